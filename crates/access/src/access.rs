@@ -1,10 +1,10 @@
-//! What a recording says about the members of structs: plain data, additive over recordings.
+//! Accesses to the members of structs as recorded: plain data, additive over recordings.
 //!
-//! Accesses are kept by instruction, so that everything else (heat of a member, functions, touch rates) is a sum
-//! over them. A struct is known by name, size and [`fieldline_layout::Layout::fingerprint`]; a place inside it by its byte offset.
-//! Names of members never enter.
+//! Accesses are kept by instruction, so that everything else (heat of a member, functions, touch rates) is a
+//! sum over them. A struct is known by name, size and [`fieldline_layout::Layout::fingerprint`]; a member by
+//! its byte offset. Names of members never enter.
 
-use fieldline_layout::types::split_path;
+use fieldline_layout::types::split_namespace;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -16,10 +16,10 @@ pub const VERSION: u32 = 1;
 /// If fewer of the loads hit the nearest cache, a recording holds only slow ones.
 const LEAST_NEAR_LOADS: f64 = 0.1;
 
-/// Whether `near` loads served by the nearest cache, of `served` ones that say where they were served, are so few that
-/// a threshold hid the others. What is read together can't be told then.
+/// Whether so few loads hit the nearest cache (`near` of `served` with a data source) that a latency
+/// threshold hid the others. Then the samples don't show which members are read together.
 #[must_use]
-pub fn are_only_slow(near: u64, served: u64) -> bool {
+pub fn lacks_fast_loads(near: u64, served: u64) -> bool {
     served > 0 && (near as f64) < LEAST_NEAR_LOADS * served as f64
 }
 
@@ -30,19 +30,20 @@ pub struct AccessProfile {
     pub format: String,
     /// Format version.
     pub version: u32,
-    /// What was read, in the order given.
+    /// The recordings read, in the order given.
     pub recordings: Vec<Recording>,
     /// How many samples found their member, per event.
     pub coverage: Vec<EventCoverage>,
-    /// What the recordings can't show, a sentence each.
+    /// Limits of the recordings, a sentence each.
     pub blind_spots: Vec<String>,
     /// The structs that were touched, by name.
     pub types: Vec<TypeProfile>,
-    /// Functions that samples fell in; [`Access::function`] and [`Window`] words refer to them by index.
+    /// Functions that samples fell in; [`Access::function`] and [`Window`] entries refer to them by index.
     pub functions: Vec<String>,
-    /// Sequences of samples one CPU took in one go, see [`Window`].
+    /// Sequences of samples one CPU took close in time, see [`Window`].
     pub windows: Vec<Window>,
-    /// Samples in each block of time, all recordings' blocks one after the other. Empty if a recording doesn't tell.
+    /// Samples in each block of time, all recordings' blocks one after the other. Empty if a recording has
+    /// none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub blocks: Vec<u64>,
 }
@@ -77,20 +78,20 @@ pub struct Recording {
     /// Samples with a branch stack.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub branch_stacks: u64,
-    /// Runs of instructions between the branches of stacks whose accesses are among the samples.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub branch_runs: u64,
+    /// Straight-line ranges of branch stacks whose accesses are among the samples.
+    #[serde(default, skip_serializing_if = "is_zero", rename = "branch_runs")]
+    pub straight_line_ranges: u64,
 }
 
 impl Recording {
-    /// How many samples there are, in words: what is counted by branch stacks are accesses.
+    /// The number of samples as text; of branch stacks, accesses are counted.
     #[must_use]
-    pub fn samples_in_words(&self) -> String {
-        let Self { samples, branch_runs, branch_stacks, .. } = self;
+    pub fn describe_samples(&self) -> String {
+        let Self { samples, straight_line_ranges: branch_runs, branch_stacks, .. } = self;
         match branch_runs {
             0 => format!("{samples} samples"),
             _ => format!(
-                "{samples} samples (accesses in {branch_runs} runs between branches of {branch_stacks} stacks)"
+                "{samples} samples (accesses in {branch_runs} straight-line ranges of {branch_stacks} branch stacks)"
             ),
         }
     }
@@ -103,16 +104,16 @@ fn is_zero(number: &u64) -> bool {
 
 /// Samples and what they stand for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Tally {
+pub struct SampleCount {
     /// Number of samples.
     pub samples: u64,
     /// Sum of their periods: events they stand for.
     pub period: u64,
 }
 
-impl Tally {
+impl SampleCount {
     /// Adds one sample.
-    pub fn count(&mut self, period: u64) {
+    pub fn add_sample(&mut self, period: u64) {
         self.samples += 1;
         self.period = self.period.saturating_add(period);
     }
@@ -130,15 +131,15 @@ pub struct EventCoverage {
     /// Event name as recorded.
     pub event: String,
     /// All its samples.
-    pub total: Tally,
+    pub total: SampleCount,
     /// Those that found a data type.
-    pub attributed: Tally,
+    pub attributed: SampleCount,
     /// Those that did not, by reason.
-    pub unattributed: BTreeMap<String, Tally>,
+    pub unattributed: BTreeMap<String, SampleCount>,
 }
 
-/// How samples were served: a data-source level or snoop result as a short word (`L1`, `L3`, `HITM` …).
-pub type Levels = BTreeMap<String, u64>;
+/// How samples were served: a data-source level or snoop result as a short name (`L1`, `L3`, `HITM` …).
+pub type LevelCounts = BTreeMap<String, u64>;
 
 /// One struct's accesses.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -152,19 +153,19 @@ pub struct TypeProfile {
     /// The layout the samples were attributed with, so that reports can name members.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub layout: Option<fieldline_layout::Layout>,
-    /// Accesses by instruction and place, sorted.
+    /// Accesses by instruction and offset, sorted.
     pub accesses: Vec<Access>,
-    /// Accesses by place and CPU: `(offset, cpu)` → loads and stores, in samples.
+    /// Accesses by offset and CPU: `(offset, cpu)` → loads and stores, in samples.
     pub cpus: Vec<CpuAccess>,
-    /// Where objects began within a 256-byte block, if addresses tell: base modulo 256 → objects.
+    /// Where objects began within a 256-byte block, if addresses were sampled: base modulo 256 → objects.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub phases: BTreeMap<u64, u64>,
-    /// Where objects are at home, if addresses tell.
-    #[serde(default, skip_serializing_if = "Homes::is_none")]
-    pub homes: Homes,
+    /// The home CPUs of objects, if addresses were sampled.
+    #[serde(default, skip_serializing_if = "HomeCounts::is_none")]
+    pub homes: HomeCounts,
 }
 
-/// Samples of one instruction at one place of a struct.
+/// Samples of one instruction at one offset of a struct.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Access {
     /// Address of the instruction in the program's own address space (before relocation).
@@ -176,27 +177,27 @@ pub struct Access {
     /// Bytes touched.
     pub size: u64,
     /// Loads sampled.
-    pub loads: Tally,
+    pub loads: SampleCount,
     /// Stores sampled.
-    pub stores: Tally,
+    pub stores: SampleCount,
     /// Sum of the weights (latency in core cycles) of the loads.
     pub latency: u64,
     /// Loads by level that served them, and `HITM` for those that hit a modified line of another CPU.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub levels: Levels,
-    /// Stores by level, `HITM` as for loads, and `TAKEN` for those that took the line from other CPUs' caches, modified
-    /// or not.
+    pub levels: LevelCounts,
+    /// Stores by level, `HITM` as for loads, and `TAKEN` for those that took the line from other CPUs'
+    /// caches, modified or not.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub store_levels: Levels,
-    /// Those of the samples that a CPU took which is not its object's home, see [`Homes`].
-    #[serde(default, skip_serializing_if = "Away::is_none")]
-    pub away: Away,
+    pub store_levels: LevelCounts,
+    /// Those of the samples that a CPU took which is not its object's home, see [`HomeCounts`].
+    #[serde(default, skip_serializing_if = "AwaySamples::is_none")]
+    pub away: AwaySamples,
     /// The samples by block of time, in order of blocks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub blocks: Vec<BlockCount>,
 }
 
-/// Samples of one instruction at one place in one block. In files a list: block, loads, stores.
+/// Samples of one instruction at one offset in one time block. In files a list: block, loads, stores.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "(u32, u64, u64)", into = "(u32, u64, u64)")]
 pub struct BlockCount {
@@ -220,18 +221,18 @@ impl From<BlockCount> for (u32, u64, u64) {
     }
 }
 
-/// Samples of CPUs on objects that have their home elsewhere.
+/// Samples of CPUs on objects whose home is another CPU.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Away {
+pub struct AwaySamples {
     /// Loads.
     pub loads: u64,
     /// Stores.
     pub stores: u64,
-    /// Loads and stores that found the line lost to another CPU, see [`Access::lost`].
+    /// Loads and stores that found the line lost to another CPU, see [`Access::lost_line_samples`].
     pub lost: u64,
 }
 
-impl Away {
+impl AwaySamples {
     /// Whether there are none.
     pub fn is_none(&self) -> bool {
         *self == Self::default()
@@ -245,17 +246,17 @@ impl Away {
     }
 }
 
-/// Where the objects of a struct are at home, if addresses tell objects apart: an object's home is the CPU that took most
-/// of its samples.
+/// The home CPUs of the objects of a struct, if addresses were sampled: the CPU that took most of an object's
+/// samples.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Homes {
+pub struct HomeCounts {
     /// Samples of known objects.
     pub samples: u64,
     /// Sum over these samples of the CPUs that touch the object besides its home.
     pub others: u64,
 }
 
-impl Homes {
+impl HomeCounts {
     /// Whether no object is known.
     pub fn is_none(&self) -> bool {
         *self == Self::default()
@@ -268,7 +269,7 @@ impl Homes {
     }
 }
 
-/// Samples of one CPU at one place of a struct.
+/// Samples of one CPU at one offset of a struct.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CpuAccess {
     /// Byte offset into the struct.
@@ -281,14 +282,16 @@ pub struct CpuAccess {
     pub stores: u64,
 }
 
-/// Consecutive samples of one CPU close in time: which functions worked on which structs in one go.
+/// Consecutive samples of one CPU close in time: which functions worked on which structs together.
 ///
-/// Equal windows are kept once with a count. A word is a pair (type or none, function). Functions that the samples' call
-/// chains and branch stacks show are words without a type, once in a window.
+/// Equal windows are kept once with a count. An entry is a pair (type or none, function). Functions that the
+/// samples' call chains and branch stacks show are entries without a type, once in a window.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Window {
-    /// `(type index in [`AccessProfile::types`] or -1, function index)` of each sample and of its context, sorted.
-    pub words: Vec<(i32, u32)>,
+    /// `(type index in [`AccessProfile::types`] or -1, function index)` of each sample and of its context,
+    /// sorted.
+    #[serde(rename = "words")]
+    pub entries: Vec<(i32, u32)>,
     /// How many windows were equal.
     pub count: u64,
     /// Those by block of time, in order of blocks.
@@ -312,14 +315,15 @@ impl AccessProfile {
         }
     }
 
-    /// The profile of a struct, the one with most samples if several fit: its name may lack namespaces in front.
-    pub fn type_named(&self, name: &str) -> Option<&TypeProfile> {
+    /// The profile of a struct, the one with most samples if several fit: its name may lack namespaces in
+    /// front.
+    pub fn find_type(&self, name: &str) -> Option<&TypeProfile> {
         let whole = self.types.iter().find(|profile| profile.name == name);
-        let fits = |of: &&TypeProfile| {
-            let front = of.name.strip_suffix(name).filter(|front| front.ends_with("::"));
-            front.is_some() && split_path(&of.name).0.is_some()
+        let fits = |profile: &&TypeProfile| {
+            let prefix = profile.name.strip_suffix(name).filter(|prefix| prefix.ends_with("::"));
+            prefix.is_some() && split_namespace(&profile.name).0.is_some()
         };
-        whole.or_else(|| self.types.iter().filter(fits).max_by_key(|of| of.samples()))
+        whole.or_else(|| self.types.iter().filter(fits).max_by_key(|profile| profile.samples()))
     }
 }
 
@@ -341,10 +345,10 @@ impl Access {
         self.loads.samples + self.stores.samples
     }
 
-    /// Samples that found the line lost to another CPU: loads of a line another CPU modified, and stores that took the line
-    /// from others.
-    pub fn lost(&self) -> u64 {
-        let count = |levels: &Levels, word| levels.get(word).copied().unwrap_or(0);
+    /// Samples that found the line lost to another CPU: loads of a line another CPU modified, and stores that
+    /// took the line from others.
+    pub fn lost_line_samples(&self) -> u64 {
+        let count = |levels: &LevelCounts, level| levels.get(level).copied().unwrap_or(0);
         count(&self.levels, "HITM") + count(&self.store_levels, "TAKEN")
     }
 

@@ -1,17 +1,35 @@
-//! The access profile: what recordings say about the members of structs.
+//! The access profile: sampled accesses by struct, offset and function.
 //!
 //! Pure values: no I/O, no perf. A profile joins a layout by type identity (name and fingerprint) and offset.
 //!
+//! ```
+//! use fieldline_access::AccessProfile;
+//! use fieldline_access::access::{Access, SampleCount, TypeProfile};
+//!
+//! let recorded = |samples| AccessProfile {
+//!     types: vec![TypeProfile {
+//!         name: "queue".to_owned(),
+//!         size: 64,
+//!         accesses: vec![Access { loads: SampleCount { samples, period: 0 }, ..Access::default() }],
+//!         ..TypeProfile::default()
+//!     }],
+//!     ..AccessProfile::empty()
+//! };
+//! let mut sum = recorded(3);
+//! sum.merge(recorded(4));
+//! assert_eq!(sum.find_type("queue").map(TypeProfile::samples), Some(7));
+//! ```
+//!
 //! * `access`: sums by member, by CPU and by function, windows of accesses, and the profile that holds them.
-//! * `blocks`: in which stretches of a recording's time the sums fell.
-//! * `sides`: how often CPUs touch and write places of a struct, at an object's home and away from it.
+//! * `time_blocks`: the sums by time block.
+//! * `line_loss`: how often CPUs lose the lines of a struct to each other.
 //! * `same_program`, `merge`: whether profiles are of one program, and their sum.
 
 pub mod access;
-pub mod blocks;
+pub mod line_loss;
 mod merge;
 mod same_program;
-pub mod sides;
+pub mod time_blocks;
 
 pub use access::AccessProfile;
-pub use same_program::OtherProgram;
+pub use same_program::ProgramMismatch;

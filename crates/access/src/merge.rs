@@ -1,13 +1,13 @@
 //! Profiles of several recordings as one: sums, in the order given.
 
 use crate::access::{Access, AccessProfile, CpuAccess, TypeProfile, Window};
-use crate::blocks::{count_in_block, count_windows_in_block};
+use crate::time_blocks::{add_to_block, add_windows_to_block};
 use std::collections::BTreeMap;
 
 impl AccessProfile {
     /// Adds another recording's profile. Structs are the same if name, size and fingerprint are.
     pub fn merge(&mut self, mut other: Self) {
-        self.join_blocks(&mut other);
+        self.append_blocks(&mut other);
         let functions = self.merge_functions(&other.functions);
         let types = self.merge_types(other.types, &functions);
         self.merge_windows(other.windows, &types, &functions);
@@ -32,15 +32,15 @@ impl AccessProfile {
         self.sort();
     }
 
-    /// Other recordings' blocks come behind those known. If either side doesn't tell its blocks, the sum can't.
-    fn join_blocks(&mut self, other: &mut Self) {
+    /// Other recordings' blocks come behind those known. If either has no blocks, the sum has none.
+    fn append_blocks(&mut self, other: &mut Self) {
         let is_new = self.recordings.is_empty() && self.types.is_empty();
         if !is_new && (self.blocks.is_empty() || other.blocks.is_empty()) {
-            self.forget_blocks();
-            other.forget_blocks();
+            self.clear_blocks();
+            other.clear_blocks();
         }
         let first = self.blocks.len() as u32;
-        let accesses = other.types.iter_mut().flat_map(|of| &mut of.accesses);
+        let accesses = other.types.iter_mut().flat_map(|other_type| &mut other_type.accesses);
         accesses.flat_map(|access| &mut access.blocks).for_each(|count| count.block += first);
         let windows = other.windows.iter_mut().flat_map(|window| &mut window.blocks);
         windows.for_each(|count| count.0 += first);
@@ -49,15 +49,15 @@ impl AccessProfile {
 
     /// Index here of each function there.
     fn merge_functions(&mut self, theirs: &[String]) -> Vec<u32> {
-        let mut places: BTreeMap<String, u32> = self.functions.iter().cloned().zip(0..).collect();
+        let mut indices: BTreeMap<String, u32> = self.functions.iter().cloned().zip(0..).collect();
         let mut merged = Vec::with_capacity(theirs.len());
         for name in theirs {
             let next = self.functions.len() as u32;
-            let place = *places.entry(name.clone()).or_insert(next);
-            if place == next {
+            let index = *indices.entry(name.clone()).or_insert(next);
+            if index == next {
                 self.functions.push(name.clone());
             }
-            merged.push(place);
+            merged.push(index);
         }
         merged
     }
@@ -65,15 +65,15 @@ impl AccessProfile {
     /// Index here of each type there.
     fn merge_types(&mut self, theirs: Vec<TypeProfile>, functions: &[u32]) -> Vec<i32> {
         let mut merged = Vec::with_capacity(theirs.len());
-        for mut of in theirs {
-            for access in &mut of.accesses {
+        for mut other_type in theirs {
+            for access in &mut other_type.accesses {
                 access.function = functions.get(access.function as usize).copied().unwrap_or(u32::MAX);
             }
-            let known = self.types.iter().position(|known| known.is_same_struct(&of));
+            let known = self.types.iter().position(|known| known.is_same_struct(&other_type));
             merged.push(known.unwrap_or(self.types.len()) as i32);
             match known {
-                Some(place) => merge_type(&mut self.types[place], of),
-                None => self.types.push(of),
+                Some(index) => merge_type(&mut self.types[index], other_type),
+                None => self.types.push(other_type),
             }
         }
         merged
@@ -81,40 +81,40 @@ impl AccessProfile {
 
     fn merge_windows(&mut self, theirs: Vec<Window>, types: &[i32], functions: &[u32]) {
         for mut window in theirs {
-            for (of, function) in &mut window.words {
-                *of = renamed(types, *of);
+            for (other_type, function) in &mut window.entries {
+                *other_type = map_index(types, *other_type);
                 *function = functions.get(*function as usize).copied().unwrap_or(u32::MAX);
             }
             self.windows.push(window);
         }
     }
 
-    /// Types by name, windows by their words, each once.
+    /// Types by name, windows by their entries, each once.
     fn sort(&mut self) {
         let mut types: Vec<(usize, TypeProfile)> = self.types.drain(..).enumerate().collect();
-        types.sort_by(|(_, one), (_, other)| (&one.name, one.size).cmp(&(&other.name, other.size)));
-        let mut places = vec![-1; types.len()];
+        types.sort_by(|(_, this), (_, other)| (&this.name, this.size).cmp(&(&other.name, other.size)));
+        let mut indices = vec![-1; types.len()];
         for (new, (old, _)) in (0..).zip(&types) {
-            places[*old] = new;
+            indices[*old] = new;
         }
-        self.types = types.into_iter().map(|(_, of)| of).collect();
+        self.types = types.into_iter().map(|(_, other_type)| other_type).collect();
         let mut sums: BTreeMap<Vec<(i32, u32)>, Window> = BTreeMap::new();
         for mut window in self.windows.drain(..) {
-            window.words.iter_mut().for_each(|word| word.0 = renamed(&places, word.0));
-            window.words.sort_unstable();
-            let sum = sums.entry(window.words).or_default();
+            window.entries.iter_mut().for_each(|entry| entry.0 = map_index(&indices, entry.0));
+            window.entries.sort_unstable();
+            let sum = sums.entry(window.entries).or_default();
             sum.count += window.count;
             for (block, count) in window.blocks {
-                count_windows_in_block(&mut sum.blocks, block, count);
+                add_windows_to_block(&mut sum.blocks, block, count);
             }
         }
-        self.windows = sums.into_iter().map(|(words, sum)| Window { words, ..sum }).collect();
+        self.windows = sums.into_iter().map(|(entries, sum)| Window { entries, ..sum }).collect();
     }
 }
 
 /// A new index for an old one; -1 for none.
-fn renamed(places: &[i32], old: i32) -> i32 {
-    usize::try_from(old).ok().and_then(|old| places.get(old)).copied().unwrap_or(-1)
+fn map_index(indices: &[i32], old: i32) -> i32 {
+    usize::try_from(old).ok().and_then(|old| indices.get(old)).copied().unwrap_or(-1)
 }
 
 fn merge_type(known: &mut TypeProfile, other: TypeProfile) {
@@ -142,7 +142,7 @@ fn merge_type(known: &mut TypeProfile, other: TypeProfile) {
 
 fn add_access(sum: &mut Access, other: Access) {
     sum.away.add(other.away);
-    other.blocks.iter().for_each(|count| count_in_block(&mut sum.blocks, *count));
+    other.blocks.iter().for_each(|count| add_to_block(&mut sum.blocks, *count));
     sum.loads.add(other.loads);
     sum.stores.add(other.stores);
     sum.latency = sum.latency.saturating_add(other.latency);
@@ -160,19 +160,19 @@ fn add_counts<K: Ord>(sums: &mut BTreeMap<K, u64>, other: BTreeMap<K, u64>) {
 mod tests {
     use super::*;
     use crate::access::BlockCount;
-    use crate::access::{Away, Homes, Tally};
+    use crate::access::{AwaySamples, HomeCounts, SampleCount};
 
     fn profile(function: &str, name: &str, samples: u64) -> AccessProfile {
         let mut profile = AccessProfile::empty();
         profile.functions = vec![function.to_owned()];
-        let loads = Tally { samples, period: samples };
+        let loads = SampleCount { samples, period: samples };
         let store_levels = BTreeMap::from([("TAKEN".to_owned(), samples)]);
-        let away = Away { loads: samples, stores: 0, lost: 1 };
+        let away = AwaySamples { loads: samples, stores: 0, lost: 1 };
         let accesses = vec![Access { ip: 1, size: 8, loads, store_levels, away, ..Access::default() }];
-        let homes = Homes { samples, others: 2 * samples };
+        let homes = HomeCounts { samples, others: 2 * samples };
         profile.types =
             vec![TypeProfile { name: name.to_owned(), size: 8, accesses, homes, ..TypeProfile::default() }];
-        profile.windows = vec![Window { words: vec![(0, 0)], count: samples, blocks: vec![] }];
+        profile.windows = vec![Window { entries: vec![(0, 0)], count: samples, blocks: vec![] }];
         profile
     }
 
@@ -182,20 +182,23 @@ mod tests {
         sum.merge(profile("walk", "thing", 4));
         assert_eq!(sum.types.len(), 1);
         assert_eq!(sum.types[0].samples(), 7);
-        assert_eq!(sum.types[0].homes, Homes { samples: 7, others: 14 });
+        assert_eq!(sum.types[0].homes, HomeCounts { samples: 7, others: 14 });
         let access = &sum.types[0].accesses[0];
-        assert_eq!((access.away, access.lost()), (Away { loads: 7, stores: 0, lost: 2 }, 7));
-        assert_eq!(sum.windows, [Window { words: vec![(0, 0)], count: 7, blocks: vec![] }]);
+        assert_eq!(
+            (access.away, access.lost_line_samples()),
+            (AwaySamples { loads: 7, stores: 0, lost: 2 }, 7)
+        );
+        assert_eq!(sum.windows, [Window { entries: vec![(0, 0)], count: 7, blocks: vec![] }]);
     }
 
     #[test]
-    fn indexes_follow_what_they_mean() {
+    fn indices_are_mapped_to_the_merged_tables() {
         let mut sum = profile("walk", "thing", 3);
         sum.merge(profile("run", "other", 4));
-        let names: Vec<&str> = sum.types.iter().map(|of| of.name.as_str()).collect();
+        let names: Vec<&str> = sum.types.iter().map(|other_type| other_type.name.as_str()).collect();
         assert_eq!(names, ["other", "thing"]);
         assert_eq!(sum.functions[sum.types[0].accesses[0].function as usize], "run");
-        assert_eq!(sum.windows[0], Window { words: vec![(0, 1)], count: 4, blocks: vec![] });
+        assert_eq!(sum.windows[0], Window { entries: vec![(0, 1)], count: 4, blocks: vec![] });
     }
 
     #[test]
@@ -218,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_of_each_recording_stay_apart() {
+    fn time_blocks_of_each_recording_stay_separate() {
         let mut sum = in_blocks(3);
         sum.merge(in_blocks(4));
         assert_eq!(sum.blocks, [3, 3, 4, 4]);

@@ -4,7 +4,7 @@ use crate::access::{AccessProfile, TypeProfile};
 
 /// Why two profiles can't be added.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum OtherProgram {
+pub enum ProgramMismatch {
     /// Their samples were attributed with programs of different build ids.
     #[error("attributed with build id {second}, but the other with {first}: they are of two programs")]
     BuildId {
@@ -14,7 +14,7 @@ pub enum OtherProgram {
         second: String,
     },
     /// Where a build id is missing: a struct that both name has another layout in each.
-    #[error("struct {name} has {}: they are of two programs", sizes(*first, *second))]
+    #[error("struct {name} has {}: they are of two programs", describe_sizes(*first, *second))]
     Layout {
         /// Tag of the struct.
         name: String,
@@ -25,7 +25,7 @@ pub enum OtherProgram {
     },
 }
 
-fn sizes(first: u64, second: u64) -> String {
+fn describe_sizes(first: u64, second: u64) -> String {
     match first == second {
         true => format!("the same {first} bytes in both but other members"),
         false => format!("{second} bytes, but {first} in the other"),
@@ -33,16 +33,16 @@ fn sizes(first: u64, second: u64) -> String {
 }
 
 impl AccessProfile {
-    /// Whether another profile may be of the same program: by build ids if both tell, by layouts else.
+    /// Whether another profile may be of the same program: by build ids if both have them, by layouts else.
     ///
     /// # Errors
     /// If it is not.
-    pub fn check_same_program(&self, other: &Self) -> Result<(), OtherProgram> {
+    pub fn check_same_program(&self, other: &Self) -> Result<(), ProgramMismatch> {
         match (self.build_ids(), other.build_ids()) {
             (Some(ours), Some(theirs)) => {
-                let strange = theirs.into_iter().find(|id| !ours.contains(id));
-                strange.zip(ours.first()).map_or(Ok(()), |(second, first)| {
-                    Err(OtherProgram::BuildId { first: (*first).to_owned(), second: second.to_owned() })
+                let unknown = theirs.into_iter().find(|id| !ours.contains(id));
+                unknown.zip(ours.first()).map_or(Ok(()), |(second, first)| {
+                    Err(ProgramMismatch::BuildId { first: (*first).to_owned(), second: second.to_owned() })
                 })
             }
             _ => self.check_layouts(other),
@@ -56,13 +56,17 @@ impl AccessProfile {
     }
 
     /// A struct that both name has some layout in common. Several structs of one program may share a name.
-    fn check_layouts(&self, other: &Self) -> Result<(), OtherProgram> {
+    fn check_layouts(&self, other: &Self) -> Result<(), ProgramMismatch> {
         for theirs in &other.types {
             let mut named = self.types.iter().filter(|ours| ours.name == theirs.name).peekable();
             let Some(first) = named.peek().map(|ours| ours.size) else { continue };
             let is_known = |ours: &TypeProfile| other.types.iter().any(|theirs| ours.is_same_struct(theirs));
             if !named.any(is_known) {
-                return Err(OtherProgram::Layout { name: theirs.name.clone(), first, second: theirs.size });
+                return Err(ProgramMismatch::Layout {
+                    name: theirs.name.clone(),
+                    first,
+                    second: theirs.size,
+                });
             }
         }
         Ok(())
@@ -75,7 +79,7 @@ mod tests {
     use crate::access::Recording;
 
     fn profile(build_id: Option<&str>, types: &[(&str, u64, u64)]) -> AccessProfile {
-        let of = |&(name, size, fingerprint): &(&str, u64, u64)| TypeProfile {
+        let type_profile = |&(name, size, fingerprint): &(&str, u64, u64)| TypeProfile {
             name: name.to_owned(),
             size,
             fingerprint,
@@ -83,7 +87,7 @@ mod tests {
         };
         AccessProfile {
             recordings: vec![Recording { build_id: build_id.map(str::to_owned), ..Recording::default() }],
-            types: types.iter().map(of).collect(),
+            types: types.iter().map(type_profile).collect(),
             ..AccessProfile::empty()
         }
     }
@@ -102,7 +106,7 @@ mod tests {
         assert_eq!(a.check_same_program(&profile(None, &[("thing", 16, 2), ("other", 4, 3)])), Ok(()));
         assert_eq!(a.check_same_program(&profile(None, &[("thing", 8, 1), ("thing", 32, 9)])), Ok(()));
         let other = profile(None, &[("thing", 24, 5)]);
-        let expected = OtherProgram::Layout { name: "thing".to_owned(), first: 8, second: 24 };
+        let expected = ProgramMismatch::Layout { name: "thing".to_owned(), first: 8, second: 24 };
         assert_eq!(a.check_same_program(&other), Err(expected));
         let same_size = a.check_same_program(&profile(None, &[("thing", 8, 5)])).unwrap_err().to_string();
         assert!(same_size.contains("other members"), "{same_size}");

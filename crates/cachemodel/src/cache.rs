@@ -8,34 +8,34 @@ const EMPTY: u64 = u64::MAX;
 pub(super) struct Cache {
     ways: usize,
     sets: u64,
-    /// Spreads lines over sets, so that no layout is lucky with the index.
-    spread: u64,
+    /// Odd multiplier that hashes lines to sets, so that no layout depends on one index function.
+    hash_multiplier: u64,
     /// Lines by set, the last used of each first.
     lines: Vec<u64>,
 }
 
 impl Cache {
     /// An empty cache of `bytes`; at least one set.
-    pub(super) fn new(bytes: u64, line: u64, ways: usize, spread: u64) -> Self {
+    pub(super) fn new(bytes: u64, line: u64, ways: usize, hash_multiplier: u64) -> Self {
         let ways = ways.max(1);
         let sets = (bytes / line.max(1) / ways as u64).max(1);
-        Self { ways, sets, spread, lines: vec![EMPTY; sets as usize * ways] }
+        Self { ways, sets, hash_multiplier, lines: vec![EMPTY; sets as usize * ways] }
     }
 
     fn set(&mut self, line: u64) -> &mut [u64] {
-        let set = ((line.wrapping_mul(self.spread) >> 32) % self.sets) as usize;
+        let set = ((line.wrapping_mul(self.hash_multiplier) >> 32) % self.sets) as usize;
         &mut self.lines[set * self.ways..(set + 1) * self.ways]
     }
 
     /// Whether a line is there; it counts as used.
     pub(super) fn hit(&mut self, line: u64) -> bool {
         let set = self.set(line);
-        let Some(place) = set.iter().position(|known| *known == line) else { return false };
-        set[..=place].rotate_right(1);
+        let Some(index) = set.iter().position(|known| *known == line) else { return false };
+        set[..=index].rotate_right(1);
         true
     }
 
-    /// Whether a line is there; it is afterwards.
+    /// Whether a line was there; it is filled if not.
     pub(super) fn touch(&mut self, line: u64) -> bool {
         let is_there = self.hit(line);
         if !is_there {
@@ -51,10 +51,10 @@ impl Cache {
         set[0] = line;
     }
 
-    pub(super) fn drop(&mut self, line: u64) {
+    pub(super) fn invalidate(&mut self, line: u64) {
         let set = self.set(line);
-        if let Some(place) = set.iter().position(|known| *known == line) {
-            set[place..].rotate_left(1);
+        if let Some(index) = set.iter().position(|known| *known == line) {
+            set[index..].rotate_left(1);
             if let Some(last) = set.last_mut() {
                 *last = EMPTY;
             }
@@ -74,13 +74,13 @@ mod tests {
         assert!(cache.hit(1));
         cache.fill(3);
         assert!(cache.hit(1) && cache.hit(3) && !cache.hit(2));
-        cache.drop(1);
+        cache.invalidate(1);
         cache.fill(4);
         assert!(cache.hit(3) && cache.hit(4) && !cache.hit(1));
     }
 
-    /// A fully associative LRU cache hits exactly where fewer other lines than it holds were used since (Mattson and
-    /// others, Evaluation techniques for storage hierarchies, 1970).
+    /// A fully associative LRU cache hits exactly where fewer other lines than it holds were used since
+    /// (Mattson and others, Evaluation techniques for storage hierarchies, 1970).
     #[test]
     fn hits_are_those_of_stack_distances() {
         let mut state = 7_u64;

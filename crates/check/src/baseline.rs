@@ -1,4 +1,4 @@
-//! Layouts kept in a file: sorted, one member a line, so that a change of a struct is a change of lines.
+//! Layouts stored in a file: sorted, one member a line, so that a change of a struct is a change of lines.
 //!
 //! Declaration lines and files are left out: they change without the layout.
 
@@ -25,12 +25,12 @@ pub struct Baseline {
     /// The debug info they were read from: `dwarf` or `btf`.
     pub debug_format: String,
     /// The types.
-    pub types: Vec<Kept>,
+    pub types: Vec<BaselineLayout>,
 }
 
-/// A layout as it is kept.
+/// A stored layout.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Kept {
+pub struct BaselineLayout {
     /// struct, union or class.
     pub kind: String,
     /// Tag, or the typedef's name of one without.
@@ -46,20 +46,20 @@ pub struct Kept {
     pub members: Vec<Member>,
 }
 
-/// What is wrong with a baseline whose JSON is right.
+/// Error: a baseline whose JSON is valid has an impossible layout.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{name}: {why}")]
-pub struct Broken {
+pub struct InvalidBaseline {
     /// The type.
     pub name: String,
-    /// What about it.
+    /// The reason.
     pub why: String,
 }
 
 impl Baseline {
-    /// Keeps layouts.
+    /// Makes a baseline of layouts.
     pub fn new(layouts: Vec<Layout>, cacheline: u64, pointer: u64, debug_format: &str) -> Self {
-        let mut types: Vec<Kept> = layouts.into_iter().map(Kept::new).collect();
+        let mut types: Vec<BaselineLayout> = layouts.into_iter().map(BaselineLayout::new).collect();
         types.sort_by(|a, b| (&a.name, &a.kind).cmp(&(&b.name, &b.kind)));
         let (format, debug_format) = (FORMAT.to_owned(), debug_format.to_owned());
         Self { format, version: VERSION, cacheline, pointer, debug_format, types }
@@ -69,33 +69,33 @@ impl Baseline {
     ///
     /// # Errors
     /// If a member lies behind the end of its struct.
-    pub fn layouts(self) -> Result<Vec<Layout>, Broken> {
-        self.types.into_iter().map(Kept::layout).collect()
+    pub fn layouts(self) -> Result<Vec<Layout>, InvalidBaseline> {
+        self.types.into_iter().map(BaselineLayout::layout).collect()
     }
 }
 
-impl Kept {
+impl BaselineLayout {
     fn new(mut layout: Layout) -> Self {
         prune(&mut layout);
-        layout.members.iter_mut().for_each(forget_line);
+        layout.members.iter_mut().for_each(clear_lines);
         let Layout { kind, name, size, align, explicit_align, members, .. } = layout;
         Self { kind, name, size, align, explicit_align, members }
     }
 
-    fn layout(self) -> Result<Layout, Broken> {
+    fn layout(self) -> Result<Layout, InvalidBaseline> {
         let Self { kind, name, size, align, explicit_align, members } = self;
         if let Some(member) = members.iter().find(|member| member.bit_end() > size.saturating_mul(8)) {
             let why = format!("{} ends at bit {}, behind the {size} bytes", member.label(), member.bit_end());
-            return Err(Broken { name, why });
+            return Err(InvalidBaseline { name, why });
         }
         let empty = Layout { kind, name, align, explicit_align, ..Layout::default() };
         Ok(Layout::from_members(&empty, members, size))
     }
 }
 
-fn forget_line(member: &mut Member) {
+fn clear_lines(member: &mut Member) {
     member.line = 0;
-    member.members.iter_mut().for_each(forget_line);
+    member.members.iter_mut().for_each(clear_lines);
 }
 
 #[cfg(test)]
@@ -113,10 +113,10 @@ mod tests {
 
     #[test]
     fn lines_of_the_source_are_not_kept() {
-        let (mut one, mut other) = (longs(&["a"]), longs(&["a"]));
-        (one.members[0].line, other.members[0].line) = (10, 20);
-        (one.line, other.line) = (9, 19);
-        assert_eq!(Kept::new(one), Kept::new(other));
+        let (mut first, mut second) = (longs(&["a"]), longs(&["a"]));
+        (first.members[0].line, second.members[0].line) = (10, 20);
+        (first.line, second.line) = (9, 19);
+        assert_eq!(BaselineLayout::new(first), BaselineLayout::new(second));
     }
 
     #[test]

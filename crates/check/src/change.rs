@@ -1,8 +1,8 @@
-//! What changed between two layouts of one struct.
+//! Changes between two layouts of one struct.
 
 use crate::field::{Field, fields};
-use crate::matching::{in_order, pairs};
-use fieldline_layout::{Item, Layout, slab_class};
+use crate::matching::{keeps_order, match_fields};
+use fieldline_layout::{Layout, LayoutItem, slab_class};
 use serde::Serialize;
 use std::collections::BTreeSet;
 
@@ -16,7 +16,7 @@ pub struct FigureChange {
 }
 
 impl FigureChange {
-    fn of<T>(before: T, after: T, figure: impl Fn(T) -> u64) -> Self {
+    fn measure<T>(before: T, after: T, figure: impl Fn(T) -> u64) -> Self {
         Self { before: figure(before), after: figure(after) }
     }
 
@@ -36,7 +36,7 @@ pub struct LineCount {
     pub count: FigureChange,
 }
 
-/// What changed in a struct. Sizes in bytes unless the name says bits.
+/// Changes of a struct. Sizes in bytes unless the name says bits.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct TypeChange {
     /// struct, union or class, in the new layout.
@@ -65,19 +65,19 @@ pub struct TypeChange {
     pub members: Vec<MemberChange>,
 }
 
-/// What happened to a member.
+/// Kind of a member's change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum What {
+pub enum ChangeKind {
     /// It is new.
     Added,
     /// It is gone.
     Removed,
     /// It has another name: of the same type at the same offset or between the same neighbours.
     Renamed,
-    /// It stands elsewhere among the others.
+    /// Its place in the order of members changed.
     Moved,
-    /// It lies elsewhere because others came, went or grew.
+    /// Its offset changed because other members were added, removed or resized.
     Shifted,
     /// It has another size.
     Resized,
@@ -90,33 +90,33 @@ pub enum What {
 /// A member that changed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct MemberChange {
-    /// Its name, behind the names of those that hold it.
+    /// Its name, after the names of the members it is in.
     pub member: String,
     /// Its former name, if it was renamed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub was: Option<String>,
-    /// What happened.
-    pub what: Vec<What>,
-    /// Where it was; `None` if it is new.
+    /// Kinds of its change.
+    pub what: Vec<ChangeKind>,
+    /// Its earlier position; `None` if it is new.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub before: Option<MemberSpot>,
-    /// Where it is; `None` if it is gone.
+    pub before: Option<MemberPosition>,
+    /// Its position; `None` if it is gone.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub after: Option<MemberSpot>,
-    /// Sizes of lines on whose boundary it lies now and did not before.
+    pub after: Option<MemberPosition>,
+    /// Line sizes for which it straddles two lines and did not before.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub straddles: Vec<u64>,
-    /// Sizes of lines on whose boundary it lay and does not any more.
+    /// Line sizes for which it straddled two lines and does not any more.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub joined: Vec<u64>,
-    /// Sizes of lines for which it begins on another one than before.
+    /// Line sizes for which it begins on another line than before.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub changes_line: Vec<u64>,
 }
 
-/// Where a member lies.
+/// Offset, size and type of a member.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct MemberSpot {
+pub struct MemberPosition {
     /// Offset in bits.
     pub bit_offset: u64,
     /// Size in bits.
@@ -129,18 +129,18 @@ pub struct MemberSpot {
 }
 
 impl TypeChange {
-    /// What changed, `None` if nothing did. `lines` are sizes of cachelines in bytes.
+    /// Compares two layouts; `None` if they are equal. `lines` are sizes of cachelines in bytes.
     pub fn between(before: &Layout, after: &Layout, lines: &[u64]) -> Option<Self> {
         let (old, new) = (fields(before), fields(after));
         let members = member_changes(&old, &new, lines);
-        let step = |figure: fn(&Layout) -> u64| FigureChange::of(before, after, figure);
-        let (size, align) = (step(|of| of.size), step(|of| of.align));
+        let step = |figure: fn(&Layout) -> u64| FigureChange::measure(before, after, figure);
+        let (size, align) = (step(|layout| layout.size), step(|layout| layout.align));
         if members.is_empty() && !size.differs() && !align.differs() && before.kind == after.kind {
             return None;
         }
         let cachelines = |line: &u64| LineCount {
             line: *line,
-            count: FigureChange::of(before, after, |of| of.cachelines(*line)),
+            count: FigureChange::measure(before, after, |layout| layout.cachelines(*line)),
         };
         Some(Self {
             kind: after.kind.clone(),
@@ -149,74 +149,76 @@ impl TypeChange {
             line: (after.line > 0).then_some(after.line),
             size,
             align,
-            slab: step(|of| slab_class(of.size)),
+            slab: step(|layout| slab_class(layout.size)),
             cachelines: lines.iter().map(cachelines).collect(),
-            hole_bits: step(|of| {
-                gap_bits(of, |item| matches!(item, Item::Hole { .. } | Item::BitHole { .. }))
+            hole_bits: step(|layout| {
+                gap_bits(layout, |item| matches!(item, LayoutItem::Hole { .. } | LayoutItem::BitHole { .. }))
             }),
-            padding_bits: step(|of| {
-                gap_bits(of, |item| matches!(item, Item::Padding { .. } | Item::BitPadding { .. }))
+            padding_bits: step(|layout| {
+                gap_bits(layout, |item| {
+                    matches!(item, LayoutItem::Padding { .. } | LayoutItem::BitPadding { .. })
+                })
             }),
             members,
         })
     }
 
-    /// Whether any member changed in this way.
-    pub fn has(&self, what: What) -> bool {
+    /// Whether any member has this kind of change.
+    pub fn has_change(&self, what: ChangeKind) -> bool {
         self.members.iter().any(|member| member.what.contains(&what))
     }
 }
 
-fn gap_bits(layout: &Layout, is_meant: impl Fn(&Item) -> bool) -> u64 {
+fn gap_bits(layout: &Layout, is_meant: impl Fn(&LayoutItem) -> bool) -> u64 {
     layout.items.iter().filter(|item| is_meant(item)).map(|item| item.bits().1).sum()
 }
 
 fn member_changes(old: &[Field<'_>], new: &[Field<'_>], lines: &[u64]) -> Vec<MemberChange> {
-    if is_same(old, new) {
+    if is_unchanged(old, new) {
         return Vec::new();
     }
-    let of_new = pairs(old, new);
-    let kept = in_order(old, new, &of_new);
+    let of_new = match_fields(old, new);
+    let kept = keeps_order(old, new, &of_new);
     let mut renames: Vec<(&str, &str)> = Vec::new();
     let mut changes = Vec::new();
     for (at, field) in new.iter().enumerate() {
         match of_new[at] {
-            None => changes.push(one_sided(What::Added, None, Some(field), lines)),
+            None => changes.push(added_or_removed(ChangeKind::Added, None, Some(field), lines)),
             Some(index) => {
                 let was = &old[index];
                 let is_renamed = is_renamed(was, field, &renames);
                 if was.path != field.path {
                     renames.push((&was.path, &field.path));
                 }
-                changes.extend(both(was, field, (is_renamed, kept[at]), lines));
+                changes.extend(change_in_both(was, field, (is_renamed, kept[at]), lines));
             }
         }
     }
     let paired: BTreeSet<usize> = of_new.iter().copied().flatten().collect();
     let gone = (0..).zip(old).filter(|(index, _)| !paired.contains(index));
-    changes.extend(gone.map(|(_, field)| one_sided(What::Removed, Some(field), None, lines)));
+    changes.extend(gone.map(|(_, field)| added_or_removed(ChangeKind::Removed, Some(field), None, lines)));
     changes
 }
 
-fn is_same(old: &[Field<'_>], new: &[Field<'_>]) -> bool {
-    let place = |field: &Field<'_>| (field.member.bit_offset, field.member.bit_size, field.own_align());
-    let alike = |(old, new): (&Field<'_>, &Field<'_>)| {
-        place(old) == place(new) && old.path == new.path && old.has_type_of(new)
+fn is_unchanged(old: &[Field<'_>], new: &[Field<'_>]) -> bool {
+    let location = |field: &Field<'_>| (field.member.bit_offset, field.member.bit_size, field.own_align());
+    let is_equal = |(old, new): (&Field<'_>, &Field<'_>)| {
+        location(old) == location(new) && old.path == new.path && old.has_type_of(new)
     };
-    old.len() == new.len() && old.iter().zip(new).all(alike)
+    old.len() == new.len() && old.iter().zip(new).all(is_equal)
 }
 
-/// A name that differs only because what holds the member was renamed is no rename of its own.
-fn is_renamed(was: &Field<'_>, is: &Field<'_>, renames: &[(&str, &str)]) -> bool {
+/// A path that differs only because an outer member was renamed is no rename of its own.
+fn is_renamed(old_field: &Field<'_>, new_field: &Field<'_>, renames: &[(&str, &str)]) -> bool {
     let follows = |(old, new): &(&str, &str)| {
-        let rest = was.path.strip_prefix(old).filter(|rest| rest.starts_with('.'));
-        rest.is_some() && rest == is.path.strip_prefix(new)
+        let rest = old_field.path.strip_prefix(old).filter(|rest| rest.starts_with('.'));
+        rest.is_some() && rest == new_field.path.strip_prefix(new)
     };
-    was.path != is.path && !renames.iter().any(follows)
+    old_field.path != new_field.path && !renames.iter().any(follows)
 }
 
-fn spot(field: &Field<'_>) -> MemberSpot {
-    MemberSpot {
+fn position(field: &Field<'_>) -> MemberPosition {
+    MemberPosition {
         bit_offset: field.member.bit_offset,
         bit_size: field.member.bit_size,
         type_name: field.member.type_name.clone(),
@@ -224,51 +226,57 @@ fn spot(field: &Field<'_>) -> MemberSpot {
     }
 }
 
-fn one_sided(what: What, old: Option<&Field<'_>>, new: Option<&Field<'_>>, lines: &[u64]) -> MemberChange {
+fn added_or_removed(
+    what: ChangeKind,
+    old: Option<&Field<'_>>,
+    new: Option<&Field<'_>>,
+    lines: &[u64],
+) -> MemberChange {
     let straddles = |line: &u64| new.is_some_and(|field| field.straddles(*line));
     MemberChange {
         member: new.or(old).map(|field| field.path.clone()).unwrap_or_default(),
         was: None,
         what: vec![what],
-        before: old.map(spot),
-        after: new.map(spot),
+        before: old.map(position),
+        after: new.map(position),
         straddles: lines.iter().copied().filter(|line| straddles(line)).collect(),
         joined: Vec::new(),
         changes_line: Vec::new(),
     }
 }
 
-/// What happened to a member that is in both layouts, if anything.
-fn both(
+/// The change of a member that is in both layouts, if there is one.
+fn change_in_both(
     old: &Field<'_>,
     new: &Field<'_>,
     (is_renamed, keeps_order): (bool, bool),
     lines: &[u64],
 ) -> Option<MemberChange> {
-    let (was, is) = (old.member, new.member);
-    let lies_elsewhere = was.bit_offset != is.bit_offset;
+    let (old_member, new_member) = (old.member, new.member);
+    let lies_elsewhere = old_member.bit_offset != new_member.bit_offset;
     let facts = [
-        (is_renamed, What::Renamed),
-        (lies_elsewhere && !keeps_order, What::Moved),
-        (lies_elsewhere && keeps_order, What::Shifted),
-        (was.bit_size != is.bit_size, What::Resized),
-        (!old.has_type_of(new), What::Retyped),
-        (old.own_align() != new.own_align(), What::Realigned),
+        (is_renamed, ChangeKind::Renamed),
+        (lies_elsewhere && !keeps_order, ChangeKind::Moved),
+        (lies_elsewhere && keeps_order, ChangeKind::Shifted),
+        (old_member.bit_size != new_member.bit_size, ChangeKind::Resized),
+        (!old.has_type_of(new), ChangeKind::Retyped),
+        (old.own_align() != new.own_align(), ChangeKind::Realigned),
     ];
-    let what: Vec<What> = facts.into_iter().filter(|(holds, _)| *holds).map(|(_, what)| what).collect();
+    let what: Vec<ChangeKind> = facts.into_iter().filter(|(holds, _)| *holds).map(|(_, what)| what).collect();
     if what.is_empty() {
         return None;
     }
-    let of = |holds: &dyn Fn(u64) -> bool| lines.iter().copied().filter(|line| holds(*line)).collect();
+    let lines_where =
+        |holds: &dyn Fn(u64) -> bool| lines.iter().copied().filter(|line| holds(*line)).collect();
     Some(MemberChange {
         member: new.path.clone(),
         was: is_renamed.then(|| old.path.clone()),
         what,
-        before: Some(spot(old)),
-        after: Some(spot(new)),
-        straddles: of(&|line| new.straddles(line) && !old.straddles(line)),
-        joined: of(&|line| old.straddles(line) && !new.straddles(line)),
-        changes_line: of(&|line| old.line(line) != new.line(line)),
+        before: Some(position(old)),
+        after: Some(position(new)),
+        straddles: lines_where(&|line| new.straddles(line) && !old.straddles(line)),
+        joined: lines_where(&|line| old.straddles(line) && !new.straddles(line)),
+        changes_line: lines_where(&|line| old.line(line) != new.line(line)),
     })
 }
 
@@ -277,14 +285,14 @@ mod tests {
     use super::*;
     use crate::testing::{layout, longs, member, typed};
 
-    fn whats(change: &TypeChange) -> Vec<(&str, &[What])> {
+    fn kinds(change: &TypeChange) -> Vec<(&str, &[ChangeKind])> {
         change.members.iter().map(|member| (member.member.as_str(), member.what.as_slice())).collect()
     }
 
     #[test]
     fn a_layout_has_no_change_against_itself() {
-        let one = longs(&["a", "b", "c"]);
-        assert_eq!(TypeChange::between(&one, &one, &[64]), None);
+        let sample = longs(&["a", "b", "c"]);
+        assert_eq!(TypeChange::between(&sample, &sample, &[64]), None);
     }
 
     #[test]
@@ -296,25 +304,27 @@ mod tests {
         assert_eq!(change.slab, FigureChange { before: 64, after: 96 });
         let counts: Vec<FigureChange> = change.cachelines.iter().map(|lines| lines.count).collect();
         assert_eq!(counts, [FigureChange { before: 1, after: 2 }, FigureChange { before: 1, after: 1 }]);
-        let [(first, added), .., (last, moved)] = &whats(&change)[..] else { panic!("{change:?}") };
-        assert_eq!((*first, *added), ("new", &[What::Added][..]));
-        assert_eq!((*last, *moved), ("e", &[What::Moved][..]));
+        let [(first, added), .., (last, moved)] = &kinds(&change)[..] else { panic!("{change:?}") };
+        assert_eq!((*first, *added), ("new", &[ChangeKind::Added][..]));
+        assert_eq!((*last, *moved), ("e", &[ChangeKind::Moved][..]));
         assert_eq!(change.members.last().unwrap().changes_line, [64]);
-        assert!(!change.has(What::Removed) && change.has(What::Shifted));
+        assert!(!change.has_change(ChangeKind::Removed) && change.has_change(ChangeKind::Shifted));
     }
 
     #[test]
     fn renames_carry_their_members_along() {
-        let of = |name: &str, inner: &str| {
+        let holding = |name: &str, inner: &str| {
             let mut stats = typed(Some(name), "struct {…}", 8, 8);
             stats.members = vec![member(Some(inner), 8, 8)];
             layout(16, vec![member(Some("a"), 0, 8), stats])
         };
-        let change = TypeChange::between(&of("stats", "hits"), &of("counts", "hits"), &[64]).unwrap();
-        assert_eq!(whats(&change), [("counts", &[What::Renamed][..])]);
+        let change =
+            TypeChange::between(&holding("stats", "hits"), &holding("counts", "hits"), &[64]).unwrap();
+        assert_eq!(kinds(&change), [("counts", &[ChangeKind::Renamed][..])]);
         assert_eq!(change.members[0].was.as_deref(), Some("stats"));
-        let change = TypeChange::between(&of("stats", "hits"), &of("stats", "visits"), &[64]).unwrap();
-        assert_eq!(whats(&change), [("stats.visits", &[What::Renamed][..])]);
+        let change =
+            TypeChange::between(&holding("stats", "hits"), &holding("stats", "visits"), &[64]).unwrap();
+        assert_eq!(kinds(&change), [("stats.visits", &[ChangeKind::Renamed][..])]);
     }
 
     #[test]
@@ -327,11 +337,11 @@ mod tests {
         );
         let change = TypeChange::between(&old, &new, &[64]).unwrap();
         assert_eq!(
-            whats(&change),
+            kinds(&change),
             [
-                ("a", &[What::Resized][..]),
-                ("b", &[What::Shifted][..]),
-                ("c", &[What::Shifted, What::Resized, What::Retyped][..])
+                ("a", &[ChangeKind::Resized][..]),
+                ("b", &[ChangeKind::Shifted][..]),
+                ("c", &[ChangeKind::Shifted, ChangeKind::Resized, ChangeKind::Retyped][..])
             ]
         );
         assert_eq!(change.members[1].straddles, [64]);
@@ -344,9 +354,9 @@ mod tests {
         let mut old = longs(&["a", "b"]);
         old.members[1].explicit_align = Some(8);
         let change = TypeChange::between(&old, &longs(&["a", "b"]), &[64]).unwrap();
-        assert_eq!(whats(&change), [("b", &[What::Realigned][..])]);
+        assert_eq!(kinds(&change), [("b", &[ChangeKind::Realigned][..])]);
         let change = TypeChange::between(&longs(&["a", "b"]), &longs(&["a"]), &[64]).unwrap();
-        assert_eq!(whats(&change), [("b", &[What::Removed][..])]);
+        assert_eq!(kinds(&change), [("b", &[ChangeKind::Removed][..])]);
         assert!(change.members[0].after.is_none());
     }
 }

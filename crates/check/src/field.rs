@@ -1,22 +1,22 @@
 //! The members of a struct as C code names them.
 //!
-//! Members of unnamed structs and unions count as the struct's own. What a named member of unnamed type holds is named by
-//! its path (`stats.hits`). Structs with a tag are not opened: what changes inside them is a change of theirs. Elements of
-//! arrays are not known to layouts, so an unnamed struct in an array shows its size only.
+//! Members of unnamed structs and unions count as the struct's own. Members of a named member of unnamed type
+//! have a path (`stats.hits`). Members of structs with a tag are not listed: their changes belong to that
+//! struct. Layouts have no elements of arrays, so an unnamed struct in an array shows its size only.
 
 use fieldline_layout::declaration::flat_arrays;
-use fieldline_layout::layout::{Layout, Member, Role};
+use fieldline_layout::layout::{Layout, Member, MemberRole};
 
-/// One of them.
+/// A member with its path.
 #[derive(Clone, Debug)]
 pub struct Field<'l> {
-    /// Its name, behind the names of those that hold it.
+    /// Its name, after the names of the members it is in.
     pub path: String,
-    /// How many equal paths stand before it.
+    /// Number of equal paths before it.
     pub nth: usize,
     /// The member.
     pub member: &'l Member,
-    /// Index of the top-level member that it is or that holds it.
+    /// Index of the top-level member that it is or is in.
     pub top: usize,
 }
 
@@ -53,23 +53,23 @@ impl Field<'_> {
     }
 }
 
-/// All of them, in declared order.
+/// All members with their paths, in declared order.
 pub fn fields(layout: &Layout) -> Vec<Field<'_>> {
     let mut found = Vec::with_capacity(layout.members.len());
     for (top, member) in layout.members.iter().enumerate() {
-        push(&mut found, member, "", top);
+        collect_fields(&mut found, member, "", top);
     }
-    number(&mut found);
+    number_equal_paths(&mut found);
     found
 }
 
-/// Whether the members inside belong to the struct that is looked at.
+/// Whether the members inside are listed as the struct's own.
 fn is_open(member: &Member) -> bool {
     let is_unnamed = member.type_name.contains("{…}") && !member.type_name.contains(['*', '(', '[']);
     is_unnamed && !member.members.is_empty()
 }
 
-fn push<'l>(found: &mut Vec<Field<'l>>, member: &'l Member, prefix: &str, top: usize) {
+fn collect_fields<'l>(found: &mut Vec<Field<'l>>, member: &'l Member, prefix: &str, top: usize) {
     let (path, inner) = match &member.name {
         Some(name) => (format!("{prefix}{name}"), format!("{prefix}{name}.")),
         None => (format!("{prefix}({})", member.type_name), prefix.to_owned()),
@@ -79,11 +79,11 @@ fn push<'l>(found: &mut Vec<Field<'l>>, member: &'l Member, prefix: &str, top: u
         found.push(Field { path, nth: 0, member, top });
     }
     for held in member.members.iter().filter(|_| is_open) {
-        push(found, held, &inner, top);
+        collect_fields(found, held, &inner, top);
     }
 }
 
-fn number(found: &mut [Field<'_>]) {
+fn number_equal_paths(found: &mut [Field<'_>]) {
     let mut order: Vec<usize> = (0..found.len()).collect();
     order.sort_by(|a, b| found[*a].path.cmp(&found[*b].path).then(a.cmp(b)));
     for pair in 1..order.len() {
@@ -94,7 +94,7 @@ fn number(found: &mut [Field<'_>]) {
     }
 }
 
-/// Drops what no comparison looks at: the members of structs with a tag.
+/// Drops the members of structs with a tag, which no comparison uses.
 pub fn prune(layout: &mut Layout) {
     layout.members.iter_mut().for_each(prune_member);
     layout.members.shrink_to_fit();
@@ -108,13 +108,13 @@ fn prune_member(member: &mut Member) {
     }
 }
 
-/// The groups between `__cacheline_group_begin__NAME` and `__cacheline_group_end__NAME` markers (include/linux/cache.h):
-/// a marker's role and the group's name.
-pub fn group_of(member: &Member) -> Option<(Role, &str)> {
+/// The groups between `__cacheline_group_begin__NAME` and `__cacheline_group_end__NAME` markers
+/// (include/linux/cache.h): a marker's role and the group's name.
+pub fn cacheline_group(member: &Member) -> Option<(MemberRole, &str)> {
     let name = member.name.as_deref()?;
     let prefix = match member.role {
-        Role::GroupBegin => "__cacheline_group_begin__",
-        Role::GroupEnd => "__cacheline_group_end__",
+        MemberRole::GroupBegin => "__cacheline_group_begin__",
+        MemberRole::GroupEnd => "__cacheline_group_end__",
         _ => return None,
     };
     Some((member.role, name.strip_prefix(prefix)?))
@@ -133,19 +133,19 @@ mod tests {
         of_unnamed_type.members = vec![member(Some("hits"), 8, 8)];
         let mut tagged = typed(Some("node"), "struct node", 16, 16);
         tagged.members = vec![member(Some("next"), 16, 8)];
-        let mut of = layout(32, vec![unnamed, of_unnamed_type, tagged]);
-        let paths = |of: &Layout| fields(of).into_iter().map(|field| field.path).collect::<Vec<_>>();
-        assert_eq!(paths(&of), ["a", "b", "stats", "stats.hits", "node"]);
-        let before = paths(&of);
-        prune(&mut of);
-        assert_eq!(paths(&of), before);
-        assert!(of.members[2].members.is_empty() && !of.members[0].members.is_empty());
+        let mut parent = layout(32, vec![unnamed, of_unnamed_type, tagged]);
+        let paths = |parent: &Layout| fields(parent).into_iter().map(|field| field.path).collect::<Vec<_>>();
+        assert_eq!(paths(&parent), ["a", "b", "stats", "stats.hits", "node"]);
+        let before = paths(&parent);
+        prune(&mut parent);
+        assert_eq!(paths(&parent), before);
+        assert!(parent.members[2].members.is_empty() && !parent.members[0].members.is_empty());
     }
 
     #[test]
     fn equal_paths_are_numbered() {
-        let of = layout(16, vec![typed(None, "int", 0, 4), typed(None, "int", 4, 4)]);
-        let numbers: Vec<usize> = fields(&of).iter().map(|field| field.nth).collect();
+        let parent = layout(16, vec![typed(None, "int", 0, 4), typed(None, "int", 4, 4)]);
+        let numbers: Vec<usize> = fields(&parent).iter().map(|field| field.nth).collect();
         assert_eq!(numbers, [0, 1]);
     }
 

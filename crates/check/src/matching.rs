@@ -1,14 +1,14 @@
-//! Which member of a layout is which of another one.
+//! Matching of the members of two layouts.
 //!
-//! Members of equal name are the same. Of the others, two are one that was renamed if their type and size are equal and
-//! they lie at the same offset, or stand between the same neighbours. A member that took the place of a removed one of the
-//! same type can't be told from a renamed one.
+//! Members of equal name match. Of the others, two match as renamed if their type and size are equal and they
+//! have the same offset, or the same neighbours. A member that replaced a removed one of the same type looks
+//! like a renamed one.
 
 use crate::field::Field;
 use std::collections::BTreeMap;
 
 /// For each new field, the index of the old one.
-pub fn pairs(old: &[Field<'_>], new: &[Field<'_>]) -> Vec<Option<usize>> {
+pub fn match_fields(old: &[Field<'_>], new: &[Field<'_>]) -> Vec<Option<usize>> {
     let by_name: BTreeMap<(&str, usize), usize> =
         (0..).zip(old).map(|(index, field)| ((field.path.as_str(), field.nth), index)).collect();
     let mut of_new: Vec<Option<usize>> =
@@ -25,8 +25,8 @@ pub fn pairs(old: &[Field<'_>], new: &[Field<'_>]) -> Vec<Option<usize>> {
     of_new
 }
 
-/// Pairs what has no partner yet where type and size are equal and `fits` agrees. It is told whether the neighbours before
-/// and behind are each other's.
+/// Matches the remaining fields where type and size are equal and `fits` agrees. Its first argument says
+/// whether the neighbours before and after match.
 fn match_rest(
     old: &[Field<'_>],
     new: &[Field<'_>],
@@ -36,8 +36,10 @@ fn match_rest(
 ) {
     for at in (0..new.len()).filter(|at| of_new[*at].is_none()).collect::<Vec<_>>() {
         let candidate = (0..old.len()).find(|index| {
-            let (was, is) = (&old[*index], &new[at]);
-            !taken[*index] && is_alike(was, is) && fits(neighbours(of_new, *index, at, old.len()), was, is)
+            let (old_field, new_field) = (&old[*index], &new[at]);
+            !taken[*index]
+                && is_interchangeable(old_field, new_field)
+                && fits(matched_neighbours(of_new, *index, at, old.len()), old_field, new_field)
         });
         if let Some(index) = candidate {
             of_new[at] = Some(index);
@@ -46,13 +48,13 @@ fn match_rest(
     }
 }
 
-fn is_alike(old: &Field<'_>, new: &Field<'_>) -> bool {
+fn is_interchangeable(old: &Field<'_>, new: &Field<'_>) -> bool {
     let facts = |field: &Field<'_>| (field.member.bit_size, field.member.role);
     facts(old) == facts(new) && old.has_type_of(new)
 }
 
-/// Whether the fields before two are each other's, and those behind; nothing matches nothing.
-fn neighbours(of_new: &[Option<usize>], old: usize, new: usize, old_len: usize) -> (bool, bool) {
+/// Whether the fields before two match, and those after; two ends match.
+fn matched_neighbours(of_new: &[Option<usize>], old: usize, new: usize, old_len: usize) -> (bool, bool) {
     let before = match (old.checked_sub(1), new.checked_sub(1)) {
         (None, None) => true,
         (Some(old), Some(new)) => of_new[new] == Some(old),
@@ -66,9 +68,9 @@ fn neighbours(of_new: &[Option<usize>], old: usize, new: usize, old_len: usize) 
     (before, behind)
 }
 
-/// Which new fields keep their order among the paired ones: the longest run whose old offsets don't fall. The others
-/// moved, these were shifted at most.
-pub fn in_order(old: &[Field<'_>], new: &[Field<'_>], of_new: &[Option<usize>]) -> Vec<bool> {
+/// For each new field, whether it keeps its order among the matched ones: it is in the longest subsequence of
+/// nondecreasing old offsets. The others moved, these were shifted at most.
+pub fn keeps_order(old: &[Field<'_>], new: &[Field<'_>], of_new: &[Option<usize>]) -> Vec<bool> {
     let place = |field: &Field<'_>| (field.member.bit_offset, field.member.bit_end());
     let paired = (0..).zip(of_new).filter_map(|(at, paired)| Some((at, (*paired)?)));
     let mut sequence: Vec<((u64, u64), (u64, u64), usize)> =
@@ -76,14 +78,14 @@ pub fn in_order(old: &[Field<'_>], new: &[Field<'_>], of_new: &[Option<usize>]) 
     sequence.sort_unstable();
     let olds: Vec<u64> = sequence.iter().map(|(_, old, _)| old.0).collect();
     let mut kept = vec![false; new.len()];
-    for position in longest_run(&olds) {
+    for position in longest_nondecreasing(&olds) {
         kept[sequence[position].2] = true;
     }
     kept
 }
 
 /// Positions of the longest subsequence that doesn't fall.
-fn longest_run(values: &[u64]) -> Vec<usize> {
+fn longest_nondecreasing(values: &[u64]) -> Vec<usize> {
     let mut ends: Vec<usize> = Vec::new();
     let mut before: Vec<Option<usize>> = vec![None; values.len()];
     for (position, value) in values.iter().enumerate() {
@@ -110,30 +112,30 @@ mod tests {
     #[test]
     fn names_come_first() {
         let (old, new) = (longs(&["a", "b", "c"]), longs(&["c", "a", "b"]));
-        assert_eq!(pairs(&fields(&old), &fields(&new)), [Some(2), Some(0), Some(1)]);
+        assert_eq!(match_fields(&fields(&old), &fields(&new)), [Some(2), Some(0), Some(1)]);
     }
 
     #[test]
     fn a_renamed_member_is_known_by_its_offset_or_its_neighbours() {
         let (old, new) = (longs(&["a", "b", "c"]), longs(&["a", "x", "c"]));
-        assert_eq!(pairs(&fields(&old), &fields(&new)), [Some(0), Some(1), Some(2)]);
+        assert_eq!(match_fields(&fields(&old), &fields(&new)), [Some(0), Some(1), Some(2)]);
         let new = longs(&["first", "a", "x", "c"]);
-        assert_eq!(pairs(&fields(&old), &fields(&new)), [None, Some(0), Some(1), Some(2)]);
+        assert_eq!(match_fields(&fields(&old), &fields(&new)), [None, Some(0), Some(1), Some(2)]);
     }
 
     #[test]
     fn another_type_is_another_member() {
         let old = longs(&["a", "b"]);
         let new = layout(16, vec![typed(Some("a"), "long", 0, 8), typed(Some("x"), "void *", 8, 8)]);
-        assert_eq!(pairs(&fields(&old), &fields(&new)), [Some(0), None]);
+        assert_eq!(match_fields(&fields(&old), &fields(&new)), [Some(0), None]);
     }
 
     #[test]
     fn the_longest_run_keeps_its_order() {
         let (old, new) = (longs(&["a", "b", "c", "d"]), longs(&["d", "a", "b", "c"]));
         let (old, new) = (fields(&old), fields(&new));
-        let kept = in_order(&old, &new, &pairs(&old, &new));
+        let kept = keeps_order(&old, &new, &match_fields(&old, &new));
         assert_eq!(kept, [false, true, true, true]);
-        assert_eq!(longest_run(&[3, 1, 2, 2, 0, 5]), [1, 2, 3, 5]);
+        assert_eq!(longest_nondecreasing(&[3, 1, 2, 2, 0, 5]), [1, 2, 3, 5]);
     }
 }

@@ -1,16 +1,16 @@
-//! A struct as it was built against the layout a plan predicts for it, member by member.
+//! Comparison of a built struct with the layout a plan predicts for it, member by member.
 
 use fieldline_layout::declaration::flat_arrays;
 use fieldline_layout::{Layout, Member};
 
-/// Whether a layout is as predicted.
+/// Result of the comparison of a layout with a predicted one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PredictionVerdict {
     /// Tag of the struct.
     pub name: String,
     /// Members compared.
     pub members: usize,
-    /// Everything that differs, a sentence each, in predicted order; the struct's size last.
+    /// All differences, a sentence each, in predicted order; the struct's size last.
     pub mismatches: Vec<String>,
 }
 
@@ -35,14 +35,14 @@ impl PredictionVerdict {
     }
 }
 
-/// The member in its place; one that is elsewhere among the others with both its offsets.
+/// Compares the members at an index; one that is found at another index is reported with both offsets.
 fn compare(index: usize, pair: (Option<&Member>, Option<&Member>), all: &Layout) -> Vec<String> {
     match pair {
         (Some(predicted), Some(actual)) => {
             let mut known = std::iter::once(actual).chain(&all.members);
             let (wanted, found) = (predicted.label(), actual.label());
             match known.find(|actual| is_same(predicted, actual)) {
-                Some(same) => places(predicted, same),
+                Some(same) => compare_locations(predicted, same),
                 None => vec![format!("member {index}: {wanted} is predicted, {found} is there")],
             }
         }
@@ -54,7 +54,7 @@ fn compare(index: usize, pair: (Option<&Member>, Option<&Member>), all: &Layout)
     }
 }
 
-/// Named members are known by name, unnamed ones by type and by what is inside, where both sides know it.
+/// Named members match by name, unnamed ones by type and by the names inside, where both layouts have these.
 fn is_same(predicted: &Member, actual: &Member) -> bool {
     if predicted.name.is_some() || actual.name.is_some() {
         return predicted.name == actual.name;
@@ -65,7 +65,7 @@ fn is_same(predicted: &Member, actual: &Member) -> bool {
         && (!is_known || ours.iter().map(|inner| &inner.name).eq(theirs.iter().map(|inner| &inner.name)))
 }
 
-fn places(predicted: &Member, actual: &Member) -> Vec<String> {
+fn compare_locations(predicted: &Member, actual: &Member) -> Vec<String> {
     let mut found = Vec::new();
     let member = predicted.label();
     if predicted.bit_offset != actual.bit_offset {
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn missing_and_unexpected_members_are_told_apart() {
+    fn missing_and_unexpected_members_are_reported_as_such() {
         let long = layout(16, vec![member(Some("a"), 0, 8), member(Some("b"), 8, 8)]);
         let short = layout(16, vec![member(Some("a"), 0, 8)]);
         let first = |predicted, actual| PredictionVerdict::new(predicted, actual).mismatches.remove(0);
@@ -141,10 +141,10 @@ mod tests {
 
     #[test]
     fn anonymous_members_are_known_by_type() {
-        let one = layout(8, vec![member(None, 0, 8)]);
-        let mut other = one.clone();
+        let built = layout(8, vec![member(None, 0, 8)]);
+        let mut other = built.clone();
         other.members[0].type_name = "struct {…}".to_owned();
-        let verdict = PredictionVerdict::new(&one, &other);
+        let verdict = PredictionVerdict::new(&built, &other);
         assert_eq!(verdict.mismatches, ["member 0: (anonymous) is predicted, (anonymous) is there"]);
     }
 

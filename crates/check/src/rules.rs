@@ -1,33 +1,33 @@
-//! The rules of a gate: what a layout must not become.
+//! The rules of `fieldline check`.
 //!
-//! * `rule`: their ids, default levels and what they need.
-//! * `subject`: a struct to judge, with what it was before and what is hot in it.
+//! * `rule`: their ids, default levels and inputs.
+//! * `subject`: a struct to check, with its earlier layout and its hot members.
 //! * `shape`: sizes, holes, alignment.
-//! * `place`: lines straddled, pins, markers, structs that grew inside others.
-//! * `heat`: which members are hot, and `hot`: their lines.
-//! * `sharing`: members whose line other CPUs take.
-//! * `matrix`: one struct on several machines.
+//! * `location`: straddled lines, pins, markers, embedded structs that grew.
+//! * `heat`: hot members, and `hot`: their lines.
+//! * `sharing`: false sharing.
+//! * `targets`: one struct on several machines.
 
 pub mod heat;
 mod hot;
-pub mod matrix;
-pub mod place;
+pub mod location;
 pub mod rule;
 pub mod shape;
 pub mod sharing;
 pub mod subject;
+pub mod targets;
 
-pub use heat::Heat;
-pub use matrix::disagreements;
+pub use heat::HotMembers;
 pub use rule::{FindingLevel, Rule};
-pub use subject::{Budget, Ends, Finding, Recorded, Settings, Subject};
+pub use subject::{CheckedStruct, Finding, PinnedEnds, RecordedStruct, Settings, SizeBudget};
+pub use targets::find_disagreements;
 
-/// Everything the rules find in a struct on one machine, rule after rule.
-pub fn judge(subject: &Subject<'_>, settings: &Settings) -> Vec<Finding> {
-    let mut found = shape::judge(subject, settings);
-    found.extend(place::judge(subject));
-    found.extend(hot::judge(subject, settings));
-    found.extend(sharing::judge(subject, settings));
+/// All findings of the rules about a struct on one machine, sorted by rule.
+pub fn check_struct(subject: &CheckedStruct<'_>, settings: &Settings) -> Vec<Finding> {
+    let mut found = shape::check(subject, settings);
+    found.extend(location::check(subject));
+    found.extend(hot::check(subject, settings));
+    found.extend(sharing::check(subject, settings));
     found.retain(|finding| settings.level(finding.rule) != FindingLevel::Off);
     found.sort_by_key(|finding| finding.rule);
     found

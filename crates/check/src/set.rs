@@ -1,6 +1,6 @@
-//! What changed between all layouts of two files.
+//! Changes between all layouts of two files.
 //!
-//! Types are known by name. Where a name has several definitions, equal ones are each other's; the others are paired by how
+//! Types match by name. Where a name has several definitions, equal ones match; the others are paired by how
 //! many members they share, the most first.
 
 use crate::change::TypeChange;
@@ -9,7 +9,7 @@ use fieldline_layout::Layout;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What changed.
+/// Changes between two files.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct SetDiff {
     /// Types that changed, by name.
@@ -26,7 +26,7 @@ impl SetDiff {
     /// Compares. `lines` are sizes of cachelines in bytes.
     pub fn between(old: &[Layout], new: &[Layout], lines: &[u64]) -> Self {
         let mut diff = Self::default();
-        for pair in paired(old, new) {
+        for pair in pair_by_name(old, new) {
             match pair {
                 (Some(before), Some(after)) => match TypeChange::between(before, after, lines) {
                     Some(change) => diff.changed.push(change),
@@ -42,13 +42,13 @@ impl SetDiff {
 }
 
 /// A definition before and after.
-type Pair<'l> = (Option<&'l Layout>, Option<&'l Layout>);
+type LayoutPair<'l> = (Option<&'l Layout>, Option<&'l Layout>);
 
-/// The definitions of two files, paired, by name; of one name those without a partner last.
-pub fn paired<'l>(
+/// The definitions of two files, paired by name; of equal names, those without a partner last.
+pub fn pair_by_name<'l>(
     old: impl IntoIterator<Item = &'l Layout>,
     new: impl IntoIterator<Item = &'l Layout>,
-) -> impl Iterator<Item = Pair<'l>> {
+) -> impl Iterator<Item = LayoutPair<'l>> {
     let mut names: BTreeMap<&str, (Vec<&Layout>, Vec<&Layout>)> = BTreeMap::new();
     for layout in old {
         names.entry(&layout.name).or_default().0.push(layout);
@@ -56,10 +56,10 @@ pub fn paired<'l>(
     for layout in new {
         names.entry(&layout.name).or_default().1.push(layout);
     }
-    names.into_values().flat_map(|(old, new)| variants(old, new))
+    names.into_values().flat_map(|(old, new)| pair_definitions(old, new))
 }
 
-fn variants<'l>(mut old: Vec<&'l Layout>, mut new: Vec<&'l Layout>) -> Vec<Pair<'l>> {
+fn pair_definitions<'l>(mut old: Vec<&'l Layout>, mut new: Vec<&'l Layout>) -> Vec<LayoutPair<'l>> {
     if let ([old], [new]) = (&old[..], &new[..]) {
         return vec![(Some(old), Some(new))];
     }
@@ -70,7 +70,7 @@ fn variants<'l>(mut old: Vec<&'l Layout>, mut new: Vec<&'l Layout>) -> Vec<Pair<
         matched.push((Some(old.remove(place)), Some(*after)));
         false
     });
-    while let Some((of_old, of_new)) = most_alike(&old, &new) {
+    while let Some((of_old, of_new)) = find_most_shared(&old, &new) {
         matched.push((Some(old.remove(of_old)), Some(new.remove(of_new))));
     }
     matched.extend(old.into_iter().map(|old| (Some(old), None)));
@@ -78,11 +78,11 @@ fn variants<'l>(mut old: Vec<&'l Layout>, mut new: Vec<&'l Layout>) -> Vec<Pair<
     matched
 }
 
-/// Places of the two definitions that share most names; the first of equals.
-fn most_alike(old: &[&Layout], new: &[&Layout]) -> Option<(usize, usize)> {
+/// Indexes of the two definitions that share most member names; the first of equals.
+fn find_most_shared(old: &[&Layout], new: &[&Layout]) -> Option<(usize, usize)> {
     let names = |layout: &Layout| fields(layout).into_iter().map(|field| field.path).collect::<BTreeSet<_>>();
     let (old, new): (Vec<_>, Vec<_>) =
-        (old.iter().map(|of| names(of)).collect(), new.iter().map(|of| names(of)).collect());
+        (old.iter().map(|layout| names(layout)).collect(), new.iter().map(|layout| names(layout)).collect());
     let mut best = None;
     for (of_old, theirs) in old.iter().enumerate() {
         for (of_new, ours) in new.iter().enumerate() {

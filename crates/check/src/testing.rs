@@ -1,4 +1,4 @@
-//! Layouts made by hand.
+//! Layouts for tests.
 
 use fieldline_layout::testing;
 use fieldline_layout::{Layout, Member};

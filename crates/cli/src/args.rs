@@ -1,4 +1,4 @@
-//! What the user types.
+//! Command-line arguments.
 
 mod accesses;
 mod layouts;
@@ -8,22 +8,25 @@ mod series;
 mod values;
 
 pub(crate) use accesses::{
-    DoctorArgs, ExplainArgs, ImportArgs, MergeArgs, ProfileArgs, Recordings, ReportArgs, SamplesArgs,
+    DoctorArgs, ExplainArgs, ImportArgs, MergeArgs, ProfileArgs, RecordingArgs, ReportArgs, SamplesArgs,
 };
 pub(crate) use layouts::{
-    BaselineArgs, CheckArgs, DiffArgs, DiffFormat, Form, InitArgs, LayoutArgs, Sink, Style,
+    BaselineArgs, CheckArgs, DiffArgs, DiffFormat, FindingsFormat, FindingsOutput, InitArgs, LayoutArgs,
+    Style,
 };
 pub(crate) use orders::{
-    ChoiceArgs, Object, PatchArgs, PlaceArgs, PlanArgs, ProposeArgs, SimulateArgs, SimulateFrom, VerifyArgs,
+    BuiltObject, CandidateArgs, PatchArgs, PlaceArgs, PlanArgs, ProposeArgs, SimulateArgs, SimulateInput,
+    VerifyArgs,
 };
-pub(crate) use record::{Cpus, RecordArgs, cpus};
+pub(crate) use record::{CpuList, RecordArgs, cpus};
 pub(crate) use series::{DATE, SeriesArgs};
 pub(crate) use values::line_size;
 
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 
-/// Finds which struct members are hot and touched together, lays them out on cachelines, and writes the patch.
+/// Finds which struct members are hot and touched together, lays them out on cachelines, and writes the
+/// patch.
 #[derive(Debug, Parser)]
 #[command(name = "fieldline", version, about, propagate_version = true, arg_required_else_help = true)]
 pub(crate) struct Arguments {
@@ -34,7 +37,7 @@ pub(crate) struct Arguments {
     pub(crate) threads: Option<usize>,
 }
 
-/// What to do.
+/// The commands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Print struct layouts: members, holes, cachelines.
@@ -43,17 +46,17 @@ pub(crate) enum Command {
     Profile(ProfileArgs),
     /// Take over what perf itself counted by type (perf report, perf annotate --data-type, JSON).
     Import(ImportArgs),
-    /// Add profiles of one program up: of several files, hosts or runs.
+    /// Merge profiles of one program: of several files, hosts or runs.
     Merge(MergeArgs),
     /// Print one row a sample: ip addr type offset reason.
     Samples(SamplesArgs),
-    /// Explain what an instruction touches: operands, registers and where they got their values, verdict.
+    /// Explain what an instruction touches: operands, registers with the source of their values, attribution.
     Explain(ExplainArgs),
-    /// Show what a profile says about structs.
+    /// Show members of structs by accesses, with CPUs, functions and false sharing.
     Report(ReportArgs),
     /// Find a member order that touches fewer cachelines.
     Plan(PlanArgs),
-    /// Say where a new member of a struct costs least.
+    /// Find where a new member of a struct costs least.
     Place(PlaceArgs),
     /// Replay recorded accesses through modelled caches, as declared and as planned.
     Simulate(SimulateArgs),
@@ -61,13 +64,13 @@ pub(crate) enum Command {
     Patch(PatchArgs),
     /// Compare what was built with what a plan predicted.
     Verify(VerifyArgs),
-    /// Do it all: recording to report, plan and patch.
+    /// Do all of it: attribute, plan, and write report and patches.
     Propose(ProposeArgs),
-    /// Say which structs of two files differ, and in what.
+    /// List the structs that differ between two files, and how.
     Diff(DiffArgs),
-    /// Keep the layouts of a file, to compare later ones with.
+    /// Store the layouts of a file, to compare later ones with.
     Baseline(BaselineArgs),
-    /// Judge layouts by the rules of fieldline.toml: a gate for CI.
+    /// Check layouts by the rules of fieldline.toml, for CI.
     Check(CheckArgs),
     /// Write a first fieldline.toml.
     Init(InitArgs),
@@ -75,7 +78,7 @@ pub(crate) enum Command {
     Doctor(DoctorArgs),
     /// Record a program's memory accesses without a PMU, by single steps or breakpoints, as a perf.data.
     Record(RecordArgs),
-    /// Walk the road on a built-in example.
+    /// Run the pipeline on a built-in example.
     Demo(DemoArgs),
 }
 

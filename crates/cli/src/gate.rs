@@ -1,7 +1,7 @@
-//! `fieldline check`: layouts of several targets judged by rules.
+//! `fieldline check`: layouts of several targets checked by rules.
 
 pub(crate) mod config;
-pub(crate) mod day;
+pub(crate) mod date;
 mod keys;
 pub(crate) mod targets;
 pub(crate) mod verdict;

@@ -1,7 +1,7 @@
-//! The fieldline command: arguments, commands, reports, exit codes.
+//! The `fieldline` command: arguments, commands, reports, exit codes.
 //!
-//! Exit codes: 0 done (also when there is nothing to gain), 1 the inputs were understood and the answer is no,
-//! 2 an input is missing, broken or belongs to something else.
+//! Exit codes: 0 done (also when there is nothing to gain), 1 the inputs were understood and the answer is
+//! no, 2 an input is missing, broken or belongs to something else.
 
 mod args;
 mod command;
@@ -16,15 +16,15 @@ mod series;
 use args::{Arguments, Command};
 use clap::Parser;
 use command::{accesses, demo, layouts, orders};
-use output::Outcome;
+use output::CommandOutcome;
 use std::process::ExitCode;
 
 #[expect(clippy::print_stderr, reason = "errors are printed here and nowhere else")]
 fn main() -> ExitCode {
     match run(&Arguments::parse()) {
-        Ok(Outcome::Done) => ExitCode::SUCCESS,
-        Ok(Outcome::No) => ExitCode::from(1),
-        Ok(Outcome::Held(number)) => ExitCode::from(number),
+        Ok(CommandOutcome::Done) => ExitCode::SUCCESS,
+        Ok(CommandOutcome::Negative) => ExitCode::from(1),
+        Ok(CommandOutcome::ExecFailed(number)) => ExitCode::from(number),
         Err(error) if output::is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("fieldline: {error:#}");
@@ -33,7 +33,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
+fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
     if let Some(threads) = arguments.threads {
         rayon::ThreadPoolBuilder::new().num_threads(threads).build_global()?;
     }

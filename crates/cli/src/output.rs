@@ -1,52 +1,52 @@
-//! Where results go: standard output, files that appear whole or not at all, notes on standard error.
+//! Output: standard output, files that appear whole or not at all, notes on standard error.
 
-use crate::report::color::Paint;
+use crate::report::color::Palette;
 use anyhow::{Context, Result};
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
 
-/// How a command that could do its work ended.
-pub(crate) enum Outcome {
+/// Result of a command that ran without an error.
+pub(crate) enum CommandOutcome {
     Done,
-    No,
-    /// What was to become another program could not, with the number of the error.
-    Held(u8),
+    Negative,
+    /// `record --hold` could not execute the program, with the error number.
+    ExecFailed(u8),
 }
 
-/// Whether an error only says that nobody reads any more.
+/// Whether an error is only that the reader of a pipe closed it.
 pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
     let mut causes = error.chain().filter_map(|cause| cause.downcast_ref::<io::Error>());
     causes.any(|cause| cause.kind() == io::ErrorKind::BrokenPipe)
 }
 
 /// Writes text to standard output, and is done.
-pub(crate) fn print(text: &str) -> Result<Outcome> {
+pub(crate) fn print(text: &str) -> Result<CommandOutcome> {
     let mut out = io::stdout().lock();
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("standard output")?;
-    Ok(Outcome::Done)
+    Ok(CommandOutcome::Done)
 }
 
 /// Writes what is drawn to standard output, in colour where that is a terminal.
-pub(crate) fn draw(drawn: impl FnOnce(&mut String, Paint)) -> Result<Outcome> {
+pub(crate) fn print_drawn(drawn: impl FnOnce(&mut String, Palette)) -> Result<CommandOutcome> {
     let mut out = String::new();
-    drawn(&mut out, Paint::new(use_color()));
+    drawn(&mut out, Palette::new(use_color()));
     print(&out)
 }
 
 /// Standard output with a buffer, for many rows.
-pub(crate) fn buffered() -> BufWriter<io::StdoutLock<'static>> {
+pub(crate) fn buffered_stdout() -> BufWriter<io::StdoutLock<'static>> {
     BufWriter::with_capacity(1 << 16, io::stdout().lock())
 }
 
-/// A remark for the person, not part of the result.
-#[expect(clippy::print_stderr, reason = "remarks go to standard error")]
-pub(crate) fn note(text: &str) {
+/// Prints a note, which is not part of the result.
+#[expect(clippy::print_stderr, reason = "notes go to standard error")]
+pub(crate) fn print_note(text: &str) {
     eprintln!("fieldline: note: {text}");
 }
 
-/// A line that says which stage is at work, on a terminal only.
+/// Prints the stage of the work, on a terminal only.
 #[expect(clippy::print_stderr, reason = "progress is for terminals only")]
-pub(crate) fn progress(text: &str) {
+pub(crate) fn print_progress(text: &str) {
     if io::stderr().is_terminal() {
         eprintln!("fieldline: {text}");
     }
@@ -62,48 +62,48 @@ pub(crate) fn write_file(path: &Path, content: &[u8]) -> Result<()> {
     write_files(&[(path, content)])
 }
 
-/// Writes several files; none appears unless all could be written. What is there and no file (a device, a pipe) is
-/// written to, not replaced.
+/// Writes several files; none appears unless all could be written. Devices and pipes are written to, not
+/// replaced.
 pub(crate) fn write_files(files: &[(impl AsRef<Path>, impl AsRef<[u8]>)]) -> Result<()> {
     let files: Vec<(&Path, &[u8])> =
         files.iter().map(|(path, content)| (path.as_ref(), content.as_ref())).collect();
     let mut written = Vec::new();
     for (path, content) in files.iter().filter(|(path, _)| !is_special(path)) {
-        let mut file = beside(path)?;
+        let mut file = temporary_file_for(path)?;
         let whole = file.write_all(content).and_then(|()| file.as_file().sync_all());
-        whole.with_context(|| place(path))?;
+        whole.with_context(|| write_error(path))?;
         written.push((file, *path));
     }
     for (path, content) in files.iter().filter(|(path, _)| is_special(path)) {
         let file = std::fs::OpenOptions::new().write(true).open(path);
-        file.and_then(|mut file| file.write_all(content)).with_context(|| place(path))?;
+        file.and_then(|mut file| file.write_all(content)).with_context(|| write_error(path))?;
     }
     for (file, path) in written {
-        let file = file.persist(path).with_context(|| place(path))?;
-        make_readable(&file).with_context(|| place(path))?;
+        let file = file.persist(path).with_context(|| write_error(path))?;
+        make_readable(&file).with_context(|| write_error(path))?;
     }
     Ok(())
 }
 
 /// Whether a file could be written there, before work is done for nothing.
-pub(crate) fn check_place(path: &Path) -> Result<()> {
+pub(crate) fn check_writable(path: &Path) -> Result<()> {
     if !is_special(path) {
-        beside(path)?;
+        temporary_file_for(path)?;
     }
     Ok(())
 }
 
-fn place(path: &Path) -> String {
+fn write_error(path: &Path) -> String {
     format!("cannot write {}", path.display())
 }
 
-/// A file without a name yet in the folder of another.
-fn beside(path: &Path) -> Result<tempfile::NamedTempFile> {
+/// A temporary file in the folder of another.
+fn temporary_file_for(path: &Path) -> Result<tempfile::NamedTempFile> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    tempfile::NamedTempFile::new_in(folder).with_context(|| place(path))
+    tempfile::NamedTempFile::new_in(folder).with_context(|| write_error(path))
 }
 
-/// Whether something is there that is neither a file nor a folder.
+/// Whether a path is neither a file nor a folder.
 fn is_special(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir())
 }

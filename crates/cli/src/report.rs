@@ -1,4 +1,4 @@
-//! Texts of results.
+//! Results as text.
 
 pub(crate) mod color;
 pub(crate) mod doctor_text;

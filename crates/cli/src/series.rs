@@ -1,7 +1,7 @@
-//! A series of mails out of a plan: a cover letter and one patch a struct, if need be behind one of macros.
+//! A patch series of a plan: a cover letter, a patch of macros if they are needed, and one patch a struct.
 
+mod letter;
 mod mail;
-mod story;
 
 use crate::args::SeriesArgs;
 use fieldline_access::access::AccessProfile;
@@ -11,7 +11,7 @@ use mail::Mail;
 use std::fmt::Write;
 
 /// Name and text of each file of the series; none if nothing moves.
-pub(crate) fn files(
+pub(crate) fn build_files(
     plan: &Plan,
     profile: Option<&AccessProfile>,
     steps: &[PatchStep],
@@ -21,35 +21,35 @@ pub(crate) fn files(
         return Vec::new();
     }
     let count = steps.len();
-    let subjects: Vec<String> = steps.iter().map(|step| story::subject(step, plan)).collect();
+    let subjects: Vec<String> = steps.iter().map(|step| letter::subject(step, plan)).collect();
     let cover = Mail {
         number: (0, count),
-        subject: &story::cover_subject(steps),
-        body: &story::cover(plan, profile, steps),
+        subject: &letter::cover_subject(steps),
+        body: &letter::cover_body(plan, profile, steps),
         trailers: &[],
-        rest: overview(steps, &subjects, args),
+        attachment: build_overview(steps, &subjects, args),
     };
-    let mut files = vec![(cover.file(), cover.text(args))];
+    let mut files = vec![(cover.file_name(), cover.text(args))];
     for ((number, step), subject) in (1..).zip(steps).zip(&subjects) {
-        let body = match step.name().map(|name| plan.struct_named(name)) {
-            Some(Some(of)) => story::of_struct(plan, of, step),
+        let body = match step.name().map(|name| plan.find_struct(name)) {
+            Some(Some(struct_plan)) => letter::struct_body(plan, struct_plan, step),
             Some(None) => continue,
-            None => story::of_macros(step),
+            None => letter::macros_body(step),
         };
         let mail = Mail {
             number: (number, count),
             subject,
             body: &body,
             trailers: &args.trailers,
-            rest: mail::patch(step),
+            attachment: mail::patch(step),
         };
-        files.push((mail.file(), mail.text(args)));
+        files.push((mail.file_name(), mail.text(args)));
     }
     files
 }
 
 /// Subjects and diffstat, as at the end of a cover letter.
-fn overview(steps: &[PatchStep], subjects: &[String], args: &SeriesArgs) -> Vec<u8> {
+fn build_overview(steps: &[PatchStep], subjects: &[String], args: &SeriesArgs) -> Vec<u8> {
     let author = args.from.as_deref().unwrap_or_default();
     let name = author.rsplit_once(" <").map_or(author, |(name, _)| name);
     let mut out = format!("\n{name} ({}):\n", steps.len());
@@ -57,6 +57,6 @@ fn overview(steps: &[PatchStep], subjects: &[String], args: &SeriesArgs) -> Vec<
         let _ = writeln!(out, "  {subject}");
     }
     let all: Vec<&PatchStep> = steps.iter().collect();
-    let _ = write!(out, "\n{}\n", mail::stat(&all));
+    let _ = write!(out, "\n{}\n", mail::diffstat(&all));
     out.into_bytes()
 }

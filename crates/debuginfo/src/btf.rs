@@ -22,4 +22,4 @@ pub use header::BtfError;
 pub use index::{Btf, parse};
 pub use kind::{BtfKind, BtfTypeId};
 pub use lookup::BtfDefinition;
-pub use read::Reader;
+pub use read::BtfReader;

@@ -3,7 +3,7 @@
 //! * `bytes`: sections, units, abbreviations, DIEs and their values.
 //! * `search`: definitions by name, and all of a file.
 //! * `types`: DIEs to a type table.
-//! * `code`: functions, variables and their places, by address.
+//! * `code`: functions, variables and their locations, by address.
 
 mod bytes;
 pub mod code;
@@ -13,7 +13,7 @@ mod types;
 pub use bytes::sections::{DebugSections, open_alt_link};
 pub use bytes::units::{DieRef, Dwarf};
 pub use search::find::{find_first_many, find_many, has_types_beyond_btf};
-pub use search::index::{DwarfDefinition, index};
-pub use search::opened::Opened;
+pub use search::index::{DwarfDefinition, index_definitions};
+pub use search::lazy::LazyDwarf;
 pub use search::typedefs::find_typedefs;
 pub use types::reader::TypeReader;

@@ -106,7 +106,7 @@ impl<'d> Elf<'d> {
     /// Parses the headers. Fails if the bytes are no ELF file or its headers are cut.
     pub fn parse(file: &'d FileBytes) -> Result<Self> {
         let name = file.path().display().to_string();
-        let error = |what: String| wrong(&name, "ELF header", what);
+        let error = |what: String| elf_error(&name, "ELF header", what);
         let bytes = file.bytes();
         if bytes.is_empty() {
             return Err(error("the file is empty".to_owned()));
@@ -115,7 +115,7 @@ impl<'d> Elf<'d> {
             return Err(error("not an ELF file (no \\x7fELF at byte 0)".to_owned()));
         }
         let parsed = object::File::parse(bytes).map_err(|source| error(source.to_string()))?;
-        if overlap(&parsed, bytes) {
+        if has_overlapping_sections(&parsed, bytes) {
             return Err(error("its sections overlap".to_owned()));
         }
         Ok(Self { file: parsed, name: name.clone(), path: file.path().to_owned() })
@@ -202,11 +202,11 @@ impl<'d> Elf<'d> {
     /// outside the file or its compression is broken or absurd.
     pub fn section(&self, name: &str) -> Result<Option<Cow<'d, [u8]>>> {
         let section = self.file.section_by_name(name);
-        section.map(|section| self.content(&section, name)).transpose()
+        section.map(|section| self.read_section(&section, name)).transpose()
     }
 
-    fn content(&self, section: &object::Section<'d, '_>, name: &str) -> Result<Cow<'d, [u8]>> {
-        unpacked(section).map_err(|what| wrong(&self.name, format!("section {name}"), what))
+    fn read_section(&self, section: &object::Section<'d, '_>, name: &str) -> Result<Cow<'d, [u8]>> {
+        decompress(section).map_err(|what| elf_error(&self.name, format!("section {name}"), what))
     }
 
     /// A debug section, decompressed and with relocations applied where the file is relocatable. Such files may have
@@ -218,7 +218,7 @@ impl<'d> Elf<'d> {
         }
         let mut joined: Option<Cow<'d, [u8]>> = None;
         for section in self.file.sections().filter(|section| section.name() == Ok(name)) {
-            let part = self.relocated(&section, name)?;
+            let part = self.read_relocated(&section, name)?;
             match &mut joined {
                 None => joined = Some(part),
                 Some(before) => before.to_mut().extend_from_slice(&part),
@@ -228,12 +228,12 @@ impl<'d> Elf<'d> {
         if joined.is_none() { self.section(name) } else { Ok(joined) }
     }
 
-    fn relocated(&self, section: &object::Section<'d, '_>, name: &str) -> Result<Cow<'d, [u8]>> {
-        let mut data = self.content(section, name)?;
+    fn read_relocated(&self, section: &object::Section<'d, '_>, name: &str) -> Result<Cow<'d, [u8]>> {
+        let mut data = self.read_section(section, name)?;
         for (offset, relocation) in section.relocations() {
             let place = || format!("relocation of {name} at {offset:#x}");
             self.relocate(data.to_mut(), offset, &relocation)
-                .map_err(|what| wrong(&self.name, place(), what))?;
+                .map_err(|what| elf_error(&self.name, place(), what))?;
         }
         Ok(data)
     }
@@ -277,7 +277,7 @@ impl<'d> Elf<'d> {
             symbol.is_definition() || symbol.address() != 0 || is_threads(symbol)
         };
         self.file.symbols().filter(has_place).filter_map(|symbol| {
-            let name = symbol.name().ok().filter(|name| !name.is_empty() && !is_mapping(name))?;
+            let name = symbol.name().ok().filter(|name| !name.is_empty() && !is_mapping_symbol(name))?;
             let kind = symbol.kind();
             let in_text = kind == object::SymbolKind::Unknown && symbol.section_index().is_some();
             Some(Symbol {
@@ -300,7 +300,7 @@ impl<'d> Elf<'d> {
 
     /// Sections that hold machine code: name, address and content.
     pub fn text_sections(&self) -> Vec<(&'d str, u64, &'d [u8])> {
-        self.contents(|section| section.kind() == object::SectionKind::Text)
+        self.section_contents(|section| section.kind() == object::SectionKind::Text)
     }
 
     /// Sections that are loaded, hold no machine code and have content: name, address and content.
@@ -309,12 +309,15 @@ impl<'d> Elf<'d> {
             let is_text = section.kind() == object::SectionKind::Text;
             has_flag(section, object::elf::SHF_ALLOC) && !is_text
         };
-        let mut found = self.contents(is_data);
+        let mut found = self.section_contents(is_data);
         found.retain(|(_, _, content)| !content.is_empty());
         found
     }
 
-    fn contents(&self, is_meant: impl Fn(&object::Section<'d, '_>) -> bool) -> Vec<(&'d str, u64, &'d [u8])> {
+    fn section_contents(
+        &self,
+        is_meant: impl Fn(&object::Section<'d, '_>) -> bool,
+    ) -> Vec<(&'d str, u64, &'d [u8])> {
         let sections = self.file.sections().filter(is_meant);
         sections
             .filter_map(|section| Some((section.name().ok()?, section.address(), section.data().ok()?)))
@@ -348,7 +351,7 @@ impl<'d> Elf<'d> {
 
     /// Words of the global offset table that the loader fills with the address of a symbol (R_X86_64_GLOB_DAT of the System V
     /// ABI for x86-64): where the word is as linked, the symbol's name, and its address, 0 if another file defines it.
-    pub fn table_words(&self) -> Vec<(u64, &'d str, u64)> {
+    pub fn got_entries(&self) -> Vec<(u64, &'d str, u64)> {
         let Some((begin, size)) = self.section_range(".got") else { return Vec::new() };
         let Some(relocations) = self.file.dynamic_relocations() else { return Vec::new() };
         let Some(table) = self.file.dynamic_symbol_table() else { return Vec::new() };
@@ -365,7 +368,7 @@ impl<'d> Elf<'d> {
 
     /// Addresses that the loader puts into data, as linked: what relative relocations add to where the file is loaded
     /// (R_X86_64_RELATIVE and R_AARCH64_RELATIVE). Files need not hold them in their data, too.
-    pub fn loaded_words(&self) -> Vec<u64> {
+    pub fn relative_addends(&self) -> Vec<u64> {
         const ENTRY: usize = 24;
         let relative: u64 = match self.machine() {
             object::Architecture::X86_64 => 8,
@@ -382,7 +385,7 @@ impl<'d> Elf<'d> {
     }
 
     /// Size of what each thread has a copy of (.tdata, .tbss), rounded up to its alignment, and that alignment.
-    pub fn thread_local(&self) -> Option<(u64, u64)> {
+    pub fn thread_local_size(&self) -> Option<(u64, u64)> {
         let sections = self.file.sections().filter(|section| has_flag(section, object::elf::SHF_TLS));
         let ranges = sections.map(|section| {
             let (begin, size) = (section.address(), section.size());
@@ -395,7 +398,7 @@ impl<'d> Elf<'d> {
 }
 
 /// What is wrong with a file's container.
-pub(crate) fn wrong(file: &str, place: impl Into<String>, what: impl Into<String>) -> Error {
+pub(crate) fn elf_error(file: &str, place: impl Into<String>, what: impl Into<String>) -> Error {
     Error::Elf { file: file.to_owned(), place: place.into(), what: what.into() }
 }
 
@@ -405,7 +408,7 @@ fn has_flag(section: &object::Section<'_, '_>, flag: object::elf::SectionFlags) 
 
 /// Whether a symbol only marks where code or data begins in a section of an Arm file (ELF for the Arm 64-bit
 /// Architecture, section 5.5.5, "Mapping symbols").
-fn is_mapping(name: &str) -> bool {
+fn is_mapping_symbol(name: &str) -> bool {
     ["$x", "$d", "$a", "$t"]
         .into_iter()
         .any(|mark| name.strip_prefix(mark).is_some_and(|rest| rest.is_empty() || rest.starts_with('.')))
@@ -413,13 +416,15 @@ fn is_mapping(name: &str) -> bool {
 
 /// Whether sections of a relocatable file overlap, which those of no compiler do: tables that many headers share would be
 /// gone over and copied as often.
-pub(crate) fn overlap(file: &object::File<'_>, bytes: &[u8]) -> bool {
+pub(crate) fn has_overlapping_sections(file: &object::File<'_>, bytes: &[u8]) -> bool {
     let sizes = file.sections().filter_map(|section| Some(section.file_range()?.1));
     file.kind() == object::ObjectKind::Relocatable && sizes.fold(0, u64::saturating_add) > bytes.len() as u64
 }
 
 /// A section's content, decompressed.
-pub(crate) fn unpacked<'d>(section: &object::Section<'d, '_>) -> std::result::Result<Cow<'d, [u8]>, String> {
+pub(crate) fn decompress<'d>(
+    section: &object::Section<'d, '_>,
+) -> std::result::Result<Cow<'d, [u8]>, String> {
     let compressed = section.compressed_data().map_err(|source| source.to_string())?;
     let limit = (compressed.data.len() as u64).saturating_mul(MAX_EXPANSION).saturating_add(4096);
     if compressed.format != object::CompressionFormat::None && compressed.uncompressed_size > limit {
@@ -436,8 +441,8 @@ pub fn hex(bytes: &[u8]) -> String {
 
 /// An unsigned number of as many bytes as there are.
 pub(crate) fn read_uint(bytes: &[u8], little: bool) -> u64 {
-    let fold = |value: u64, byte: &u8| value << 8 | u64::from(*byte);
-    if little { bytes.iter().rev().fold(0, fold) } else { bytes.iter().fold(0, fold) }
+    let append_byte = |value: u64, byte: &u8| value << 8 | u64::from(*byte);
+    if little { bytes.iter().rev().fold(0, append_byte) } else { bytes.iter().fold(0, append_byte) }
 }
 
 /// Puts the lowest bytes of a number where there is room for them.

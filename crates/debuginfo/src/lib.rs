@@ -1,6 +1,6 @@
 //! ELF, DWARF and BTF to struct layouts, variables and machine code.
 //!
-//! * `elf`: files, sections, symbols; `separate`: debug info in a file of its own.
+//! * `elf`: files, sections, symbols; `separate_debug`: debug info in a file of its own.
 //! * `module`: kernel modules linked as the kernel would load them.
 //! * `dwarf`: types, functions, variables and locations out of DWARF.
 //! * `btf`: types out of BTF.
@@ -12,7 +12,7 @@ pub mod elf;
 mod error;
 pub mod module;
 pub mod new_member;
-pub mod separate;
+pub mod separate_debug;
 pub mod types;
 
 pub use elf::{Elf, FileBytes, Segment, hex};

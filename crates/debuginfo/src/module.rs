@@ -10,12 +10,12 @@ mod relocation;
 use crate::elf::{self, FileBytes, read_uint, write_uint};
 use crate::error::Result;
 use object::{Object, ObjectSection};
-use relocation::Machine;
+use relocation::RelocationMachine;
 
 /// Where modules are linked: in the gigabytes in which 32-bit references of the kernel's code model reach.
 const BASE: u64 = 0xffff_ffff_c000_0000;
 /// How far from each other the symbols of others are put, so that offsets into them don't meet.
-const OTHER_SIZE: u64 = 4096;
+const EXTERNAL_SIZE: u64 = 4096;
 /// Sections of data begin on a page.
 const PAGE: u64 = 4096;
 
@@ -42,23 +42,23 @@ const PER_CPU: &str = ".data..percpu";
 
 /// A module linked; `None` if the file is none, or of a machine whose relocations are not known here. Fails if its headers
 /// or tables lie outside of it, or a compressed section is broken.
-pub fn linked(file: &FileBytes) -> Result<Option<FileBytes>> {
+pub fn link_module(file: &FileBytes) -> Result<Option<FileBytes>> {
     let name = file.path().display().to_string();
-    if let Some(kind) = packed(file.bytes()) {
+    if let Some(kind) = compression_tool(file.bytes()) {
         let what = format!("a compressed file; unpack it first ({kind})");
-        return Err(elf::wrong(&name, "ELF header", what));
+        return Err(elf::elf_error(&name, "ELF header", what));
     }
-    let Some(mut module) = Module::parse(file.bytes()) else { return Ok(None) };
-    let broken = |what: &str| elf::wrong(&name, "kernel module", what);
+    let Some(mut module) = RelocatableModule::parse(file.bytes()) else { return Ok(None) };
+    let broken = |what: &str| elf::elf_error(&name, "kernel module", what);
     module.unpack(file.bytes()).map_err(|what| broken(&what))?;
-    module.place();
+    module.assign_addresses();
     module.link().ok_or_else(|| broken("its symbols or relocations lie outside the file"))?;
-    module.finish();
+    module.write_headers();
     Ok(Some(FileBytes::from_vec(&name, module.bytes)))
 }
 
 /// What unpacks a file that modules are kept in.
-fn packed(bytes: &[u8]) -> Option<&'static str> {
+fn compression_tool(bytes: &[u8]) -> Option<&'static str> {
     match bytes {
         [0xfd, b'7', b'z', b'X', b'Z', ..] => Some("xz -d"),
         [0x28, 0xb5, 0x2f, 0xfd, ..] => Some("zstd -d"),
@@ -96,31 +96,31 @@ impl Section {
     }
 }
 
-struct Module {
-    machine: Machine,
+struct RelocatableModule {
+    machine: RelocationMachine,
     bytes: Vec<u8>,
     headers: usize,
     sections: Vec<Section>,
 }
 
-impl Module {
+impl RelocatableModule {
     fn parse(bytes: &[u8]) -> Option<Self> {
         let is_elf = bytes.starts_with(b"\x7fELF\x02\x01");
-        if !is_elf || uint(bytes, 16, 2)? != ET_REL {
+        if !is_elf || get_uint(bytes, 16, 2)? != ET_REL {
             return None;
         }
-        let machine = Machine::of(uint(bytes, 18, 2)?)?;
-        let headers = usize::try_from(uint(bytes, 40, 8)?).ok()?;
+        let machine = RelocationMachine::from_number(get_uint(bytes, 18, 2)?)?;
+        let headers = usize::try_from(get_uint(bytes, 40, 8)?).ok()?;
         let parsed = object::File::parse(bytes).ok()?;
         parsed.section_by_name(".gnu.linkonce.this_module")?;
-        if elf::overlap(&parsed, bytes) {
+        if elf::has_overlapping_sections(&parsed, bytes) {
             return None;
         }
-        let count = usize::try_from(uint(bytes, 60, 2)?).ok()?;
+        let count = usize::try_from(get_uint(bytes, 60, 2)?).ok()?;
         let mut sections = Vec::new();
         for index in 0..count {
             let at = headers.checked_add(index.checked_mul(SECTION_HEADER)?)?;
-            let field = |offset: usize, size| uint(bytes, at.checked_add(offset)?, size);
+            let field = |offset: usize, size| get_uint(bytes, at.checked_add(offset)?, size);
             let named = parsed.section_by_index(object::SectionIndex(index)).ok();
             let name = named.and_then(|section| section.name().ok().map(str::to_owned)).unwrap_or_default();
             sections.push(Section {
@@ -147,7 +147,7 @@ impl Module {
             }
             let found = parsed.section_by_index(object::SectionIndex(index));
             let found = found.map_err(|error| error.to_string())?;
-            let content = elf::unpacked(&found).map_err(|what| format!("{}: {what}", section.name))?;
+            let content = elf::decompress(&found).map_err(|what| format!("{}: {what}", section.name))?;
             section.offset = self.bytes.len() as u64;
             section.size = content.len() as u64;
             section.flags &= !SHF_COMPRESSED;
@@ -157,7 +157,7 @@ impl Module {
     }
 
     /// Gives each loaded section an address: code in the order of the file, as the kernel does; all else behind it.
-    fn place(&mut self) {
+    fn assign_addresses(&mut self) {
         let mut at = BASE;
         for group in 0..3 {
             at = at.checked_next_multiple_of(PAGE).unwrap_or(at);
@@ -192,20 +192,21 @@ impl Module {
     fn place_symbols(&mut self, table: &Section) -> Option<()> {
         let mut others = 0;
         for index in 1..table.size / SYMBOL as u64 {
-            let at = entry(table, index, SYMBOL)?;
-            let (info, section) = (uint(&self.bytes, at + 4, 1)? as u8, uint(&self.bytes, at + 6, 2)?);
+            let at = entry_offset(table, index, SYMBOL)?;
+            let (info, section) =
+                (get_uint(&self.bytes, at + 4, 1)? as u8, get_uint(&self.bytes, at + 6, 2)?);
             if section == 0 {
-                let address = self.machine.address_of_other(others);
+                let address = self.machine.external_address(others);
                 others += 1;
-                put(&mut self.bytes, at + 8, 8, address)?;
-                put(&mut self.bytes, at + 16, 8, OTHER_SIZE)?;
+                put_uint(&mut self.bytes, at + 8, 8, address)?;
+                put_uint(&mut self.bytes, at + 16, 8, EXTERNAL_SIZE)?;
                 if info & 15 == 0 {
-                    put(&mut self.bytes, at + 4, 1, u64::from(STB_GLOBAL | STT_OBJECT))?;
+                    put_uint(&mut self.bytes, at + 4, 1, u64::from(STB_GLOBAL | STT_OBJECT))?;
                 }
             } else if section < SHN_LORESERVE {
                 let begin = self.sections.get(usize::try_from(section).ok()?)?.address;
-                let value = uint(&self.bytes, at + 8, 8)?.wrapping_add(begin);
-                put(&mut self.bytes, at + 8, 8, value)?;
+                let value = get_uint(&self.bytes, at + 8, 8)?.wrapping_add(begin);
+                put_uint(&mut self.bytes, at + 8, 8, value)?;
             }
         }
         Some(())
@@ -218,14 +219,14 @@ impl Module {
             return Some(());
         }
         for index in 0..table.size / RELOCATION as u64 {
-            let at = entry(table, index, RELOCATION)?;
-            let (offset, info) = (uint(&self.bytes, at, 8)?, uint(&self.bytes, at + 8, 8)?);
-            let addend = uint(&self.bytes, at + 16, 8)?;
-            let symbol = entry(&symbols, info >> 32, SYMBOL)?;
-            let value = uint(&self.bytes, symbol + 8, 8)?.wrapping_add(addend);
+            let at = entry_offset(table, index, RELOCATION)?;
+            let (offset, info) = (get_uint(&self.bytes, at, 8)?, get_uint(&self.bytes, at + 8, 8)?);
+            let addend = get_uint(&self.bytes, at + 16, 8)?;
+            let symbol = entry_offset(&symbols, info >> 32, SYMBOL)?;
+            let value = get_uint(&self.bytes, symbol + 8, 8)?.wrapping_add(addend);
             let Some(relocation) = self.machine.relocation(info & 0xffff_ffff) else { continue };
             if relocation.is_call {
-                self.note_call(symbol)?;
+                self.mark_as_function(symbol)?;
             }
             let size = relocation.size();
             if offset.checked_add(size as u64)? > target.size {
@@ -233,49 +234,49 @@ impl Module {
             }
             let here = target.address.wrapping_add(offset);
             let at = usize::try_from(target.offset.checked_add(offset)?).ok()?;
-            let old = uint(&self.bytes, at, size)?;
-            put(&mut self.bytes, at, size, relocation.apply(old, here, value))?;
+            let old = get_uint(&self.bytes, at, size)?;
+            put_uint(&mut self.bytes, at, size, relocation.apply(old, here, value))?;
         }
         Some(())
     }
 
     /// What is called and not in the module is a function.
-    fn note_call(&mut self, symbol: usize) -> Option<()> {
-        if uint(&self.bytes, symbol + 6, 2)? == 0 {
-            put(&mut self.bytes, symbol + 4, 1, u64::from(STB_GLOBAL | STT_FUNC))?;
+    fn mark_as_function(&mut self, symbol: usize) -> Option<()> {
+        if get_uint(&self.bytes, symbol + 6, 2)? == 0 {
+            put_uint(&mut self.bytes, symbol + 4, 1, u64::from(STB_GLOBAL | STT_FUNC))?;
         }
         Some(())
     }
 
     /// Writes the headers of a program that has nothing to relocate.
-    fn finish(&mut self) {
-        put(&mut self.bytes, 16, 2, ET_EXEC);
+    fn write_headers(&mut self) {
+        put_uint(&mut self.bytes, 16, 2, ET_EXEC);
         for (index, section) in self.sections.iter().enumerate() {
             let at = self.headers + index * SECTION_HEADER;
             let kind = if section.kind == SHT_RELA { SHT_NULL } else { section.kind };
-            put(&mut self.bytes, at + 4, 4, kind);
+            put_uint(&mut self.bytes, at + 4, 4, kind);
             let fields = [section.flags, section.address, section.offset, section.size];
             for (place, value) in (at + 8..).step_by(8).zip(fields) {
-                put(&mut self.bytes, place, 8, value);
+                put_uint(&mut self.bytes, place, 8, value);
             }
         }
     }
 }
 
-impl Machine {
+impl RelocationMachine {
     /// Where the symbols of others are put, one after the other, and how many of them at most; the rest stays at the
     /// last place. Calls of AArch64 reach 128 MB far.
-    fn address_of_other(self, index: u64) -> u64 {
+    fn external_address(self, index: u64) -> u64 {
         let (distance, most) = match self {
             Self::X86_64 => (0x2000_0000, 0x1_0000),
             Self::AArch64 => (0x0200_0000, 0x5000),
         };
-        BASE + distance + OTHER_SIZE * index.min(most)
+        BASE + distance + EXTERNAL_SIZE * index.min(most)
     }
 }
 
 /// Where an entry of a table stands in the file, if it is one.
-fn entry(table: &Section, index: u64, size: usize) -> Option<usize> {
+fn entry_offset(table: &Section, index: u64, size: usize) -> Option<usize> {
     let offset = index.checked_mul(size as u64)?;
     if offset.checked_add(size as u64)? > table.size {
         return None;
@@ -284,11 +285,11 @@ fn entry(table: &Section, index: u64, size: usize) -> Option<usize> {
     at.checked_add(FILE_HEADER).map(|_| at)
 }
 
-fn uint(bytes: &[u8], at: usize, size: usize) -> Option<u64> {
+fn get_uint(bytes: &[u8], at: usize, size: usize) -> Option<u64> {
     Some(read_uint(bytes.get(at..at.checked_add(size)?)?, true))
 }
 
-fn put(bytes: &mut [u8], at: usize, size: usize, value: u64) -> Option<()> {
+fn put_uint(bytes: &mut [u8], at: usize, size: usize, value: u64) -> Option<()> {
     write_uint(bytes.get_mut(at..at.checked_add(size)?)?, value, true);
     Some(())
 }
@@ -299,7 +300,7 @@ mod tests {
 
     #[test]
     fn what_is_no_module_is_left_alone_and_packed_ones_are_refused() {
-        let open = |bytes: &[u8]| linked(&FileBytes::from_vec("m.ko", bytes.to_vec()));
+        let open = |bytes: &[u8]| link_module(&FileBytes::from_vec("m.ko", bytes.to_vec()));
         assert!(open(b"").unwrap().is_none());
         assert!(open(b"\x7fELF\x02\x01\x01").unwrap().is_none());
         let error = open(b"\xfd7zXZ\0\0").unwrap_err().to_string();
@@ -326,8 +327,9 @@ mod tests {
             section(".exit.text", SHF_EXECINSTR, 8),
             section(PER_CPU, 0, 8),
         ];
-        let mut module = Module { machine: Machine::X86_64, bytes: Vec::new(), headers: 0, sections };
-        module.place();
+        let mut module =
+            RelocatableModule { machine: RelocationMachine::X86_64, bytes: Vec::new(), headers: 0, sections };
+        module.assign_addresses();
         let addresses: Vec<u64> = module.sections.iter().map(|section| section.address - BASE).collect();
         assert_eq!(addresses, [0x1000, 0, 0x2000, 0x30, 0x3000]);
     }
@@ -345,7 +347,7 @@ mod tests {
             info: 0,
             align: 1,
         };
-        assert_eq!((entry(&table, 1, 24), entry(&table, 2, 24)), (None, None));
-        assert_eq!((uint(&[1, 2], 0, 2), uint(&[1, 2], 1, 2)), (Some(0x201), None));
+        assert_eq!((entry_offset(&table, 1, 24), entry_offset(&table, 2, 24)), (None, None));
+        assert_eq!((get_uint(&[1, 2], 0, 2), get_uint(&[1, 2], 1, 2)), (Some(0x201), None));
     }
 }

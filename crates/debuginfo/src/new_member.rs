@@ -1,8 +1,8 @@
 //! A member a user declares, with size and alignment as the program's debug info has its type.
 
 use crate::btf::{self, Btf, BtfKind};
-use crate::dwarf::{DieRef, Opened, TypeReader};
-use crate::types::{Types, bare};
+use crate::dwarf::{DieRef, LazyDwarf, TypeReader};
+use crate::types::{Types, strip_keyword};
 use anyhow::{Context, Result, bail};
 use fieldline_layout::spec::{Alignment, BaseType, Integer, Keyword, MemberSpec};
 use fieldline_layout::types::{Aggregate, Base, Encoding, MemberDecl, PointerKind, Type};
@@ -10,8 +10,8 @@ use fieldline_layout::{Layout, Member, TypeId, TypeTable};
 
 /// The member as [`fieldline_layout::abi`] takes it. `build_line` is the line size `____cacheline_aligned` means.
 pub fn resolve(types: &Types<'_, '_>, spec: &MemberSpec, build_line: u64) -> Result<Member> {
-    let (mut table, base) = base_type(types, spec)?;
-    let ty = declared(&mut table, base, spec);
+    let (mut table, base) = resolve_base_type(types, spec)?;
+    let ty = build_declared_type(&mut table, base, spec);
     if spec.bits.is_some() {
         check_bits(&table, base, spec)?;
     } else if table.size_of(ty) == 0 {
@@ -26,12 +26,12 @@ pub fn resolve(types: &Types<'_, '_>, spec: &MemberSpec, build_line: u64) -> Res
     let (size, members) = (table.size_of(ty), vec![member]);
     let holder = Type::Aggregate(Aggregate { size, members, ..Aggregate::default() });
     let holder = table.push(holder);
-    let layout = Layout::of(&table, holder);
+    let layout = Layout::from_type(&table, holder);
     layout.and_then(|mut layout| layout.members.pop()).context("the member has no place")
 }
 
 /// The type behind pointers, arrays and a width.
-fn declared(table: &mut TypeTable, base: TypeId, spec: &MemberSpec) -> TypeId {
+fn build_declared_type(table: &mut TypeTable, base: TypeId, spec: &MemberSpec) -> TypeId {
     let mut ty = base;
     let size = u64::from(table.target.pointer_size);
     for _ in 0..spec.pointers {
@@ -59,7 +59,7 @@ fn check_bits(table: &TypeTable, base: TypeId, spec: &MemberSpec) -> Result<()> 
 }
 
 /// The type before the declarator, in a table of its own.
-fn base_type(types: &Types<'_, '_>, spec: &MemberSpec) -> Result<(TypeTable, TypeId)> {
+fn resolve_base_type(types: &Types<'_, '_>, spec: &MemberSpec) -> Result<(TypeTable, TypeId)> {
     match &spec.base {
         BaseType::Integer(integer) => Ok(integer_type(empty_table(types), *integer)),
         other if spec.is_pointer() => {
@@ -82,7 +82,7 @@ fn base_type(types: &Types<'_, '_>, spec: &MemberSpec) -> Result<(TypeTable, Typ
 
 fn empty_table(types: &Types<'_, '_>) -> TypeTable {
     TypeTable::new(match types {
-        Types::Dwarf { dwarf, .. } => TypeReader::new(dwarf.head()).table().target,
+        Types::Dwarf { dwarf, .. } => TypeReader::new(dwarf.first_units()).table().target,
         Types::Btf { btf, .. } => btf.target(),
     })
 }
@@ -103,7 +103,7 @@ fn integer_type(mut table: TypeTable, integer: Integer) -> (TypeTable, TypeId) {
 }
 
 fn aggregate(types: &Types<'_, '_>, keyword: Keyword, tag: &str) -> Result<(TypeTable, TypeId)> {
-    let tag = bare(tag);
+    let tag = strip_keyword(tag);
     let mut entries = types.find(tag)?;
     entries.retain(|entry| !entry.is_typedef);
     entries.sort_by_key(|entry| std::cmp::Reverse(entry.units));
@@ -131,7 +131,7 @@ fn typedef(types: &Types<'_, '_>, name: &str) -> Result<(TypeTable, TypeId)> {
 /// Enumerations are found in BTF only.
 fn enumeration(types: &Types<'_, '_>, tag: &str) -> Result<(TypeTable, TypeId)> {
     let btf = match types {
-        Types::Dwarf { census, .. } => *census,
+        Types::Dwarf { companion_btf: census, .. } => *census,
         Types::Btf { btf, .. } => Some(*btf),
     };
     let is_enum = |kind| matches!(kind, BtfKind::Enum | BtfKind::Enum64);
@@ -142,8 +142,8 @@ fn enumeration(types: &Types<'_, '_>, tag: &str) -> Result<(TypeTable, TypeId)> 
     })?
 }
 
-fn from_dwarf(dwarf: &Opened<'_>, die: DieRef) -> Result<(TypeTable, TypeId)> {
-    let mut reader = TypeReader::new(dwarf.holding(die)?);
+fn from_dwarf(dwarf: &LazyDwarf<'_>, die: DieRef) -> Result<(TypeTable, TypeId)> {
+    let mut reader = TypeReader::new(dwarf.units_for_die(die)?);
     let id = reader.read(die)?;
     Ok((reader.into_table(), id))
 }
@@ -156,6 +156,6 @@ fn from_btf(
 ) -> Option<Result<(TypeTable, TypeId)>> {
     let id = *btf.find_kind(name, wanted).first()?;
     let mut table = TypeTable::new(btf.target());
-    let read = btf::Reader::new(btf).read(id, &mut table);
+    let read = btf::BtfReader::new(btf).read(id, &mut table);
     Some(read.map(|id| (table, id)).with_context(|| name.to_owned()))
 }

@@ -10,7 +10,7 @@ mod names;
 mod open;
 mod read;
 
-pub use find::Entry;
-pub use names::{bare, distance, not_found};
-pub use open::{Format, Types, is_raw_btf, with_types};
-pub use read::Reader;
+pub use find::TypeDefinition;
+pub use names::{edit_distance, not_found_error, strip_keyword};
+pub use open::{DebugFormat, Types, is_raw_btf, with_types};
+pub use read::DefinitionReader;

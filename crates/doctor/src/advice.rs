@@ -1,31 +1,31 @@
-//! What to type on a machine, and what it can't show.
+//! Commands to record with on a machine, and the limits of such recordings.
 //!
-//! * `answer`: commands and what they are for.
+//! * `commands`: commands and their purposes.
 //! * `pmus`: for each PMU that samples memory accesses.
-//! * `without`: for machines that can't.
+//! * `no_sampling`: for machines that can't.
 
-mod answer;
+mod commands;
+mod no_sampling;
 mod pmus;
-mod without;
 
 use crate::machine::Machine;
 use crate::sampler::Sampler;
-use answer::LOAD;
-pub use answer::{Advice, AdviceStep};
+use commands::WORKLOAD;
+pub use commands::{Advice, AdvisedCommand};
 
 impl Advice {
     /// For a machine.
     #[must_use]
-    pub fn of(machine: &Machine) -> Self {
-        let sampler = Sampler::of(machine);
+    pub fn for_machine(machine: &Machine) -> Self {
+        let sampler = Sampler::for_machine(machine);
         let mut advice = match &sampler {
             Sampler::IntelPebs(cores) => pmus::pebs(cores),
             Sampler::AmdIbs(ibs) => pmus::ibs(ibs),
             Sampler::ArmSpe(pmus) => pmus::spe(pmus),
             Sampler::PowerMarked(pmu) => pmus::power(pmu),
-            Sampler::CountersOnly(pmus) => without::counters(machine, pmus),
-            Sampler::TimersOnly => without::timers(machine),
-            Sampler::Unknown => unknown(),
+            Sampler::CountersOnly(pmus) => no_sampling::counter_advice(machine, pmus),
+            Sampler::TimersOnly => no_sampling::timer_advice(machine),
+            Sampler::Unknown => advice_without_machine(),
         };
         if machine.pmus.is_none() && sampler != Sampler::Unknown {
             advice.summary +=
@@ -37,15 +37,15 @@ impl Advice {
 }
 
 /// Where a recording keeps silent about its machine.
-fn unknown() -> Advice {
+fn advice_without_machine() -> Advice {
     let commands = vec![
-        AdviceStep::new(
-            format!("perf mem record --ldlat=3 -a {LOAD}"),
+        AdvisedCommand::new(
+            format!("perf mem record --ldlat=3 -a {WORKLOAD}"),
             "on Intel, Arm and Power: perf picks the events that suit the machine",
         ),
-        AdviceStep::new(format!("perf record -W -d -a -e ibs_op/cnt_ctl=1/ {LOAD}"), "on AMD"),
-        AdviceStep::new("fieldline doctor", "on the machine itself says more"),
+        AdvisedCommand::new(format!("perf record -W -d -a -e ibs_op/cnt_ctl=1/ {WORKLOAD}"), "on AMD"),
+        AdvisedCommand::new("fieldline doctor", "on the machine itself says more"),
     ];
     let cannot_show = ["what depends on the machine: the recording doesn't say which it was"];
-    Advice::records("not recorded", commands, &cannot_show)
+    Advice::with_commands("not recorded", commands, &cannot_show)
 }

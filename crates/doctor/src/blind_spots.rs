@@ -1,4 +1,4 @@
-//! What a recording cannot show, said before anybody trusts a profile made of it.
+//! Limits of a recording, found before a profile is made of it.
 //!
 //! Every entry follows from the recording's facts and from counts of its records, never from its name.
 //!
@@ -7,60 +7,61 @@
 mod threshold;
 
 use crate::finding::{DoctorFinding, Severity};
-use crate::survey::ExaminedProgram;
-use fieldline_access::access::are_only_slow;
-use fieldline_perfdata::perf_data::{Event, EventTally, RecordTally, RecordingFacts};
-use fieldline_perfdata::sample::runs::Stacks;
+use crate::recording_summary::ExaminedProgram;
+use fieldline_access::access::lacks_fast_loads;
+use fieldline_perfdata::perf_data::{Event, RecordCounts, RecordingFacts, SampleCounts};
+use fieldline_perfdata::sample::branch_ranges::BranchStackKind;
 use fieldline_perfdata::sample::{CpuMode, SampleFields};
 use threshold::ENOUGH_SAMPLES;
 
-/// Share of samples lost that is worth a word.
-const LOSS_WORTH_SAYING: f64 = 0.001;
+/// Share of lost samples from which on they are reported.
+const MIN_LOSS_SHARE: f64 = 0.001;
 /// Share of samples from which on a recording counts as one of guests.
-const MOSTLY: f64 = 0.9;
+const MIN_GUEST_SHARE: f64 = 0.9;
 
-/// What a recording with these facts and counts cannot show, without commands: the recording's own troubles first, then
-/// events in their order. It weighs more or less by the program it is for.
+/// Limits of a recording with these facts and counts, without commands: those of the whole recording first,
+/// then those of events in their order. Severities depend on the program asked about.
 #[must_use]
 pub fn blind_spots(
     facts: &RecordingFacts,
-    tally: &RecordTally,
+    tally: &RecordCounts,
     program: Option<&ExaminedProgram>,
 ) -> Vec<DoctorFinding> {
     let mut found = Vec::new();
-    of_recording(facts, tally, &mut found);
+    check_recording(facts, tally, &mut found);
     let sampled = || facts.events.iter().zip(&tally.events).filter(|(_, counts)| counts.samples > 0);
-    // Some event has samples that tell a member: by address, by an exact instruction, or by what ran between branches.
+    // Some event has samples that determine a member: by address, by an exact instruction, or by
+    // straight-line ranges.
     let has_accesses = sampled().any(|(event, counts)| {
-        counts.with_address > 0 || counts.exact > 0 || counts.counts_by_runs(&event.attr)
+        counts.with_address > 0 || counts.exact_ips > 0 || counts.uses_branch_ranges(&event.attr)
     });
     for (event, counts) in sampled() {
-        of_event(facts, event, counts, has_accesses, &mut found);
+        check_event(facts, event, counts, has_accesses, &mut found);
     }
-    of_code(facts, tally, program, &mut found);
-    of_operations(tally, &mut found);
-    of_losses(tally, &mut found);
+    check_cpu_modes(facts, tally, program, &mut found);
+    check_operations(tally, &mut found);
+    check_losses(tally, &mut found);
     found
 }
 
-/// The same as sentences, each with what to do about it.
+/// The same as sentences, each with its remedy.
 #[must_use]
-pub fn sentences(facts: &RecordingFacts, tally: &RecordTally) -> Vec<String> {
+pub fn blind_spot_messages(facts: &RecordingFacts, tally: &RecordCounts) -> Vec<String> {
     let spots = blind_spots(facts, tally, None).into_iter();
-    spots.map(|DoctorFinding { what, remedy, .. }| format!("{what}; {remedy}")).collect()
+    spots.map(|DoctorFinding { message: what, remedy, .. }| format!("{what}; {remedy}")).collect()
 }
 
-fn grave_if(is_grave: bool) -> Severity {
+fn cannot_answer_if(is_grave: bool) -> Severity {
     if is_grave { Severity::CannotAnswer } else { Severity::Limits }
 }
 
-fn of_recording(facts: &RecordingFacts, tally: &RecordTally, found: &mut Vec<DoctorFinding>) {
+fn check_recording(facts: &RecordingFacts, tally: &RecordCounts, found: &mut Vec<DoctorFinding>) {
     let samples = tally.samples();
     if facts.has_aux_trace || tally.aux_bytes > 0 {
         let bytes = tally.aux_bytes;
         found.push(DoctorFinding::new(
             "aux-trace",
-            grave_if(samples == 0),
+            cannot_answer_if(samples == 0),
             format!("{bytes} bytes of hardware trace are not samples yet and were not read"),
             format!("AUX records of {bytes} bytes beside {samples} samples"),
             "make samples of the trace: perf inject --itrace=i1i -i perf.data -o samples.perf.data",
@@ -96,10 +97,10 @@ fn of_recording(facts: &RecordingFacts, tally: &RecordTally, found: &mut Vec<Doc
     }
 }
 
-fn of_event(
+fn check_event(
     facts: &RecordingFacts,
     event: &Event,
-    counts: &EventTally,
+    counts: &SampleCounts,
     has_accesses: bool,
     found: &mut Vec<DoctorFinding>,
 ) {
@@ -108,10 +109,10 @@ fn of_event(
     if is_clock(event) && !attr.excludes_kernel() {
         found.push(DoctorFinding::new(
             "clock-event",
-            grave_if(!has_accesses),
+            cannot_answer_if(!has_accesses),
             format!(
                 "{name} samples by a timer, which waits while interrupts are off: code under spinlocks with interrupts off, \
-                 most of the scheduler among it, is invisible, and its time is charged to the place that turns them on again"
+                 most of the scheduler among it, is invisible, and its time is charged to the instruction that turns them on again"
             ),
             format!(
                 "the attribute of {name} has type {} (software) and config {}; {samples} samples, {} of kernel code",
@@ -123,24 +124,24 @@ fn of_event(
              perf record -e ibs_op// -a (AMD); virtual machines rarely offer one",
         ));
     }
-    found.extend(of_threshold(facts, event, counts));
-    match counts.counts_by_runs(attr) {
+    found.extend(check_load_threshold(facts, event, counts));
+    match counts.uses_branch_ranges(attr) {
         true => {
-            let (stacks, runs) = (counts.stacks, counts.runs);
+            let (stacks, runs) = (counts.branch_stacks, counts.ranges);
             found.push(DoctorFinding::new(
                 "branch-runs",
                 Severity::Limits,
                 format!(
-                    "samples of {name} name no access: counted is what ran between the branches of {stacks} stacks, in {runs} \
-                     runs of instructions. They can't show which object was touched, so no false sharing, nor caches and \
+                    "samples of {name} have no access of their own: accesses are counted in {runs} straight-line ranges of \
+                     {stacks} branch stacks. They can't show which object was touched, so no false sharing, nor caches and \
                      latencies"
                 ),
-                branch_stacks(event, counts),
+                describe_branch_stacks(event, counts),
                 "for what is missing record memory accesses besides, such as by perf mem record; profiles of both can be \
                  merged",
             ));
         }
-        false => of_accesses(facts, event, counts, has_accesses, found),
+        false => check_access_fields(facts, event, counts, has_accesses, found),
     }
     let needed = [(SampleFields::TIME, "time"), (SampleFields::CPU, "cpu"), (SampleFields::TID, "tid")];
     for (_, field) in needed.into_iter().filter(|(field, _)| !attr.sample_type.contains(*field)) {
@@ -154,8 +155,12 @@ fn of_event(
     }
 }
 
-fn of_threshold(facts: &RecordingFacts, event: &Event, counts: &EventTally) -> Option<DoctorFinding> {
-    let (cycles, is_asked_for) = threshold::of_event(facts, event, counts)?;
+fn check_load_threshold(
+    facts: &RecordingFacts,
+    event: &Event,
+    counts: &SampleCounts,
+) -> Option<DoctorFinding> {
+    let (cycles, is_asked_for) = threshold::find_load_threshold(facts, event, counts)?;
     let (name, loads, hits) = (&event.name, counts.loads, counts.l1_load_hits);
     let (what, why) = if is_asked_for {
         (
@@ -179,14 +184,20 @@ fn of_threshold(facts: &RecordingFacts, event: &Event, counts: &EventTally) -> O
         )
     };
     let remedy = "lower the threshold, and do not compare loads with stores: perf mem record --ldlat=3 -a";
-    Some(DoctorFinding::new("load-threshold", grave_if(are_only_slow(hits, loads)), what, why, remedy))
+    Some(DoctorFinding::new(
+        "load-threshold",
+        cannot_answer_if(lacks_fast_loads(hits, loads)),
+        what,
+        why,
+        remedy,
+    ))
 }
 
-/// What samples of an event say of the access they stand for.
-fn of_accesses(
+/// Fields that describe the access of a sample.
+fn check_access_fields(
     facts: &RecordingFacts,
     event: &Event,
-    counts: &EventTally,
+    counts: &SampleCounts,
     has_accesses: bool,
     found: &mut Vec<DoctorFinding>,
 ) {
@@ -197,8 +208,9 @@ fn of_accesses(
             let what = format!("{name} asked for data addresses and the hardware gave none");
             (what, "record an event whose hardware knows addresses, by perf mem record")
         } else {
-            let what =
-                format!("samples of {name} have no data address, so objects and visits cannot be told apart");
+            let what = format!(
+                "samples of {name} have no data address, so objects and visits cannot be distinguished"
+            );
             (what, "record with -d, or by perf mem record")
         };
         let why = format!("0 of {samples} samples of {name} have an address");
@@ -213,12 +225,12 @@ fn of_accesses(
             "record with --data and -W, or by perf mem record",
         ));
     }
-    let (precise_ip, exact) = (attr.precise_ip(), counts.exact);
-    if is_hardware(event) && precise_ip == 0 && exact == 0 && !is_of_trace(facts, counts) {
+    let (precise_ip, exact) = (attr.precise_ip(), counts.exact_ips);
+    if is_hardware(event) && precise_ip == 0 && exact == 0 && !is_from_trace(facts, counts) {
         found.push(DoctorFinding::new(
             "skid",
-            // Neither an address nor the instruction: nothing tells the member.
-            grave_if(counts.with_address == 0 && !has_accesses),
+            // Neither an address nor the instruction: the member stays unknown.
+            cannot_answer_if(counts.with_address == 0 && !has_accesses),
             format!("{name} is not precise: its samples name an instruction after the one that touched memory"),
             format!(
                 "the attribute of {name} has precise_ip {precise_ip}, and {exact} of {samples} samples are marked exact"
@@ -227,40 +239,44 @@ fn of_accesses(
         ));
     }
     if counts.with_address == 0 && counts.loads == 0 && counts.stores == 0 {
-        found.extend(of_useless_branches(event, counts));
+        found.extend(check_branch_stacks(event, counts));
     }
 }
 
-fn of_useless_branches(event: &Event, counts: &EventTally) -> Option<DoctorFinding> {
+fn check_branch_stacks(event: &Event, counts: &SampleCounts) -> Option<DoctorFinding> {
     let name = &event.name;
-    let (key, what, remedy) = match Stacks::of(&event.attr) {
-        Stacks::Absent => return None,
-        Stacks::Filtered(filter) => {
+    let (key, what, remedy) = match BranchStackKind::for_event(&event.attr) {
+        BranchStackKind::Absent => return None,
+        BranchStackKind::Filtered(filter) => {
             let filter = if filter.is_empty() { "an unknown filter" } else { &filter };
             let what = format!(
-                "the branch stacks of {name} leave out branches ({filter}), so they don't tell what ran between two of them, \
+                "the branch stacks of {name} leave out branches ({filter}), so ranges between them are not straight-line, \
                  and are not counted"
             );
             ("filtered-branches", what, "record all branches: perf record -b, which is -j any")
         }
-        Stacks::Whole => (
+        BranchStackKind::Complete => (
             "no-branches",
             format!(
-                "the branch stacks of {name} are empty or broken, so no sample tells more than its own place"
+                "the branch stacks of {name} are empty or broken, so a sample has no more than its own instruction"
             ),
             "record where the processor keeps branches (/sys/bus/event_source/devices/cpu/caps/branches), which few virtual \
              machines show",
         ),
     };
-    Some(DoctorFinding::new(key, Severity::Limits, what, branch_stacks(event, counts), remedy))
+    Some(DoctorFinding::new(key, Severity::Limits, what, describe_branch_stacks(event, counts), remedy))
 }
 
-/// What shows what an event's branch stacks are worth.
-fn branch_stacks(Event { name, attr, .. }: &Event, counts: &EventTally) -> String {
+/// Counts that show how useful an event's branch stacks are.
+fn describe_branch_stacks(Event { name, attr, .. }: &Event, counts: &SampleCounts) -> String {
     format!(
-        "the attribute of {name} has branch_sample_type {:#x}; {} of {} samples have a branch stack, with {} runs between \
-         branches and {} that can be none",
-        attr.branch_sample_type, counts.stacks, counts.samples, counts.runs, counts.broken_runs
+        "the attribute of {name} has branch_sample_type {:#x}; {} of {} samples have a branch stack, with {} \
+         straight-line ranges and {} impossible ones",
+        attr.branch_sample_type,
+        counts.branch_stacks,
+        counts.samples,
+        counts.ranges,
+        counts.impossible_ranges
     )
 }
 
@@ -269,9 +285,9 @@ fn is_clock(event: &Event) -> bool {
     event.attr.kind == 1 && event.attr.config <= 1
 }
 
-/// Samples that perf made of Arm's trace: hardware events that aren't marked as exact though the trace names the instruction
-/// (`arm_spe_prep_sample` in `tools/perf/util/arm-spe.c`).
-fn is_of_trace(facts: &RecordingFacts, counts: &EventTally) -> bool {
+/// Samples that perf made of Arm's trace: hardware events that aren't marked as exact though the trace names
+/// the instruction (`arm_spe_prep_sample` in `tools/perf/util/arm-spe.c`).
+fn is_from_trace(facts: &RecordingFacts, counts: &SampleCounts) -> bool {
     facts.pmus.iter().any(|(_, name)| name.starts_with("arm_spe")) && counts.with_operation > 0
 }
 
@@ -280,9 +296,9 @@ fn is_hardware(event: &Event) -> bool {
     matches!(event.attr.kind, 0 | 3 | 4)
 }
 
-fn of_code(
+fn check_cpu_modes(
     facts: &RecordingFacts,
-    tally: &RecordTally,
+    tally: &RecordCounts,
     program: Option<&ExaminedProgram>,
     found: &mut Vec<DoctorFinding>,
 ) {
@@ -290,14 +306,16 @@ fn of_code(
     if samples == 0 {
         return;
     }
-    let real: Vec<&Event> = facts.events.iter().filter(|event| !event.attr.is_dummy()).collect();
-    let no_kernel = !real.is_empty() && real.iter().all(|event| event.attr.excludes_kernel());
-    let no_user = !real.is_empty() && real.iter().all(|event| event.attr.excludes_user());
+    let sampling_events: Vec<&Event> = facts.events.iter().filter(|event| !event.attr.is_dummy()).collect();
+    let no_kernel =
+        !sampling_events.is_empty() && sampling_events.iter().all(|event| event.attr.excludes_kernel());
+    let no_user =
+        !sampling_events.is_empty() && sampling_events.iter().all(|event| event.attr.excludes_user());
     let is_enough = samples >= ENOUGH_SAMPLES;
     if tally.in_mode(CpuMode::Kernel) == 0 && (no_kernel || is_enough) {
-        // What wasn't asked for is not missed.
-        let is_wanted = program.is_none_or(|program| program.is_kernel);
-        let severity = if is_wanted { grave_if(program.is_some()) } else { Severity::Note };
+        // Code that wasn't asked for is not missed.
+        let is_kernel_wanted = program.is_none_or(|program| program.is_kernel);
+        let severity = if is_kernel_wanted { cannot_answer_if(program.is_some()) } else { Severity::Note };
         let (what, why, remedy) = match no_kernel {
             true => (
                 "kernel code was excluded",
@@ -313,8 +331,8 @@ fn of_code(
         found.push(DoctorFinding::new("no-kernel-code", severity, what, why, remedy));
     }
     if tally.in_mode(CpuMode::User) == 0 && (no_user || is_enough) {
-        let is_wanted = program.is_some_and(|program| !program.is_kernel);
-        let severity = if is_wanted { Severity::CannotAnswer } else { Severity::Note };
+        let is_user_wanted = program.is_some_and(|program| !program.is_kernel);
+        let severity = if is_user_wanted { Severity::CannotAnswer } else { Severity::Note };
         let (what, why, remedy) = match no_user {
             true => (
                 "user code was excluded",
@@ -335,7 +353,7 @@ fn of_code(
         let percent = 100.0 * share;
         found.push(DoctorFinding::new(
             "guests",
-            grave_if(share >= MOSTLY),
+            cannot_answer_if(share >= MIN_GUEST_SHARE),
             format!(
                 "{percent:.1} % of the samples are of guests, whose kernels are not the recorded machine's"
             ),
@@ -346,7 +364,7 @@ fn of_code(
 }
 
 /// Loads without stores, and the reverse, where the samples say which they are.
-fn of_operations(tally: &RecordTally, found: &mut Vec<DoctorFinding>) {
+fn check_operations(tally: &RecordCounts, found: &mut Vec<DoctorFinding>) {
     let loads: u64 = tally.events.iter().map(|event| event.loads).sum();
     let stores: u64 = tally.events.iter().map(|event| event.stores).sum();
     let why = format!("data sources name {loads} loads and {stores} stores");
@@ -361,12 +379,12 @@ fn of_operations(tally: &RecordTally, found: &mut Vec<DoctorFinding>) {
     }
 }
 
-fn of_losses(tally: &RecordTally, found: &mut Vec<DoctorFinding>) {
+fn check_losses(tally: &RecordCounts, found: &mut Vec<DoctorFinding>) {
     // Newer kernels count the samples among the lost records once more, so the sum would be too much.
     let (records, samples, times) = (tally.lost_records, tally.lost_samples, tally.throttles);
     let count = records.max(samples);
     let share = count as f64 / (count as f64 + tally.samples() as f64).max(1.0);
-    if share >= LOSS_WORTH_SAYING {
+    if share >= MIN_LOSS_SHARE {
         found.push(DoctorFinding::new(
             "lost",
             Severity::Limits,

@@ -1,4 +1,4 @@
-//! One thing that a machine or a recording can't do.
+//! One limit of a machine or a recording.
 
 use serde::Serialize;
 
@@ -8,16 +8,16 @@ use serde::Serialize;
 pub enum Severity {
     /// The question can't be answered.
     CannotAnswer,
-    /// Part of the answer is missing or bent.
+    /// Part of the answer is missing or biased.
     Limits,
     /// Good to know.
     Note,
 }
 
 impl Severity {
-    /// The word for people.
+    /// Its name in reports.
     #[must_use]
-    pub fn word(self) -> &'static str {
+    pub fn label(self) -> &'static str {
         match self {
             Self::CannotAnswer => "cannot answer",
             Self::Limits => "limits",
@@ -26,18 +26,20 @@ impl Severity {
     }
 }
 
-/// What is missing, what shows it, and what would help.
+/// One limit: its description, its evidence and a remedy.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct DoctorFinding {
-    /// A word that does not change.
+    /// An identifier that does not change.
     pub key: String,
     /// How much it weighs.
     pub severity: Severity,
-    /// What can't be done, a sentence.
-    pub what: String,
-    /// The fact that shows it, and where it was seen.
-    pub why: String,
-    /// What helps.
+    /// The limit, a sentence.
+    #[serde(rename = "what")]
+    pub message: String,
+    /// The fact that shows it, and its source.
+    #[serde(rename = "why")]
+    pub evidence: String,
+    /// The remedy.
     pub remedy: String,
     /// The command that would answer, where one does.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -54,7 +56,7 @@ impl DoctorFinding {
         remedy: impl Into<String>,
     ) -> Self {
         let (what, why, remedy) = (what.into(), why.into(), remedy.into());
-        Self { key: key.to_owned(), severity, what, why, remedy, command: None }
+        Self { key: key.to_owned(), severity, message: what, evidence: why, remedy, command: None }
     }
 
     pub(super) fn with_command(self, command: &str) -> Self {

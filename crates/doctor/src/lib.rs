@@ -1,29 +1,40 @@
-//! What to record on a machine, and whether a recording can answer.
+//! Commands to record with on a machine, and the limits of recordings.
 //!
-//! * `sampler`: what a machine samples memory accesses by.
-//! * `advice`: the commands that suit it, and what they can't show.
-//! * `setup`: what of a machine's settings stands in the way.
-//! * `survey`: one pass over a recording's records.
-//! * `exam`: what a recording can't answer, with the fact that shows it and the command that would.
-//! * `kernel_place`, `unread`: where the kernel lay; machines whose code isn't read.
-//! * `machine`: what a machine is, by its files or by a recording of it.
-//! * `blind_spots`: what a recording can not show.
-//! * `finding`: one such thing.
+//! * `sampler`: hardware that samples memory accesses.
+//! * `advice`: commands for it, and the limits of their recordings.
+//! * `setup`: settings of a machine that prevent or limit recordings.
+//! * `recording_summary`: one pass over a recording's records.
+//! * `diagnosis`: limits of a recording, with evidence and better commands.
+//! * `kernel_load_bias`, `supported_arch`: recordings without a KASLR offset; architectures that are not
+//!   read.
+//! * `machine`: a machine, by its files or by a recording of it.
+//! * `blind_spots`: limits by counts of records.
+//! * `finding`: one limit.
+//!
+//! ```
+//! use fieldline_doctor::Advice;
+//! use fieldline_doctor::machine::{Machine, Pmu};
+//!
+//! let pmu = Pmu { name: "ibs_op".to_owned(), ..Pmu::default() };
+//! let machine = Machine { pmus: Some(vec![pmu]), ..Machine::default() };
+//! let advice = Advice::for_machine(&machine);
+//! assert_eq!(advice.command(), Some("perf record -W -d -a -e ibs_op/cnt_ctl=1/ -- sleep 10"));
+//! ```
 
 pub mod advice;
 pub mod blind_spots;
-mod exam;
+mod diagnosis;
 mod finding;
-mod kernel_place;
+mod kernel_load_bias;
 pub mod machine;
+mod recording_summary;
 mod sampler;
 mod setup;
-mod survey;
-mod unread;
+mod supported_arch;
 
-pub use advice::{Advice, AdviceStep};
-pub use exam::{Exam, examine};
+pub use advice::{Advice, AdvisedCommand};
+pub use diagnosis::{RecordingFindings, diagnose};
 pub use finding::{DoctorFinding, Severity};
+pub use recording_summary::{ExaminedProgram, RecordingSummary, summarize};
 pub use sampler::{Ibs, PebsCore, Sampler};
-pub use setup::setup;
-pub use survey::{ExaminedProgram, RecordingSurvey, survey};
+pub use setup::check_setup;

@@ -1,11 +1,12 @@
-//! Machines, as far as it matters for recording memory accesses on them: processor, PMUs, settings, guest or host.
+//! Machines, as far as it matters for recording memory accesses on them: processor, PMUs, settings, guest or
+//! host.
 //!
-//! * `root`: small files below a root folder, so that any machine's `/proc` and `/sys` can be looked at.
+//! * `root`: small files below a root folder, so that any machine's `/proc` and `/sys` can be read.
 //! * `cpuinfo`: the processor by `/proc/cpuinfo`.
 //! * `pmu`: the PMUs by `/sys/bus/event_source/devices`.
 //! * `guest`: whether it is a virtual machine.
 //! * `live`: all of that put together.
-//! * `recorded`: the same as far as the header of a recording tells it.
+//! * `recorded`: the same as far as the header of a recording has it.
 
 mod cpuinfo;
 mod guest;
@@ -14,7 +15,7 @@ mod pmu;
 mod recorded;
 mod root;
 
-pub use live::NoMachine;
+pub use live::MachineNotFound;
 pub use pmu::Pmu;
 
 use serde::Serialize;
@@ -37,13 +38,13 @@ pub struct Machine {
     /// CPUs that are online.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cpus: Option<u32>,
-    /// It is a virtual machine; whose, or what tells.
+    /// It is a virtual machine: the hypervisor, or the evidence.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub guest: Option<String>,
     /// Its PMUs by name; `None` if it is not known which it has.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pmus: Option<Vec<Pmu>>,
-    /// Settings of a machine that was looked at.
+    /// Settings of a machine that was read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub settings: Option<MachineSettings>,
 }
@@ -59,7 +60,7 @@ pub struct CpuModel {
     pub model: u32,
 }
 
-/// What the system allows, and what it has to tell types with.
+/// Limits that the system sets, and its sources of types.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct MachineSettings {
     /// `kernel.perf_event_paranoid`.
@@ -87,11 +88,11 @@ impl Machine {
 
     /// The vendor is this.
     #[must_use]
-    pub fn is_by(&self, vendor: &str) -> bool {
+    pub fn has_vendor(&self, vendor: &str) -> bool {
         self.model.as_ref().is_some_and(|model| model.vendor == vendor)
     }
 
-    /// The architecture begins with this word.
+    /// The architecture begins with this prefix.
     #[must_use]
     pub fn is_arch(&self, prefix: &str) -> bool {
         self.arch.as_deref().is_some_and(|arch| arch.starts_with(prefix))

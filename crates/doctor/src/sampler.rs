@@ -1,13 +1,14 @@
-//! What a machine samples memory accesses by.
+//! Hardware that samples memory accesses on a machine.
 //!
-//! The choice is the one `perf mem record` makes (`perf_pmu__arch_init` in `tools/perf/arch/{x86,arm64,powerpc}/util/pmu.c`,
-//! Linux 6.12): by the presence of PMUs and of their events, never by a list of processors. Only where a recording's header
-//! keeps silent about events does the processor decide.
+//! The choice is the one `perf mem record` makes (`perf_pmu__arch_init` in
+//! `tools/perf/arch/{x86,arm64,powerpc}/util/pmu.c`, Linux 6.12): by the presence of PMUs and of their
+//! events, never by a list of processors. Only where a recording's header keeps silent about events does the
+//! processor decide.
 
 use crate::machine::{Machine, Pmu};
 use serde::Serialize;
 
-/// What a machine samples memory accesses by.
+/// Hardware that samples memory accesses on a machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Sampler {
@@ -23,7 +24,7 @@ pub enum Sampler {
     CountersOnly(Vec<String>),
     /// Nothing but timers.
     TimersOnly,
-    /// Nothing tells: a recording without a description of its machine.
+    /// Unknown: a recording without a description of its machine.
     Unknown,
 }
 
@@ -41,18 +42,18 @@ pub struct PebsCore {
     pub cpus: Option<String>,
 }
 
-/// What AMD's IBS can do on a machine. `None` is for not known.
+/// Features of AMD's IBS on a machine. `None` is for not known.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Ibs {
     /// It can count micro-ops rather than cycles (term `cnt_ctl`).
     pub counts_ops: Option<bool>,
-    /// It can restrict itself to what missed L3 (Zen 4, term `l3missonly`).
+    /// It can restrict itself to L3 misses (Zen 4, term `l3missonly`).
     pub has_l3_filter: Option<bool>,
     /// It can restrict itself to slow loads (Zen 5, capability `ldlat`).
     pub has_latency_filter: Option<bool>,
     /// The kernel can leave out kernel or user code (term `swfilt`).
     pub has_mode_filter: Option<bool>,
-    /// Whether loads tell that another core had modified the line.
+    /// Whether loads show that another core had modified the line.
     pub tells_modified: Option<bool>,
 }
 
@@ -61,28 +62,30 @@ pub struct Ibs {
 const AUX_MODELS: [u32; 7] = [143, 207, 151, 154, 183, 186, 191];
 
 impl Sampler {
-    /// What the machine has.
+    /// The sampler of a machine.
     #[must_use]
-    pub fn of(machine: &Machine) -> Self {
+    pub fn for_machine(machine: &Machine) -> Self {
         match &machine.pmus {
-            Some(pmus) => Self::of_pmus(machine, pmus),
-            None => Self::of_processor(machine),
+            Some(pmus) => Self::from_pmus(machine, pmus),
+            None => Self::from_processor(machine),
         }
     }
 
-    fn of_pmus(machine: &Machine, pmus: &[Pmu]) -> Self {
+    fn from_pmus(machine: &Machine, pmus: &[Pmu]) -> Self {
         if let Some(ibs) = pmus.iter().find(|pmu| pmu.name == "ibs_op") {
-            return Self::AmdIbs(Ibs::of(machine, ibs));
+            return Self::AmdIbs(Ibs::for_pmu(machine, ibs));
         }
         let spe: Vec<String> = pmus.iter().filter(|pmu| is_spe(pmu)).map(|pmu| pmu.name.clone()).collect();
         if !spe.is_empty() {
             return Self::ArmSpe(spe);
         }
         let cores = pmus.iter().filter(|pmu| pmu.is_core());
-        let loading: Vec<&Pmu> = cores.clone().filter(|pmu| samples_loads(machine, pmu)).collect();
-        match loading.first() {
+        let load_samplers: Vec<&Pmu> = cores.clone().filter(|pmu| samples_loads(machine, pmu)).collect();
+        match load_samplers.first() {
             Some(pmu) if machine.is_arch("ppc") => Self::PowerMarked(pmu.name.clone()),
-            Some(_) => Self::IntelPebs(loading.into_iter().map(|pmu| PebsCore::of(machine, pmu)).collect()),
+            Some(_) => Self::IntelPebs(
+                load_samplers.into_iter().map(|pmu| PebsCore::for_pmu(machine, pmu)).collect(),
+            ),
             None => {
                 let names: Vec<String> = cores.map(|pmu| pmu.name.clone()).collect();
                 if names.is_empty() { Self::TimersOnly } else { Self::CountersOnly(names) }
@@ -90,12 +93,12 @@ impl Sampler {
         }
     }
 
-    fn of_processor(machine: &Machine) -> Self {
+    fn from_processor(machine: &Machine) -> Self {
         let cpu = Pmu { name: "cpu".to_owned(), ..Pmu::default() };
-        if machine.is_by("GenuineIntel") {
-            Self::IntelPebs(vec![PebsCore::of(machine, &cpu)])
+        if machine.has_vendor("GenuineIntel") {
+            Self::IntelPebs(vec![PebsCore::for_pmu(machine, &cpu)])
         } else if is_amd_with_ibs(machine) {
-            Self::AmdIbs(Ibs::of(machine, &cpu))
+            Self::AmdIbs(Ibs::for_pmu(machine, &cpu))
         } else if machine.is_arch("ppc") {
             Self::PowerMarked(cpu.name)
         } else {
@@ -111,30 +114,30 @@ fn is_spe(pmu: &Pmu) -> bool {
 
 /// IBS came with family 10h (`arch/x86/events/amd/ibs.c`).
 fn is_amd_with_ibs(machine: &Machine) -> bool {
-    let of_amd = machine.is_by("AuthenticAMD") || machine.is_by("HygonGenuine");
-    of_amd && machine.model.as_ref().is_some_and(|model| model.family >= 0x10)
+    let is_amd = machine.has_vendor("AuthenticAMD") || machine.has_vendor("HygonGenuine");
+    is_amd && machine.model.as_ref().is_some_and(|model| model.family >= 0x10)
 }
 
-/// By the event `mem-loads`. A recording names no events: then Intel's cores can, unless the capability `max_precise` is 0
-/// (`arch/x86/events/core.c`), as in guests without PEBS, and so can Power's.
+/// By the event `mem-loads`. A recording names no events: then Intel's cores can, unless the capability
+/// `max_precise` is 0 (`arch/x86/events/core.c`), as in guests without PEBS, and so can Power's.
 fn samples_loads(machine: &Machine, pmu: &Pmu) -> bool {
-    let silent = || {
+    let by_processor = || {
         let is_precise = pmu.cap("max_precise") != Some("0");
-        machine.is_arch("ppc") || (machine.is_by("GenuineIntel") && is_precise)
+        machine.is_arch("ppc") || (machine.has_vendor("GenuineIntel") && is_precise)
     };
-    pmu.has_event("mem-loads").unwrap_or_else(silent)
+    pmu.has_event("mem-loads").unwrap_or_else(by_processor)
 }
 
 impl PebsCore {
-    fn of(machine: &Machine, pmu: &Pmu) -> Self {
-        let by_model = || {
+    fn for_pmu(machine: &Machine, pmu: &Pmu) -> Self {
+        let is_aux_model = || {
             let model = machine.model.as_ref();
             let is_listed = model.is_some_and(|model| model.family == 6 && AUX_MODELS.contains(&model.model));
             is_listed && pmu.name != "cpu_atom"
         };
         Self {
             pmu: pmu.name.clone(),
-            needs_aux: pmu.has_event("mem-loads-aux").unwrap_or_else(by_model),
+            needs_aux: pmu.has_event("mem-loads-aux").unwrap_or_else(is_aux_model),
             has_stores: pmu.has_event("mem-stores").unwrap_or(true),
             cpus: pmu.cpus.clone().filter(|_| pmu.name != "cpu"),
         }
@@ -142,9 +145,9 @@ impl PebsCore {
 }
 
 impl Ibs {
-    /// Terms and capabilities are those of `arch/x86/events/amd/ibs.c`. Of families 19h models 0h to Fh and 20h to 5Fh
-    /// (Zen 3) `perf_ibs_cache_hit_st_valid` there says that loads don't tell of modified lines.
-    fn of(machine: &Machine, pmu: &Pmu) -> Self {
+    /// Terms and capabilities are those of `arch/x86/events/amd/ibs.c`. Of families 19h models 0h to Fh and
+    /// 20h to 5Fh (Zen 3) `perf_ibs_cache_hit_st_valid` there says that loads don't show modified lines.
+    fn for_pmu(machine: &Machine, pmu: &Pmu) -> Self {
         let has_cap = |name: &str| match pmu.caps.is_empty() && pmu.terms.is_none() {
             true => None,
             false => Some(pmu.cap(name) == Some("1")),
@@ -178,44 +181,46 @@ mod tests {
 
     #[test]
     fn a_recording_without_a_list_of_pmus_is_judged_by_its_processor() {
-        let Sampler::IntelPebs(cores) = Sampler::of(&recorded("GenuineIntel", 6, 143, None)) else {
+        let Sampler::IntelPebs(cores) = Sampler::for_machine(&recorded("GenuineIntel", 6, 143, None)) else {
             panic!()
         };
         assert!(matches!(cores.as_slice(), [core] if core.pmu == "cpu" && core.needs_aux && core.has_stores));
-        let Sampler::IntelPebs(cores) = Sampler::of(&recorded("GenuineIntel", 6, 106, None)) else {
+        let Sampler::IntelPebs(cores) = Sampler::for_machine(&recorded("GenuineIntel", 6, 106, None)) else {
             panic!()
         };
         assert!(!cores[0].needs_aux);
-        let Sampler::AmdIbs(ibs) = Sampler::of(&recorded("AuthenticAMD", 0x19, 0x21, None)) else { panic!() };
+        let Sampler::AmdIbs(ibs) = Sampler::for_machine(&recorded("AuthenticAMD", 0x19, 0x21, None)) else {
+            panic!()
+        };
         assert_eq!((ibs.tells_modified, ibs.has_l3_filter), (Some(false), None));
-        assert_eq!(Sampler::of(&recorded("AuthenticAMD", 6, 6, None)), Sampler::Unknown);
-        assert_eq!(Sampler::of(&Machine::default()), Sampler::Unknown);
+        assert_eq!(Sampler::for_machine(&recorded("AuthenticAMD", 6, 6, None)), Sampler::Unknown);
+        assert_eq!(Sampler::for_machine(&Machine::default()), Sampler::Unknown);
         let power = Machine { arch: Some("ppc64le".to_owned()), ..Machine::default() };
-        assert_eq!(Sampler::of(&power), Sampler::PowerMarked("cpu".to_owned()));
+        assert_eq!(Sampler::for_machine(&power), Sampler::PowerMarked("cpu".to_owned()));
     }
 
     #[test]
     fn names_of_pmus_decide_where_a_recording_lists_them() {
-        let of = |vendor, pmus: &[&str]| Sampler::of(&recorded(vendor, 0x19, 0x11, Some(pmus)));
+        let sampler = |vendor, pmus: &[&str]| Sampler::for_machine(&recorded(vendor, 0x19, 0x11, Some(pmus)));
         assert!(
-            matches!(of("AuthenticAMD", &["cpu", "ibs_op"]), Sampler::AmdIbs(ibs) if ibs.tells_modified == Some(true))
+            matches!(sampler("AuthenticAMD", &["cpu", "ibs_op"]), Sampler::AmdIbs(ibs) if ibs.tells_modified == Some(true))
         );
-        assert_eq!(of("AuthenticAMD", &["cpu", "msr"]), Sampler::CountersOnly(vec!["cpu".to_owned()]));
-        assert_eq!(of("GenuineIntel", &["msr", "software"]), Sampler::TimersOnly);
-        let hybrid = Sampler::of(&recorded("GenuineIntel", 6, 154, Some(&["cpu_atom", "cpu_core"])));
+        assert_eq!(sampler("AuthenticAMD", &["cpu", "msr"]), Sampler::CountersOnly(vec!["cpu".to_owned()]));
+        assert_eq!(sampler("GenuineIntel", &["msr", "software"]), Sampler::TimersOnly);
+        let hybrid = Sampler::for_machine(&recorded("GenuineIntel", 6, 154, Some(&["cpu_atom", "cpu_core"])));
         let Sampler::IntelPebs(cores) = hybrid else { panic!() };
         assert_eq!(cores.iter().map(|core| core.needs_aux).collect::<Vec<_>>(), [false, true]);
-        let spe = of("", &["arm_spe_0", "armv8_pmuv3_0", "arm_spe_1"]);
+        let spe = sampler("", &["arm_spe_0", "armv8_pmuv3_0", "arm_spe_1"]);
         assert_eq!(spe, Sampler::ArmSpe(vec!["arm_spe_0".to_owned(), "arm_spe_1".to_owned()]));
     }
 
     #[test]
     fn a_guest_without_precise_events_has_no_pebs() {
         let mut guest = recorded("GenuineIntel", 6, 106, Some(&["cpu"]));
-        assert!(matches!(Sampler::of(&guest), Sampler::IntelPebs(_)));
+        assert!(matches!(Sampler::for_machine(&guest), Sampler::IntelPebs(_)));
         for pmu in guest.pmus.iter_mut().flatten() {
             pmu.caps.insert("max_precise".to_owned(), "0".to_owned());
         }
-        assert_eq!(Sampler::of(&guest), Sampler::CountersOnly(vec!["cpu".to_owned()]));
+        assert_eq!(Sampler::for_machine(&guest), Sampler::CountersOnly(vec!["cpu".to_owned()]));
     }
 }

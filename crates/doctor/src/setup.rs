@@ -1,32 +1,32 @@
-//! What of a machine's settings stands in the way of a recording.
+//! Settings of a machine that prevent or limit a recording.
 //!
-//! `Documentation/admin-guide/sysctl/kernel.rst` and `Documentation/admin-guide/perf-security.rst` of the kernel say what
-//! `perf_event_paranoid`, `kptr_restrict` and `perf_event_max_sample_rate` do.
+//! `Documentation/admin-guide/sysctl/kernel.rst` and `Documentation/admin-guide/perf-security.rst` of the
+//! kernel say what `perf_event_paranoid`, `kptr_restrict` and `perf_event_max_sample_rate` do.
 
 use crate::advice::Advice;
 use crate::finding::{DoctorFinding, Severity};
 use crate::machine::{Machine, MachineSettings};
-use crate::unread::unread;
+use crate::supported_arch::check_arch;
 
 /// Samples a second that `perf record` asks for by itself (`tools/perf/builtin-record.c`).
 const DEFAULT_RATE: i64 = 4000;
 
-/// Findings about a machine that was looked at; the gravest first.
+/// Findings about a machine's settings; the gravest first.
 #[must_use]
-pub fn setup(machine: &Machine, advice: &Advice) -> Vec<DoctorFinding> {
-    let mut found: Vec<DoctorFinding> = cannot(machine, advice).into_iter().collect();
-    found.extend(unread(machine, Severity::Limits));
+pub fn check_setup(machine: &Machine, advice: &Advice) -> Vec<DoctorFinding> {
+    let mut found: Vec<DoctorFinding> = check_access_sampling(machine, advice).into_iter().collect();
+    found.extend(check_arch(machine, Severity::Limits));
     if let Some(settings) = &machine.settings {
-        found.extend(paranoid(settings, advice));
-        found.extend(hidden_kernel(settings, advice));
-        found.extend(slow_rate(settings));
-        found.extend(no_debug_info(machine, settings));
+        found.extend(check_paranoid(settings, advice));
+        found.extend(check_kptr_restrict(settings, advice));
+        found.extend(check_sample_rate(settings));
+        found.extend(check_debug_info(machine, settings));
     }
     found.sort_by_key(|finding| finding.severity);
     found
 }
 
-fn cannot(machine: &Machine, advice: &Advice) -> Option<DoctorFinding> {
+fn check_access_sampling(machine: &Machine, advice: &Advice) -> Option<DoctorFinding> {
     if advice.can_answer {
         return None;
     }
@@ -42,7 +42,7 @@ fn cannot(machine: &Machine, advice: &Advice) -> Option<DoctorFinding> {
     ))
 }
 
-fn paranoid(settings: &MachineSettings, advice: &Advice) -> Option<DoctorFinding> {
+fn check_paranoid(settings: &MachineSettings, advice: &Advice) -> Option<DoctorFinding> {
     let level = settings.paranoid.filter(|level| *level > -1 && advice.can_answer)?;
     let kernel = if level >= 2 { "system-wide, and kernel code at all" } else { "system-wide" };
     let what = format!("only root and who has CAP_PERFMON may record {kernel}");
@@ -52,19 +52,19 @@ fn paranoid(settings: &MachineSettings, advice: &Advice) -> Option<DoctorFinding
     Some(finding.with_command("sysctl kernel.perf_event_paranoid=-1"))
 }
 
-fn hidden_kernel(settings: &MachineSettings, advice: &Advice) -> Option<DoctorFinding> {
+fn check_kptr_restrict(settings: &MachineSettings, advice: &Advice) -> Option<DoctorFinding> {
     let level = settings.kptr_restrict.filter(|level| *level > 0 && advice.can_answer)?;
     let (severity, who) = match level {
         1 => (Severity::Note, "whoever is not root"),
         _ => (Severity::Limits, "everybody, root too"),
     };
-    let what = "a recording won't say where the kernel lay, so its addresses can't be matched with vmlinux";
+    let what = "recordings won't have the kernel's load bias (KASLR offset), so addresses can't be matched with vmlinux";
     let why = format!("/proc/sys/kernel/kptr_restrict is {level}: /proc/kallsyms shows {who} zeros");
     let finding = DoctorFinding::new("kernel-hidden", severity, what, why, "show addresses while recording");
     Some(finding.with_command("sysctl kernel.kptr_restrict=0"))
 }
 
-fn slow_rate(settings: &MachineSettings) -> Option<DoctorFinding> {
+fn check_sample_rate(settings: &MachineSettings) -> Option<DoctorFinding> {
     let rate = settings.max_sample_rate.filter(|rate| *rate < DEFAULT_RATE)?;
     let finding = DoctorFinding::new(
         "rate-limited",
@@ -78,7 +78,7 @@ fn slow_rate(settings: &MachineSettings) -> Option<DoctorFinding> {
     Some(finding.with_command("sysctl kernel.perf_event_max_sample_rate=100000"))
 }
 
-fn no_debug_info(machine: &Machine, settings: &MachineSettings) -> Option<DoctorFinding> {
+fn check_debug_info(machine: &Machine, settings: &MachineSettings) -> Option<DoctorFinding> {
     if settings.vmlinux.is_some() {
         return None;
     }

@@ -2,8 +2,8 @@
 
 use fieldline_debuginfo::dwarf::{DebugSections, Dwarf};
 use fieldline_debuginfo::{Elf, FileBytes};
-use fieldline_typeflow::operands::answers::Answers;
 use fieldline_typeflow::operands::explain::{explain, list};
+use fieldline_typeflow::operands::program_operands::ProgramOperands;
 use fieldline_typeflow::program::Program;
 use std::sync::OnceLock;
 
@@ -59,7 +59,7 @@ fn analyse<'a>(program: &'a Program<'a>, changed: u64) {
     // What is called from the changed function is asked about, too.
     addresses.retain(|address| address.abs_diff(changed) < 512);
     addresses.push(changed);
-    let answers = Answers::new(program, &addresses[..].into());
+    let answers = ProgramOperands::new(program, &addresses[..].into());
     for function in answers.functions.iter().take(EXPLAINED) {
         for typed in function.instructions.iter().take(EXPLAINED) {
             let _ = explain(program, typed.address);

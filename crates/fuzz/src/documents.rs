@@ -4,13 +4,14 @@ use fieldline_access::AccessProfile;
 use fieldline_check::change::TypeChange;
 use fieldline_check::prediction::PredictionVerdict;
 use fieldline_layout::Layout;
-use fieldline_layout::constraint::{Constraints, Wishes, constraints};
-use fieldline_plan::cost::Model;
-use fieldline_plan::place::{Addition, place};
+use fieldline_layout::constraint::{Constraints, PlacementRequests, constraints};
+use fieldline_plan::cost::VisitModel;
+use fieldline_plan::placement::{MemberAddition, rank_positions};
 use fieldline_plan::simulate::{
-    Population, Rearrangement, SimulatedMachine, SimulatedStruct, TraceAccess, TraceObject, sampled, simulate,
+    Population, Rearrangement, SimulatedMachine, SimulatedStruct, TraceAccess, TraceObject, sample_trace,
+    simulate,
 };
-use fieldline_plan::{Plan, PlanOptions, Request, enough};
+use fieldline_plan::{Plan, PlanOptions, PlanRequest, count_samples};
 
 /// Longer declarations are not searched: a search takes a while by design.
 const SEARCHED: usize = 6;
@@ -24,7 +25,11 @@ pub fn plan(bytes: &[u8]) {
     };
     let objects: Vec<TraceObject> = (0..)
         .zip(&plan.structs)
-        .map(|(of, plan)| TraceObject { base: 0x1000 + 0x10_0000 * of as u64, size: plan.declared.size, of })
+        .map(|(of, plan)| TraceObject {
+            base: 0x1000 + 0x10_0000 * of as u64,
+            size: plan.declared.size,
+            struct_index: of,
+        })
         .collect();
     let accesses = (0..64u64).map(|at| TraceAccess {
         cpu: at as usize % 2,
@@ -59,14 +64,17 @@ pub fn profile(bytes: &[u8]) {
 }
 
 fn of_struct(profile: &AccessProfile, layout: &Layout) {
-    let _ = enough(profile, layout);
+    let _ = count_samples(profile, layout);
     add(profile, layout);
-    let wishes = Wishes::default();
-    let Ok(units) = constraints(layout, &wishes) else { return };
+    let requests = PlacementRequests::default();
+    let Ok(units) = constraints(layout, &requests) else { return };
     visits(profile, layout, &units);
     if layout.members.len() <= SEARCHED {
-        let plan =
-            fieldline_plan::plan(profile, &[Request { layout, wishes: &wishes }], &PlanOptions::default());
+        let plan = fieldline_plan::plan(
+            profile,
+            &[PlanRequest { layout, requests: &requests }],
+            &PlanOptions::default(),
+        );
         for of in &plan.structs {
             if let Ok(predicted) = of.predicted(layout) {
                 let _ = PredictionVerdict::new(&predicted, layout).holds();
@@ -78,9 +86,9 @@ fn of_struct(profile: &AccessProfile, layout: &Layout) {
 
 fn add(profile: &AccessProfile, layout: &Layout) {
     let Some(member) = layout.members.first() else { return };
-    let addition = Addition {
+    let addition = MemberAddition {
         layout,
-        wishes: &Wishes::default(),
+        requests: &PlacementRequests::default(),
         guards: &[],
         member,
         declaration: "int new",
@@ -88,12 +96,12 @@ fn add(profile: &AccessProfile, layout: &Layout) {
         with: &[0],
         is_cold: false,
     };
-    let _ = serde_json::to_vec(&place(&addition, Some(profile), &PlanOptions::default()));
+    let _ = serde_json::to_vec(&rank_positions(&addition, Some(profile), &PlanOptions::default()));
 }
 
 fn visits(profile: &AccessProfile, layout: &Layout, units: &Constraints) {
-    let model = Model::new(profile, layout, units, 64);
+    let model = VisitModel::new(profile, layout, units, 64);
     let _ = (model.is_sufficient(), model.lines_per_visit(64));
     let subjects: [SimulatedStruct<'_>; 1] = [(&model, layout)];
-    let _ = sampled(profile, &subjects, Population { objects: 16, visits: 64 });
+    let _ = sample_trace(profile, &subjects, Population { objects: 16, visits: 64 });
 }

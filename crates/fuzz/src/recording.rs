@@ -3,18 +3,18 @@
 use super::code::idioms;
 use fieldline_debuginfo::Elf;
 use fieldline_debuginfo::dwarf::{DebugSections, Dwarf};
-use fieldline_doctor::{examine, survey};
+use fieldline_doctor::{diagnose, summarize};
 use fieldline_perfdata::perf_data::{Error, Record};
 use fieldline_perfdata::sample_file::SampleFile;
 use fieldline_profile::addresses::{check_addresses, check_build_id};
-use fieldline_profile::attribute::{Attribution, Joint};
+use fieldline_profile::attribute::{Attribution, JointAttribution};
 use fieldline_profile::perf_types;
-use fieldline_profile::sums::{self, Part};
+use fieldline_profile::sums::{self, AttributedProgram};
 use fieldline_typeflow::program::Program;
 
 /// A perf.data: its facts, all records and fields of samples, what `doctor` says, and a profile of it.
 pub fn perf_data(bytes: &[u8]) {
-    let _ = SampleFile::of_bytes(bytes.to_vec()).map(read);
+    let _ = SampleFile::from_bytes(bytes.to_vec()).map(read);
 }
 
 /// Text of `perf script`, or of perf's own counts by type.
@@ -36,8 +36,8 @@ fn read(file: SampleFile) -> Result<(), Error> {
             std::hint::black_box((chain, branches));
         }
     }
-    let survey = survey(&file, None)?;
-    let exam = examine(&file, &survey, None);
+    let survey = summarize(&file, None)?;
+    let exam = diagnose(&file, &survey, None);
     for finding in &exam.findings {
         let _ = serde_json::to_string(finding);
     }
@@ -56,8 +56,8 @@ fn attribute(files: &[SampleFile]) -> Option<()> {
     let dwarf = Dwarf::new(&sections).ok()?;
     let mut program = Program::new(&elf, &dwarf).ok()?;
     let attributions = [Attribution::new(&elf, &mut program, files).ok()?];
-    let parts = [Part { dwarf: &dwarf, attribution: &attributions[0] }];
-    let joint = Joint { attributions: &attributions };
+    let parts = [AttributedProgram { dwarf: &dwarf, attribution: &attributions[0] }];
+    let joint = JointAttribution { attributions: &attributions };
     let _ = sums::coverage(joint, files);
     let profile =
         sums::profile(&parts, joint, files, &["recording".to_owned()], None, |_, _| Vec::new()).ok()?;

@@ -1,9 +1,11 @@
 //! C text: what `patch`, `propose` and the search for uses do with it.
 
 use fieldline_layout::spec::MemberSpec;
-use fieldline_source::mark::Marking;
-use fieldline_source::uses::{Awaited, UsedStruct, definitions, uses};
-use fieldline_source::{Body, ExpectedMember, Heading, Join, Refusal, SourceText, diff, startup};
+use fieldline_source::mark::GroupToMark;
+use fieldline_source::uses::{UnresolvedMacro, UsedStruct, find_definitions, find_uses};
+use fieldline_source::{
+    ExpectedMember, Join, MemberAnnotation, SourceRefusal, SourceText, StructBody, diff, startup,
+};
 
 /// Structs that are edited.
 const EDITED: usize = 16;
@@ -12,39 +14,39 @@ const EDITED: usize = 16;
 pub fn source(bytes: &[u8]) {
     let source = SourceText::new(bytes);
     for definition in source.definitions().into_iter().take(EDITED) {
-        if let Ok(body) = Body::parse(&source, &definition) {
+        if let Ok(body) = StructBody::parse(&source, &definition) {
             let _ = edit(&body, bytes);
             let members = names(&body).into_iter().flatten();
             let members = (0..).zip(members).map(|(at, name)| (name, at)).collect();
             let tag = definition.name().to_owned();
-            let subject = UsedStruct { tag, members, leads: vec!["list_head".to_owned()] };
-            let awaited = uses("file.c", bytes, &subject).awaited;
-            let macros = ["INIT", "LIST_HEAD_INIT"].map(|name| Awaited {
+            let subject = UsedStruct { tag, members, prefix_tags: vec!["list_head".to_owned()] };
+            let awaited = find_uses("file.c", bytes, &subject).unresolved;
+            let macros = ["INIT", "LIST_HEAD_INIT"].map(|name| UnresolvedMacro {
                 line: 1,
                 name: name.to_owned(),
                 is_array: false,
             });
             for of in awaited.iter().chain(&macros).take(EDITED) {
-                let _ = definitions(bytes, of, &subject);
+                let _ = find_definitions(bytes, of, &subject);
             }
         }
     }
-    for startup in startup::startups(&source) {
-        if let Ok(edits) = startup::call_in(bytes, &startup.name, "static void x(void)\n{\n}\n", "x();") {
+    for startup in startup::find_init_functions(&source) {
+        if let Ok(edits) = startup::insert_call(bytes, &startup.name, "static void x(void)\n{\n}\n", "x();") {
             let _ = edits.apply(bytes);
         }
     }
-    let _ = startup::at_end(bytes, "int x;\n").apply(bytes);
+    let _ = startup::append_function(bytes, "int x;\n").apply(bytes);
     let _ = std::str::from_utf8(bytes).map(MemberSpec::parse);
 }
 
 /// Names of all members in the text, of which a configuration may have fewer.
-fn names(body: &Body<'_, '_>) -> Vec<Option<String>> {
+fn names(body: &StructBody<'_, '_>) -> Vec<Option<String>> {
     let declarators = body.statements().iter().flat_map(|of| of.declarators());
     declarators.map(|member| member.name.clone()).collect()
 }
 
-fn edit(body: &Body<'_, '_>, bytes: &[u8]) -> Result<(), Refusal> {
+fn edit(body: &StructBody<'_, '_>, bytes: &[u8]) -> Result<(), SourceRefusal> {
     let mut names = names(body);
     // Without the conditional members, if not with them.
     let joined = join(body, &names).or_else(|_| {
@@ -62,9 +64,9 @@ fn edit(body: &Body<'_, '_>, bytes: &[u8]) -> Result<(), Refusal> {
     }
     let half = names.len() / 2;
     let heading =
-        Heading { member: half, comment: Some("hot".to_owned()), attribute: Some("__x".to_owned()) };
+        MemberAnnotation { member: half, comment: Some("hot".to_owned()), attribute: Some("__x".to_owned()) };
     let _ = join.annotate(&[heading]).map(|annotated| annotated.edits.apply(bytes));
-    let marking = Marking {
+    let marking = GroupToMark {
         name: "hot".to_owned(),
         members: half / 2..half + 1,
         comment: "hot".to_owned(),
@@ -75,7 +77,10 @@ fn edit(body: &Body<'_, '_>, bytes: &[u8]) -> Result<(), Refusal> {
     Ok(())
 }
 
-fn join<'b, 's, 't>(body: &'b Body<'s, 't>, names: &[Option<String>]) -> Result<Join<'b, 's, 't>, Refusal> {
+fn join<'b, 's, 't>(
+    body: &'b StructBody<'s, 't>,
+    names: &[Option<String>],
+) -> Result<Join<'b, 's, 't>, SourceRefusal> {
     let expected = names.iter().map(|name| ExpectedMember { name: name.clone(), line: None });
     Join::new(body, &expected.collect::<Vec<_>>())
 }

@@ -1,11 +1,11 @@
 //! Types: ELF files with DWARF, and BTF.
 
 use fieldline_debuginfo::btf::{self, Btf};
-use fieldline_debuginfo::dwarf::{self, DebugSections, Dwarf, Opened, TypeReader};
+use fieldline_debuginfo::dwarf::{self, DebugSections, Dwarf, LazyDwarf, TypeReader};
 use fieldline_debuginfo::{Elf, FileBytes, Result, module};
-use fieldline_layout::constraint::{Wishes, constraints};
+use fieldline_layout::constraint::{PlacementRequests, constraints};
 use fieldline_layout::{Layout, Member, TypeTable, abi, declaration};
-use fieldline_typeflow::operands::answers::Answers;
+use fieldline_typeflow::operands::program_operands::ProgramOperands;
 use fieldline_typeflow::program::Program;
 
 /// Members are asked for at no more offsets than these, of no more types.
@@ -20,7 +20,7 @@ const LOOKED_UP: usize = 8;
 pub fn dwarf(bytes: &[u8]) {
     let file = FileBytes::from_vec("fuzzed.ko", bytes.to_vec());
     let _ = program(&file);
-    if let Ok(Some(linked)) = module::linked(&file) {
+    if let Ok(Some(linked)) = module::link_module(&file) {
         let _ = program(&linked);
     }
 }
@@ -39,26 +39,26 @@ fn program(file: &FileBytes) -> Result<()> {
     program.load_all();
     let functions = program.symbols.iter().filter(|symbol| symbol.is_function);
     let functions: Vec<u64> = functions.map(|symbol| symbol.address).take(LOOKED_AT).collect();
-    let answers = Answers::new(&program, &functions[..].into());
+    let answers = ProgramOperands::new(&program, &functions[..].into());
     std::hint::black_box(answers.functions.len());
     Ok(())
 }
 
 fn headers(elf: &Elf<'_>) {
-    let _ = (elf.alt_link(), elf.debug_link(), elf.build_id(), elf.table_words(), elf.thread_local());
+    let _ = (elf.alt_link(), elf.debug_link(), elf.build_id(), elf.got_entries(), elf.thread_local_size());
     let _ = (elf.segments(), elf.text_sections(), elf.data_sections(), elf.bytes_at(0, 16));
 }
 
 fn opened(sections: &DebugSections<'_>) -> Result<()> {
-    let opened = Opened::new(sections)?;
-    let _ = dwarf::has_types_beyond_btf(opened.head());
+    let opened = LazyDwarf::new(sections)?;
+    let _ = dwarf::has_types_beyond_btf(opened.first_units());
     let _ = opened.find_first_many(&["torture", "list_head", "box"])?;
     let _ = opened.find_typedefs(&["u64", "size_t"])?;
     Ok(())
 }
 
 fn types(dwarf: &Dwarf<'_>) -> Result<()> {
-    let all = dwarf::index(dwarf)?;
+    let all = dwarf::index_definitions(dwarf)?;
     let names: Vec<&str> = all.iter().map(|of| of.name.as_ref()).take(LOOKED_AT).collect();
     let _ = dwarf::find_many(dwarf, &names)?;
     let mut reader = TypeReader::new(dwarf);
@@ -84,12 +84,12 @@ fn read_btf(btf: &Btf<'_>) {
         let _ = btf.find(&String::from_utf8_lossy(found.name));
         let _ = (
             btf.find_kind("box", btf::BtfKind::is_aggregate),
-            btf.aggregate_behind(found.id),
+            btf.resolve_aggregate(found.id),
             btf.holders(&[found.id]),
         );
     }
     let mut table = TypeTable::new(btf.target());
-    let mut reader = btf::Reader::new(btf);
+    let mut reader = btf::BtfReader::new(btf);
     for id in btf.ids() {
         let _ = reader.read(id, &mut table);
     }
@@ -101,17 +101,17 @@ fn show(table: &TypeTable) {
     let mut members = 0;
     for (id, _) in table.iter().take(LOOKED_AT) {
         let _ = declaration::declare(table, id, "it");
-        let Some(layout) = Layout::of(table, id) else { continue };
+        let Some(layout) = Layout::from_type(table, id) else { continue };
         members += layout.members.iter().map(nested).sum::<usize>();
         if members > MEMBERS {
             return;
         }
-        let _ = (layout.fingerprint(), abi::disagreement(&layout), layout.cachelines(64));
+        let _ = (layout.fingerprint(), abi::find_mismatch(&layout), layout.cachelines(64));
         for offset in (0..layout.size).take(LOOKED_AT) {
             let _ = layout.path_at(offset);
         }
-        if let Ok(units) = constraints(&layout, &Wishes::default()) {
-            let order = units.members_in(&units.initial_order());
+        if let Ok(units) = constraints(&layout, &PlacementRequests::default()) {
+            let order = units.member_order(&units.initial_order());
             let _ = abi::reorder(&layout, &order);
         }
         let _ = serde_json::to_vec(&layout);

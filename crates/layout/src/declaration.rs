@@ -5,9 +5,11 @@ use std::borrow::Cow;
 
 /// How deep declarators nest before they are cut with `…`, so that corrupt debug info ends.
 const MAX_DEPTH: u32 = 32;
-/// Types that one declaration names before it is cut likewise: with each function that takes functions they may double.
+/// Types that one declaration names before it is cut likewise: with each function that takes functions they
+/// may double.
 const MAX_TYPES: u32 = 256;
-/// Bytes of text for the types of one layout. The most that one of a kernel takes (Linux 6.12, x86-64) is 22 KB.
+/// Bytes of text for the types of one layout. The most that one of a kernel takes (Linux 6.12, x86-64) is 22
+/// KB.
 const MAX_TEXT: usize = 1 << 24;
 
 /// The type alone: `struct list_head *`, `int[4]`, `void (*)(int)`.
@@ -17,45 +19,46 @@ pub fn type_name(table: &TypeTable, id: TypeId) -> String {
 
 /// A declaration of `name`: `struct list_head *next`, `int v[4]`, `void (*func)(int)`.
 pub fn declare(table: &TypeTable, id: TypeId, name: &str) -> String {
-    Speller { table, left: MAX_TYPES }.declarator(id, name.to_owned(), MAX_DEPTH)
+    DeclarationPrinter { table, remaining: MAX_TYPES }.declarator(id, name.to_owned(), MAX_DEPTH)
 }
 
-/// Spells the types of one layout's members, at most so much: 65 536 members may be of types that each take kilobytes.
+/// Spells the types of one layout's members, at most so much: 65 536 members may be of types that each take
+/// kilobytes.
 pub(crate) struct TypeNames<'t> {
     table: &'t TypeTable,
-    left: usize,
+    remaining: usize,
 }
 
 impl<'t> TypeNames<'t> {
     /// Names of a table's types.
     pub(crate) fn new(table: &'t TypeTable) -> Self {
-        Self { table, left: MAX_TEXT }
+        Self { table, remaining: MAX_TEXT }
     }
 
     /// The type alone, or `…` if others took all the room.
-    pub(crate) fn of(&mut self, id: TypeId) -> String {
-        if self.left == 0 {
+    pub(crate) fn get(&mut self, id: TypeId) -> String {
+        if self.remaining == 0 {
             return "…".to_owned();
         }
         let name = type_name(self.table, id);
-        self.left = self.left.saturating_sub(name.len());
+        self.remaining = self.remaining.saturating_sub(name.len());
         name
     }
 }
 
-/// One declaration on its way.
-struct Speller<'t> {
+/// Prints one declaration.
+struct DeclarationPrinter<'t> {
     table: &'t TypeTable,
     /// Types that may still be named.
-    left: u32,
+    remaining: u32,
 }
 
-impl Speller<'_> {
+impl DeclarationPrinter<'_> {
     fn declarator(&mut self, id: TypeId, inner: String, depth: u32) -> String {
-        if depth == 0 || self.left == 0 {
+        if depth == 0 || self.remaining == 0 {
             return join("…", &inner);
         }
-        self.left -= 1;
+        self.remaining -= 1;
         match self.table.get(id) {
             Type::Pointer { kind, target, .. } => {
                 let sign = match kind {
@@ -105,7 +108,7 @@ impl Speller<'_> {
     fn parameters(&mut self, prototype: &Prototype, depth: u32) -> String {
         let mut texts: Vec<String> = Vec::new();
         for (_, ty) in &prototype.parameters {
-            if self.left == 0 {
+            if self.remaining == 0 {
                 texts.push("…".to_owned());
                 break;
             }
@@ -137,8 +140,9 @@ fn join(left: &str, right: &str) -> String {
     if tight { format!("{left}{right}") } else { format!("{left} {right}") }
 }
 
-/// A type's name with arrays of arrays as one, `u64[2][6]` as `u64[12]`, and those of no element as of no length, the way
-/// pahole writes them into BTF (`btf_encoder.c`), so that names from both kinds of debug info can be compared.
+/// A type's name with arrays of arrays as one, `u64[2][6]` as `u64[12]`, and those of no element as of no
+/// length, the way pahole writes them into BTF (`btf_encoder.c`), so that names from both kinds of debug info
+/// can be compared.
 pub fn flat_arrays(name: &str) -> Cow<'_, str> {
     if !name.contains("][") && !name.contains("[0]") {
         return Cow::Borrowed(name);
@@ -204,7 +208,7 @@ mod tests {
         let name = "i".repeat(MAX_TEXT / 4);
         let int = signed(&mut table, &name, 4);
         let mut names = TypeNames::new(&table);
-        let lengths: Vec<usize> = (0..6).map(|_| names.of(int).chars().count()).collect();
+        let lengths: Vec<usize> = (0..6).map(|_| names.get(int).chars().count()).collect();
         assert_eq!(lengths, [MAX_TEXT / 4, MAX_TEXT / 4, MAX_TEXT / 4, MAX_TEXT / 4, 1, 1]);
     }
 

@@ -21,18 +21,18 @@ pub struct Embedder {
     pub after: u64,
 }
 
-/// The structs of a table that hold by value the one called `name` of `before` bytes, with the sizes they get when it
-/// has `after` bytes, by name. Alignments are taken to stay.
+/// The structs of a table that hold by value the one called `name` of `before` bytes, with the sizes they get
+/// when it has `after` bytes, by name. Alignments are taken to stay.
 pub fn embedders(table: &TypeTable, name: &str, before: u64, after: u64) -> Vec<Embedder> {
-    let mut search = Search { table, name, sizes: (before, after), known: HashMap::new() };
+    let mut search = EmbedderSearch { table, name, sizes: (before, after), sizes_after: HashMap::new() };
     let mut found = Vec::new();
-    for (id, of) in table.iter() {
-        if let Type::Aggregate(aggregate) = of
+    for (id, ty) in table.iter() {
+        if let Type::Aggregate(aggregate) = ty
             && let Some(tag) = &aggregate.name
             && !search.is_changed(aggregate)
-            && let Some(after) = search.after(id, MAX_DEPTH)
+            && let Some(after) = search.size_after(id, MAX_DEPTH)
         {
-            let member = search.holders(aggregate);
+            let member = search.holding_members(aggregate);
             found.push(Embedder { name: tag.to_string(), member, before: aggregate.size, after });
         }
     }
@@ -41,57 +41,58 @@ pub fn embedders(table: &TypeTable, name: &str, before: u64, after: u64) -> Vec<
     found
 }
 
-struct Search<'t> {
+struct EmbedderSearch<'t> {
     table: &'t TypeTable,
     name: &'t str,
     sizes: (u64, u64),
     /// Size afterwards of each aggregate that holds the changed one; `None` for others.
-    known: HashMap<TypeId, Option<u64>>,
+    sizes_after: HashMap<TypeId, Option<u64>>,
 }
 
-impl Search<'_> {
+impl EmbedderSearch<'_> {
     fn is_changed(&self, aggregate: &Aggregate) -> bool {
         aggregate.name.as_deref() == Some(self.name) && aggregate.size == self.sizes.0
     }
 
     /// The size in bytes a type gets, if that changes what it holds.
-    fn after(&mut self, id: TypeId, depth: u32) -> Option<u64> {
+    fn size_after(&mut self, id: TypeId, depth: u32) -> Option<u64> {
         let depth = depth.checked_sub(1)?;
         let id = self.table.strip(id);
         match self.table.get(id) {
             Type::Array { element, dimensions, is_vector: false } => {
-                let each = self.after(*element, depth)?;
+                let each = self.size_after(*element, depth)?;
                 Some(dimensions.iter().fold(each, |size, count| size.saturating_mul(count.unwrap_or(0))))
             }
             Type::Aggregate(aggregate) if self.is_changed(aggregate) => Some(self.sizes.1),
             Type::Aggregate(aggregate) => {
-                if let Some(known) = self.known.get(&id) {
+                if let Some(known) = self.sizes_after.get(&id) {
                     return *known;
                 }
                 // Corrupt input may let an aggregate hold itself.
-                self.known.insert(id, None);
-                let after = self.resized(id, aggregate, depth);
-                self.known.insert(id, after);
+                self.sizes_after.insert(id, None);
+                let after = self.resized_size(id, aggregate, depth);
+                self.sizes_after.insert(id, after);
                 after
             }
             _ => None,
         }
     }
 
-    fn resized(&mut self, id: TypeId, aggregate: &Aggregate, depth: u32) -> Option<u64> {
+    fn resized_size(&mut self, id: TypeId, aggregate: &Aggregate, depth: u32) -> Option<u64> {
         let present = aggregate.members.iter().filter(|member| !member.is_static);
         let sizes = present.clone().enumerate();
         let sizes: Vec<(usize, u64)> =
-            sizes.filter_map(|(index, member)| Some((index, self.after(member.ty, depth)?))).collect();
+            sizes.filter_map(|(index, member)| Some((index, self.size_after(member.ty, depth)?))).collect();
         if sizes.is_empty() {
             return None;
         }
-        let layout = Layout::of(self.table, id)?;
-        (layout.members.len() == present.count()).then(|| abi::resized(&layout, &sizes))
+        let layout = Layout::from_type(self.table, id)?;
+        (layout.members.len() == present.count()).then(|| abi::size_with_members(&layout, &sizes))
     }
 
-    fn holders(&mut self, aggregate: &Aggregate) -> String {
-        let holders = aggregate.members.iter().filter(|member| self.after(member.ty, MAX_DEPTH).is_some());
+    fn holding_members(&mut self, aggregate: &Aggregate) -> String {
+        let holders =
+            aggregate.members.iter().filter(|member| self.size_after(member.ty, MAX_DEPTH).is_some());
         holders.map(|member| member.name.as_deref().unwrap_or("(anonymous)")).collect::<Vec<_>>().join(", ")
     }
 }
@@ -110,7 +111,8 @@ mod tests {
         declared(name, ty, offset * 8)
     }
 
-    /// `inner` of 24 bytes; `pair` holds two and a word; `outer` holds it in an anonymous struct; `other` only points.
+    /// `inner` of 24 bytes; `pair` holds two and a word; `outer` holds it in an anonymous struct; `other`
+    /// only points.
     fn table() -> TypeTable {
         let mut table = TypeTable::new(TargetMachine::default());
         let word = signed(&mut table, "long", 8);
@@ -128,13 +130,13 @@ mod tests {
 
     #[test]
     fn structs_shrink_with_what_they_hold() {
-        let row = |name: &str, member: &str, before, after| Embedder {
+        let embedder = |name: &str, member: &str, before, after| Embedder {
             name: name.to_owned(),
             member: member.to_owned(),
             before,
             after,
         };
-        let expected = vec![row("outer", "(anonymous)", 32, 24), row("pair", "two", 56, 40)];
+        let expected = vec![embedder("outer", "(anonymous)", 32, 24), embedder("pair", "two", 56, 40)];
         assert_eq!(embedders(&table(), "inner", 24, 16), expected);
     }
 

@@ -1,18 +1,19 @@
 //! One struct as its members and the gaps between them.
 //!
-//! A [`Layout`] is plain data that can be written to a file. Its [`Item`]s tile the struct: every bit belongs to
-//! exactly one item, members that share bits (of a union) to one item together. Nobody else computes gaps.
+//! A [`Layout`] is plain data that can be written to a file. Its [`LayoutItem`]s tile the struct: every bit
+//! belongs to exactly one item, members that share bits (of a union) to one item together. Nobody else
+//! computes gaps.
 
 use crate::declaration::{TypeNames, flat_arrays};
 use crate::types::{
-    Aggregate, AggregateKind, Aligns, Decl, MemberDecl, MemberOrder, Type, TypeId, TypeTable,
+    Aggregate, AggregateKind, Decl, MemberDecl, MemberOrder, NaturalAlignments, Type, TypeId, TypeTable,
 };
 use serde::{Deserialize, Serialize};
 
 /// How deep aggregates held by value are opened.
 const MAX_DEPTH: u32 = 24;
 
-/// A member where it lies.
+/// A member at its offset.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Member {
     /// Name; `None` for an anonymous struct or union.
@@ -29,15 +30,15 @@ pub struct Member {
     pub bit_field_storage: Option<u64>,
     /// Alignment in bytes that the member's type and attributes ask for.
     pub align: u64,
-    /// Alignment in bytes written at the member, where debug info tells.
+    /// Alignment in bytes written at the member, where debug info has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub explicit_align: Option<u64>,
     /// Whether its type asks for `explicit_align` itself: gcc repeats a type's alignment at members.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub aligned_type: bool,
-    /// What the member is for.
-    #[serde(default, skip_serializing_if = "Role::is_plain")]
-    pub role: Role,
+    /// The member's role.
+    #[serde(default, skip_serializing_if = "MemberRole::is_plain")]
+    pub role: MemberRole,
     /// Declaration line, 0 when unknown.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub line: u32,
@@ -55,10 +56,10 @@ fn is_zero(line: &u32) -> bool {
     *line == 0
 }
 
-/// What a member is for.
+/// Roles of members.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Role {
+pub enum MemberRole {
     /// Data.
     #[default]
     Plain,
@@ -72,7 +73,7 @@ pub enum Role {
     Pad,
 }
 
-impl Role {
+impl MemberRole {
     fn is_plain(&self) -> bool {
         *self == Self::Plain
     }
@@ -110,10 +111,10 @@ impl Member {
     }
 }
 
-/// A stretch of the struct. Sizes and offsets in bits.
+/// A range of the struct. Sizes and offsets in bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "item", rename_all = "kebab-case")]
-pub enum Item {
+pub enum LayoutItem {
     /// Members `first..first + count` of [`Layout::members`]; more than one where they overlap.
     Members {
         /// Index of the first.
@@ -135,7 +136,7 @@ pub enum Item {
     BitPadding(Gap),
 }
 
-/// A stretch where nothing lies.
+/// An unused range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Gap {
     /// Where it begins.
@@ -144,7 +145,7 @@ pub struct Gap {
     pub bit_size: u64,
 }
 
-impl Item {
+impl LayoutItem {
     /// Where it begins and how long it is, in bits.
     pub fn bits(&self) -> (u64, u64) {
         match *self {
@@ -167,7 +168,7 @@ pub struct Layout {
     pub size: u64,
     /// Alignment in bytes.
     pub align: u64,
-    /// Alignment in bytes written at the struct itself, where debug info tells.
+    /// Alignment in bytes written at the struct itself, where debug info has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub explicit_align: Option<u64>,
     /// File that declares it.
@@ -182,16 +183,17 @@ pub struct Layout {
     /// Members in declaration order; of Rust in order of place.
     pub members: Vec<Member>,
     /// Members and gaps in order of their place; they tile the struct.
-    pub items: Vec<Item>,
+    pub items: Vec<LayoutItem>,
 }
 
 impl Layout {
     /// The layout of an aggregate.
-    pub fn of(table: &TypeTable, id: TypeId) -> Option<Self> {
+    pub fn from_type(table: &TypeTable, id: TypeId) -> Option<Self> {
         let aggregate = table.aggregate(id)?;
         let names = TypeNames::new(table);
-        let mut opener = Opener { table, aligns: Aligns::new(table), names, left: MAX_MEMBERS };
-        let members = opener.members(aggregate, 0, MAX_DEPTH);
+        let mut reader =
+            MemberReader { table, aligns: NaturalAlignments::new(table), names, remaining: MAX_MEMBERS };
+        let members = reader.members(aggregate, 0, MAX_DEPTH);
         let name = match table.get(id) {
             Type::Typedef { name, .. } if aggregate.name.is_none() => name.to_string(),
             _ => aggregate.name.as_deref().unwrap_or("(anonymous)").to_owned(),
@@ -206,15 +208,15 @@ impl Layout {
             file: (!file.is_empty()).then(|| file.into_string()),
             line,
             order: aggregate.order,
-            items: tile(&members, aggregate.size.saturating_mul(8)),
+            items: tile_members(&members, aggregate.size.saturating_mul(8)),
             members,
         })
     }
 
     /// A layout from members placed by [`crate::abi`] or by hand; the items follow.
-    pub fn from_members(like: &Self, members: Vec<Member>, size: u64) -> Self {
-        let items = tile(&members, size.saturating_mul(8));
-        Self { size, members, items, ..like.clone() }
+    pub fn from_members(template: &Self, members: Vec<Member>, size: u64) -> Self {
+        let items = tile_members(&members, size.saturating_mul(8));
+        Self { size, members, items, ..template.clone() }
     }
 
     /// Whether it is a union.
@@ -229,23 +231,23 @@ impl Layout {
 
     /// The top-level member that holds the byte at `offset`, the smallest if several overlap.
     pub fn member_at(&self, offset: u64) -> Option<usize> {
-        smallest_at(&self.members, offset)
+        find_smallest_at(&self.members, offset)
     }
 
     /// The path of the innermost named member at a byte, such as `avg.load_avg`; `None` in a gap.
     pub fn path_at(&self, offset: u64) -> Option<String> {
         self.member_at(offset)?;
         let (mut members, mut names) = (&self.members, Vec::new());
-        while let Some(inner) = smallest_at(members, offset).and_then(|index| members.get(index)) {
+        while let Some(inner) = find_smallest_at(members, offset).and_then(|index| members.get(index)) {
             names.extend(inner.name.as_deref());
             members = &inner.members;
         }
         Some(if names.is_empty() { "(anonymous)".to_owned() } else { names.join(".") })
     }
 
-    /// A number that differs when size, order, offsets, names or types of the members differ, but for what only one
-    /// kind of debug info tells ([`flat_arrays`]). FNV-1a of 64 bits over them (Fowler, Noll, Vo), stable over releases
-    /// as long as the JSON format version stays.
+    /// A number that differs when size, order, offsets, names or types of the members differ, but for what
+    /// only one kind of debug info has ([`flat_arrays`]). FNV-1a of 64 bits over them (Fowler, Noll, Vo),
+    /// stable over releases as long as the JSON format version stays.
     pub fn fingerprint(&self) -> u64 {
         let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
         let mut add = |bytes: &[u8]| {
@@ -267,25 +269,26 @@ impl Layout {
 }
 
 /// Index of the member that holds a byte, the smallest if several overlap.
-fn smallest_at(members: &[Member], offset: u64) -> Option<usize> {
+fn find_smallest_at(members: &[Member], offset: u64) -> Option<usize> {
     let bit = offset.saturating_mul(8);
     let holds = |member: &Member| member.bit_offset < bit.saturating_add(8) && bit < member.bit_end();
     let candidates = members.iter().enumerate().filter(|(_, member)| holds(member));
     candidates.min_by_key(|(_, member)| member.bit_size).map(|(index, _)| index)
 }
 
-/// How many members of members one layout shows: more than any source has, since corrupt debug info asks for any number.
+/// Limit of nested members in one layout: more than any source has, since corrupt debug info asks for any
+/// number.
 const MAX_MEMBERS: usize = 1 << 16;
 
 /// Opens aggregates held by value.
-struct Opener<'t> {
+struct MemberReader<'t> {
     table: &'t TypeTable,
-    aligns: Aligns<'t>,
+    aligns: NaturalAlignments<'t>,
     names: TypeNames<'t>,
-    left: usize,
+    remaining: usize,
 }
 
-impl Opener<'_> {
+impl MemberReader<'_> {
     fn members(&mut self, aggregate: &Aggregate, base: u64, depth: u32) -> Vec<Member> {
         let present = aggregate.members.iter().filter(|member| !member.is_static);
         present.map(|member| self.member(member, base, depth)).collect()
@@ -295,18 +298,18 @@ impl Opener<'_> {
         let table = self.table;
         let size = table.size_of(member.ty);
         let bit_offset = base.saturating_add(member.bit_offset);
-        self.left = self.left.saturating_sub(1);
-        let inner = table.aggregate(member.ty).filter(|_| depth > 0 && self.left > 0);
+        self.remaining = self.remaining.saturating_sub(1);
+        let inner = table.aggregate(member.ty).filter(|_| depth > 0 && self.remaining > 0);
         Member {
             name: member.name.as_deref().map(str::to_owned),
-            type_name: self.names.of(member.ty),
+            type_name: self.names.get(member.ty),
             bit_offset,
             bit_size: member.bit_field.unwrap_or(size.saturating_mul(8)),
             bit_field_storage: member.bit_field.map(|_| size.saturating_mul(8)),
-            align: self.aligns.of(member.ty).max(member.align.unwrap_or(1)),
+            align: self.aligns.get(member.ty).max(member.align.unwrap_or(1)),
             explicit_align: member.align,
-            aligned_type: member.align.is_some_and(|align| align == self.aligns.of(member.ty)),
-            role: role_of(table, member, size),
+            aligned_type: member.align.is_some_and(|align| align == self.aligns.get(member.ty)),
+            role: find_role(table, member, size),
             line: member.line,
             members: inner.map(|inner| self.members(inner, bit_offset, depth - 1)).unwrap_or_default(),
             is_union: inner.is_some_and(|inner| inner.kind == AggregateKind::Union),
@@ -314,31 +317,31 @@ impl Opener<'_> {
     }
 }
 
-fn role_of(table: &TypeTable, member: &MemberDecl, size: u64) -> Role {
+fn find_role(table: &TypeTable, member: &MemberDecl, size: u64) -> MemberRole {
     let name = member.name.as_deref().unwrap_or("");
     if size > 0 {
-        return Role::Plain;
+        return MemberRole::Plain;
     }
     if name.starts_with("__cacheline_group_begin__") {
-        Role::GroupBegin
+        MemberRole::GroupBegin
     } else if name.starts_with("__cacheline_group_end__") {
-        Role::GroupEnd
+        MemberRole::GroupEnd
     } else if matches!(table.get(table.strip(member.ty)), Type::Array { dimensions, .. } if dimensions.first() == Some(&None))
     {
-        Role::FlexibleArray
+        MemberRole::FlexibleArray
     } else if table.aggregate(member.ty).is_some() {
-        Role::Pad
+        MemberRole::Pad
     } else {
-        Role::Plain
+        MemberRole::Plain
     }
 }
 
 /// Members and gaps in order of place. Members that overlap (of a union, or of C++ bases) become one item.
-fn tile(members: &[Member], bits: u64) -> Vec<Item> {
+fn tile_members(members: &[Member], bits: u64) -> Vec<LayoutItem> {
     let mut order: Vec<usize> = (0..members.len()).collect();
     order.sort_by_key(|index| (members[*index].bit_offset, *index));
     let in_order = order.iter().enumerate().all(|(place, index)| place == *index);
-    let mut items: Vec<Item> = Vec::new();
+    let mut items: Vec<LayoutItem> = Vec::new();
     let mut end = 0;
     for index in order {
         let member = &members[index];
@@ -348,13 +351,13 @@ fn tile(members: &[Member], bits: u64) -> Vec<Item> {
         }
         let overlaps = start < end;
         match items.last_mut() {
-            Some(Item::Members { first, count, bit_offset, bit_size }) if overlaps => {
+            Some(LayoutItem::Members { first, count, bit_offset, bit_size }) if overlaps => {
                 if in_order {
                     *count = index + 1 - *first;
                 }
                 *bit_size = (*bit_size).max(stop.saturating_sub(*bit_offset));
             }
-            _ => items.push(Item::Members {
+            _ => items.push(LayoutItem::Members {
                 first: index,
                 count: 1,
                 bit_offset: start,
@@ -370,12 +373,15 @@ fn tile(members: &[Member], bits: u64) -> Vec<Item> {
 }
 
 /// A gap of bits up to the next byte boundary, then one of whole bytes.
-fn push_gap(items: &mut Vec<Item>, start: u64, end: u64, last: bool) {
+fn push_gap(items: &mut Vec<LayoutItem>, start: u64, end: u64, last: bool) {
     let whole = start.next_multiple_of(8).min(end);
     let tail = if last { end } else { whole.max(end / 8 * 8) };
-    let kinds: [fn(Gap) -> Item; 2] =
-        if last { [Item::BitPadding, Item::Padding] } else { [Item::BitHole, Item::Hole] };
-    let gaps = [(kinds[0], start, whole), (kinds[1], whole, tail), (Item::BitHole, tail, end)];
+    let kinds: [fn(Gap) -> LayoutItem; 2] = if last {
+        [LayoutItem::BitPadding, LayoutItem::Padding]
+    } else {
+        [LayoutItem::BitHole, LayoutItem::Hole]
+    };
+    let gaps = [(kinds[0], start, whole), (kinds[1], whole, tail), (LayoutItem::BitHole, tail, end)];
     let gaps = gaps.into_iter().filter(|(_, start, end)| end > start);
     items.extend(gaps.map(|(kind, start, end)| kind(Gap { bit_offset: start, bit_size: end - start })));
 }
@@ -388,7 +394,7 @@ mod tests {
         Member { bit_offset, bit_size, ..crate::testing::member("m", 0, 0, 1) }
     }
 
-    fn covered(items: &[Item]) -> u64 {
+    fn covered(items: &[LayoutItem]) -> u64 {
         let mut end = 0;
         for item in items {
             let (offset, size) = item.bits();
@@ -400,24 +406,24 @@ mod tests {
 
     #[test]
     fn items_tile_members_holes_and_padding() {
-        let items = tile(&[member(0, 3), member(64, 32)], 128);
+        let items = tile_members(&[member(0, 3), member(64, 32)], 128);
         assert_eq!(covered(&items), 128);
-        assert_eq!(items[1], Item::BitHole(Gap { bit_offset: 3, bit_size: 5 }));
-        assert_eq!(items[2], Item::Hole(Gap { bit_offset: 8, bit_size: 56 }));
-        assert_eq!(items[4], Item::Padding(Gap { bit_offset: 96, bit_size: 32 }));
+        assert_eq!(items[1], LayoutItem::BitHole(Gap { bit_offset: 3, bit_size: 5 }));
+        assert_eq!(items[2], LayoutItem::Hole(Gap { bit_offset: 8, bit_size: 56 }));
+        assert_eq!(items[4], LayoutItem::Padding(Gap { bit_offset: 96, bit_size: 32 }));
     }
 
     #[test]
     fn overlapping_members_are_one_item() {
-        let items = tile(&[member(0, 64), member(0, 32), member(0, 96)], 96);
-        assert_eq!(items, [Item::Members { first: 0, count: 3, bit_offset: 0, bit_size: 96 }]);
+        let items = tile_members(&[member(0, 64), member(0, 32), member(0, 96)], 96);
+        assert_eq!(items, [LayoutItem::Members { first: 0, count: 3, bit_offset: 0, bit_size: 96 }]);
     }
 
     #[test]
     fn bits_before_a_member_that_starts_inside_a_byte_are_a_bit_hole() {
-        let items = tile(&[member(0, 8), member(20, 4)], 24);
+        let items = tile_members(&[member(0, 8), member(20, 4)], 24);
         assert_eq!(covered(&items), 24);
-        assert_eq!(items[1], Item::Hole(Gap { bit_offset: 8, bit_size: 8 }));
-        assert_eq!(items[2], Item::BitHole(Gap { bit_offset: 16, bit_size: 4 }));
+        assert_eq!(items[1], LayoutItem::Hole(Gap { bit_offset: 8, bit_size: 8 }));
+        assert_eq!(items[2], LayoutItem::BitHole(Gap { bit_offset: 16, bit_size: 4 }));
     }
 }

@@ -1,6 +1,7 @@
-//! What the kernel's allocator takes for an object.
+//! Bytes that the kernel's allocator takes for an object.
 
-/// Bytes that `kmalloc` takes for an object: its size classes (mm/slab_common.c: `kmalloc_info`), whole pages above.
+/// Bytes that `kmalloc` takes for an object: its size classes (mm/slab_common.c: `kmalloc_info`), whole pages
+/// above.
 pub fn slab_class(size: u64) -> u64 {
     const PAGE: u64 = 4096;
     match size {

@@ -5,12 +5,12 @@
 
 use std::fmt;
 
-/// A declaration, taken apart.
+/// A parsed declaration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemberSpec {
     /// The member's name.
     pub name: String,
-    /// What stands before it.
+    /// The type before it.
     pub base: BaseType,
     /// Stars: it is a pointer, to whatever.
     pub pointers: u32,
@@ -119,7 +119,7 @@ const QUALIFIERS: &str = "\
 const INTEGERS: &str = "bool _Bool char short int long signed unsigned __int128";
 
 fn is_among(words: &str, word: &str) -> bool {
-    words.split(' ').any(|one| one == word)
+    words.split(' ').any(|candidate| candidate == word)
 }
 
 impl MemberSpec {
@@ -127,7 +127,7 @@ impl MemberSpec {
     /// Fails if it isn't the declaration of one member.
     pub fn parse(text: &str) -> Result<Self, SpecError> {
         let tokens = tokens(text);
-        Parser { tokens: &tokens, at: 0 }.member()
+        SpecParser { tokens: &tokens, position: 0 }.member()
     }
 
     /// Whether it is a pointer.
@@ -152,25 +152,25 @@ fn tokens(text: &str) -> Vec<String> {
     tokens
 }
 
-struct Parser<'t> {
+struct SpecParser<'t> {
     tokens: &'t [String],
-    at: usize,
+    position: usize,
 }
 
-impl Parser<'_> {
+impl SpecParser<'_> {
     fn peek(&self) -> &str {
-        self.tokens.get(self.at).map_or("", String::as_str)
+        self.tokens.get(self.position).map_or("", String::as_str)
     }
 
     fn take(&mut self) -> String {
         let token = self.peek().to_owned();
-        self.at += 1;
+        self.position += 1;
         token
     }
 
     fn accept(&mut self, token: &str) -> bool {
         let found = self.peek() == token;
-        self.at += usize::from(found);
+        self.position += usize::from(found);
         found
     }
 
@@ -195,13 +195,13 @@ impl Parser<'_> {
             None => text.parse(),
         };
         let number = parsed.map_err(|_| self.unexpected("a number"))?;
-        self.at += 1;
+        self.position += 1;
         Ok(number)
     }
 
     fn skip_qualifiers(&mut self) {
         while is_among(QUALIFIERS, self.peek()) {
-            self.at += 1;
+            self.position += 1;
         }
     }
 
@@ -243,7 +243,7 @@ impl Parser<'_> {
             "union" => self.tagged(Keyword::Union)?,
             "enum" => self.tagged(Keyword::Enum)?,
             "void" => {
-                self.at += 1;
+                self.position += 1;
                 BaseType::Incomplete
             }
             word if is_among(INTEGERS, word) => self.integer()?,
@@ -255,7 +255,7 @@ impl Parser<'_> {
     }
 
     fn tagged(&mut self, keyword: Keyword) -> Result<BaseType, SpecError> {
-        self.at += 1;
+        self.position += 1;
         Ok(BaseType::Tagged { keyword, tag: self.identifier("a tag")? })
     }
 
@@ -328,7 +328,7 @@ impl Parser<'_> {
     fn attributes(&mut self, spec: &mut MemberSpec) -> Result<(), SpecError> {
         loop {
             if self.peek().starts_with("____cacheline_aligned") {
-                self.at += 1;
+                self.position += 1;
                 spec.align = Some(Alignment::Cacheline);
             } else if self.accept("__aligned") {
                 self.expect("(")?;
@@ -339,7 +339,7 @@ impl Parser<'_> {
                 }
                 spec.align = Some(Alignment::Bytes(bytes));
             } else if is_among(QUALIFIERS, self.peek()) {
-                self.at += 1;
+                self.position += 1;
             } else {
                 return Ok(());
             }

@@ -1,6 +1,6 @@
 //! Structs made by hand, for the tests of this crate and of others (feature `testing`).
 
-use crate::abi::{Slot, place};
+use crate::abi::{AbiMember, place_members};
 use crate::layout::{Layout, Member};
 use crate::types::{Aggregate, Base, Encoding, MemberDecl, PointerKind, Type, TypeId, TypeTable};
 
@@ -18,16 +18,17 @@ pub fn member(name: &str, offset: u64, size: u64, align: u64) -> Member {
 
 /// A struct of members where they lie, aligned to 8 bytes.
 pub fn layout(name: &str, size: u64, members: Vec<Member>) -> Layout {
-    let like = Layout { kind: "struct".to_owned(), name: name.to_owned(), align: 8, ..Layout::default() };
-    Layout::from_members(&like, members, size)
+    let template = Layout { kind: "struct".to_owned(), name: name.to_owned(), align: 8, ..Layout::default() };
+    Layout::from_members(&template, members, size)
 }
 
 /// A struct of members given by name, size and alignment, where the C ABI places them.
 pub fn placed(name: &str, members: &[(&str, u64, u64)]) -> Layout {
-    let slots: Vec<Slot> = members.iter().map(|(_, size, align)| Slot::bytes(*size, *align)).collect();
-    let found = place(&slots, 1);
-    let lie = members.iter().zip(&found.bit_offsets);
-    let members = lie.map(|((name, size, align), bit_offset)| Member {
+    let abi_members: Vec<AbiMember> =
+        members.iter().map(|(_, size, align)| AbiMember::bytes(*size, *align)).collect();
+    let found = place_members(&abi_members, 1);
+    let pairs = members.iter().zip(&found.bit_offsets);
+    let members = pairs.map(|((name, size, align), bit_offset)| Member {
         type_name: format!("t{size}"),
         bit_offset: *bit_offset,
         ..member(name, 0, *size, *align)

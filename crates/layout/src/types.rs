@@ -1,7 +1,7 @@
 //! Types as debug info declares them: a table of nodes that refer to each other by [`TypeId`].
 //!
-//! The same table serves DWARF and BTF. What only one of them knows (declaration lines, explicit alignments) is
-//! optional.
+//! The same table serves DWARF and BTF. What only one of them knows (declaration lines, explicit alignments)
+//! is optional.
 
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -16,7 +16,7 @@ impl TypeId {
     pub const VOID: Self = Self(0);
 }
 
-/// What the machine the types were compiled for fixes.
+/// Properties of the machine that types were compiled for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TargetMachine {
     /// Size of a data pointer in bytes.
@@ -125,9 +125,9 @@ pub struct MemberDecl {
     pub name: Option<Box<str>>,
     /// Its type.
     pub ty: TypeId,
-    /// Offset of its lowest-addressed bit from the start of the aggregate. For a bit-field: of its first bit in
-    /// storage order (DW_AT_data_bit_offset, DWARF 5 section 5.7.6; on big-endian machines counted from the
-    /// most significant end).
+    /// Offset of its lowest-addressed bit from the start of the aggregate. For a bit-field: of its first bit
+    /// in storage order (DW_AT_data_bit_offset, DWARF 5 section 5.7.6; on big-endian machines counted from
+    /// the most significant end).
     pub bit_offset: u64,
     /// Width if it is a bit-field.
     pub bit_field: Option<u64>,
@@ -148,7 +148,8 @@ pub enum MemberOrder {
     /// Whoever declared them: they lie as they are written.
     #[default]
     Declared,
-    /// In Rust the compiler, unless told not to (`#[repr(C)]`), which debug info doesn't say. They lie as written.
+    /// In Rust the compiler, unless `#[repr(C)]` forbids it, which debug info doesn't say. They lie as
+    /// written.
     PerhapsCompiler,
     /// The compiler of Rust: they don't lie as written.
     Compiler,
@@ -219,7 +220,7 @@ pub enum Type {
     Pointer {
         /// Which kind.
         kind: PointerKind,
-        /// What it points to.
+        /// The type it points to.
         target: TypeId,
         /// Size in bytes.
         size: u64,
@@ -228,21 +229,21 @@ pub enum Type {
     Qualified {
         /// The qualifier.
         qualifier: Qualifier,
-        /// What it qualifies.
+        /// The type it qualifies.
         target: TypeId,
     },
     /// A type tag such as `__rcu` or `__user` (BTF_KIND_TYPE_TAG, or DWARF annotations).
     Tag {
         /// The tag's text.
         name: Box<str>,
-        /// What it annotates.
+        /// The type it annotates.
         target: TypeId,
     },
     /// A typedef.
     Typedef {
         /// Its name.
         name: Box<str>,
-        /// What it names.
+        /// The type it names.
         target: TypeId,
     },
     /// An array; nested arrays are one node with several dimensions.
@@ -292,7 +293,8 @@ impl TypeTable {
         }
     }
 
-    /// The type behind an id; `Void` for an id of no type, so that a corrupt reference shows but never panics.
+    /// The type behind an id; `Void` for an id of no type, so that a corrupt reference shows but never
+    /// panics.
     pub fn get(&self, id: TypeId) -> &Type {
         self.types.get(id.0 as usize).unwrap_or(&Type::Void)
     }
@@ -334,7 +336,8 @@ impl TypeTable {
         }
     }
 
-    /// Size in bytes; 0 for void, functions, declarations and flexible arrays. Saturates on hostile dimensions.
+    /// Size in bytes; 0 for void, functions, declarations and flexible arrays. Saturates on hostile
+    /// dimensions.
     pub fn size_of(&self, id: TypeId) -> u64 {
         self.size_within(id, 64)
     }
@@ -354,32 +357,32 @@ impl TypeTable {
         }
     }
 
-    /// Natural alignment in bytes, see [`Aligns`]. For many types of one table make one `Aligns`.
+    /// Natural alignment in bytes. For many types of one table make one [`NaturalAlignments`].
     pub fn align_of(&self, id: TypeId) -> u64 {
-        Aligns::new(self).of(id)
+        NaturalAlignments::new(self).get(id)
     }
 }
 
-/// Natural alignments under the usual C ABIs: a scalar's size (at most 16), an array's element's, an aggregate's
-/// strictest member's, raised by what the source asked for. Each aggregate is looked at once.
+/// Natural alignments under the usual C ABIs: a scalar's size (at most 16), an array's element's, an
+/// aggregate's strictest member's, raised by what the source asked for. Each aggregate is computed once.
 #[derive(Debug)]
-pub struct Aligns<'t> {
+pub struct NaturalAlignments<'t> {
     table: &'t TypeTable,
-    known: HashMap<TypeId, u64>,
+    alignments: HashMap<TypeId, u64>,
 }
 
-impl<'t> Aligns<'t> {
+impl<'t> NaturalAlignments<'t> {
     /// For the types of a table.
     pub fn new(table: &'t TypeTable) -> Self {
-        Self { table, known: HashMap::new() }
+        Self { table, alignments: HashMap::new() }
     }
 
     /// Alignment in bytes; 1 for what has none.
-    pub fn of(&mut self, id: TypeId) -> u64 {
-        self.within(id, 256)
+    pub fn get(&mut self, id: TypeId) -> u64 {
+        self.align_within(id, 256)
     }
 
-    fn within(&mut self, id: TypeId, depth: u32) -> u64 {
+    fn align_within(&mut self, id: TypeId, depth: u32) -> u64 {
         let id = self.table.strip(id);
         if depth == 0 {
             return 1;
@@ -388,7 +391,7 @@ impl<'t> Aligns<'t> {
             Type::Base(base) => scalar_align(base.size),
             Type::Pointer { size, .. } => scalar_align(*size),
             Type::Enum(enumeration) => scalar_align(enumeration.size),
-            Type::Array { element, is_vector: false, .. } => self.within(*element, depth - 1),
+            Type::Array { element, is_vector: false, .. } => self.align_within(*element, depth - 1),
             Type::Array { is_vector: true, .. } => {
                 self.table.size_of(id).clamp(1, 1 << 32).next_power_of_two()
             }
@@ -398,16 +401,16 @@ impl<'t> Aligns<'t> {
     }
 
     fn aggregate(&mut self, id: TypeId, aggregate: &Aggregate, depth: u32) -> u64 {
-        if let Some(known) = self.known.get(&id) {
+        if let Some(known) = self.alignments.get(&id) {
             return *known;
         }
         // Corrupt input may let an aggregate hold itself.
-        self.known.insert(id, 1);
+        self.alignments.insert(id, 1);
         let mut align = aggregate.align.unwrap_or(1);
         for member in aggregate.members.iter().filter(|member| !member.is_static) {
-            align = align.max(self.within(member.ty, depth)).max(member.align.unwrap_or(1));
+            align = align.max(self.align_within(member.ty, depth)).max(member.align.unwrap_or(1));
         }
-        self.known.insert(id, align);
+        self.alignments.insert(id, align);
         align
     }
 }
@@ -418,8 +421,9 @@ fn scalar_align(size: u64) -> u64 {
     size.clamp(1, 16).next_power_of_two().min(16)
 }
 
-/// The namespaces in front of a name, if there are any, and the name: `geo` and `Ring<a::B, 4>` of `geo::Ring<a::B, 4>`.
-pub fn split_path(name: &str) -> (Option<&str>, &str) {
+/// The namespaces before a name, if there are any, and the name: `geo` and `Ring<a::B, 4>` of
+/// `geo::Ring<a::B, 4>`.
+pub fn split_namespace(name: &str) -> (Option<&str>, &str) {
     let mut depth = 0usize;
     let mut cut = None;
     let bytes = name.as_bytes();
@@ -451,7 +455,7 @@ mod tests {
         let member = MemberDecl { align: Some(4), ..declared("", id, 0) };
         table.set(id, structure("", 8, vec![member.clone(), member]));
         assert_eq!(table.align_of(id), 4);
-        assert!(crate::Layout::of(&table, id).is_some_and(|layout| layout.members.len() == 2));
+        assert!(crate::Layout::from_type(&table, id).is_some_and(|layout| layout.members.len() == 2));
     }
 
     #[test]
@@ -476,7 +480,7 @@ mod tests {
         let mut table = TypeTable::new(TargetMachine::default());
         let id = holding_itself(&mut table);
         assert_eq!(table.align_of(id), 1);
-        assert_eq!(crate::Layout::of(&table, id).map(|layout| layout.members.len()), Some(3));
+        assert_eq!(crate::Layout::from_type(&table, id).map(|layout| layout.members.len()), Some(3));
     }
 
     #[test]

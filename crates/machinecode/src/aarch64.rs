@@ -10,26 +10,26 @@ mod effect;
 mod operand;
 pub(crate) mod text;
 
-use crate::machine::{Callee, Flow, Instruction, Memory, Register, Registers};
-use class::Class;
-use operand::{place, register};
+use crate::machine::{Callee, Flow, Instruction, MemoryOperand, Register, Registers};
+use class::InstructionClass;
+use operand::{operand_address, register};
 use yaxpeax_arch::{Decoder, U8Reader};
 use yaxpeax_arm::armv8::a64::{InstDecoder, Instruction as Decoded, Opcode, Operand};
 
 /// Bytes of every instruction.
 const LENGTH: u8 = 4;
 /// x0 to x30: what an instruction may write of which nothing is known.
-const ALL: Registers = Registers(0x7fff_ffff);
+const ALL_REGISTERS: Registers = Registers(0x7fff_ffff);
 /// x0 to x17, which a call of the firmware may change (SMC Calling Convention, Arm DEN 0028, section 2.6).
-const CHANGED_BY_FIRMWARE: Registers = Registers(0x3_ffff);
+const CLOBBERED_BY_FIRMWARE: Registers = Registers(0x3_ffff);
 /// x0: what a system call returns.
-const CHANGED_BY_SYSTEM: Registers = Registers(1);
+const CLOBBERED_BY_SYSTEM: Registers = Registers(1);
 
 /// Decodes instructions.
 #[derive(Default)]
-pub(super) struct Reader(InstDecoder);
+pub(super) struct AArch64Reader(InstDecoder);
 
-impl Reader {
+impl AArch64Reader {
     /// All instructions of a stretch of code; see [`crate::insn::InstructionReader::read_all`].
     pub(super) fn read_all(&mut self, address: u64, code: &[u8]) -> Vec<Instruction> {
         let places = (0..).map(|index: u64| address.wrapping_add(index.wrapping_mul(u64::from(LENGTH))));
@@ -48,7 +48,7 @@ impl Reader {
         }
         // An extension the library does not know (SVE, SME, newer ones): whatever it does, the program goes on.
         let mut unknown = Instruction::new(address, LENGTH, Flow::Next);
-        unknown.written = ALL;
+        unknown.written = ALL_REGISTERS;
         is_allocated(word).then_some(unknown)
     }
 }
@@ -64,18 +64,23 @@ fn is_allocated(word: &[u8]) -> bool {
 }
 
 fn convert(decoded: &Decoded, at: u64) -> Instruction {
-    let class = class::of(decoded);
+    let class = class::classify(decoded);
     let mut instruction = Instruction::new(at, LENGTH, flow(decoded, at));
-    instruction.written = written(decoded, class);
-    if let Some((access, size)) = class::touched(decoded, class)
-        && let Some(place) = place(decoded, at)
+    instruction.written = written_registers(decoded, class);
+    if let Some((access, size)) = class::memory_access(decoded, class)
+        && let Some(place) = operand_address(decoded, at)
     {
-        instruction.add_memory(Memory { address: place.address, size, access, is_implicit: false });
-        instruction.moves_on = place.moves_on;
-        place.spoils.into_iter().for_each(|register| instruction.written.insert(register));
+        instruction.add_memory_operand(MemoryOperand {
+            address: place.address,
+            size,
+            access,
+            is_implicit: false,
+        });
+        instruction.writeback = place.writeback;
+        place.clobbered_base.into_iter().for_each(|register| instruction.written.insert(register));
     }
-    instruction.effect = effect::of(decoded, class, &instruction);
-    instruction.tests = tested(decoded);
+    instruction.effect = effect::instruction_effect(decoded, class, &instruction);
+    instruction.tested_register = tested_register(decoded);
     instruction.taken_if_zero = match decoded.opcode {
         Opcode::CBZ | Opcode::Bcc(0) => Some(true),
         Opcode::CBNZ | Opcode::Bcc(1) => Some(false),
@@ -109,15 +114,22 @@ fn flow(decoded: &Decoded, at: u64) -> Flow {
 }
 
 /// Registers that get values, the base of an operand that moves on left out.
-fn written(decoded: &Decoded, class: Class) -> Registers {
+fn written_registers(decoded: &Decoded, class: InstructionClass) -> Registers {
     let places: &[usize] = match class {
-        Class::Nothing | Class::Store | Class::StorePair | Class::StoreVector | Class::Zero => &[],
-        Class::Load | Class::Compute | Class::StoreExclusive | Class::StoreExclusivePair => &[0],
-        Class::Compare => &[0],
-        Class::LoadPair => &[0, 1],
-        Class::Update => &[1],
-        Class::Firmware => return CHANGED_BY_FIRMWARE,
-        Class::System => return CHANGED_BY_SYSTEM,
+        InstructionClass::Nothing
+        | InstructionClass::Store
+        | InstructionClass::StorePair
+        | InstructionClass::StoreVector
+        | InstructionClass::Zero => &[],
+        InstructionClass::Load
+        | InstructionClass::Compute
+        | InstructionClass::StoreExclusive
+        | InstructionClass::StoreExclusivePair => &[0],
+        InstructionClass::Compare => &[0],
+        InstructionClass::LoadPair => &[0, 1],
+        InstructionClass::Update => &[1],
+        InstructionClass::Firmware => return CLOBBERED_BY_FIRMWARE,
+        InstructionClass::System => return CLOBBERED_BY_SYSTEM,
     };
     let mut registers = Registers::default();
     for place in places {
@@ -132,10 +144,10 @@ fn written(decoded: &Decoded, class: Class) -> Registers {
 }
 
 /// The register that an instruction compares with zero.
-fn tested(decoded: &Decoded) -> Option<Register> {
+fn tested_register(decoded: &Decoded) -> Option<Register> {
     let place = match decoded.opcode {
         Opcode::CBZ | Opcode::CBNZ => 0,
-        Opcode::SUBS if operand::number(decoded, 2) == Some(0) => 1,
+        Opcode::SUBS if operand::immediate(decoded, 2) == Some(0) => 1,
         Opcode::ANDS if operand::is_plain(decoded, 2) && register(decoded, 1) == register(decoded, 2) => 1,
         _ => return None,
     };

@@ -18,7 +18,7 @@ pub enum Architecture {
 
 impl Architecture {
     /// The stack pointer.
-    pub fn stack(self) -> Register {
+    pub fn stack_pointer(self) -> Register {
         match self {
             Self::X86_64 => Register::RSP,
             Self::AArch64 => Register::SP,
@@ -27,7 +27,7 @@ impl Architecture {
 
     /// Distance of the stack pointer from the canonical frame address where a function is entered: a call pushes the
     /// return address on x86.
-    pub fn entry_stack(self) -> i64 {
+    pub fn entry_stack_offset(self) -> i64 {
         match self {
             Self::X86_64 => -8,
             Self::AArch64 => 0,
@@ -35,13 +35,22 @@ impl Architecture {
     }
 
     /// Where the first arguments are passed.
-    pub fn arguments(self) -> &'static [Register] {
-        const fn of(number: u8) -> Register {
-            Register::of_number(number)
+    pub fn argument_registers(self) -> &'static [Register] {
+        const fn register(number: u8) -> Register {
+            Register::from_low_bits(number)
         }
         const X86_64: [Register; 6] =
-            [Register::RDI, Register::RSI, Register::RDX, Register::RCX, of(8), of(9)];
-        const AARCH64: [Register; 8] = [of(0), of(1), of(2), of(3), of(4), of(5), of(6), of(7)];
+            [Register::RDI, Register::RSI, Register::RDX, Register::RCX, register(8), register(9)];
+        const AARCH64: [Register; 8] = [
+            register(0),
+            register(1),
+            register(2),
+            register(3),
+            register(4),
+            register(5),
+            register(6),
+            register(7),
+        ];
         match self {
             Self::X86_64 => &X86_64,
             Self::AArch64 => &AARCH64,
@@ -49,18 +58,18 @@ impl Architecture {
     }
 
     /// Where a function returns a pointer.
-    pub fn result(self) -> Register {
+    pub fn result_register(self) -> Register {
         match self {
             Self::X86_64 => Register::RAX,
-            Self::AArch64 => Register::of_number(0),
+            Self::AArch64 => Register::from_low_bits(0),
         }
     }
 
     /// Where the second half of what is returned in two registers is.
-    pub fn second_result(self) -> Register {
+    pub fn second_result_register(self) -> Register {
         match self {
             Self::X86_64 => Register::RDX,
-            Self::AArch64 => Register::of_number(1),
+            Self::AArch64 => Register::from_low_bits(1),
         }
     }
 
@@ -74,7 +83,7 @@ impl Architecture {
 
     /// Registers every call changes, be the callee as modest as it may: the result's, and on AArch64 those that calling itself
     /// takes: x30 for the return address, and x16 and x17 for what linkers put between caller and callee.
-    pub fn changed_by_calling(self) -> Registers {
+    pub fn call_clobbered(self) -> Registers {
         match self {
             Self::X86_64 => Registers(1),
             Self::AArch64 => Registers(0x4003_0001),
@@ -83,7 +92,7 @@ impl Architecture {
 
     /// The register with a DWARF number (System V psABI x86-64, figure 3.36; DWARF for the Arm 64-bit Architecture,
     /// section 4.1).
-    pub fn of_dwarf(self, number: u16) -> Option<Register> {
+    pub fn register_from_dwarf(self, number: u16) -> Option<Register> {
         const X86_64: [u8; 16] = [0, 2, 1, 3, 6, 7, 5, 4, 8, 9, 10, 11, 12, 13, 14, 15];
         let number = usize::from(number);
         match self {
@@ -93,7 +102,7 @@ impl Architecture {
     }
 
     /// A register's name, as disassemblers print it.
-    pub fn name(self, register: Register) -> &'static str {
+    pub fn register_name(self, register: Register) -> &'static str {
         const X86_64: [&str; 16] = [
             "rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi", "r8", "r9", "r10", "r11", "r12", "r13",
             "r14", "r15",
@@ -118,7 +127,7 @@ mod tests {
     #[test]
     fn dwarf_numbers_lead_to_registers_by_name() {
         let name = |architecture: Architecture, number| {
-            architecture.of_dwarf(number).map(|register| architecture.name(register))
+            architecture.register_from_dwarf(number).map(|register| architecture.register_name(register))
         };
         let x86: Vec<_> = [0, 1, 4, 6, 7, 15, 16].map(|number| name(Architecture::X86_64, number)).into();
         assert_eq!(x86, [Some("rax"), Some("rdx"), Some("rsi"), Some("rbp"), Some("rsp"), Some("r15"), None]);
@@ -137,10 +146,10 @@ mod tests {
         ] {
             let all = (0..Register::COUNT).filter_map(Register::new);
             let saved = all.filter(|register| !architecture.caller_saved().contains(*register));
-            let names: Vec<_> = saved.map(|register| architecture.name(register)).collect();
+            let names: Vec<_> = saved.map(|register| architecture.register_name(register)).collect();
             assert_eq!(names.iter().filter(|name| **name != "?").copied().collect::<Vec<_>>(), kept);
-            let changed = architecture.changed_by_calling();
-            assert!(changed.contains(architecture.result()));
+            let changed = architecture.call_clobbered();
+            assert!(changed.contains(architecture.result_register()));
             assert!(changed.iter().all(|register| architecture.caller_saved().contains(register)));
         }
     }

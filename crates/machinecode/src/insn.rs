@@ -5,19 +5,19 @@ use crate::machine::Instruction;
 use crate::{aarch64, x86};
 
 /// Decodes instructions; keeps what the decoders would otherwise build anew each time.
-pub struct InstructionReader(Decoder);
+pub struct InstructionReader(ArchitectureDecoder);
 
-enum Decoder {
-    X86(Box<x86::Reader>),
-    AArch64(aarch64::Reader),
+enum ArchitectureDecoder {
+    X86(Box<x86::X86Reader>),
+    AArch64(aarch64::AArch64Reader),
 }
 
 impl InstructionReader {
     /// A reader of an architecture's code.
     pub fn new(architecture: Architecture) -> Self {
         Self(match architecture {
-            Architecture::X86_64 => Decoder::X86(Box::new(x86::Reader::new())),
-            Architecture::AArch64 => Decoder::AArch64(aarch64::Reader::default()),
+            Architecture::X86_64 => ArchitectureDecoder::X86(Box::new(x86::X86Reader::new())),
+            Architecture::AArch64 => ArchitectureDecoder::AArch64(aarch64::AArch64Reader::default()),
         })
     }
 
@@ -25,30 +25,30 @@ impl InstructionReader {
     /// [`crate::machine::Flow::Stop`] of one byte (x86) or four, and reading goes on behind.
     pub fn read_all(&mut self, address: u64, code: &[u8]) -> Vec<Instruction> {
         match &mut self.0 {
-            Decoder::X86(reader) => reader.read_all(address, code),
-            Decoder::AArch64(reader) => reader.read_all(address, code),
+            ArchitectureDecoder::X86(reader) => reader.read_all(address, code),
+            ArchitectureDecoder::AArch64(reader) => reader.read_all(address, code),
         }
     }
 
     /// The instruction at the beginning of some code; `None` if there is none.
     pub fn read(&mut self, address: u64, code: &[u8]) -> Option<Instruction> {
         match &mut self.0 {
-            Decoder::X86(reader) => reader.read(address, code),
-            Decoder::AArch64(reader) => reader.read(address, code),
+            ArchitectureDecoder::X86(reader) => reader.read(address, code),
+            ArchitectureDecoder::AArch64(reader) => reader.read(address, code),
         }
     }
 }
 
 /// The instruction at the beginning of some code, which stands at an address, as objdump and perf print it; `None` if
 /// there is none. `name_of` says what stands at an address the instruction names.
-pub fn text(
+pub fn format_instruction(
     architecture: Architecture,
     name_of: &dyn Fn(u64) -> Option<String>,
     address: u64,
     code: &[u8],
 ) -> Option<String> {
     match architecture {
-        Architecture::X86_64 => x86::text::text(name_of, address, code),
-        Architecture::AArch64 => aarch64::text::text(name_of, address, code),
+        Architecture::X86_64 => x86::text::format_instruction(name_of, address, code),
+        Architecture::AArch64 => aarch64::text::format_instruction(name_of, address, code),
     }
 }

@@ -33,7 +33,7 @@ impl Register {
     }
 
     /// The register with the lowest five bits of a number.
-    pub(super) const fn of_number(number: u8) -> Self {
+    pub(super) const fn from_low_bits(number: u8) -> Self {
         Self(number & 31)
     }
 
@@ -128,7 +128,7 @@ impl Address {
 
 /// An operand in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Memory {
+pub struct MemoryOperand {
     /// Where it is.
     pub address: Address,
     /// Bytes; 0 where the instruction does not tell.
@@ -149,12 +149,12 @@ pub enum ValueSource {
     /// The operand in memory that is written in the instruction.
     Memory,
     /// A register of the system that holds an address.
-    System(System),
+    System(SystemRegister),
 }
 
 /// Registers of AArch64's system in which programs keep addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum System {
+pub enum SystemRegister {
     /// sp_el0: in the kernel the running task (arch/arm64/include/asm/current.h).
     CurrentTask,
     /// tpidr_el1, or tpidr_el2 of a kernel that is its own hypervisor: the offset of the CPU's data
@@ -175,10 +175,10 @@ pub enum Effect {
     Move { to: Register, from: ValueSource, is_narrow: bool },
     /// `to` gets an address.
     Lea { to: Register, address: Address },
-    /// `to` gets the sum of the values of `of` and `from`, or what is left when `from` is subtracted.
-    Add { to: Register, of: Register, from: ValueSource, subtract: bool },
-    /// `to` gets those bits of `of` that are in `mask`, the others are cleared.
-    And { to: Register, of: Register, mask: i64 },
+    /// `to` gets the sum of the values of `left` and `from`, or what is left when `from` is subtracted.
+    Add { to: Register, left: Register, from: ValueSource, subtract: bool },
+    /// `to` gets those bits of `source` that are in `mask`, the others are cleared.
+    And { to: Register, source: Register, mask: i64 },
     /// The bits of `to` that are not in `mask` get those of `bits` (`movk`).
     Insert { to: Register, mask: u64, bits: u64 },
     /// `to` gets one of two values.
@@ -246,17 +246,17 @@ pub struct Instruction {
     /// What it does to addresses.
     pub effect: Effect,
     /// A register it compares with zero.
-    pub tests: Option<Register>,
+    pub tested_register: Option<Register>,
     /// Of a branch: whether it is taken where the comparison, its own (`cbz`) or the one before, found zero (`je`), or
     /// where it did not (`jne`).
     pub taken_if_zero: Option<bool>,
-    /// A register that moves on by some bytes in the end: the base of AArch64's pre- and post-indexed operands.
-    pub moves_on: Option<(Register, i64)>,
+    /// A register that moves on by some bytes in the end: writeback of AArch64's pre- and post-indexed operands.
+    pub writeback: Option<(Register, i64)>,
     /// General-purpose registers it writes, the stack pointer left out where the effect says what happens to it, and
     /// what moves on.
     pub written: Registers,
     /// Operands in memory; those written in the instruction come first.
-    memory: [Option<Memory>; 2],
+    memory: [Option<MemoryOperand>; 2],
 }
 
 impl Instruction {
@@ -267,9 +267,9 @@ impl Instruction {
             length,
             flow,
             effect: Effect::Other,
-            tests: None,
+            tested_register: None,
             taken_if_zero: None,
-            moves_on: None,
+            writeback: None,
             written: Registers::default(),
             memory: [None; 2],
         }
@@ -281,17 +281,17 @@ impl Instruction {
     }
 
     /// Its operands in memory.
-    pub fn memory(&self) -> impl Iterator<Item = &Memory> {
+    pub fn memory_operands(&self) -> impl Iterator<Item = &MemoryOperand> {
         self.memory.iter().flatten()
     }
 
     /// The operand that is written in the instruction.
-    pub fn operand(&self) -> Option<&Memory> {
-        self.memory().find(|memory| !memory.is_implicit)
+    pub fn explicit_operand(&self) -> Option<&MemoryOperand> {
+        self.memory_operands().find(|memory| !memory.is_implicit)
     }
 
     /// Adds an operand; more than two are not kept (only gathers have them, and nobody follows those).
-    pub fn add_memory(&mut self, memory: Memory) {
+    pub fn add_memory_operand(&mut self, memory: MemoryOperand) {
         if let Some(place) = self.memory.iter_mut().find(|place| place.is_none()) {
             *place = Some(memory);
         }
@@ -299,12 +299,12 @@ impl Instruction {
     }
 
     /// The operand a sample of a load or store means, rather a written than an implicit one; the first if it says neither.
-    pub fn sampled(&self, is_store: Option<bool>) -> Option<&Memory> {
-        let fits = |memory: &&Memory| match is_store {
+    pub fn sampled_operand(&self, is_store: Option<bool>) -> Option<&MemoryOperand> {
+        let fits = |memory: &&MemoryOperand| match is_store {
             Some(true) => memory.access.is_write(),
             Some(false) => memory.access.is_read(),
             None => true,
         };
-        self.memory().find(fits).or_else(|| self.memory().next())
+        self.memory_operands().find(fits).or_else(|| self.memory_operands().next())
     }
 }

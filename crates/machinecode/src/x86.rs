@@ -3,8 +3,8 @@
 pub(crate) mod text;
 
 use crate::machine::{
-    AccessKind, Address, AddressSegment, Callee, Effect, Flow, Instruction, Memory, Register, Registers,
-    ValueSource,
+    AccessKind, Address, AddressSegment, Callee, Effect, Flow, Instruction, MemoryOperand, Register,
+    Registers, ValueSource,
 };
 use iced_x86::{
     ConditionCode, Decoder, DecoderOptions, FlowControl, Instruction as Iced, InstructionInfo,
@@ -12,11 +12,11 @@ use iced_x86::{
 };
 
 /// Decodes instructions; keeps what the library would otherwise build anew each time.
-pub(super) struct Reader {
+pub(super) struct X86Reader {
     factory: InstructionInfoFactory,
 }
 
-impl Reader {
+impl X86Reader {
     pub(super) fn new() -> Self {
         Self { factory: InstructionInfoFactory::new() }
     }
@@ -54,12 +54,12 @@ impl Reader {
     fn convert(&mut self, iced: &Iced) -> Instruction {
         let mut instruction = Instruction::new(iced.ip(), iced.len() as u8, flow(iced));
         let info = self.factory.info(iced);
-        instruction.written = written(info);
-        for memory in operands(iced, info) {
-            instruction.add_memory(memory);
+        instruction.written = written_registers(info);
+        for memory in memory_operands(iced, info) {
+            instruction.add_memory_operand(memory);
         }
         instruction.effect = effect(iced, &instruction);
-        instruction.tests = tested(iced);
+        instruction.tested_register = tested_register(iced);
         instruction.taken_if_zero = match iced.mnemonic() {
             Mnemonic::Je => Some(true),
             Mnemonic::Jne => Some(false),
@@ -80,7 +80,7 @@ fn register(iced: IcedRegister) -> Option<Register> {
     iced.is_gpr().then(|| Register::new(iced.full_register().number()))?
 }
 
-fn written(info: &InstructionInfo) -> Registers {
+fn written_registers(info: &InstructionInfo) -> Registers {
     let mut registers = Registers::default();
     let writes = |access| {
         use OpAccess as O;
@@ -100,7 +100,10 @@ fn access(access: OpAccess) -> Option<AccessKind> {
     }
 }
 
-fn operands<'i>(iced: &'i Iced, info: &'i InstructionInfo) -> impl Iterator<Item = Memory> + 'i {
+fn memory_operands<'i>(
+    iced: &'i Iced,
+    info: &'i InstructionInfo,
+) -> impl Iterator<Item = MemoryOperand> + 'i {
     let explicit = (0..iced.op_count()).any(|operand| iced.op_kind(operand) == OpKind::Memory);
     let bit_index = bit_index(iced);
     info.used_memory().iter().enumerate().filter_map(move |(place, used)| {
@@ -119,7 +122,7 @@ fn operands<'i>(iced: &'i Iced, info: &'i InstructionInfo) -> impl Iterator<Item
                 _ => AddressSegment::Flat,
             },
         };
-        Some(Memory {
+        Some(MemoryOperand {
             address,
             size: used.memory_size().size() as u16,
             access: access(used.access())?,
@@ -163,17 +166,17 @@ fn callee(iced: &Iced) -> Callee {
 }
 
 /// The register that an instruction compares with zero: `test` with itself.
-fn tested(iced: &Iced) -> Option<Register> {
+fn tested_register(iced: &Iced) -> Option<Register> {
     let is_test = iced.mnemonic() == Mnemonic::Test && iced.op1_kind() == OpKind::Register;
-    wide(iced, 0).filter(|_| is_test && iced.op0_register() == iced.op1_register())
+    wide_register(iced, 0).filter(|_| is_test && iced.op0_register() == iced.op1_register())
 }
 
 /// The 64-bit register of an operand.
-fn wide(iced: &Iced, operand: u32) -> Option<Register> {
+fn wide_register(iced: &Iced, operand: u32) -> Option<Register> {
     operand_register(iced, operand).filter(|of| of.is_gpr64()).and_then(register)
 }
 
-fn narrow(iced: &Iced, operand: u32) -> Option<Register> {
+fn narrow_register(iced: &Iced, operand: u32) -> Option<Register> {
     operand_register(iced, operand).filter(|of| of.is_gpr32()).and_then(register)
 }
 
@@ -182,9 +185,9 @@ fn operand_register(iced: &Iced, operand: u32) -> Option<IcedRegister> {
 }
 
 /// The value of an operand of 8 bytes.
-fn source(iced: &Iced, operand: u32) -> Option<ValueSource> {
+fn value_source(iced: &Iced, operand: u32) -> Option<ValueSource> {
     match iced.op_kind(operand) {
-        OpKind::Register => wide(iced, operand).map(ValueSource::Register),
+        OpKind::Register => wide_register(iced, operand).map(ValueSource::Register),
         OpKind::Memory => (iced.memory_size().size() == 8).then_some(ValueSource::Memory),
         kind if is_immediate(kind) => Some(ValueSource::Number(iced.immediate(operand) as i64)),
         _ => None,
@@ -200,27 +203,29 @@ fn is_immediate(kind: OpKind) -> bool {
 fn effect(iced: &Iced, instruction: &Instruction) -> Effect {
     let add = |number| {
         let from = ValueSource::Number(number);
-        wide(iced, 0).map(|to| Effect::Add { to, of: to, from, subtract: false })
+        wide_register(iced, 0).map(|to| Effect::Add { to, left: to, from, subtract: false })
     };
     let known = match iced.mnemonic() {
-        Mnemonic::Mov => of_move(iced, instruction),
-        Mnemonic::Lea => wide(iced, 0).map(|to| Effect::Lea { to, address: written_address(iced) }),
-        Mnemonic::Add => of_add(iced, false),
-        Mnemonic::Sub => of_same(iced).or_else(|| of_add(iced, true)),
+        Mnemonic::Mov => move_effect(iced, instruction),
+        Mnemonic::Lea => wide_register(iced, 0).map(|to| Effect::Lea { to, address: written_address(iced) }),
+        Mnemonic::Add => add_effect(iced, false),
+        Mnemonic::Sub => zeroing_effect(iced).or_else(|| add_effect(iced, true)),
         Mnemonic::Inc => add(1),
         Mnemonic::Dec => add(-1),
-        Mnemonic::And => of_and(iced),
-        Mnemonic::Xor => of_same(iced),
-        Mnemonic::Xchg => of_xchg(iced),
-        Mnemonic::Xadd => wide(iced, 1).map(|register| Effect::Exchange { register, is_plain: false }),
-        Mnemonic::Cmpxchg => of_cmpxchg(iced),
-        Mnemonic::Push => Some(Effect::Push { from: source(iced, 0).unwrap_or(ValueSource::Memory) }),
-        Mnemonic::Pop => Some(Effect::Pop { to: wide(iced, 0) }),
+        Mnemonic::And => and_effect(iced),
+        Mnemonic::Xor => zeroing_effect(iced),
+        Mnemonic::Xchg => xchg_effect(iced),
+        Mnemonic::Xadd => {
+            wide_register(iced, 1).map(|register| Effect::Exchange { register, is_plain: false })
+        }
+        Mnemonic::Cmpxchg => cmpxchg_effect(iced),
+        Mnemonic::Push => Some(Effect::Push { from: value_source(iced, 0).unwrap_or(ValueSource::Memory) }),
+        Mnemonic::Pop => Some(Effect::Pop { to: wide_register(iced, 0) }),
         Mnemonic::Pushfq => Some(Effect::Push { from: ValueSource::Memory }),
         Mnemonic::Popfq => Some(Effect::Pop { to: None }),
         Mnemonic::Leave => Some(Effect::Leave),
         // Of what has a condition only `cmov` writes a wide register.
-        _ if iced.condition_code() != ConditionCode::None => of_choice(iced),
+        _ if iced.condition_code() != ConditionCode::None => conditional_move_effect(iced),
         _ => None,
     };
     known.unwrap_or(Effect::Other)
@@ -236,58 +241,60 @@ fn written_address(iced: &Iced) -> Address {
     }
 }
 
-fn of_choice(iced: &Iced) -> Option<Effect> {
-    let (to, from) = (wide(iced, 0)?, source(iced, 1)?);
+fn conditional_move_effect(iced: &Iced) -> Option<Effect> {
+    let (to, from) = (wide_register(iced, 0)?, value_source(iced, 1)?);
     Some(Effect::Choose { to, either: ValueSource::Register(to), or: from })
 }
 
-fn of_move(iced: &Iced, instruction: &Instruction) -> Option<Effect> {
+fn move_effect(iced: &Iced, instruction: &Instruction) -> Option<Effect> {
     if iced.op0_kind() == OpKind::Memory {
         // A store of fewer bytes spoils what was there, and so needs no source.
-        let from = source(iced, 1).unwrap_or(ValueSource::Memory);
-        return instruction.operand().map(|_| Effect::Store { from });
+        let from = value_source(iced, 1).unwrap_or(ValueSource::Memory);
+        return instruction.explicit_operand().map(|_| Effect::Store { from });
     }
-    if let Some(to) = wide(iced, 0) {
-        return source(iced, 1).map(|from| Effect::Move { to, from, is_narrow: false });
+    if let Some(to) = wide_register(iced, 0) {
+        return value_source(iced, 1).map(|from| Effect::Move { to, from, is_narrow: false });
     }
-    let to = narrow(iced, 0)?;
+    let to = narrow_register(iced, 0)?;
     let from = match iced.op1_kind() {
-        OpKind::Register => ValueSource::Register(narrow(iced, 1)?),
+        OpKind::Register => ValueSource::Register(narrow_register(iced, 1)?),
         OpKind::Memory => return None,
         _ => ValueSource::Number(i64::from(iced.immediate(1) as u32)),
     };
     Some(Effect::Move { to, from, is_narrow: true })
 }
 
-fn of_add(iced: &Iced, subtract: bool) -> Option<Effect> {
-    let to = wide(iced, 0)?;
-    Some(Effect::Add { to, of: to, from: source(iced, 1)?, subtract })
+fn add_effect(iced: &Iced, subtract: bool) -> Option<Effect> {
+    let to = wide_register(iced, 0)?;
+    Some(Effect::Add { to, left: to, from: value_source(iced, 1)?, subtract })
 }
 /// `xor` and `sub` of a register with itself make zero.
-fn of_same(iced: &Iced) -> Option<Effect> {
+fn zeroing_effect(iced: &Iced) -> Option<Effect> {
     let both = iced.op0_kind() == OpKind::Register && iced.op1_kind() == OpKind::Register;
     let same = both && iced.op0_register() == iced.op1_register();
-    let to = wide(iced, 0).or_else(|| narrow(iced, 0)).filter(|_| same)?;
+    let to = wide_register(iced, 0).or_else(|| narrow_register(iced, 0)).filter(|_| same)?;
     Some(Effect::Move { to, from: ValueSource::Number(0), is_narrow: false })
 }
 
-fn of_and(iced: &Iced) -> Option<Effect> {
-    let to = wide(iced, 0)?;
-    let ValueSource::Number(mask) = source(iced, 1)? else { return None };
-    Some(Effect::And { to, of: to, mask })
+fn and_effect(iced: &Iced) -> Option<Effect> {
+    let to = wide_register(iced, 0)?;
+    let ValueSource::Number(mask) = value_source(iced, 1)? else { return None };
+    Some(Effect::And { to, source: to, mask })
 }
 
-fn of_xchg(iced: &Iced) -> Option<Effect> {
+fn xchg_effect(iced: &Iced) -> Option<Effect> {
     match (iced.op0_kind(), iced.op1_kind()) {
-        (OpKind::Register, OpKind::Register) => Some(Effect::Swap { a: wide(iced, 0)?, b: wide(iced, 1)? }),
-        (OpKind::Memory, _) => Some(Effect::Exchange { register: wide(iced, 1)?, is_plain: true }),
-        _ => Some(Effect::Exchange { register: wide(iced, 0)?, is_plain: true }),
+        (OpKind::Register, OpKind::Register) => {
+            Some(Effect::Swap { a: wide_register(iced, 0)?, b: wide_register(iced, 1)? })
+        }
+        (OpKind::Memory, _) => Some(Effect::Exchange { register: wide_register(iced, 1)?, is_plain: true }),
+        _ => Some(Effect::Exchange { register: wide_register(iced, 0)?, is_plain: true }),
     }
 }
 
 /// What was in memory is in rax afterwards, whether or not it was exchanged.
-fn of_cmpxchg(iced: &Iced) -> Option<Effect> {
-    let is_wide = iced.op0_kind() == OpKind::Memory && wide(iced, 1).is_some();
+fn cmpxchg_effect(iced: &Iced) -> Option<Effect> {
+    let is_wide = iced.op0_kind() == OpKind::Memory && wide_register(iced, 1).is_some();
     is_wide.then_some(Effect::Exchange { register: Register::RAX, is_plain: false })
 }
 
@@ -296,8 +303,8 @@ mod tests {
     use super::*;
     use crate::architecture::Architecture;
 
-    fn one(code: &[u8]) -> Instruction {
-        let mut reader = Reader::new();
+    fn decode_one(code: &[u8]) -> Instruction {
+        let mut reader = X86Reader::new();
         let all = reader.read_all(0x1000, code);
         assert_eq!(all.len(), 1, "{all:?}");
         all[0]
@@ -305,14 +312,14 @@ mod tests {
 
     fn register(name: &str) -> Register {
         let all = (0..16).filter_map(Register::new);
-        all.into_iter().find(|register| Architecture::X86_64.name(*register) == name).unwrap()
+        all.into_iter().find(|register| Architecture::X86_64.register_name(*register) == name).unwrap()
     }
 
     #[test]
     fn a_load_names_its_operand() {
         // mov rax, [rdi+0x138]
-        let load = one(&[0x48, 0x8b, 0x87, 0x38, 0x01, 0, 0]);
-        let memory = load.operand().unwrap();
+        let load = decode_one(&[0x48, 0x8b, 0x87, 0x38, 0x01, 0, 0]);
+        let memory = load.explicit_operand().unwrap();
         assert_eq!(memory.address.base, Some(Register::RDI));
         assert_eq!((memory.address.displacement, memory.size, memory.access), (0x138, 8, AccessKind::Read));
         assert_eq!(
@@ -325,8 +332,8 @@ mod tests {
     #[test]
     fn per_cpu_addresses_are_absolute_in_their_segment() {
         // decl gs:[rip+0x10]
-        let decrement = one(&[0x65, 0xff, 0x0d, 0x10, 0, 0, 0]);
-        let memory = decrement.operand().unwrap();
+        let decrement = decode_one(&[0x65, 0xff, 0x0d, 0x10, 0, 0, 0]);
+        let memory = decrement.explicit_operand().unwrap();
         assert_eq!((memory.address.base, memory.address.displacement), (None, 0x1000 + 7 + 0x10));
         assert_eq!(
             (memory.address.segment, memory.access, memory.size),
@@ -337,79 +344,79 @@ mod tests {
     #[test]
     fn a_call_through_memory_reads_it_and_pushes() {
         // call [rax+0x18]
-        let call = one(&[0xff, 0x50, 0x18]);
+        let call = decode_one(&[0xff, 0x50, 0x18]);
         assert_eq!(call.flow, Flow::Call(Callee::Memory));
-        let load = call.sampled(Some(false)).unwrap();
+        let load = call.sampled_operand(Some(false)).unwrap();
         assert_eq!((load.address.base, load.address.displacement), (Some(Register::RAX), 0x18));
-        let store = call.sampled(Some(true)).unwrap();
+        let store = call.sampled_operand(Some(true)).unwrap();
         assert_eq!((store.address.base, store.is_implicit), (Some(Register::RSP), true));
         assert!(!call.written.contains(Register::RSP));
     }
 
     #[test]
     fn push_and_pop_touch_the_stack() {
-        let push = one(&[0x41, 0x55]);
+        let push = decode_one(&[0x41, 0x55]);
         assert_eq!(push.effect, Effect::Push { from: ValueSource::Register(register("r13")) });
-        let memory = push.memory().next().unwrap();
+        let memory = push.memory_operands().next().unwrap();
         assert_eq!((memory.address.base, memory.address.displacement), (Some(Register::RSP), -8));
         assert!(memory.is_implicit && memory.access == AccessKind::Write);
-        let pop = one(&[0x5d]);
+        let pop = decode_one(&[0x5d]);
         assert_eq!(pop.effect, Effect::Pop { to: Some(Register::RBP) });
-        assert_eq!(pop.memory().next().unwrap().address.displacement, 0);
+        assert_eq!(pop.memory_operands().next().unwrap().address.displacement, 0);
     }
 
     #[test]
     fn locked_and_bit_operations_read_and_write() {
         // lock add [rcx+0x100], rdx; lock cmpxchg [rdi], edx; bts [rdi], rax
-        let add = one(&[0xf0, 0x48, 0x01, 0x91, 0, 1, 0, 0]);
-        assert_eq!(add.operand().unwrap().access, AccessKind::ReadWrite);
-        let exchange = one(&[0xf0, 0x0f, 0xb1, 0x17]);
-        assert_eq!(exchange.operand().unwrap().size, 4);
+        let add = decode_one(&[0xf0, 0x48, 0x01, 0x91, 0, 1, 0, 0]);
+        assert_eq!(add.explicit_operand().unwrap().access, AccessKind::ReadWrite);
+        let exchange = decode_one(&[0xf0, 0x0f, 0xb1, 0x17]);
+        assert_eq!(exchange.explicit_operand().unwrap().size, 4);
         assert!(exchange.written.contains(Register::RAX));
-        let bits = one(&[0x48, 0x0f, 0xab, 0x07]);
-        let memory = bits.operand().unwrap();
+        let bits = decode_one(&[0x48, 0x0f, 0xab, 0x07]);
+        let memory = bits.explicit_operand().unwrap();
         assert_eq!((memory.address.index, memory.address.scale), (Some(Register::RAX), 0));
     }
 
     #[test]
     fn zero_is_a_number_however_it_is_made() {
         let zero = |to| Effect::Move { to, from: ValueSource::Number(0), is_narrow: false };
-        assert_eq!(one(&[0x31, 0xc0]).effect, zero(Register::RAX));
-        assert_eq!(one(&[0x48, 0x29, 0xff]).effect, zero(Register::RDI));
+        assert_eq!(decode_one(&[0x31, 0xc0]).effect, zero(Register::RAX));
+        assert_eq!(decode_one(&[0x48, 0x29, 0xff]).effect, zero(Register::RDI));
         // mov edi, 0xffff0000 does not extend the sign; mov rdx, imm32 does.
-        let narrow = one(&[0xbf, 0, 0, 0xff, 0xff]).effect;
+        let narrow = decode_one(&[0xbf, 0, 0, 0xff, 0xff]).effect;
         let number = ValueSource::Number(0xffff_0000);
         assert_eq!(narrow, Effect::Move { to: Register::RDI, from: number, is_narrow: true });
-        let wide = one(&[0x48, 0xc7, 0xc2, 0x90, 0xf1, 0x10, 0x81]).effect;
+        let wide = decode_one(&[0x48, 0xc7, 0xc2, 0x90, 0xf1, 0x10, 0x81]).effect;
         let number = ValueSource::Number(0xffff_ffff_8110_f190_u64 as i64);
         assert_eq!(wide, Effect::Move { to: Register::RDX, from: number, is_narrow: false });
     }
 
     #[test]
     fn nops_and_lea_touch_nothing() {
-        assert_eq!(one(&[0x0f, 0x1f, 0x44, 0, 0]).memory().count(), 0);
+        assert_eq!(decode_one(&[0x0f, 0x1f, 0x44, 0, 0]).memory_operands().count(), 0);
         // lea rax, [rdi+0x80]
-        let lea = one(&[0x48, 0x8d, 0x87, 0x80, 0, 0, 0]);
+        let lea = decode_one(&[0x48, 0x8d, 0x87, 0x80, 0, 0, 0]);
         let Effect::Lea { to, address } = lea.effect else {
             panic!("{lea:?}");
         };
         assert_eq!((to, address.base, address.displacement), (Register::RAX, Some(Register::RDI), 0x80));
-        assert_eq!(lea.memory().count(), 0);
+        assert_eq!(lea.memory_operands().count(), 0);
     }
 
     #[test]
     fn a_test_for_zero_and_the_branch_on_it_are_known() {
-        let mut reader = Reader::new();
+        let mut reader = X86Reader::new();
         // test rax, rax; je; test eax, eax; jne
         let all = reader.read_all(0, &[0x48, 0x85, 0xc0, 0x74, 0x10, 0x85, 0xc0, 0x75, 0x10]);
-        let tests: Vec<_> = all.iter().map(|one| (one.tests, one.taken_if_zero)).collect();
+        let tests: Vec<_> = all.iter().map(|one| (one.tested_register, one.taken_if_zero)).collect();
         let expected = [(Some(Register::RAX), None), (None, Some(true)), (None, None), (None, Some(false))];
         assert_eq!(tests, expected);
     }
 
     #[test]
     fn garbage_is_stepped_over() {
-        let mut reader = Reader::new();
+        let mut reader = X86Reader::new();
         let all = reader.read_all(0x1000, &[0x06, 0x90, 0x48]);
         assert_eq!(all.iter().map(|one| one.flow).collect::<Vec<_>>(), [Flow::Stop, Flow::Next, Flow::Stop]);
         assert_eq!(all[1].address, 0x1001);

@@ -1,4 +1,4 @@
-//! `union perf_mem_data_src`: what an access did and where it was served.
+//! `union perf_mem_data_src`: operation, level and snoop of an access.
 //!
 //! Both byte orders declare the bit-fields so that the word has the same value, so a word read in the
 //! recording's byte order needs no further care. Source: `include/uapi/linux/perf_event.h`.
@@ -8,9 +8,9 @@
 pub struct DataSource(pub u64);
 
 /// `PERF_MEM_LVL_REM_RAM1` and `PERF_MEM_LVL_REM_RAM2`.
-const OLD_REMOTE_RAM: u64 = 0x300;
+const REMOTE_RAM_BITS: u64 = 0x300;
 
-/// What the instruction did to memory.
+/// The operation of an instruction on memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Operation {
     /// The hardware did not say, or the instruction touched no memory.
@@ -41,7 +41,7 @@ impl Operation {
     }
 }
 
-/// The place in the memory hierarchy that served, or was asked by, an access.
+/// The level of the memory hierarchy that served, or was asked by, an access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Level {
     /// The hardware did not say.
@@ -80,7 +80,7 @@ pub enum Level {
     Unknown(u8),
 }
 
-/// What the caches of other cores answered.
+/// The answer of other cores' caches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Snoop {
     /// Not said.
@@ -112,11 +112,11 @@ impl DataSource {
         self.0 >> start & ((1 << count) - 1)
     }
 
-    fn old_level(self) -> u64 {
+    fn level_bits(self) -> u64 {
         self.bits(5, 14)
     }
 
-    fn is_marked_remote(self) -> bool {
+    fn is_remote(self) -> bool {
         self.bits(37, 1) != 0
     }
 
@@ -138,15 +138,15 @@ impl DataSource {
     #[must_use]
     pub fn level(self) -> Level {
         match self.bits(33, 4) {
-            0 | 0xf => self.level_of_old_bits(),
-            number => self.level_of_number(number as u8),
+            0 | 0xf => self.level_from_bits(),
+            number => self.level_from_number(number as u8),
         }
     }
 
-    fn level_of_number(self, number: u8) -> Level {
-        match (number, self.is_marked_remote()) {
-            // Older Intel tables number another node's memory L3; the old bits tell.
-            (0x1..=0x4 | 0xb, true) if self.old_level() & OLD_REMOTE_RAM != 0 => Level::RemoteRam,
+    fn level_from_number(self, number: u8) -> Level {
+        match (number, self.is_remote()) {
+            // Older Intel tables number another node's memory L3; `mem_lvl` decides.
+            (0x1..=0x4 | 0xb, true) if self.level_bits() & REMOTE_RAM_BITS != 0 => Level::RemoteRam,
             (0x1..=0x4 | 0xb, true) => Level::RemoteCache,
             (0xd, true) => Level::RemoteRam,
             (0x1, _) => Level::L1,
@@ -167,11 +167,11 @@ impl DataSource {
     }
 
     /// The farthest of the levels marked: some processors mark two, as in "L3 or local RAM".
-    fn level_of_old_bits(self) -> Level {
+    fn level_from_bits(self) -> Level {
         const BY_BIT: [(u64, Level); 9] = [
             (0x2000, Level::Uncached),
             (0x1000, Level::Io),
-            (OLD_REMOTE_RAM, Level::RemoteRam),
+            (REMOTE_RAM_BITS, Level::RemoteRam),
             (0xc00, Level::RemoteCache),
             (0x80, Level::LocalRam),
             (0x40, Level::L3),
@@ -179,17 +179,17 @@ impl DataSource {
             (0x10, Level::LineFillBuffer),
             (0x8, Level::L1),
         ];
-        let marked = self.old_level();
+        let marked = self.level_bits();
         let found = BY_BIT.iter().find(|(bits, _)| marked & bits != 0);
         found.map_or(Level::NotAvailable, |&(_, level)| level)
     }
 
-    /// The first-level cache had the data, by `PERF_MEM_LVL_HIT` and `PERF_MEM_LVL_MISS`. A level by number alone means that
-    /// it had.
+    /// The first-level cache had the data, by `PERF_MEM_LVL_HIT` and `PERF_MEM_LVL_MISS`. A level by number
+    /// alone means that it had.
     #[must_use]
     pub fn is_l1_hit(self) -> bool {
         let (hit, miss) = (2, 4);
-        self.level() == Level::L1 && self.old_level() & (hit | miss) != miss
+        self.level() == Level::L1 && self.level_bits() & (hit | miss) != miss
     }
 
     /// `mem_snoop` and `mem_snoopx`.
@@ -221,9 +221,9 @@ impl DataSource {
 }
 
 impl Level {
-    /// A short word for it; all numbers that no header names share one.
+    /// Its short name; all numbers that no header names share one.
     #[must_use]
-    pub fn word(self) -> &'static str {
+    pub fn label(self) -> &'static str {
         match self {
             Self::NotAvailable => "n/a",
             Self::L1 => "L1",

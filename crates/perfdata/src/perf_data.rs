@@ -4,22 +4,23 @@
 //! size, so memory does not grow with the file. The format is that of
 //! `tools/perf/Documentation/perf.data-file-format.txt`.
 //!
-//! * `bytes`, `error`: numbers in the recording's byte order; what can be wrong with them, and where.
-//! * `header`: what a recording says about itself.
+//! * `bytes`, `error`: numbers in the recording's byte order; errors with their positions.
+//! * `header`: facts about a recording.
 //! * `stream`: its records.
 //! * `file`: both together.
-//! * `tally`: counts over all records.
+//! * `counts`: counts over all records.
 
 mod bytes;
+mod counts;
 mod error;
 mod file;
 mod header;
 mod stream;
-mod tally;
 
 pub use bytes::Endian;
-pub use error::{BytePlace, Error};
-pub(crate) use file::Found;
+pub use counts::{KernelMap, RecordCounts, SampleCounts};
+pub use error::{BytePosition, Error};
+pub(crate) use file::BlockRecord;
 pub use file::{PerfFile, Records};
 pub use header::attr::{Attr, DataBreakpoint};
 pub use header::facts::{
@@ -27,7 +28,6 @@ pub use header::facts::{
 };
 pub(crate) use header::features::feature;
 pub(crate) use stream::record::kind;
-pub use stream::record::{Mmap, RawRecord, Record, Task};
-pub(crate) use stream::records::{Block, Blocks};
-pub(crate) use stream::source::{Source, Stream};
-pub use tally::{EventTally, KernelMap, RecordTally};
+pub use stream::record::{Mmap, RawRecord, Record, TaskRecord};
+pub(crate) use stream::records::{RecordBlock, RecordBlocks};
+pub(crate) use stream::source::{ByteSource, ByteStream};

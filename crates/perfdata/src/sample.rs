@@ -4,15 +4,16 @@
 //! `include/uapi/linux/perf_event.h` differs: it lists AUX before the page sizes and leaves out CGROUP.
 //!
 //! * `fields`, `parts`: which fields there are, and the values of those that are more than a number.
-//! * `layout`: the fields of an event's samples, walked one after the other; `places`: where they are if that is always the same.
-//! * `runs`: what branch stacks tell.
+//! * `layout`: the fields of an event's samples, read in order; `fixed_offsets`: offsets of fields, where
+//!   they never change.
+//! * `branch_ranges`: straight-line ranges of branch stacks.
 
+pub mod branch_ranges;
 pub(crate) mod cpu_mode;
 mod fields;
+mod fixed_offsets;
 mod layout;
 mod parts;
-mod places;
-pub mod runs;
 
 pub use cpu_mode::CpuMode;
 pub use fields::SampleFields;

@@ -1,12 +1,14 @@
-//! A file of samples: a perf.data, or the text of `perf script`. Told by content, never by name.
+//! A file of samples: a perf.data, or the text of `perf script`, distinguished by content.
 
-use crate::perf_data::{Error, KernelMap, PerfFile, Record, RecordTally, RecordingFacts, Records, Source};
-use crate::script::{AddressSpace, Landmark, Script, ScriptRecords, is_text};
+use crate::perf_data::{
+    ByteSource, Error, KernelMap, PerfFile, Record, RecordCounts, RecordingFacts, Records,
+};
+use crate::script::{AddressSpace, ScriptFile, ScriptRecords, SymbolAddresses, is_text};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Bytes looked at to tell text from a perf.data.
-const HEAD: u64 = 4096;
+/// Bytes read to distinguish text from a perf.data.
+const HEAD_BYTES: u64 = 4096;
 /// How the files of `perf record` begin, by age and byte order.
 const MAGICS: [&[u8]; 3] = [b"PERFILE2", b"2ELIFREP", b"PERFFILE"];
 
@@ -17,7 +19,7 @@ pub enum SampleFile {
     /// Written by `perf record`.
     PerfData(PerfFile),
     /// Printed by `perf script`.
-    Script(Script),
+    Script(ScriptFile),
 }
 
 impl From<PerfFile> for SampleFile {
@@ -33,7 +35,7 @@ impl SampleFile {
     ///
     /// The file cannot be read, is neither kind, or is broken.
     pub fn open(path: &Path) -> Result<Self, Error> {
-        Self::of_source(Source::open(path)?)
+        Self::from_source(ByteSource::open(path)?)
     }
 
     /// A file that is in memory already.
@@ -41,19 +43,19 @@ impl SampleFile {
     /// # Errors
     ///
     /// As for [`SampleFile::open`].
-    pub fn of_bytes(bytes: Vec<u8>) -> Result<Self, Error> {
-        Self::of_source(Source::Memory(bytes))
+    pub fn from_bytes(bytes: Vec<u8>) -> Result<Self, Error> {
+        Self::from_source(ByteSource::Memory(bytes))
     }
 
-    fn of_source(source: Source) -> Result<Self, Error> {
-        let head = source.bytes(0, source.length().min(HEAD), HEAD, "the file's first bytes")?;
+    fn from_source(source: ByteSource) -> Result<Self, Error> {
+        let head = source.bytes(0, source.length().min(HEAD_BYTES), HEAD_BYTES, "the file's first bytes")?;
         if is_text(&head) && !MAGICS.iter().any(|magic| head.starts_with(magic)) {
-            return Script::of_source(source).map(Self::Script);
+            return ScriptFile::from_source(source).map(Self::Script);
         }
-        PerfFile::of_source(source).map(Self::PerfData)
+        PerfFile::from_source(source).map(Self::PerfData)
     }
 
-    /// What the file says about the recording.
+    /// Facts about the recording.
     #[must_use]
     pub fn facts(&self) -> &RecordingFacts {
         match self {
@@ -76,13 +78,15 @@ impl SampleFile {
     /// # Errors
     ///
     /// A record cannot be read: the first of them, be it a sample or not.
-    pub fn each_other(&self, mut each: impl FnMut(&Record<'_>)) -> Result<(), Error> {
+    pub fn for_each_non_sample(&self, mut each: impl FnMut(&Record<'_>)) -> Result<(), Error> {
         match self {
-            Self::PerfData(file) => others(file, each).map_err(|error| match self.tally() {
-                // A sample in front may be why.
-                Err(first) => first,
-                Ok(_) => error,
-            }),
+            Self::PerfData(file) => {
+                for_each_non_sample_of(file, each).map_err(|error| match self.count_records() {
+                    // A sample in front may be why.
+                    Err(first) => first,
+                    Ok(_) => error,
+                })
+            }
             Self::Script(file) => {
                 let mut records = file.records();
                 while let Some(record) = records.next_record()? {
@@ -95,7 +99,8 @@ impl SampleFile {
         }
     }
 
-    /// The mapping of the kernel image, which perf writes before it samples: the search ends at the first sample.
+    /// The mapping of the kernel image, which perf writes before it samples: the search ends at the first
+    /// sample.
     ///
     /// # Errors
     ///
@@ -112,16 +117,16 @@ impl SampleFile {
         Ok(None)
     }
 
-    /// Where a text shows that symbols lay; none of a perf.data, which has mappings.
+    /// Loaded addresses of symbols in a text; `None` for a perf.data, which has mappings.
     #[must_use]
-    pub fn landmarks(&self) -> Option<&BTreeMap<AddressSpace, Landmark>> {
+    pub fn symbol_addresses(&self) -> Option<&BTreeMap<AddressSpace, SymbolAddresses>> {
         match self {
             Self::PerfData(_) => None,
-            Self::Script(file) => Some(file.landmarks()),
+            Self::Script(file) => Some(file.symbol_addresses()),
         }
     }
 
-    /// What the file's form leaves out, a sentence each.
+    /// Notes on fields that the file lacks, a sentence each.
     #[must_use]
     pub fn notes(&self) -> Vec<String> {
         match self {
@@ -130,22 +135,22 @@ impl SampleFile {
         }
     }
 
-    /// Goes over all records once and counts.
+    /// Counts over all records.
     ///
     /// # Errors
     ///
     /// A record cannot be read.
-    pub fn tally(&self) -> Result<RecordTally, Error> {
-        let mut tally = RecordTally::new(self.facts());
+    pub fn count_records(&self) -> Result<RecordCounts, Error> {
+        let mut counts = RecordCounts::new(self.facts());
         let mut records = self.records();
         while let Some(record) = records.next_record()? {
-            tally.add(&record);
+            counts.add(&record);
         }
-        Ok(tally)
+        Ok(counts)
     }
 }
 
-fn others(file: &PerfFile, mut each: impl FnMut(&Record<'_>)) -> Result<(), Error> {
+fn for_each_non_sample_of(file: &PerfFile, mut each: impl FnMut(&Record<'_>)) -> Result<(), Error> {
     let mut records = file.records();
     while let Some(raw) = records.next_raw()? {
         if !raw.is_sample() {

@@ -1,9 +1,9 @@
 //! Writes recordings, so that tests and fixtures can have any they need.
 //!
-//! A [`RecordingWriter`] collects events, records and features, and gives the bytes of a perf.data file in file
-//! or in pipe mode, of either byte order, packed or not. `perf` itself reads what this writes.
+//! A [`RecordingWriter`] collects events, records and features, and gives the bytes of a perf.data file in
+//! file or in pipe mode, of either byte order, packed or not. `perf` itself reads what this writes.
 //!
-//! * `recording`: what is collected; `features`, `records` and `sample` add to it.
+//! * `recording`: the recording under construction; `features`, `records` and `sample` add to it.
 //! * `packing`: records as `perf record -z` packs them.
 //! * `output`: the bytes of all of it.
 
@@ -16,6 +16,6 @@ mod records;
 mod sample;
 
 pub use packing::Packing;
-pub use recording::{Identity, RecordingWriter};
+pub use recording::{RecordingWriter, SampleId};
 pub use records::Mapping;
 pub use sample::SampleValues;

@@ -1,4 +1,5 @@
-//! How far searches of several lengths end above the best order known, on structs and visits made up at random.
+//! How far searches of several lengths end above the best order known, on structs and visits made up at
+//! random.
 //!
 //! `cargo run --release -p fieldline-plan --example search_effort [CASES [SEEDS]]`: the figures behind
 //! `Effort::for_problem` and the constants of `search`. Nothing in it comes from a recording.
@@ -9,10 +10,10 @@
 mod common;
 
 use common::{Case, Sets, layout};
-use fieldline_layout::constraint::Wishes;
-use fieldline_plan::cost::{OrderState, View};
+use fieldline_layout::constraint::PlacementRequests;
+use fieldline_plan::cost::{LineConfiguration, OrderState};
 use fieldline_plan::random::Random;
-use fieldline_plan::search::Effort;
+use fieldline_plan::search::SearchEffort;
 use fieldline_plan::search::starts::search;
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -26,7 +27,8 @@ const EFFORTS: [(usize, usize); 6] = [(1, 31), (1, 63), (1, 126), (1, 252), (2, 
 /// Sizes of members: mostly pointers and longs, some flags and small structs, as kernels have them.
 const SIZES: [u64; 20] = [8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 4, 4, 4, 4, 2, 1, 16, 24];
 
-/// What runs touch: operations run some functions each, functions touch some members each, most of the time.
+/// Sets of members that visits touch: operations run some functions each, functions touch some members each,
+/// most of the time.
 fn sets(members: usize, random: &mut Random) -> Sets {
     let mut function = |_| -> Vec<(usize, f64)> {
         (0..1 + random.below(6)).map(|_| (random.below(members), 0.3 + 0.7 * random.unit())).collect()
@@ -46,8 +48,8 @@ fn sets(members: usize, random: &mut Random) -> Sets {
     (0..VISITS).map(visit).collect()
 }
 
-fn number(place: usize, otherwise: usize) -> usize {
-    std::env::args().nth(place).and_then(|text| text.parse().ok()).unwrap_or(otherwise)
+fn number(index: usize, otherwise: usize) -> usize {
+    std::env::args().nth(index).and_then(|text| text.parse().ok()).unwrap_or(otherwise)
 }
 
 fn main() {
@@ -59,20 +61,21 @@ fn main() {
         let members = 30 + 4 * number;
         let sizes: Vec<u64> = (0..members).map(|_| SIZES[random.below(SIZES.len())]).collect();
         let sets = sets(members, &mut random);
-        let case = Case::of_members(layout("made_up", &sizes), &sets, &Wishes::default());
-        let problem = case.seen(&[64], vec![View::new(0, 64, 0, 4), View::new(0, 128, 0, 3)]);
+        let case = Case::for_members(layout("made_up", &sizes), &sets, &PlacementRequests::default());
+        let problem = case
+            .problem(&[64], vec![LineConfiguration::new(0, 64, 0, 4), LineConfiguration::new(0, 128, 0, 3)]);
         let start = case.constraints.initial_order();
         let mut costs = vec![Vec::new(); EFFORTS.len()];
         for (effort, (chains, rounds)) in EFFORTS.into_iter().enumerate() {
             for seed in 0..seeds as u64 {
                 let begun = Instant::now();
-                let search = search(&problem, &start, Effort { chains, rounds }, seed);
+                let search = search(&problem, &start, SearchEffort { chains, rounds }, seed);
                 spent[effort] += begun.elapsed();
                 costs[effort].push(search.best().unwrap().cost);
             }
         }
         let best = *costs.iter().flatten().min().unwrap() as f64;
-        let declared = OrderState::of(&problem, &start).cost() as f64;
+        let declared = OrderState::evaluate(&problem, &start).cost() as f64;
         println!("case {number}: {members} members, best {:.3} of declared", best / declared);
         for (excess, costs) in excess.iter_mut().zip(&costs) {
             excess.extend(costs.iter().map(|cost| 1000.0 * (*cost as f64 / best - 1.0)));

@@ -1,33 +1,33 @@
-//! What an order costs.
+//! The cost of an order.
 //!
-//! * `sharing`: how CPUs take lines from each other, and `false_sharing`: who loses them without cause.
-//! * `model`: all that a profile tells about one struct.
+//! * `sharing`: how CPUs take lines from each other, and `false_sharing`: which offsets lose them falsely.
+//! * `model`: the visits of one struct, learnt from a profile.
 //! * `counter`: weights of visits, summed fast.
-//! * `build` and `view`: how compilers place units, and by which lines an order is counted.
-//! * `elsewhere`: the struct as other compilers laid it out.
-//! * `wish`: what is asked of cachelines.
-//! * `problem` and `neighbours`: what an order costs; `state` and `lines`: an order changed move by move.
-//! * `terms`: what a cost is made of.
+//! * `build` and `configuration`: how compilers place units, and by which lines an order is counted.
+//! * `other_build`: the struct as other compilers laid it out.
+//! * `line_requests`: requests about cachelines.
+//! * `problem` and `adjacency`: the cost function; `state` and `line_costs`: an order changed move by move.
+//! * `cost_terms`: the terms of a cost.
 
+pub(crate) mod adjacency;
 pub mod build;
+pub mod configuration;
+pub mod cost_terms;
 mod counter;
-pub mod elsewhere;
 pub mod false_sharing;
-mod lines;
+mod line_costs;
+mod line_requests;
 pub mod model;
-pub(crate) mod neighbours;
+pub mod other_build;
 pub mod problem;
 pub mod sharing;
 pub mod state;
-pub mod terms;
-pub mod view;
-mod wish;
 
-pub use build::BuildSlots;
-pub use elsewhere::Elsewhere;
-pub use lines::Memo;
-pub use model::Model;
+pub use build::BuildPlacement;
+pub use configuration::LineConfiguration;
+pub use line_costs::LineCostCache;
+pub use model::VisitModel;
+pub use other_build::AlternateBuild;
 pub use problem::Problem;
-pub use sharing::Sharing;
+pub use sharing::LineSharing;
 pub use state::OrderState;
-pub use view::View;

@@ -1,10 +1,10 @@
 //! Which order is advice, and why.
 //!
-//! * `matrix`: under which line sizes, builds and phases orders are judged.
-//! * `planner`: the problems of one struct; `forecast`: what an order costs in them, for people.
+//! * `matrix`: the configurations in which orders are judged.
+//! * `planner`: the problems of one struct; `forecast`: an order's human-readable figures in them.
 //! * `candidates`: smaller changes than the best.
-//! * `confidence` and `resample`: what of the advice is chance.
-//! * `pins`: what became of them.
+//! * `confidence` and `resample`: cross-validation and block bootstrap.
+//! * `pins`: which of them are kept.
 //! * `groups`: which members share a line, and whether to align them.
 //! * `explain`: why a member moves.
 

@@ -1,23 +1,35 @@
 //! Member orders that touch fewer cachelines per visit, found under constraints.
 //!
-//! A visit is what one CPU touches of one object in one go. The road from samples to an order:
+//! ```
+//! use fieldline_plan::packing::pack;
+//! use fieldline_plan::{PlanOptions, PlanRequest};
 //!
-//! * `visits`: from samples to sets of cells that are touched in one go.
-//! * `cost`: what an order costs in them.
-//! * `search`: cheap orders, and what no order can avoid.
+//! // Sizes and alignments: the first and the last member of four bytes fit into one word.
+//! let members = [(4, 4), (8, 8), (8, 8), (8, 8), (8, 8), (8, 8), (8, 8), (8, 8), (4, 4)];
+//! let layout = fieldline_layout::testing::numbered("queue", &members);
+//! let request = PlanRequest { layout: &layout, requests: &Default::default() };
+//! let plan = pack(&[request], &PlanOptions::default()).structs.remove(0);
+//! assert_eq!((layout.size, plan.chosen.size, plan.moved.len()), (72, 64, 1));
+//! ```
+//!
+//! A visit is the accesses one CPU makes to one object in one episode. From samples to an order:
+//!
+//! * `visits`: from samples to sets of field ranges that visits touch.
+//! * `cost`: the cost of an order in them.
+//! * `search`: cheap orders, and a lower bound.
 //! * `judge`: which of them is advice, and why.
-//! * `options` and `planner`: what is asked for, and a plan for structs.
+//! * `options` and `planner`: the options, and a plan for structs.
 //! * `result`: the plan as a value.
 //! * `packing`: a plan without a profile, by size alone.
-//! * `place`: where a new member costs least.
-//! * `simulate`: what layouts cost on recorded accesses, by a model of caches.
-//! * `random`: the one source of chance.
+//! * `placement`: where a new member costs least.
+//! * `simulate`: the cost of layouts on recorded accesses, by a model of caches.
+//! * `random`: the pseudo-random number generator.
 
 pub mod cost;
 pub mod judge;
 pub mod options;
 pub mod packing;
-pub mod place;
+pub mod placement;
 pub mod planner;
 pub mod random;
 pub mod result;
@@ -25,7 +37,7 @@ pub mod search;
 pub mod simulate;
 pub mod visits;
 
-pub use options::{Choice, PlanOptions, Request};
+pub use options::{CandidateChoice, PlanOptions, PlanRequest};
 pub use planner::plan;
 pub use result::{Outcome, Plan, PlanError, StructPlan};
-pub use visits::enough::{Enough, enough};
+pub use visits::sufficiency::{SampleSufficiency, count_samples};

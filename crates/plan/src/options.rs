@@ -1,11 +1,13 @@
-//! What is asked for.
+//! Options of a plan.
 
-use crate::cost::Elsewhere;
-use crate::result::{Basis, FORMAT, Outcome, Plan, StructPlan, VERSION, held, unchanged};
+use crate::cost::AlternateBuild;
+use crate::result::{Basis, FORMAT, Outcome, Plan, StructPlan, VERSION, constrained_members, unchanged_plan};
 use fieldline_layout::Layout;
-use fieldline_layout::constraint::{Constraints, ReorderRefusal, Wishes, constraints, limits};
+use fieldline_layout::constraint::{
+    Constraints, PlacementRequests, ReorderRefusal, constraints, constraints_for_new_member,
+};
 
-/// What is judged.
+/// Options: under which line sizes and builds orders are judged, and how.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlanOptions {
     /// Line sizes in bytes, powers of two.
@@ -13,16 +15,16 @@ pub struct PlanOptions {
     /// Line size in bytes of the machine that the layouts were compiled for.
     pub build_line: u64,
     /// Which candidate is proposed.
-    pub choice: Choice,
+    pub choice: CandidateChoice,
     /// Most members that move.
     pub max_moves: Option<usize>,
-    /// How often the whole is done again on resamples of the time, to see what of the advice is chance; 0: not at all.
+    /// Block-bootstrap resamples on which the plan is repeated; 0: none.
     pub resamples: usize,
-    /// Whether the machine fetches lines in pairs (x86's spatial prefetcher): members on one pair then help each other
-    /// and disturb each other, by less than on one line.
+    /// Whether the machine fetches lines in pairs (x86's spatial prefetcher): members on one pair then help
+    /// each other and disturb each other, by less than on one line.
     pub adjacent_lines: bool,
     /// Other builds in which no order may be worse than the declared one.
-    pub elsewhere: Vec<Elsewhere>,
+    pub other_builds: Vec<AlternateBuild>,
     /// Size of a pointer in bytes on the recorded machine.
     pub pointer: u64,
 }
@@ -32,11 +34,11 @@ impl Default for PlanOptions {
         Self {
             lines: vec![64, 128],
             build_line: 64,
-            choice: Choice::Best,
+            choice: CandidateChoice::Best,
             max_moves: None,
             resamples: 0,
             adjacent_lines: false,
-            elsewhere: Vec::new(),
+            other_builds: Vec::new(),
             pointer: 8,
         }
     }
@@ -58,22 +60,26 @@ impl PlanOptions {
 
 /// A struct to plan.
 #[derive(Clone, Copy, Debug)]
-pub struct Request<'a> {
+pub struct PlanRequest<'a> {
     /// Its declared layout, the one the profile was made with.
     pub layout: &'a Layout,
-    /// What the source and the user say.
-    pub wishes: &'a Wishes,
+    /// Requests of the source and the user.
+    pub requests: &'a PlacementRequests,
 }
 
-impl Request<'_> {
-    /// A plan under the constraints; a refusal says what holds each member if nothing may move.
+impl PlanRequest<'_> {
+    /// A plan under the constraints; a refusal names each member's constraint if nothing may move.
     pub(crate) fn plan(&self, plan: impl FnOnce(&Constraints) -> StructPlan) -> StructPlan {
-        match constraints(self.layout, self.wishes) {
-            Ok(constraints) => StructPlan { held: held(&constraints), ..plan(&constraints) },
+        match constraints(self.layout, self.requests) {
+            Ok(constraints) => {
+                StructPlan { constraints: constrained_members(&constraints), ..plan(&constraints) }
+            }
             Err(refusal) => {
-                let mut result = unchanged(self.layout, Outcome::Refused, &refusal.to_string());
-                if let (ReorderRefusal::Fixed, Ok(limits)) = (&refusal, limits(self.layout, self.wishes)) {
-                    result.held = held(&limits);
+                let mut result = unchanged_plan(self.layout, Outcome::Refused, &refusal.to_string());
+                if let (ReorderRefusal::Fixed, Ok(limits)) =
+                    (&refusal, constraints_for_new_member(self.layout, self.requests))
+                {
+                    result.constraints = constrained_members(&limits);
                 }
                 result
             }
@@ -83,7 +89,7 @@ impl Request<'_> {
 
 /// Which candidate is proposed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Choice {
+pub enum CandidateChoice {
     /// The one that costs least.
     #[default]
     Best,
@@ -93,7 +99,7 @@ pub enum Choice {
     Number(usize),
 }
 
-impl Choice {
+impl CandidateChoice {
     /// The index of the candidate among some, if there is one.
     pub(crate) fn index(self, candidates: usize, smallest: Option<usize>) -> Option<usize> {
         match self {
@@ -103,8 +109,8 @@ impl Choice {
         }
     }
 
-    /// What to say if there are candidates, but not the one of that number.
-    pub(crate) fn missing(self, candidates: usize) -> Option<String> {
+    /// The message if there are candidates, but not the one of that number.
+    pub(crate) fn describe_missing(self, candidates: usize) -> Option<String> {
         match self {
             Self::Number(number) if candidates > 0 => {
                 Some(format!("there is no candidate {number}; there are {candidates}"))

@@ -1,17 +1,17 @@
 //! Plans without a profile: members move into holes, and only where that saves a cacheline or a slab class.
 //!
-//! Nothing is known of what is hot, so that an order is worth a change for its size alone.
+//! Hot members aren't known, so an order is worth a change for its size alone.
 //!
 //! * `smallest`: the least size that the constraints allow, and a size that no order goes below.
-//! * `fewest`: the fewest moved members that are worth as much, exactly while they are few.
+//! * `fewest`: the fewest moved members for that size, exactly while they are few.
 //! * `insertion`: a few units put back where the struct ends earliest.
-//! * `judge`: what an order has to keep: every build's size, pairs and offsets asked for, and the size in the
-//!   configurations that leave out the members of an `#if`.
+//! * `judge`: the conditions an order has to meet: every build's size, pairs and offsets asked for, and the
+//!   size in the configurations that leave out the members of an `#if`.
 //! * `packer`: the plan.
 //! * `shuffle`: any order that keeps all of that, but that half of the structs may grow.
 //!
-//! An earlier end of the first units never makes the struct larger, because every placement rule is monotonous in the
-//! end it starts from. That is what makes the ways exact where they say so.
+//! An earlier end of the first units never makes the struct larger, because every placement rule is
+//! monotonous in the end it starts from. That makes the exact algorithms exact.
 
 mod fewest;
 mod insertion;

@@ -1,4 +1,5 @@
-//! The one source of chance: xoshiro256** (Blackman and Vigna, 2018), seeded by splitmix64 from the input.
+//! The pseudo-random number generator: xoshiro256** (Blackman and Vigna, 2018), seeded by splitmix64 from the
+//! input.
 
 /// A stream of pseudo-random numbers.
 #[derive(Clone, Debug)]
@@ -72,12 +73,12 @@ mod tests {
     #[test]
     fn numbers_stay_below_their_bound_and_reach_all_of_it() {
         let mut random = Random::new(1);
-        let mut seen = [false; 5];
+        let mut drawn = [false; 5];
         for _ in 0..200 {
-            seen[random.below(5)] = true;
+            drawn[random.below(5)] = true;
             assert!((0.0..1.0).contains(&random.unit()));
         }
-        assert_eq!(seen, [true; 5]);
+        assert_eq!(drawn, [true; 5]);
         assert_eq!(random.below(0), 0);
     }
 }

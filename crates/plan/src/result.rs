@@ -1,14 +1,16 @@
-//! The plan as a value that can be a file (`docs/formats.md`), and the checks a plan read back must pass.
+//! The plan as a serialisable value (`docs/formats.md`), and the checks a plan read back must pass.
 //!
 //! * `plan`: orders for some structs.
-//! * `forecast`: what orders cost, members that share a line, and other builds that orders were judged in.
-//! * `confidence`: what the visits rest on, and how sure the plan is.
+//! * `forecast`: the cost of orders, members that share a line, and other builds that orders were judged in.
+//! * `confidence`: the evidence for the visits, and how sure the plan is.
 
 mod confidence;
 mod forecast;
 mod plan;
 
-pub use confidence::{ClassEvidence, Confidence, Grouping, Interval, OutOfFold, Stability, VisitEvidence};
+pub use confidence::{
+    Confidence, CrossValidation, Grouping, Interval, PatternEvidence, Stability, VisitEvidence,
+};
 pub use fieldline_layout::slab_class;
 pub(crate) use forecast::rounded;
 pub use forecast::{
@@ -16,10 +18,10 @@ pub use forecast::{
     Padding, SizeForecast, Term, TermKind,
 };
 pub use plan::{
-    Arrangement, Basis, Embedding, FORMAT, HeldMember, MovedMember, Outcome, PinReport, PlacedMember, Plan,
-    PlanError, SearchReport, StructPlan, VERSION,
+    Arrangement, Basis, ConstrainedMember, Embedding, FORMAT, MovedMember, Outcome, PinReport, PlacedMember,
+    Plan, PlanError, SearchReport, StructPlan, VERSION,
 };
-pub(crate) use plan::{held, unchanged};
+pub(crate) use plan::{constrained_members, unchanged_plan};
 
 #[cfg(test)]
 mod tests {

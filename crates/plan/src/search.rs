@@ -1,29 +1,29 @@
-//! Cheap orders, and what no order can avoid.
+//! Cheap orders, and a lower bound.
 //!
 //! * `order`: an order and its cost.
-//! * `seed`: an order to begin with.
-//! * `moves`, `repertoire` and `trades`: how an order is changed.
-//! * `chain`: replica exchange; `starts`: from where, and for how long.
+//! * `greedy_fill`: an order to begin with.
+//! * `moves`, `move_selector` and `line_exchange`: how an order is changed.
+//! * `chain`: replica exchange; `starts`: its initial orders and effort.
 //! * `exact`: all orders, where they are few.
-//! * `tidy`: an order made like the declared one.
-//! * `chunks`, `branch` and `lower_bound`: what no order can avoid.
+//! * `reduce_moves`: an order with fewer moved units.
+//! * `chunks`, `branch` and `lower_bound`: the least cost of any order.
 
 pub mod branch;
 mod chain;
 pub mod chunks;
 pub mod exact;
+pub mod greedy_fill;
+pub mod line_exchange;
 pub mod lower_bound;
+mod move_selector;
 pub mod moves;
 pub mod order;
-mod repertoire;
-pub mod seed;
+pub mod reduce_moves;
 pub mod starts;
-pub mod tidy;
-pub mod trades;
 
+pub use line_exchange::LineExchanges;
 pub use lower_bound::{LowerBound, gap, lower_bound};
-pub use moves::Mover;
+pub use moves::MoveGenerator;
 pub use order::CostedOrder;
-pub use starts::{Effort, Search};
-pub use tidy::{moved, tidy};
-pub use trades::Trades;
+pub use reduce_moves::{moved_units, reduce_moves};
+pub use starts::{SearchEffort, SearchResults};

@@ -1,7 +1,7 @@
-//! What a layout costs on recorded accesses: lines per visit, and misses of a modelled memory hierarchy.
+//! The cost of a layout on recorded accesses: lines per visit, and misses of a modelled memory hierarchy.
 //!
-//! Every object of the structs in question gets a place of its own, at the same distance rule before and after, and
-//! its members are moved as the layout says; all other accesses stay where they were. Two layouts see the same
+//! Every object of the planned structs gets an address of its own, at the same distances before and after,
+//! and its members move as the layout says; all other accesses stay where they were. Two layouts see the same
 //! accesses, so what differs is the layout. A model, not hardware: no prefetching, no timing, true LRU.
 //!
 //! * `relocation`: objects moved, members rearranged.
@@ -15,7 +15,7 @@ mod run;
 mod sampled;
 
 pub use crate::result::Interval;
-pub use interval::change;
+pub use interval::bootstrap_change;
 pub use relocation::{Rearrangement, Relocation, TraceObject};
 pub use run::{ReplayCounts, SimulatedMachine, Simulation, TraceAccess, simulate};
-pub use sampled::{GAP, Population, SampledTrace, SimulatedStruct, sampled};
+pub use sampled::{GAP, Population, SampledTrace, SimulatedStruct, sample_trace};

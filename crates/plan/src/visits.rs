@@ -1,28 +1,29 @@
-//! From samples to visits: what one CPU touches of one object in one go.
+//! From samples to visits: the accesses one CPU makes to one object in one episode.
 //!
-//! * `source` and `names`: where a profile tells about a struct, whatever order it lists things in.
-//! * `cells`: the parts of a struct that are touched at all.
-//! * `touch`: how often a function touches each cell when it runs.
-//! * `corpus` and `mixture`: which functions run in one go.
-//! * `draw` and `sets`: sets of cells that one CPU touches of one object in one go.
-//! * `evidence`: what that was learnt from, and `enough`: whether it is enough.
+//! * `occurrences` and `name_ranks`: the types of a profile that are or hold a struct, independent of the
+//!   profile's order.
+//! * `touched_ranges`: the bytes of a struct that are touched at all.
+//! * `touch`: how often a function touches each range when it runs.
+//! * `window_corpus` and `mixture`: which functions run together.
+//! * `draw` and `sets`: sets of ranges that visits touch.
+//! * `evidence`: the samples behind them, and `sufficiency`: whether these are enough.
 
-pub mod cells;
-pub mod corpus;
 pub mod draw;
-pub mod enough;
 pub mod evidence;
 pub mod mixture;
-pub mod names;
+pub mod name_ranks;
+pub mod occurrences;
 pub mod sets;
-pub mod source;
+pub mod sufficiency;
 pub mod touch;
+pub mod touched_ranges;
+pub mod window_corpus;
 
-pub use cells::{Cell, Cells};
-pub use corpus::Corpus;
-pub use draw::Class;
+pub use draw::AccessPattern;
 pub use mixture::Mixture;
-pub use names::{Names, WindowWord};
+pub use name_ranks::{NameRanks, WindowEntry};
+pub use occurrences::{StructOccurrence, find_occurrences};
 pub use sets::Visits;
-pub use source::{ProfileSource, sources};
-pub use touch::Touch;
+pub use touch::FunctionTouch;
+pub use touched_ranges::{TouchedRange, TouchedRanges};
+pub use window_corpus::WindowCorpus;

@@ -1,21 +1,21 @@
-//! What each sample touched, by code and addresses.
+//! Attribution of each sample, by code and addresses.
 //!
-//! * `attributed`: what a sample touched.
-//! * `questions`: what addresses are asked, each once.
-//! * `straight`: runs of instructions between branches, and what they touched.
-//! * `part`: one recording of a program, and what its samples touched.
-//! * `accesses`: what a sample touched, as one of several programs tells.
+//! * `attributed`: the attribution of a sample.
+//! * `queries`: queries for the object at an address.
+//! * `straight_line`: accesses in straight-line ranges.
+//! * `program_samples`: one recording of a program, and the attribution of its samples.
+//! * `accesses`: accesses of a sample, attributed by one of several programs.
 //! * `attribution`: recordings of one program, and of several at once.
 
 pub(crate) mod accesses;
 pub(crate) mod attributed;
 mod attribution;
-pub(crate) mod part;
-mod questions;
-pub(crate) mod straight;
+pub(crate) mod program_samples;
+mod queries;
+pub(crate) mod straight_line;
 
-pub(crate) use accesses::{each_access, place};
+pub(crate) use accesses::{for_each_access, locate_range};
 pub use attributed::Attributed;
-pub use attribution::{Attribution, Joint};
-pub(crate) use part::Part;
-pub(crate) use straight::Straight;
+pub use attribution::{Attribution, JointAttribution};
+pub(crate) use program_samples::ProgramSamples;
+pub(crate) use straight_line::StraightLineAccesses;

@@ -1,18 +1,18 @@
-//! The samples of a recording by what they touched and how they count: as many as are different.
+//! The samples of a recording, equal ones counted together.
 //!
-//! * `key`: what of a sample tells what it touched and how it counts; tables of that.
-//! * `pieces`: branch stacks cut into runs.
-//! * `source`: a recording with what turns its addresses into the program's; samples that name the instruction behind.
-//! * `seen`: what a profile needs to know before it counts.
-//! * `gathered`: the samples that differ, with sums.
+//! * `sample_key`: keys of samples, and hash tables by key.
+//! * `stack_ranges`: branch stacks split into straight-line ranges.
+//! * `source`: a recording with its linker; data breakpoints.
+//! * `tally`: record counts and gaps, needed before the samples are counted.
+//! * `gathered`: sums over equal samples.
 
 pub(crate) mod gathered;
-pub(crate) mod key;
-pub(crate) mod pieces;
-pub(crate) mod seen;
+pub(crate) mod sample_key;
 pub(crate) mod source;
-pub(crate) use gathered::Gathered;
-pub(crate) use key::{Aside, Batch, Facts, One, Table};
-pub(crate) use pieces::{Piece, mode, pieces};
-pub(crate) use seen::{Seen, SeenSum};
-pub(crate) use source::Source;
+pub(crate) mod stack_ranges;
+pub(crate) mod tally;
+pub(crate) use gathered::GatheredSamples;
+pub(crate) use sample_key::{LookupBatch, SampleAttributes, SampleFacts, SampleMeasures, SampleTable};
+pub(crate) use source::LinkedRecording;
+pub(crate) use stack_ranges::{StackRange, branch_cpu_mode, split_stack};
+pub(crate) use tally::{TallyAndTimes, TallySum};

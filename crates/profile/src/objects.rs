@@ -1,15 +1,15 @@
-//! Samples to objects: what addresses show of instances of structs in memory.
+//! Objects: instances of structs at sampled addresses.
 //!
-//! * `evidence`: what sampled addresses show of objects.
-//! * `known`: instances of structs in memory.
-//! * `slides`: addresses of several processes.
-//! * `decide`: what a sample touched, by code and address together.
+//! * `evidence`: objects that sampled addresses show.
+//! * `instances`: instances of structs in memory.
+//! * `load_bias`: address spaces and load biases.
+//! * `decide`: attribution of a sample by code and address together.
 
 pub(crate) mod decide;
 pub(crate) mod evidence;
-pub(crate) mod known;
-pub(crate) mod slides;
+pub(crate) mod instances;
+pub(crate) mod load_bias;
 pub(crate) use decide::decide;
-pub(crate) use evidence::{Evidence, Seen, Votes};
-pub(crate) use known::Objects;
-pub(crate) use slides::{Slides, in_space};
+pub(crate) use evidence::{Evidence, ObservedAddress, ObservedSpan};
+pub(crate) use instances::KnownObjects;
+pub(crate) use load_bias::{LoadBias, tag_address_space};

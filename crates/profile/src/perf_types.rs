@@ -1,22 +1,22 @@
-//! perf's own data-type results: counts by type and offset that perf worked out, imported as they are.
+//! perf's own data-type results: counts by type and offset.
 //!
-//! * `counts`: what all forms come to.
+//! * `counts`: counts read from any form.
 //! * `report`: `perf report -s type,typeoff[,symbol] -n --stdio`.
 //! * `annotate`: `perf annotate --data-type -n --stdio`.
 //! * `json`: the JSON of data-type profiles, version 1.
-//! * `sum`: counts to an `AccessProfile`.
+//! * `to_profile`: counts to an `AccessProfile`.
 
 mod annotate;
 mod counts;
 mod json;
 mod report;
-mod sum;
+mod to_profile;
 
 use counts::SIZE_LIMIT;
-pub use counts::{Error, Form, MemoryOperation, Row, TypeCounts};
-pub use sum::{CountsMismatch, profile, tags};
+pub use counts::{Error, MemoryOperation, PerfOutputForm, TypeCountRow, TypeCounts};
+pub use to_profile::{CountsMismatch, profile, tags};
 
-/// Reads any of the forms, told by content.
+/// Reads any of the forms, detected by content.
 ///
 /// # Errors
 /// If it is none of them, or broken.
@@ -31,7 +31,7 @@ pub fn parse(bytes: &[u8]) -> Result<TypeCounts, Error> {
     let first =
         text.lines().find(|line| !line.trim().is_empty() && !line.starts_with('#')).unwrap_or_default();
     match () {
-        () if first.starts_with(annotate::HEAD) => annotate::parse(&text),
+        () if first.starts_with(annotate::SECTION_PREFIX) => annotate::parse(&text),
         () if text.lines().any(report::is_head) => report::parse(&text),
         () => Err(Error::Unknown),
     }

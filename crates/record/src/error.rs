@@ -1,4 +1,4 @@
-//! What can go wrong.
+//! Errors of recording.
 
 use std::io;
 
@@ -48,7 +48,7 @@ pub enum Error {
         length: u64,
         /// Why.
         source: io::Error,
-        /// What helps.
+        /// A remedy.
         hint: &'static str,
     },
     /// There is nothing to watch.
@@ -66,9 +66,9 @@ pub enum Error {
         groups: usize,
         /// Time there is.
         seconds: f64,
-        /// What each group gets of it.
+        /// Time of each group.
         milliseconds: u128,
-        /// What a group must get.
+        /// The least time of a group.
         least: u128,
         /// Seconds that would do.
         enough: u64,

@@ -1,17 +1,17 @@
-//! What a recording is asked for, and what comes of it.
+//! Options of a recording, and its results.
 
 use fieldline_perfdata::writer::RecordingWriter;
 use std::ffi::OsString;
 use std::fmt;
 use std::time::Duration;
 
-/// What is recorded.
+/// The program or process to record.
 #[derive(Clone, Debug)]
 pub enum RecordTarget {
     /// A program that is started.
     Program {
-        /// A command that stops itself and then becomes the program: see [`crate::hold`]. The program and its arguments are
-        /// put behind its words.
+        /// A command that stops itself and then becomes the program: see [`crate::stop_and_exec`]. The
+        /// program and its arguments are put behind its words.
         holder: Vec<OsString>,
         /// Name or path.
         program: OsString,
@@ -40,8 +40,8 @@ pub struct StepOptions {
     pub gap: Duration,
     /// One access of so many becomes a sample, on average.
     pub every: u64,
-    /// In place of accesses: samples with a stack of so many of the branches that were taken last, one for so many taken
-    /// as [`Self::every`] says. What a processor's `perf record -b` would give, of user code.
+    /// In place of accesses: samples with a stack of so many of the branches that were taken last, one for so
+    /// many taken as [`Self::every`] says: as a processor's `perf record -b` would, of user code.
     pub branches: Option<usize>,
     /// When to stop.
     pub limits: RecordLimits,
@@ -49,7 +49,7 @@ pub struct StepOptions {
 
 /// Why a recording ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum End {
+pub enum RecordingEnd {
     /// The program did, with this in words.
     Program(String),
     /// Time was up.
@@ -62,7 +62,7 @@ pub enum End {
     Signal(i32),
 }
 
-impl fmt::Display for End {
+impl fmt::Display for RecordingEnd {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Program(how) => write!(f, "the program {how}"),
@@ -79,32 +79,32 @@ impl fmt::Display for End {
     }
 }
 
-/// What was recorded.
+/// A recording by single steps.
 #[derive(Clone, Debug)]
-pub struct Taken {
+pub struct StepRecording {
     /// The recording.
     pub recording: RecordingWriter,
     /// Samples in it.
     pub samples: u64,
     /// Why it ended.
-    pub end: End,
+    pub end: RecordingEnd,
     /// The process, if it was started here and is still running.
     pub left_running: Option<u32>,
-    /// How long it took.
+    /// Duration.
     pub lasted: Duration,
     /// Time in bursts.
-    pub in_bursts: Duration,
+    pub burst_duration: Duration,
     /// Bursts.
     pub bursts: u64,
     /// Instructions that were stepped.
     pub steps: u64,
-    /// Accesses seen, of which some are samples.
+    /// Accesses, of which some are samples.
     pub accesses: u64,
-    /// Threads seen.
+    /// Threads that ever ran.
     pub threads: u64,
 }
 
-impl Taken {
+impl StepRecording {
     /// Ends the process that was started here, if it still runs.
     pub fn kill(&mut self) {
         if let Some(pid) = self.left_running.take() {
@@ -113,9 +113,9 @@ impl Taken {
     }
 }
 
-/// What breakpoints watch, and where.
+/// The threads or CPUs that breakpoints are set for.
 #[derive(Clone, Debug)]
-pub enum Watched {
+pub enum WatchTarget {
     /// All threads of a process.
     Process(u32),
     /// The kernel, on some CPUs; with the address of its first symbol `_text`, if it is known.
@@ -138,9 +138,9 @@ pub struct WatchOptions {
     pub limits: RecordLimits,
 }
 
-/// What breakpoints caught.
+/// A recording by breakpoints.
 #[derive(Clone, Debug)]
-pub struct Caught {
+pub struct WatchRecording {
     /// The recording.
     pub recording: RecordingWriter,
     /// Samples in it.
@@ -152,7 +152,7 @@ pub struct Caught {
     /// Whole rounds over all groups.
     pub rounds: u64,
     /// Why it ended.
-    pub end: End,
-    /// How long it took.
+    pub end: RecordingEnd,
+    /// Duration.
     pub lasted: Duration,
 }

@@ -1,9 +1,8 @@
-//! Processes that are recorded, and what is written of them.
+//! Processes that are recorded, and the file written of them.
 //!
-//! * `maps`, `tasks`: what `/proc` says of mappings and threads.
-//! * `signals`: waits for what they do.
-//! * `journal`: what becomes a perf.data file: samples, and what was mapped and ran when; `host` is what its header says
-//!   about the machine.
+//! * `maps`, `tasks`: mappings and threads, by `/proc`.
+//! * `signals`: waits for their reports.
+//! * `journal`: the perf.data file under construction; `host` is the machine's description in its header.
 
 mod host;
 pub(crate) mod journal;

@@ -1,13 +1,13 @@
 //! Stepping a program.
 //!
 //! * `launch`: starts it.
-//! * `tracer`: bursts of steps, and what they touch; `stops`: what its threads report.
+//! * `tracer`: bursts of steps, and their accesses; `stops`: reports of its threads.
 //! * `threads`: the threads that are traced; `history`: the branches they took last.
-//! * `touches`, `address`: what an instruction touches, and where an operand is.
+//! * `operands`, `address`: memory operands of an instruction, and their addresses.
 
 mod address;
 mod history;
 pub(crate) mod launch;
+mod operands;
 mod threads;
-mod touches;
 pub(crate) mod tracer;

@@ -1,6 +1,8 @@
-//! What other machines get.
+//! Stubs for other machines.
 
-use crate::{Caught, Error, RecordTarget, Rotation, StepOptions, Taken, WatchOptions, Watched};
+use crate::{
+    Error, RecordTarget, StepOptions, StepRecording, WatchOptions, WatchRecording, WatchRotation, WatchTarget,
+};
 use fieldline_debuginfo::Elf;
 use std::ffi::OsStr;
 use std::io;
@@ -9,7 +11,7 @@ use std::io;
 ///
 /// # Errors
 /// Always.
-pub fn record_steps(_target: &RecordTarget, _options: &StepOptions) -> Result<Taken, Error> {
+pub fn record_steps(_target: &RecordTarget, _options: &StepOptions) -> Result<StepRecording, Error> {
     Err(Error::Unsupported)
 }
 
@@ -18,21 +20,21 @@ pub fn record_steps(_target: &RecordTarget, _options: &StepOptions) -> Result<Ta
 /// # Errors
 /// Always.
 pub fn record_watches(
-    _watched: &Watched,
-    _rotation: &Rotation,
+    _target: &WatchTarget,
+    _rotation: &WatchRotation,
     _options: &WatchOptions,
-) -> Result<Caught, Error> {
+) -> Result<WatchRecording, Error> {
     Err(Error::Unsupported)
 }
 
 /// Nothing is known of processes.
-pub fn program_slide(_pid: u32, _elf: &Elf<'_>) -> Option<u64> {
+pub fn program_load_bias(_pid: u32, _elf: &Elf<'_>) -> Option<u64> {
     None
 }
 
 pub(crate) fn kill(_pid: u32) {}
 
 /// Refuses.
-pub fn hold<A: AsRef<OsStr>>(_program: &OsStr, _args: &[A]) -> io::Error {
+pub fn stop_and_exec<A: AsRef<OsStr>>(_program: &OsStr, _args: &[A]) -> io::Error {
     io::Error::from(io::ErrorKind::Unsupported)
 }

@@ -1,7 +1,7 @@
 //! Watching bytes by hardware breakpoints.
 //!
 //! * `rotation`: which bytes are watched, and when.
-//! * `breakpoints`: opens breakpoints and reads what they catch.
+//! * `breakpoints`: opens breakpoints and reads their samples.
 //! * `kernel`: where the running kernel and its per-CPU data are.
 
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]

@@ -1,13 +1,13 @@
 //! Comments above members, and alignments behind their names.
 
-use crate::body::{Body, MemberShape, Node, Statement};
+use crate::body::{BodyNode, MemberShape, Statement, StructBody};
 use crate::edits::{Edit, Edits};
 use crate::join::Join;
-use crate::refusal::Refusal;
+use crate::refusal::SourceRefusal;
 
-/// What a member gets.
+/// Comment and attribute of a member.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Heading {
+pub struct MemberAnnotation {
     /// The member's declared index.
     pub member: usize,
     /// Text of a comment on a line of its own above it, or above the `#if` it comes first under.
@@ -16,9 +16,9 @@ pub struct Heading {
     pub attribute: Option<String>,
 }
 
-/// What came of headings.
+/// Annotations as edits.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Annotated {
+pub struct AnnotationEdits {
     /// Edits of the file's text.
     pub edits: Edits,
     /// Members that could not have their attribute, and why.
@@ -26,17 +26,17 @@ pub struct Annotated {
 }
 
 impl Join<'_, '_, '_> {
-    /// Writes headings. Members keep their order; an attribute goes only where it holds for one member of every
-    /// configuration.
+    /// Writes headings. Members keep their order; an attribute goes only where it holds for one member of
+    /// every configuration.
     /// Fails if two headings want the same place, or the result doesn't read back as meant.
-    pub fn annotate(&self, headings: &[Heading]) -> Result<Annotated, Refusal> {
-        let mut annotated = Annotated::default();
+    pub fn annotate(&self, headings: &[MemberAnnotation]) -> Result<AnnotationEdits, SourceRefusal> {
+        let mut annotated = AnnotationEdits::default();
         for heading in headings {
             let Some(statement) = self.statement_of(heading.member) else { continue };
             if let Some(comment) = &heading.comment {
                 annotated.edits.insert(self.comment_above(statement, comment))?;
             }
-            match (&heading.attribute, self.objection(statement)) {
+            match (&heading.attribute, self.attribute_refusal(statement)) {
                 (Some(attribute), None) => {
                     // Before the semicolon.
                     let at = statement.range.end.saturating_sub(1);
@@ -51,7 +51,8 @@ impl Join<'_, '_, '_> {
         Ok(annotated)
     }
 
-    /// A comment line above a statement's own lines, a blank line before it unless one is there or the body begins.
+    /// A comment line above a statement's own lines, a blank line before it unless one is there or the body
+    /// begins.
     fn comment_above(&self, statement: &Statement, comment: &str) -> Edit {
         let (body, source) = (self.body, self.body.source);
         let line = first_line(body, statement);
@@ -67,8 +68,8 @@ impl Join<'_, '_, '_> {
     }
 
     /// Why an attribute can't stand behind a statement's name.
-    fn objection(&self, statement: &Statement) -> Option<String> {
-        let is_one_field = matches!(statement.declarators(), [one] if one.shape == MemberShape::Field)
+    fn attribute_refusal(&self, statement: &Statement) -> Option<String> {
+        let is_one_field = matches!(statement.declarators(), [declarator] if declarator.shape == MemberShape::Field)
             && !statement.is_tangled;
         let reason = if statement.attributes.iter().any(|attribute| attribute.contains("aligned")) {
             "it has an alignment"
@@ -83,14 +84,14 @@ impl Join<'_, '_, '_> {
     }
 
     /// The same members, and not a statement more or less, must be there.
-    fn check_annotated(&self, edits: &Edits) -> Result<(), Refusal> {
+    fn check_annotated(&self, edits: &Edits) -> Result<(), SourceRefusal> {
         self.reread(edits, |body| {
             if body.statements().len() != self.body.statements().len() {
-                return Err(Refusal::ReadBack("a declaration is lost or new".to_owned()));
+                return Err(SourceRefusal::ReadBack("a declaration is lost or new".to_owned()));
             }
             let expected = self.expected.iter().enumerate().map(|(member, expected)| {
                 // Statements keep their order, so the place of the old one finds the new one.
-                let statement = self.owner(member).and_then(|at| body.statements().get(at));
+                let statement = self.statement_index(member).and_then(|at| body.statements().get(at));
                 expected.clone().with_line(statement.map(|statement| statement.line))
             });
             Join::new(body, &expected.collect::<Vec<_>>()).map(|_| ())
@@ -99,8 +100,8 @@ impl Join<'_, '_, '_> {
 }
 
 /// 0-based line above which a comment on a statement goes: before the `#if` lines whose first piece it is.
-fn first_line(body: &Body<'_, '_>, statement: &Statement) -> usize {
-    let mut node = Node::Piece(statement.piece);
+fn first_line(body: &StructBody<'_, '_>, statement: &Statement) -> usize {
+    let mut node = BodyNode::Piece(statement.piece);
     let mut piece = statement.piece;
     for (index, arm) in body.path(statement.piece).into_iter().rev() {
         let Some(first) =
@@ -109,7 +110,7 @@ fn first_line(body: &Body<'_, '_>, statement: &Statement) -> usize {
             break;
         };
         piece = first.piece;
-        node = Node::Block(index);
+        node = BodyNode::Block(index);
     }
     body.pieces.get(piece).map_or(0, |piece| piece.lines.start)
 }
@@ -117,23 +118,23 @@ fn first_line(body: &Body<'_, '_>, statement: &Statement) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::definition::Query;
+    use crate::definition::DefinitionQuery;
     use crate::join::ExpectedMember;
     use crate::scan::SourceText;
 
     /// The text with headings at members, each `(name, comment, attribute)`.
     fn annotated(text: &str, members: &[&str], headings: &[(&str, &str, bool)]) -> (String, Vec<usize>) {
         let source = SourceText::new(text.as_bytes());
-        let definition = source.find(&Query::named("s")).unwrap();
-        let body = Body::parse(&source, &definition).unwrap();
+        let definition = source.find(&DefinitionQuery::for_name("s")).unwrap();
+        let body = StructBody::parse(&source, &definition).unwrap();
         let expected: Vec<ExpectedMember> = members.iter().map(|name| ExpectedMember::named(name)).collect();
         let join = Join::new(&body, &expected).unwrap();
-        let heading = |(name, comment, aligned): &(&str, &str, bool)| Heading {
+        let heading = |(name, comment, aligned): &(&str, &str, bool)| MemberAnnotation {
             member: members.iter().position(|member| member == name).unwrap(),
             comment: (!comment.is_empty()).then(|| (*comment).to_owned()),
             attribute: aligned.then(|| "____cacheline_aligned".to_owned()),
         };
-        let headings: Vec<Heading> = headings.iter().map(heading).collect();
+        let headings: Vec<MemberAnnotation> = headings.iter().map(heading).collect();
         let annotated = join.annotate(&headings).unwrap();
         let new = String::from_utf8(annotated.edits.apply(text.as_bytes())).unwrap();
         (new, annotated.without_attribute.into_iter().map(|(member, _)| member).collect())

@@ -1,8 +1,8 @@
 //! From a wanted order of members to an order of lines.
 //!
-//! The body is cut into chunks of whole lines: units of members, barriers that nothing passes, and lines that stay
-//! where they are. Chunks are put in order, `#if` lines are written around them again, and the new text is read
-//! back before it is handed out.
+//! The body is cut into chunks of whole lines: units of members, barriers that nothing passes, and lines that
+//! stay where they are. Chunks are put in order, `#if` lines are written around them again, and the new text
+//! is read back before it is handed out.
 
 mod chunk;
 mod constraint;
@@ -10,16 +10,16 @@ mod note;
 mod render;
 mod sequence;
 
-pub use chunk::Together;
-pub use constraint::{MemberPlace, MemberUnit, TextConstraints};
-pub use note::Remark;
+pub use chunk::UnitReason;
+pub use constraint::{MemberTextPosition, MemberUnit, TextConstraints};
+pub use note::ReorderNote;
 
-use crate::body::{Body, PieceKind};
+use crate::body::{PieceKind, StructBody};
 use crate::edits::{Edit, Edits};
 use crate::join::{ExpectedMember, Join};
-use crate::refusal::Refusal;
-use crate::scan::{Literal, TokenKind, line_number};
-use chunk::Chunks;
+use crate::refusal::SourceRefusal;
+use crate::scan::{ConditionLiteral, TokenKind, line_number};
+use chunk::LineChunks;
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -29,28 +29,29 @@ use std::ops::Range;
 pub struct Reordering {
     /// Edits of the file's text; none for the declared order.
     pub edits: Edits,
-    /// What a reader should know, by line of the original.
-    pub notes: Vec<Remark>,
+    /// Notes for readers, by line of the original.
+    pub notes: Vec<ReorderNote>,
 }
 
 impl Join<'_, '_, '_> {
-    /// What the text allows an order to do.
+    /// Constraints of the text on an order.
     pub fn constraints(&self) -> TextConstraints {
-        TextConstraints::of(self, &Chunks::cut(self))
+        TextConstraints::from_chunks(self, &LineChunks::build(self))
     }
 
-    /// The edits that bring the members into an order: `order[k]` is the declared index of the member that comes
-    /// `k`-th. All or nothing.
-    /// Fails if the order isn't one, breaks what [`Join::constraints`] says, or the result doesn't read back as meant.
-    pub fn reorder(&self, order: &[usize]) -> Result<Reordering, Refusal> {
-        let chunks = Chunks::cut(self);
-        TextConstraints::of(self, &chunks).check(order)?;
+    /// The edits that bring the members into an order: `order[k]` is the declared index of the member that
+    /// comes `k`-th. All or nothing.
+    /// Fails if the order isn't one, breaks what [`Join::constraints`] says, or the result doesn't read back
+    /// as meant.
+    pub fn reorder(&self, order: &[usize]) -> Result<Reordering, SourceRefusal> {
+        let chunks = LineChunks::build(self);
+        TextConstraints::from_chunks(self, &chunks).check(order)?;
         if self.body.is_inline {
             // Nothing may move then, and lines aren't all the body's own.
             return Ok(Reordering::default());
         }
-        let sequence = sequence::arrange(self, &chunks, order);
-        let notes = note::notes(self, &chunks, &sequence);
+        let sequence = sequence::order_chunks(self, &chunks, order);
+        let notes = note::collect_notes(self, &chunks, &sequence);
         let lines = render::render(self, &chunks, &sequence);
         let edits = line_edits(self, &lines);
         check(self, &edits, order, &lines)?;
@@ -77,9 +78,9 @@ fn line_edits(join: &Join, lines: &[Range<usize>]) -> Edits {
     edits
 }
 
-/// Parses the edited text and joins it with the members in their new order. Every statement, of every branch, must
-/// still be there under its conditions, and no comment may be lost but those about the layout.
-fn check(join: &Join, edits: &Edits, order: &[usize], lines: &[Range<usize>]) -> Result<(), Refusal> {
+/// Parses the edited text and joins it with the members in their new order. Every statement, of every branch,
+/// must still be there under its conditions, and no comment may be lost but those about the layout.
+fn check(join: &Join, edits: &Edits, order: &[usize], lines: &[Range<usize>]) -> Result<(), SourceRefusal> {
     let old = join.body;
     // For each line of the original body that is written once its new number, both 1-based.
     let written = lines.iter().cloned().flatten().zip(old.lines.start..);
@@ -92,8 +93,8 @@ fn check(join: &Join, edits: &Edits, order: &[usize], lines: &[Range<usize>]) ->
     let expected: Vec<ExpectedMember> = order.iter().filter_map(member).collect();
     join.reread(edits, |new| {
         Join::new(new, &expected)?;
-        let failed = |what: &str| Err(Refusal::ReadBack(what.to_owned()));
-        if inventory(old) != inventory(new) {
+        let failed = |what: &str| Err(SourceRefusal::ReadBack(what.to_owned()));
+        if list_statements(old) != list_statements(new) {
             return failed("a declaration is lost, doubled or under another condition");
         }
         if comments(old) != comments(new) {
@@ -104,20 +105,20 @@ fn check(join: &Join, edits: &Edits, order: &[usize], lines: &[Range<usize>]) ->
 }
 
 /// Every statement's text with its conditions.
-fn inventory<'t>(body: &Body<'_, 't>) -> Vec<(&'t [u8], Vec<Literal>)> {
+fn list_statements<'t>(body: &StructBody<'_, 't>) -> Vec<(&'t [u8], Vec<ConditionLiteral>)> {
     let entry = |statement| {
-        // `#ifdef` lines may be nested the other way round.
+        // `#ifdef` lines may be nested in either order.
         let mut conditions = body.conditions(statement);
         conditions.sort();
         (body.text(statement), conditions)
     };
-    let mut found: Vec<(&[u8], Vec<Literal>)> = body.statements().iter().map(entry).collect();
+    let mut found: Vec<(&[u8], Vec<ConditionLiteral>)> = body.statements().iter().map(entry).collect();
     found.sort();
     found
 }
 
 /// Every comment outside declarations, those about the layout and those on preprocessor lines apart.
-fn comments<'t>(body: &Body<'_, 't>) -> Vec<&'t [u8]> {
+fn comments<'t>(body: &StructBody<'_, 't>) -> Vec<&'t [u8]> {
     let pieces = body.pieces.iter().filter(|piece| piece.kind != PieceKind::Layout);
     let tokens = pieces.flat_map(|piece| piece.comments.iter());
     let is_comment = |index: &&usize| body.source.kind(**index) == Some(TokenKind::Comment);

@@ -5,25 +5,25 @@
 //!
 //! * `attribute`, `comment`, `macros`: words, comments and macros of C and of the kernel.
 //! * `element`: the body cut into statements, comments and preprocessor lines.
-//! * `declarator`: what a statement declares.
-//! * `statement`, `own`: which lines belong to which statement.
+//! * `declarator`: the members of a statement.
+//! * `statement`, `ownership`: which lines belong to which statement.
 //! * `tree`: the nest of `#if` blocks.
-//! * `pin`: what fixes members, and `whole`: these steps in order, and all of it.
+//! * `pin`: which members are fixed, and `parsed`: these steps in order, and all of it.
 
 pub(crate) mod attribute;
 mod comment;
 mod declarator;
 mod element;
 mod macros;
-mod own;
+mod ownership;
+mod parsed;
 mod pin;
 mod statement;
 mod tree;
-mod whole;
 
-pub use statement::{Declarator, Declares, FixedPlace, MemberShape, Statement};
-pub use whole::Body;
+pub use parsed::StructBody;
+pub use statement::{Declarator, DeclaredMembers, FixedPlace, MemberShape, Statement};
 
 pub(crate) use comment::{is_layout_comment, names_cacheline};
-pub(crate) use statement::{Piece, PieceKind, quoted};
-pub(crate) use tree::Node;
+pub(crate) use statement::{BodyPiece, PieceKind, quoted};
+pub(crate) use tree::BodyNode;

@@ -1,7 +1,7 @@
 //! Where a struct or union is defined.
 
 use crate::body::attribute;
-use crate::refusal::Refusal;
+use crate::refusal::SourceRefusal;
 use crate::scan::{SourceText, TokenKind};
 
 /// More words than this before `{` are no struct head.
@@ -9,7 +9,7 @@ const HEAD_WORDS: usize = 12;
 
 /// A definition `struct tag { … } tail;` in a [`SourceText`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Definition {
+pub struct StructDefinition {
     /// `struct tag`'s name, if it has one.
     pub tag: Option<String>,
     /// Names a `typedef` gives it.
@@ -30,16 +30,16 @@ pub struct Definition {
 
 /// Which definition is wanted. Debug info knows a name, a line or both.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Query {
+pub struct DefinitionQuery {
     /// Tag or typedef name.
     pub name: Option<String>,
     /// 1-based line of `DW_AT_decl_line`; may be off if the file has changed.
     pub line: Option<u32>,
 }
 
-impl Query {
+impl DefinitionQuery {
     /// Asks by name alone.
-    pub fn named(name: &str) -> Self {
+    pub fn for_name(name: &str) -> Self {
         Self { name: Some(name.to_owned()), line: None }
     }
     /// Adds the line where debug info has it.
@@ -50,51 +50,52 @@ impl Query {
 
 impl SourceText<'_> {
     /// All definitions with a body, in order; those inside others too.
-    pub fn definitions(&self) -> Vec<Definition> {
+    pub fn definitions(&self) -> Vec<StructDefinition> {
         let starts = (0..self.tokens().len()).filter(|index| is_keyword(self, *index));
         starts.filter_map(|index| definition_at(self, index)).collect()
     }
 
-    /// The definition asked for.
-    /// Fails if there is none, or the line doesn't tell which of several it is.
-    pub fn find(&self, query: &Query) -> Result<Definition, Refusal> {
+    /// The one definition that a query fits.
+    /// Fails if there is none, or the line doesn't show which of several it is.
+    pub fn find(&self, query: &DefinitionQuery) -> Result<StructDefinition, SourceRefusal> {
         let mut found = self.candidates(query);
         match (found.len(), &query.name, query.line) {
             (1, _, _) => Ok(found.remove(0)),
-            (0, Some(name), _) => Err(Refusal::NotFound(name.clone())),
-            (0, None, line) => Err(Refusal::NothingAtLine(line.unwrap_or(0))),
+            (0, Some(name), _) => Err(SourceRefusal::NotFound(name.clone())),
+            (0, None, line) => Err(SourceRefusal::NothingAtLine(line.unwrap_or(0))),
             _ => {
                 let lines = found.iter().map(|definition| definition.line).collect();
-                Err(Refusal::Ambiguous(query.name.clone().unwrap_or_default(), lines))
+                Err(SourceRefusal::Ambiguous(query.name.clone().unwrap_or_default(), lines))
             }
         }
     }
 
-    /// Every definition that could be meant: those of the name, narrowed by the line if it hits the head of one of them.
-    pub fn candidates(&self, query: &Query) -> Vec<Definition> {
+    /// Every definition that could be meant: those of the name, narrowed by the line if it hits the head of
+    /// one of them.
+    pub fn candidates(&self, query: &DefinitionQuery) -> Vec<StructDefinition> {
         let named = match &query.name {
-            Some(name) => self.named(name),
+            Some(name) => self.find_named(name),
             None => self.definitions(),
         };
-        let is_hit = |found: &&Definition| {
+        let is_hit = |found: &&StructDefinition| {
             query
                 .line
                 .is_some_and(|line| self.line_of(found.keyword) <= line && line <= self.line_of(found.open))
         };
-        let hits: Vec<Definition> = named.iter().filter(is_hit).cloned().collect();
+        let hits: Vec<StructDefinition> = named.iter().filter(is_hit).cloned().collect();
         if hits.is_empty() && query.name.is_some() { named } else { hits }
     }
 
     /// Definitions with that tag, else with that typedef name.
-    fn named(&self, name: &str) -> Vec<Definition> {
-        let is_tagged = |definition: &Definition| definition.tag.as_deref() == Some(name);
+    fn find_named(&self, name: &str) -> Vec<StructDefinition> {
+        let is_tagged = |definition: &StructDefinition| definition.tag.as_deref() == Some(name);
         let (tagged, mut others): (Vec<_>, Vec<_>) = self.definitions().into_iter().partition(is_tagged);
         others.retain(|definition| definition.typedefs.iter().any(|typedef| typedef == name));
         if tagged.is_empty() { others } else { tagged }
     }
 }
 
-impl Definition {
+impl StructDefinition {
     /// The name to call it by in messages.
     pub fn name(&self) -> &str {
         self.tag.as_ref().or(self.typedefs.first()).map_or("(anonymous)", String::as_str)
@@ -106,12 +107,12 @@ fn is_keyword(source: &SourceText, index: usize) -> bool {
 }
 
 /// Reads a definition whose `struct` or `union` stands at a token.
-pub(crate) fn definition_at(source: &SourceText, keyword: usize) -> Option<Definition> {
+pub(crate) fn definition_at(source: &SourceText, keyword: usize) -> Option<StructDefinition> {
     let mut attributes = Vec::new();
-    let (tag, open) = head(source, keyword, &mut attributes)?;
+    let (tag, open) = parse_head(source, keyword, &mut attributes)?;
     let close = source.partner(open).filter(|close| *close > open)?;
-    let names = tail(source, close, &mut attributes);
-    Some(Definition {
+    let names = parse_tail(source, close, &mut attributes);
+    Some(StructDefinition {
         tag: tag.map(|tag| lossy(source.text(tag))),
         typedefs: if is_typedef(source, keyword) { names } else { Vec::new() },
         is_union: source.text(keyword) == b"union",
@@ -124,7 +125,11 @@ pub(crate) fn definition_at(source: &SourceText, keyword: usize) -> Option<Defin
 }
 
 /// The tag and the opening brace behind a keyword. Adds the attributes between.
-fn head(source: &SourceText, keyword: usize, attributes: &mut Vec<String>) -> Option<(Option<usize>, usize)> {
+fn parse_head(
+    source: &SourceText,
+    keyword: usize,
+    attributes: &mut Vec<String>,
+) -> Option<(Option<usize>, usize)> {
     let (mut tag, mut at) = (None, keyword + 1);
     for _ in 0..HEAD_WORDS {
         at = skip_comments(source, at);
@@ -144,7 +149,7 @@ fn head(source: &SourceText, keyword: usize, attributes: &mut Vec<String>) -> Op
 }
 
 /// The names behind a closing brace. Adds the attributes among them.
-fn tail(source: &SourceText, close: usize, attributes: &mut Vec<String>) -> Vec<String> {
+fn parse_tail(source: &SourceText, close: usize, attributes: &mut Vec<String>) -> Vec<String> {
     let (mut names, mut at) = (Vec::new(), close);
     loop {
         at = skip_comments(source, at + 1);
@@ -161,7 +166,8 @@ fn tail(source: &SourceText, close: usize, attributes: &mut Vec<String>) -> Vec<
     }
 }
 
-/// The last token of an attribute: the closing bracket of one with arguments, or the opening one if nothing closes it.
+/// The last token of an attribute: the closing bracket of one with arguments, or the opening one if nothing
+/// closes it.
 fn attribute_end(source: &SourceText, at: usize) -> Option<usize> {
     let open = skip_comments(source, at + 1);
     if source.is_punct(open, b'(') {

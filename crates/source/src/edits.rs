@@ -7,7 +7,7 @@ use std::ops::Range;
 pub struct Edit {
     /// Range of the original; empty for an insertion.
     pub range: Range<usize>,
-    /// What stands there afterwards; empty for a deletion.
+    /// Bytes that replace it; empty for a deletion.
     pub replacement: Vec<u8>,
 }
 
@@ -20,7 +20,7 @@ pub struct Edits {
 /// Two edits want the same bytes, or insert at the same place.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("edit of bytes {}..{} overlaps the edit of bytes {}..{}", new.start, new.end, old.start, old.end)]
-pub struct Overlap {
+pub struct EditOverlap {
     /// The edit that came first.
     pub old: Range<usize>,
     /// The one refused.
@@ -30,12 +30,12 @@ pub struct Overlap {
 impl Edits {
     /// Adds an edit.
     /// Fails if it overlaps one that is there; nothing changes then.
-    pub fn insert(&mut self, edit: Edit) -> Result<(), Overlap> {
+    pub fn insert(&mut self, edit: Edit) -> Result<(), EditOverlap> {
         let at = self.sorted.partition_point(|old| old.range.start < edit.range.start);
         let before = at.checked_sub(1).and_then(|before| self.sorted.get(before));
         for old in before.into_iter().chain(self.sorted.get(at)) {
-            if overlap(&old.range, &edit.range) {
-                return Err(Overlap { old: old.range.clone(), new: edit.range });
+            if ranges_overlap(&old.range, &edit.range) {
+                return Err(EditOverlap { old: old.range.clone(), new: edit.range });
             }
         }
         self.sorted.insert(at, edit);
@@ -44,7 +44,7 @@ impl Edits {
 
     /// Adds all of another set's edits or none.
     /// Fails with the first overlap.
-    pub fn merge(&mut self, other: &Self) -> Result<(), Overlap> {
+    pub fn merge(&mut self, other: &Self) -> Result<(), EditOverlap> {
         let mut merged = self.clone();
         for edit in &other.sorted {
             merged.insert(edit.clone())?;
@@ -88,9 +88,9 @@ fn clip(bytes: &[u8], range: Range<usize>) -> &[u8] {
 }
 
 /// Whether two ranges share a byte, or are insertions at one place, or one inserts inside the other.
-fn overlap(one: &Range<usize>, other: &Range<usize>) -> bool {
-    let shares = one.start < other.end && other.start < one.end;
-    shares || one.start == other.start
+fn ranges_overlap(first: &Range<usize>, second: &Range<usize>) -> bool {
+    let shares = first.start < second.end && second.start < first.end;
+    shares || first.start == second.start
 }
 
 #[cfg(test)]

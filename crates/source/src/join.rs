@@ -1,27 +1,27 @@
-//! The members debug info names, laid beside the text's declarations.
+//! The members that debug info names, joined with the text's declarations.
 //!
-//! The text holds the declarations of every configuration; debug info has the members of one. [`Join::new`] finds
-//! the choice of `#if` branches whose declarations are exactly those members in that order. If there is none, or
-//! more than one, it refuses.
+//! The text holds the declarations of every configuration; debug info has the members of one. [`Join::new`]
+//! finds the choice of `#if` branches whose declarations are exactly those members in that order. If there is
+//! none, or more than one, it refuses.
 
 mod expected;
 mod facts;
 mod program;
 mod solve;
 
-use crate::body::{Body, Declares, Statement};
+use crate::body::{DeclaredMembers, Statement, StructBody};
 use crate::edits::Edits;
-use crate::refusal::Refusal;
+use crate::refusal::SourceRefusal;
 use crate::scan::SourceText;
 pub use expected::ExpectedMember;
-use facts::Facts;
-use program::Program;
+use facts::ConditionFacts;
+use program::BranchProgram;
 use std::ops::Range;
 
 /// A body whose declarations are joined with the members of debug info.
 #[derive(Clone, Debug)]
 pub struct Join<'b, 's, 't> {
-    pub(crate) body: &'b Body<'s, 't>,
+    pub(crate) body: &'b StructBody<'s, 't>,
     pub(crate) expected: Vec<ExpectedMember>,
     /// For each statement its run of members.
     runs: Vec<Range<usize>>,
@@ -32,38 +32,39 @@ pub struct Join<'b, 's, 't> {
 impl<'b, 's, 't> Join<'b, 's, 't> {
     /// Finds the branches that declare exactly these members in this order.
     /// Fails if no choice of branches or more than one does so.
-    pub fn new(body: &'b Body<'s, 't>, expected: &[ExpectedMember]) -> Result<Self, Refusal> {
-        let facts = Facts::derive(body, expected)?;
-        let program = Program::compile(body, &facts);
-        let takes = solve::solve(body, expected, &program, &facts)?;
+    pub fn new(body: &'b StructBody<'s, 't>, expected: &[ExpectedMember]) -> Result<Self, SourceRefusal> {
+        let facts = ConditionFacts::derive(body, expected)?;
+        let program = BranchProgram::compile(body, &facts);
+        let assignment = solve::assign_members(body, expected, &program, &facts)?;
         let mut join = Self {
             body,
             expected: expected.to_vec(),
             runs: vec![0..0; body.statements().len()],
             owners: vec![0; expected.len()],
         };
-        for (statement, members) in takes {
+        for (statement, members) in assignment {
             join.owners[members.clone()].fill(statement);
             join.runs[statement] = members;
         }
         Ok(join)
     }
 
-    /// Reads the edited text again, for checks: what was meant must be there, and nothing else may have changed.
+    /// Reads the edited text again, for checks: what was meant must be there, and nothing else may have
+    /// changed.
     pub(crate) fn reread<T>(
         &self,
         edits: &Edits,
-        check: impl FnOnce(&Body) -> Result<T, Refusal>,
-    ) -> Result<T, Refusal> {
+        check: impl FnOnce(&StructBody) -> Result<T, SourceRefusal>,
+    ) -> Result<T, SourceRefusal> {
         let text = edits.apply(self.body.source.bytes());
         let source = SourceText::new(&text);
-        let gone = || Refusal::ReadBack("the struct is gone".to_owned());
-        let definition = self.body.found_again(&source).ok_or_else(gone)?;
-        check(&Body::parse(&source, &definition)?)
+        let gone = || SourceRefusal::ReadBack("the struct is gone".to_owned());
+        let definition = self.body.find_again(&source).ok_or_else(gone)?;
+        check(&StructBody::parse(&source, &definition)?)
     }
 
     /// The body it joins.
-    pub fn body(&self) -> &'b Body<'s, 't> {
+    pub fn body(&self) -> &'b StructBody<'s, 't> {
         self.body
     }
 
@@ -73,24 +74,24 @@ impl<'b, 's, 't> Join<'b, 's, 't> {
     }
 
     /// Index of the statement that declares a member.
-    pub(crate) fn owner(&self, member: usize) -> Option<usize> {
+    pub(crate) fn statement_index(&self, member: usize) -> Option<usize> {
         self.owners.get(member).copied()
     }
 
     /// The statement that declares a member.
     pub fn statement_of(&self, member: usize) -> Option<&'b Statement> {
-        self.body.statements().get(self.owner(member)?)
+        self.body.statements().get(self.statement_index(member)?)
     }
 
     /// Whether a statement's text is not understood beyond what debug info says of it.
     pub(crate) fn is_understood(&self, statement: usize) -> bool {
         let Some(found) = self.body.statements().get(statement) else { return false };
         let members = self.members_of(statement);
-        match found.declares {
-            Declares::Members(_) => true,
-            Declares::Nothing => false,
-            Declares::Unknown if found.is_tangled || members.len() != 1 => false,
-            Declares::Unknown => {
+        match found.declared {
+            DeclaredMembers::Members(_) => true,
+            DeclaredMembers::Nothing => false,
+            DeclaredMembers::Unknown if found.is_tangled || members.len() != 1 => false,
+            DeclaredMembers::Unknown => {
                 let name = self.expected.get(members.start).and_then(|member| member.name.as_deref());
                 name.is_some_and(|name| solve::words(self.body, found).contains(name.as_bytes()))
             }

@@ -1,111 +1,121 @@
 //! Markers around groups of members: where they stand so that every configuration that has one has the other.
 //!
-//! * `side` finds the places a marker can have at one end of a group, by the nest of `#if` blocks.
-//! * `slot` writes the markers that go between the same two lines.
+//! * `position` finds where a marker can be at one end of a group, by the nest of `#if` blocks.
+//! * `insertion` writes the markers that go between the same two lines.
 
+mod insertion;
 mod marking;
+mod position;
 mod readback;
-mod side;
-mod slot;
 
 use crate::body::{MemberShape, Statement};
 use crate::definition::lossy;
 use crate::edits::Edits;
 use crate::join::Join;
-use crate::refusal::Refusal;
-use crate::scan::Literal;
+use crate::refusal::SourceRefusal;
+use crate::scan::ConditionLiteral;
 #[cfg(test)]
 use crate::scan::SourceText;
-pub use marking::{Covered, Marking};
-use marking::{group, marker};
-use side::{Edge, Side};
-use slot::Slots;
+use insertion::InsertionPoints;
+pub use marking::{CoveredMember, GroupToMark};
+use marking::{group_name, marker_name};
+use position::{GroupEdge, MarkerPosition};
 use std::collections::BTreeSet;
 
-/// What lets the compiler shuffle members (include/linux/compiler_types.h).
+/// The attribute that lets the compiler shuffle members (include/linux/compiler_types.h).
 const SHUFFLED: &str = "__randomize_layout";
 
-/// What came of markings.
+/// Markers as edits.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Marked {
+pub struct MarkerEdits {
     /// Edits of the file's text.
     pub edits: Edits,
-    /// For each marking the plain members between its markers in any configuration, or why it has none. Bit-fields,
-    /// flexible arrays and unnamed members are left out: `offsetof` and `sizeof` can't take them.
-    pub groups: Vec<Result<Vec<Covered>, String>>,
+    /// For each marking the plain members between its markers in any configuration, or why it has none.
+    /// Bit-fields, flexible arrays and unnamed members are left out: `offsetof` and `sizeof` can't take them.
+    pub groups: Vec<Result<Vec<CoveredMember>, String>>,
 }
 
 impl Join<'_, '_, '_> {
-    /// Writes markers around groups; members keep their order. Both markers of a group stand under the same conditions:
-    /// where the text has no such places, `#if` blocks are closed and opened again.
+    /// Writes markers around groups; members keep their order. Both markers of a group stand under the same
+    /// conditions: where the text has no such places, `#if` blocks are closed and opened again.
     /// Fails if the result doesn't read back as meant.
-    pub fn mark(&self, markings: &[Marking]) -> Result<Marked, Refusal> {
-        let mut slots = Slots::new(self.body);
-        let groups: Vec<_> = markings.iter().map(|marking| self.mark_one(marking, &mut slots)).collect();
-        let edits = slots.edits()?;
-        let of_marking = readback::check(self, &edits, markings, &groups)?;
-        let groups = groups.into_iter().zip(of_marking).map(|(group, covered)| group.map(|()| covered));
-        Ok(Marked { edits, groups: groups.collect() })
+    pub fn mark(&self, markings: &[GroupToMark]) -> Result<MarkerEdits, SourceRefusal> {
+        let mut points = InsertionPoints::new(self.body);
+        let groups: Vec<_> = markings.iter().map(|marking| self.mark_group(marking, &mut points)).collect();
+        let edits = points.edits()?;
+        let covered_members = readback::check(self, &edits, markings, &groups)?;
+        let groups = groups.into_iter().zip(covered_members).map(|(group, covered)| group.map(|()| covered));
+        Ok(MarkerEdits { edits, groups: groups.collect() })
     }
 
-    fn mark_one(&self, marking: &Marking, slots: &mut Slots) -> Result<(), String> {
+    fn mark_group(&self, marking: &GroupToMark, points: &mut InsertionPoints) -> Result<(), String> {
         let statements = self.body.statements();
-        if statements.iter().any(|statement| group(statement) == Some(&marking.name)) {
+        if statements.iter().any(|statement| group_name(statement) == Some(&marking.name)) {
             return Err(format!("a group {} is there", marking.name));
         }
         // The first and the last declaration.
         let last = marking.members.end.checked_sub(1).filter(|last| *last >= marking.members.start);
-        let ends = self.owner(marking.members.start).zip(last.and_then(|last| self.owner(last)));
+        let ends =
+            self.statement_index(marking.members.start).zip(last.and_then(|last| self.statement_index(last)));
         let (first, last) = ends.ok_or("it has no declarations of its own")?;
-        self.object(first, last)?;
-        let begins = side::places(self, first, &marking.members, Edge::Begin);
-        let ends = side::places(self, last, &marking.members, Edge::End);
+        self.check_markable(first, last)?;
+        let begins = position::find_positions(self, first, &marking.members, GroupEdge::Begin);
+        let ends = position::find_positions(self, last, &marking.members, GroupEdge::End);
         let (begin, end) = self
-            .pair(marking, &begins, &ends)
+            .find_pair(marking, &begins, &ends)
             .ok_or("its first or last member shares a line or an #if block with members of no group")?;
         let indent = lossy(self.body.source.indent(statements[first].range.start));
         let comment = format!("{indent}/* {} */", marking.comment);
-        slots.put(begin, true, vec![comment, format!("{indent}{}", marking.begin)]);
-        slots.put(end, false, vec![format!("{indent}{}", marking.end)]);
+        points.insert(begin, true, vec![comment, format!("{indent}{}", marking.begin)]);
+        points.insert(end, false, vec![format!("{indent}{}", marking.end)]);
         Ok(())
     }
 
     /// Why nothing can be marked from one declaration to another, if so.
-    fn object(&self, first: usize, last: usize) -> Result<(), String> {
+    fn check_markable(&self, first: usize, last: usize) -> Result<(), String> {
         let body = self.body;
         let (before, rest) = body.statements().split_at(first);
         let (own, behind) = rest.split_at(last + 1 - first);
         if body.is_inline {
             return Err("declarations share a line with the braces".to_owned());
         }
-        if own.iter().any(|statement| marker(statement).is_some()) {
+        if own.iter().any(|statement| marker_name(statement).is_some()) {
             return Err("other cacheline groups begin or end among its members".to_owned());
         }
         let count =
-            |edge: &str| before.iter().filter_map(marker).filter(|name| name.starts_with(edge)).count();
+            |edge: &str| before.iter().filter_map(marker_name).filter(|name| name.starts_with(edge)).count();
         if count("begin__") > count("end__") {
             return Err("it lies in a cacheline group that is there".to_owned());
         }
         let bare = |statement: &Statement| lossy(body.text(statement));
-        let shuffles = before.iter().filter(|one| bare(one).starts_with("randomized_struct_fields")).count();
+        let shuffles =
+            before.iter().filter(|statement| bare(statement).starts_with("randomized_struct_fields")).count();
         let attributes = &body.definition().attributes;
         if shuffles % 2 == 1 || attributes.iter().any(|attribute| attribute.contains(SHUFFLED)) {
             return Err("the compiler shuffles its members where CONFIG_RANDSTRUCT is set".to_owned());
         }
         let splits_bits = [(before.last(), own.first()), (own.last(), behind.first())];
-        match splits_bits.iter().any(|(one, next)| one.is_some_and(is_bits) && next.is_some_and(is_bits)) {
+        match splits_bits
+            .iter()
+            .any(|(previous, next)| previous.is_some_and(is_bits) && next.is_some_and(is_bits))
+        {
             true => Err("a marker would come between bit-fields and move them".to_owned()),
             false => Ok(()),
         }
     }
 
-    /// The two places under equal conditions: those that all members share, so that no configuration has members of the
-    /// group without its markers; of these the fewest blocks cut, and the innermost.
-    fn pair(&self, marking: &Marking, begins: &[Side], ends: &[Side]) -> Option<(Side, Side)> {
-        let shared = self.shared(marking);
+    /// The two places under equal conditions: those that all members share, so that no configuration has
+    /// members of the group without its markers; of these the fewest blocks cut, and the innermost.
+    fn find_pair(
+        &self,
+        marking: &GroupToMark,
+        begins: &[MarkerPosition],
+        ends: &[MarkerPosition],
+    ) -> Option<(MarkerPosition, MarkerPosition)> {
+        let shared = self.shared_conditions(marking);
         let pairs = begins.iter().flat_map(|begin| ends.iter().map(move |end| (begin, end)));
         let equal = pairs.filter(|(begin, end)| begin.conditions == end.conditions);
-        let cost = |(begin, end): &(&Side, &Side)| {
+        let cost = |(begin, end): &(&MarkerPosition, &MarkerPosition)| {
             let is_shared = begin.conditions.is_subset(&shared);
             let depth = i64::try_from(begin.conditions.len()).unwrap_or(i64::MAX);
             (!is_shared, begin.splits + end.splits, if is_shared { -depth } else { depth })
@@ -114,9 +124,10 @@ impl Join<'_, '_, '_> {
     }
 
     /// Conditions that all members of a group stand under.
-    fn shared(&self, marking: &Marking) -> BTreeSet<Literal> {
+    fn shared_conditions(&self, marking: &GroupToMark) -> BTreeSet<ConditionLiteral> {
         let members = marking.members.clone().filter_map(|member| self.statement_of(member));
-        let conditions = members.map(|of| self.body.conditions(of).into_iter().collect::<BTreeSet<_>>());
+        let conditions =
+            members.map(|statement| self.body.conditions(statement).into_iter().collect::<BTreeSet<_>>());
         conditions.reduce(|shared, own| &shared & &own).unwrap_or_default()
     }
 }
@@ -129,37 +140,38 @@ fn is_bits(statement: &Statement) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::body::Body;
-    use crate::definition::Query;
+    use crate::body::StructBody;
+    use crate::definition::DefinitionQuery;
     use crate::join::ExpectedMember;
 
-    /// The text with plain markers around groups, each given by its first and last member, and what is covered.
+    /// The text with plain markers around groups, each given by its first and last member, and what is
+    /// covered.
     fn marked(
         text: &str,
         members: &[&str],
         groups: &[(&str, &str)],
     ) -> (String, Vec<Result<String, String>>) {
         let source = SourceText::new(text.as_bytes());
-        let definition = source.find(&Query::named("s")).unwrap();
-        let body = Body::parse(&source, &definition).unwrap();
+        let definition = source.find(&DefinitionQuery::for_name("s")).unwrap();
+        let body = StructBody::parse(&source, &definition).unwrap();
         let expected: Vec<ExpectedMember> = members.iter().map(|name| ExpectedMember::named(name)).collect();
         let join = Join::new(&body, &expected).unwrap();
         let at = |name: &str| members.iter().position(|member| *member == name).unwrap();
-        let marking = |(number, (first, last)): (usize, &(&str, &str))| Marking {
+        let marking = |(number, (first, last)): (usize, &(&str, &str))| GroupToMark {
             name: format!("g{number}"),
             members: at(first)..at(last) + 1,
             comment: format!("Group {number}"),
             begin: format!("__cacheline_group_begin(g{number});"),
             end: format!("__cacheline_group_end(g{number});"),
         };
-        let markings: Vec<Marking> = (1..).zip(groups).map(marking).collect();
+        let markings: Vec<GroupToMark> = (1..).zip(groups).map(marking).collect();
         let marked = join.mark(&markings).unwrap();
-        let shown = |covered: Vec<Covered>| {
-            let one = |covered: &Covered| {
+        let shown = |covered: Vec<CoveredMember>| {
+            let show_one = |covered: &CoveredMember| {
                 let conditions: Vec<String> = covered.conditions.iter().map(ToString::to_string).collect();
                 format!("{}[{}]", covered.name, conditions.join(" "))
             };
-            covered.iter().map(one).collect::<Vec<_>>().join(" ")
+            covered.iter().map(show_one).collect::<Vec<_>>().join(" ")
         };
         let new = String::from_utf8(marked.edits.apply(text.as_bytes())).unwrap();
         (new, marked.groups.into_iter().map(|group| group.map(shown)).collect())

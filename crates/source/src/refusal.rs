@@ -1,12 +1,12 @@
 //! Why a struct's text is left alone.
 
-use crate::edits::Overlap;
+use crate::edits::EditOverlap;
 
-/// Why a struct's text can't be read or changed: an answer, not a fault. Every message is a sentence with 1-based line
-/// numbers, names of members in it are quoted.
+/// Why a struct's text can't be read or changed: an answer, not a fault. Every message is a sentence with
+/// 1-based line numbers, names of members in it are quoted.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Refusal {
+pub enum SourceRefusal {
     /// No definition of that name.
     #[error("no definition of `{0}` in this file")]
     NotFound(String),
@@ -14,7 +14,7 @@ pub enum Refusal {
     #[error("no struct or union is defined at line {0}")]
     NothingAtLine(u32),
     /// Several definitions of the name fit, at these lines.
-    #[error("`{0}` has {count} definitions, at lines {lines}", count = .1.len(), lines = listed(.1))]
+    #[error("`{0}` has {count} definitions, at lines {lines}", count = .1.len(), lines = format_lines(.1))]
     Ambiguous(String, Vec<u32>),
     /// Brackets or `#if` lines don't pair up.
     #[error("the brackets or #if lines of the body don't pair up at line {0}")]
@@ -28,8 +28,8 @@ pub enum Refusal {
     /// The text has no declaration for a member: its name, the definition's first and last line.
     #[error("debug info has member {0}, which lines {1}-{2} don't declare")]
     NotDeclared(String, u32, u32),
-    /// The text declares something debug info doesn't have: the line, what it declares, and the member that is wanted there
-    /// (or `no more members`).
+    /// The text declares something debug info doesn't have: the line, what it declares, and the member that
+    /// is wanted there (or `no more members`).
     #[error("line {0} declares {1}, where debug info has {2}")]
     Differs(u32, String, String),
     /// No choice of `#if` branches declares the members. The first member that can't be placed.
@@ -55,7 +55,8 @@ pub enum Refusal {
     /// The order isn't one: entries given, and members there are.
     #[error("the order has {0} entries that aren't each of the {1} members once")]
     NotAPermutation(usize, usize),
-    /// Members of one declaration would be torn apart: which, where they are declared, and why they belong together.
+    /// Members of one declaration would be torn apart: which, where they are declared, and why they belong
+    /// together.
     #[error("{0} at line {1} move together ({2}), and the order takes them apart")]
     SplitsUnit(String, u32, &'static str),
     /// A member would cross what doesn't move.
@@ -75,14 +76,14 @@ pub enum Refusal {
     ReadBack(String),
 }
 
-impl From<Overlap> for Refusal {
-    fn from(overlap: Overlap) -> Self {
+impl From<EditOverlap> for SourceRefusal {
+    fn from(overlap: EditOverlap) -> Self {
         Self::ReadBack(overlap.to_string())
     }
 }
 
 /// `4 and 9` or `4, 9 and 12`.
-fn listed(lines: &[u32]) -> String {
+fn format_lines(lines: &[u32]) -> String {
     let lines: Vec<String> = lines.iter().map(u32::to_string).collect();
     match lines.split_last() {
         Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),

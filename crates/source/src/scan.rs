@@ -1,16 +1,17 @@
-//! C text cut into tokens with byte ranges: comments, literals, preprocessor lines, words, and which brackets pair.
+//! C text cut into tokens with byte ranges: comments, literals, preprocessor lines, words, and which brackets
+//! pair.
 //!
-//! Nothing is expanded and nothing is rejected: any bytes give tokens, and between two tokens there is nothing but
-//! white space and spliced line ends.
+//! Nothing is expanded and nothing is rejected: any bytes give tokens, and between two tokens there is
+//! nothing but white space and spliced line ends.
 
 mod brackets;
 mod directive;
 mod lines;
 mod token;
 
-pub use directive::{Directive, Literal};
-pub use lines::Lines;
-pub use token::{Token, TokenKind, tokens};
+pub use directive::{ConditionLiteral, Directive};
+pub use lines::LineIndex;
+pub use token::{Token, TokenKind, tokenize};
 
 pub(crate) use lines::line_number;
 pub(crate) use token::is_word;
@@ -22,16 +23,16 @@ use std::ops::Range;
 pub struct SourceText<'t> {
     bytes: &'t [u8],
     tokens: Vec<Token>,
-    lines: Lines,
+    lines: LineIndex,
     partners: Vec<Option<usize>>,
 }
 
 impl<'t> SourceText<'t> {
     /// Scans a file's text.
     pub fn new(bytes: &'t [u8]) -> Self {
-        let tokens = token::tokens(bytes);
-        let partners = brackets::partners(bytes, &tokens);
-        Self { bytes, lines: Lines::new(bytes), tokens, partners }
+        let tokens = token::tokenize(bytes);
+        let partners = brackets::pair_brackets(bytes, &tokens);
+        Self { bytes, lines: LineIndex::new(bytes), tokens, partners }
     }
 
     /// The whole text.
@@ -45,7 +46,7 @@ impl<'t> SourceText<'t> {
     }
 
     /// Where lines begin.
-    pub fn lines(&self) -> &Lines {
+    pub fn lines(&self) -> &LineIndex {
         &self.lines
     }
 
@@ -54,7 +55,7 @@ impl<'t> SourceText<'t> {
         self.tokens.get(index).copied()
     }
 
-    /// The closing bracket's token index for an opening one, and the other way round.
+    /// The closing bracket's token index for an opening one, and vice versa.
     pub fn partner(&self, index: usize) -> Option<usize> {
         self.partners.get(index).copied().flatten()
     }
@@ -119,7 +120,7 @@ impl<'t> SourceText<'t> {
         self.line(line).trim_ascii().is_empty()
     }
 
-    /// What the line of a byte is indented with.
+    /// The blanks at the beginning of a byte's line.
     pub(crate) fn indent(&self, offset: usize) -> &'t [u8] {
         let line = self.line(self.lines.index(offset));
         let length = line.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();

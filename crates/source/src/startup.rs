@@ -1,4 +1,4 @@
-//! Code that runs once when the kernel starts, as a home for assertions about a struct's groups.
+//! Functions that run once when the kernel starts, from which assertions about a struct's groups are called.
 //!
 //! * `function` finds `__init` functions and the place behind their declarations.
 //! * `assertion` writes the function that checks a struct's groups.
@@ -6,28 +6,34 @@
 mod assertion;
 mod function;
 
-pub use assertion::{Assertion, Manner, check};
-pub use function::{Startup, startups};
+pub use assertion::{CheckInvocation, GroupAssertion, write_check_function};
+pub use function::{InitFunction, find_init_functions};
 
 use crate::edits::{Edit, Edits};
-use crate::refusal::Refusal;
+use crate::refusal::SourceRefusal;
 use crate::scan::SourceText;
 
 /// Puts a function's definition above a startup function and a call of it behind that one's declarations.
-/// Fails if the function isn't there, is there twice, or mixes declarations and `#if` lines so that no place is found.
-pub fn call_in(text: &[u8], function: &str, definition: &str, call: &str) -> Result<Edits, Refusal> {
+/// Fails if the function isn't there, is there twice, or mixes declarations and `#if` lines so that no place
+/// is found.
+pub fn insert_call(
+    text: &[u8],
+    function: &str,
+    definition: &str,
+    call: &str,
+) -> Result<Edits, SourceRefusal> {
     let source = SourceText::new(text);
-    let mut all = startups(&source);
+    let mut all = find_init_functions(&source);
     all.retain(|startup| startup.name == function);
     let startup = match all.as_slice() {
-        [] => return Err(Refusal::NotFound(function.to_owned())),
+        [] => return Err(SourceRefusal::NotFound(function.to_owned())),
         [startup] => startup,
         _ => {
             let lines = all.iter().map(|startup| startup.line).collect();
-            return Err(Refusal::Ambiguous(function.to_owned(), lines));
+            return Err(SourceRefusal::Ambiguous(function.to_owned(), lines));
         }
     };
-    let place = startup.body.ok_or(Refusal::Unbalanced(startup.line))?;
+    let place = startup.call_position.ok_or(SourceRefusal::Unbalanced(startup.line))?;
     let end = line_end(text);
     let above = source.lines().start(startup.head);
     let replacement = format!("{definition}\n").replace('\n', end).into_bytes();
@@ -37,7 +43,7 @@ pub fn call_in(text: &[u8], function: &str, definition: &str, call: &str) -> Res
 }
 
 /// Puts a function's definition at the end of a file.
-pub fn at_end(text: &[u8], definition: &str) -> Edits {
+pub fn append_function(text: &[u8], definition: &str) -> Edits {
     let end = line_end(text);
     let gap = if text.ends_with(b"\n") { "\n" } else { "\n\n" };
     let replacement = format!("{gap}{definition}").replace('\n', end).into_bytes();
@@ -45,22 +51,22 @@ pub fn at_end(text: &[u8], definition: &str) -> Edits {
 }
 
 /// The call before the first statement, with blank lines around it, or behind other checks.
-fn call_edit(source: &SourceText, place: function::Place, call: &str, end: &str) -> Edit {
+fn call_edit(source: &SourceText, place: function::CallPosition, call: &str, end: &str) -> Edit {
     let lines = source.lines();
     let mut line = place.line;
     let mut written = String::new();
-    if place.follows != function::Follows::Check {
+    if place.follows != function::CallFollows::Check {
         let first = line;
         while source.is_blank(line) && lines.start(line) < source.bytes().len() {
             line += 1;
         }
-        if first == line && place.follows == function::Follows::Declaration {
+        if first == line && place.follows == function::CallFollows::Declaration {
             written.push_str(end);
         }
     }
     written.push_str(&format!("\t{call}{end}"));
     let is_last = source.line(line).trim_ascii_start().starts_with(b"}");
-    if place.follows != function::Follows::Check && !is_last {
+    if place.follows != function::CallFollows::Check && !is_last {
         written.push_str(end);
     }
     let at = lines.start(line);
@@ -76,9 +82,13 @@ fn line_end(text: &[u8]) -> &'static str {
 mod tests {
     use super::*;
 
-    fn called(text: &str, function: &str) -> Result<String, Refusal> {
-        let edits =
-            call_in(text.as_bytes(), function, "static void __init c(void)\n{\n}\n", "s_struct_check();")?;
+    fn called(text: &str, function: &str) -> Result<String, SourceRefusal> {
+        let edits = insert_call(
+            text.as_bytes(),
+            function,
+            "static void __init c(void)\n{\n}\n",
+            "s_struct_check();",
+        )?;
         Ok(String::from_utf8(edits.apply(text.as_bytes())).unwrap())
     }
 
@@ -110,9 +120,9 @@ mod tests {
     fn functions_that_are_gone_or_there_twice_are_refused() {
         let text =
             "#ifdef A\nvoid __init s_init(void)\n{\n}\n#else\nvoid __init s_init(void)\n{\n}\n#endif\n";
-        assert!(matches!(called(text, "s_init"), Err(Refusal::Ambiguous { .. })));
-        assert!(matches!(called(text, "t_init"), Err(Refusal::NotFound { .. })));
+        assert!(matches!(called(text, "s_init"), Err(SourceRefusal::Ambiguous { .. })));
+        assert!(matches!(called(text, "t_init"), Err(SourceRefusal::NotFound { .. })));
         let text = "void __init s_init(void)\n{\n#ifdef A\n\tint i;\n\tg(i);\n#endif\n\tint j;\n}\n";
-        assert!(matches!(called(text, "s_init"), Err(Refusal::Unbalanced(1))));
+        assert!(matches!(called(text, "s_init"), Err(SourceRefusal::Unbalanced(1))));
     }
 }

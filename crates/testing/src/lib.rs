@@ -1,19 +1,19 @@
 //! What tests need of the machine they run on, and what happens where it is missing.
 //!
 //! By hand, a test without its tools says so and passes. With `FIELDLINE_REQUIRE_ALL=1`, as in `.ci/run`, it fails; only
-//! the tests in [`LISTED`] may go without the facility of the kernel that stands beside them, and each that does is
-//! written to the file that `FIELDLINE_LEFT_OUT` names, so that their number can be told.
+//! the tests in [`EXEMPT_TESTS`] may go without the facility of the kernel that stands beside them, and each that does is
+//! written to the file that `FIELDLINE_LEFT_OUT` names, so that they can be counted.
 
 use std::io::Write;
 use std::process::{Command, Stdio};
 
 /// Tests that need a facility of the kernel which virtual machines and containers often lack.
-pub const LISTED: &[(&str, Facility)] =
-    &[("breakpoints_catch_the_members_they_watch_and_no_others", Facility::Breakpoints)];
+pub const EXEMPT_TESTS: &[(&str, KernelFacility)] =
+    &[("breakpoints_catch_the_members_they_watch_and_no_others", KernelFacility::Breakpoints)];
 
 /// A facility of the running kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Facility {
+pub enum KernelFacility {
     /// A performance monitoring unit that samples memory accesses.
     Pmu,
     /// Hardware breakpoints through `perf_event_open`.
@@ -27,11 +27,11 @@ pub enum Facility {
 /// # Panics
 /// If one can't, and all is required.
 #[must_use]
-pub fn programs(names: &[&str]) -> bool {
+pub fn has_programs(names: &[&str]) -> bool {
     names.iter().all(|name| {
         let mut command = Command::new(name);
         let quiet = command.arg("--version").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        have(name, quiet.status().is_ok())
+        is_available(name, quiet.status().is_ok())
     })
 }
 
@@ -41,7 +41,7 @@ pub fn programs(names: &[&str]) -> bool {
 /// If it isn't, and all is required.
 #[expect(clippy::print_stdout, reason = "a test that is left out says why")]
 #[must_use]
-pub fn have(what: &str, is_there: bool) -> bool {
+pub fn is_available(what: &str, is_there: bool) -> bool {
     assert!(is_there || !is_all_required(), "{what} is missing, and FIELDLINE_REQUIRE_ALL is set");
     if !is_there {
         println!("left out: {what} is needed");
@@ -52,12 +52,12 @@ pub fn have(what: &str, is_there: bool) -> bool {
 /// Whether the kernel has a facility that a test needs.
 ///
 /// # Panics
-/// If it hasn't, all is required, and the test is not [`LISTED`]; or if the note of it can't be written.
+/// If it hasn't, all is required, and the test is not [`EXEMPT_TESTS`]; or if the note of it can't be written.
 #[must_use]
-pub fn facility(test: &str, facility: Facility, is_there: bool) -> bool {
-    let is_listed = LISTED.contains(&(test, facility));
+pub fn has_facility(test: &str, facility: KernelFacility, is_there: bool) -> bool {
+    let is_listed = EXEMPT_TESTS.contains(&(test, facility));
     if is_there || !is_listed {
-        return have(&format!("{facility:?} for {test}"), is_there);
+        return is_available(&format!("{facility:?} for {test}"), is_there);
     }
     if let Some(file) = std::env::var_os("FIELDLINE_LEFT_OUT") {
         let file = std::fs::OpenOptions::new().append(true).create(true).open(file);

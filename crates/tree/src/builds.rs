@@ -4,7 +4,7 @@ use anyhow::{Context, Result};
 use fieldline_debuginfo::types::{self, Types};
 use fieldline_debuginfo::{Elf, FileBytes};
 use fieldline_layout::Layout;
-use fieldline_plan::cost::Elsewhere;
+use fieldline_plan::cost::AlternateBuild;
 use std::path::{Path, PathBuf};
 
 /// Another build's file.
@@ -20,29 +20,31 @@ pub struct OtherBuild {
 const RAW_BTF_LINE: u64 = 64;
 
 /// Whether each file is one that types could be read from; an error names the first that isn't.
-pub fn check(files: &[OtherBuild]) -> Result<()> {
+pub fn check_files(files: &[OtherBuild]) -> Result<()> {
     let known = |file: &OtherBuild| {
-        BuildMachine::of(&file.path).with_context(|| format!("--also {}", file.path.display()))
+        BuildMachine::from_file(&file.path).with_context(|| format!("--also {}", file.path.display()))
     };
     files.iter().try_for_each(|file| known(file).map(|_| ()))
 }
 
 /// Reads the structs, those that are there, out of each file.
-pub fn read(files: &[OtherBuild], types: &[String]) -> Result<Vec<Elsewhere>> {
+pub fn read_builds(files: &[OtherBuild], types: &[String]) -> Result<Vec<AlternateBuild>> {
     let paths: Vec<&Path> = files.iter().map(|file| file.path.as_path()).collect();
-    files.iter().zip(names(&paths)).map(|(file, name)| read_one(file, name, types)).collect()
+    files.iter().zip(unique_names(&paths)).map(|(file, name)| read_build(file, name, types)).collect()
 }
 
-fn read_one(file: &OtherBuild, name: String, types: &[String]) -> Result<Elsewhere> {
-    let machine = BuildMachine::of(&file.path)?;
+fn read_build(file: &OtherBuild, name: String, types: &[String]) -> Result<AlternateBuild> {
+    let machine = BuildMachine::from_file(&file.path)?;
     types::with_types(&file.path, None, None, |found| {
         let pointer = match found {
             Types::Btf { btf, .. } => u64::from(btf.target().pointer_size),
             Types::Dwarf { .. } => machine.pointer,
         };
-        let layouts =
-            types.iter().map(|name| layouts(found, types::bare(name))).collect::<Result<Vec<_>>>()?;
-        Ok(Elsewhere {
+        let layouts = types
+            .iter()
+            .map(|name| layouts(found, types::strip_keyword(name)))
+            .collect::<Result<Vec<_>>>()?;
+        Ok(AlternateBuild {
             name,
             line: file.line.unwrap_or(machine.line),
             pointer,
@@ -57,7 +59,7 @@ pub(crate) fn layouts(types: &Types<'_, '_>, name: &str) -> Result<Vec<Layout>> 
     if types.find(name)?.is_empty() { Ok(Vec::new()) } else { types.layouts(name) }
 }
 
-/// What the machine of a file says about places of members.
+/// Properties of a file's machine that place members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BuildMachine {
     /// Bytes of a cacheline it is compiled for (arch/*/include/asm/cache.h: L1_CACHE_SHIFT).
@@ -70,7 +72,7 @@ pub struct BuildMachine {
 
 impl BuildMachine {
     /// The machine a file is for.
-    pub fn of(path: &Path) -> Result<Self> {
+    pub fn from_file(path: &Path) -> Result<Self> {
         let file = FileBytes::open(path)?;
         if types::is_raw_btf(file.bytes()) {
             return Ok(Self { line: RAW_BTF_LINE, pointer: 8, align_limit: u64::MAX });
@@ -81,10 +83,10 @@ impl BuildMachine {
     }
 }
 
-/// As much of the end of each path as tells all of them apart; of equal ones the whole.
-fn names(paths: &[&Path]) -> Vec<String> {
+/// As much of the end of each path as distinguishes all of them; of equal ones the whole.
+fn unique_names(paths: &[&Path]) -> Vec<String> {
     let deepest = paths.iter().map(|path| path.components().count()).max().unwrap_or(1);
-    let ends = |parts: usize| -> Vec<String> { paths.iter().map(|path| end(path, parts)).collect() };
+    let ends = |parts: usize| -> Vec<String> { paths.iter().map(|path| path_end(path, parts)).collect() };
     let mut candidates = (1..=deepest).map(ends);
     let distinct = candidates.find(|names| {
         let mut sorted: Vec<&String> = names.iter().collect();
@@ -96,7 +98,7 @@ fn names(paths: &[&Path]) -> Vec<String> {
     })
 }
 
-fn end(path: &Path, parts: usize) -> String {
+fn path_end(path: &Path, parts: usize) -> String {
     let all: Vec<_> = path.components().collect();
     let kept: PathBuf = all[all.len().saturating_sub(parts)..].iter().collect();
     kept.display().to_string()
@@ -108,9 +110,9 @@ mod tests {
 
     #[test]
     fn names_are_as_short_as_they_can_be() {
-        let of = |paths: &[&str]| names(&paths.iter().map(Path::new).collect::<Vec<_>>());
-        assert_eq!(of(&["/a/x", "/b/y"]), ["x", "y"]);
-        assert_eq!(of(&["/a/x", "/b/x", "y"]), ["a/x", "b/x", "y"]);
-        assert_eq!(of(&["x", "x"]), ["x (1)", "x (2)"]);
+        let named = |paths: &[&str]| unique_names(&paths.iter().map(Path::new).collect::<Vec<_>>());
+        assert_eq!(named(&["/a/x", "/b/y"]), ["x", "y"]);
+        assert_eq!(named(&["/a/x", "/b/x", "y"]), ["a/x", "b/x", "y"]);
+        assert_eq!(named(&["x", "x"]), ["x (1)", "x (2)"]);
     }
 }

@@ -4,7 +4,7 @@ mod table;
 
 use crate::uses;
 use fieldline_layout::Layout;
-use fieldline_layout::types::split_path;
+use fieldline_layout::types::split_namespace;
 use memchr::memmem;
 use rayon::prelude::*;
 use std::collections::BTreeSet;
@@ -21,47 +21,52 @@ const BY_CACHELINE: &str = "Documentation/networking/net_cachelines/";
 /// Larger files are no documents.
 const LARGEST: u64 = 1 << 20;
 
-pub(crate) struct Listed {
+pub(crate) struct ListedStruct {
     name: String,
     /// Names that a table can give its members.
     members: BTreeSet<String>,
 }
 
-impl From<&Layout> for Listed {
+impl From<&Layout> for ListedStruct {
     fn from(layout: &Layout) -> Self {
-        let name = split_path(&layout.name).1.to_owned();
+        let name = split_namespace(&layout.name).1.to_owned();
         let members = uses::names(&layout.members).into_iter().map(str::to_owned);
         Self { name, members: members.collect() }
     }
 }
 
-/// A remark for each table that lists a struct's members, by struct, in order of paths.
-pub(crate) fn remarks(tree: &Path, listed: &[Listed]) -> Vec<Vec<String>> {
-    let finders: Vec<_> = listed.iter().map(|of| memmem::Finder::new(of.name.as_bytes())).collect();
+/// A note for each table that lists a struct's members, by struct, in order of paths.
+pub(crate) fn find_notes(tree: &Path, listed: &[ListedStruct]) -> Vec<Vec<String>> {
+    let finders: Vec<_> = listed.iter().map(|target| memmem::Finder::new(target.name.as_bytes())).collect();
     let mut files: Vec<String> = FOLDERS.iter().flat_map(|folder| files_below(tree, folder)).collect();
     files.sort_unstable();
     let by_file = files.par_iter().map(|path| {
         // A file that vanishes or can't be read says nothing.
         let text = uses::read_up_to(&tree.join(path), LARGEST).unwrap_or_default();
-        let of_struct = |(of, finder): (&Listed, &memmem::Finder<'_>)| match finder.find(&text) {
-            Some(_) => table::lines(&String::from_utf8_lossy(&text), stem(path), &of.name, &of.members),
+        let of_struct = |(target, finder): (&ListedStruct, &memmem::Finder<'_>)| match finder.find(&text) {
+            Some(_) => table::find_member_tables(
+                &String::from_utf8_lossy(&text),
+                stem(path),
+                &target.name,
+                &target.members,
+            ),
             None => Vec::new(),
         };
         listed.iter().zip(&finders).map(of_struct).collect::<Vec<_>>()
     });
     let by_file: Vec<Vec<Vec<usize>>> = by_file.collect();
-    let mut remarks = vec![Vec::new(); listed.len()];
+    let mut notes = vec![Vec::new(); listed.len()];
     for (path, found) in files.iter().zip(by_file) {
-        for (remarks, lines) in remarks.iter_mut().zip(found) {
-            remarks.extend(lines.into_iter().map(|line| remark(path, line)));
+        for (notes, lines) in notes.iter_mut().zip(found) {
+            notes.extend(lines.into_iter().map(|line| format_note(path, line)));
         }
     }
-    remarks
+    notes
 }
 
-fn remark(path: &str, line: usize) -> String {
+fn format_note(path: &str, line: usize) -> String {
     let by = if path.starts_with(BY_CACHELINE) { " by cacheline" } else { "" };
-    format!("{path}:{line}: lists its members{by}: bring it into step")
+    format!("{path}:{line}: lists its members{by}: update it")
 }
 
 /// The file's name without its end.
@@ -90,16 +95,16 @@ fn files_below(tree: &Path, folder: &str) -> Vec<String> {
 mod tests {
     use super::*;
 
-    fn listed(name: &str, members: &[&str]) -> Listed {
+    fn listed(name: &str, members: &[&str]) -> ListedStruct {
         let members = members.iter().map(|name| (*name).to_owned()).collect();
-        Listed { name: name.to_owned(), members }
+        ListedStruct { name: name.to_owned(), members }
     }
 
     #[test]
     fn tables_anywhere_below_the_documents_are_found_in_order_of_paths() {
         let tree = tempfile::tempdir().unwrap();
-        let of = || listed("box", &["lid", "hinge", "lock"]);
-        assert_eq!(remarks(tree.path(), &[of()]), [Vec::<String>::new()]);
+        let listed_box = || listed("box", &["lid", "hinge", "lock"]);
+        assert_eq!(find_notes(tree.path(), &[listed_box()]), [Vec::<String>::new()]);
         let write = |path: &str, text: &str| {
             let path = tree.path().join(path);
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -112,11 +117,14 @@ mod tests {
         write("Documentation/translations/zz/box.rst", table);
         write("kernel/box.txt", table);
         let expected = [
-            "Documentation/core/box.txt:4: lists its members: bring it into step",
-            "Documentation/networking/net_cachelines/b.rst:3: lists its members by cacheline: bring it into step",
+            "Documentation/core/box.txt:4: lists its members: update it",
+            "Documentation/networking/net_cachelines/b.rst:3: lists its members by cacheline: update it",
         ];
-        assert_eq!(remarks(tree.path(), &[of()]), [expected]);
+        assert_eq!(find_notes(tree.path(), &[listed_box()]), [expected]);
         let other = listed("crate", &["lid"]);
-        assert_eq!(remarks(tree.path(), &[other, of()]), [Vec::new(), expected.map(str::to_owned).to_vec()]);
+        assert_eq!(
+            find_notes(tree.path(), &[other, listed_box()]),
+            [Vec::new(), expected.map(str::to_owned).to_vec()]
+        );
     }
 }

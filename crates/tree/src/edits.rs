@@ -9,9 +9,9 @@ use fieldline_layout::abi;
 use fieldline_plan::{Outcome, Plan, StructPlan};
 use std::path::Path;
 
-/// What came of editing the tree.
+/// The patches of a plan.
 #[derive(Default)]
-pub struct Patched {
+pub struct PatchSet {
     /// File name of the patch and its text.
     pub patches: Vec<(String, Vec<u8>)>,
     /// Remarks, a sentence each.
@@ -27,21 +27,21 @@ pub struct Patched {
 /// One patch of the series, upon those before it.
 #[derive(Clone, Debug, Default)]
 pub struct PatchStep {
-    /// What it is about.
-    pub about: About,
-    /// What it changes.
+    /// Its subject.
+    pub subject: PatchSubject,
+    /// The files it changes.
     pub files: Vec<FileChange>,
-    /// What readers of the patch should know, a sentence each.
-    pub shared: Vec<String>,
+    /// Notes for readers of the patch, a sentence each.
+    pub notes: Vec<String>,
     /// Whether it uses macros that align on some machines only.
     pub needs_macros: bool,
     /// Names of groups that are marked, by index into the plan's.
     pub groups: Vec<(usize, String)>,
 }
 
-/// What a patch is about.
+/// Subjects of patches.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum About {
+pub enum PatchSubject {
     /// Macros that the others use.
     #[default]
     Macros,
@@ -52,28 +52,28 @@ pub enum About {
 impl PatchStep {
     /// The struct's tag.
     pub fn name(&self) -> Option<&str> {
-        match &self.about {
-            About::Macros => None,
-            About::Struct(name) => Some(name),
+        match &self.subject {
+            PatchSubject::Macros => None,
+            PatchSubject::Struct(name) => Some(name),
         }
     }
 }
 
 /// Turns a plan into patches, one for each file that changes.
-pub fn patch(plan: &Plan, tree: &Path, options: &IdiomOptions) -> Result<Patched> {
-    let manner = GroupIdiom::new(options, tree, plan)?;
+pub fn build_patches(plan: &Plan, tree: &Path, options: &IdiomOptions) -> Result<PatchSet> {
+    let group_idiom = GroupIdiom::new(options, tree, plan)?;
     let mut changes: Vec<HeaderChange> = Vec::new();
-    let mut patched = Patched::default();
-    patched.notes.extend(manner.note());
-    for of in &plan.structs {
-        if of.outcome == Outcome::Moved {
-            add_struct(&mut changes, &mut patched, of, (tree, &manner))?;
-        } else if of.outcome == Outcome::Refused {
-            patched.refusals.push((of.name.clone(), of.reason.clone().unwrap_or_default()));
+    let mut patched = PatchSet::default();
+    patched.notes.extend(group_idiom.fallback_note());
+    for struct_plan in &plan.structs {
+        if struct_plan.outcome == Outcome::Moved {
+            add_struct(&mut changes, &mut patched, struct_plan, (tree, &group_idiom))?;
+        } else if struct_plan.outcome == Outcome::Refused {
+            patched.refusals.push((struct_plan.name.clone(), struct_plan.reason.clone().unwrap_or_default()));
         }
     }
     if patched.steps.iter().any(|step| step.needs_macros) {
-        prepare(&mut changes, &mut patched, tree)?;
+        add_macros(&mut changes, &mut patched, tree)?;
     }
     for (number, change) in (1..).zip(&changes) {
         let dashed = |letter: char| if letter.is_ascii_alphanumeric() { letter } else { '-' };
@@ -85,55 +85,56 @@ pub fn patch(plan: &Plan, tree: &Path, options: &IdiomOptions) -> Result<Patched
 }
 
 /// Adds the macros that conditional alignment needs, before all else.
-fn prepare(changes: &mut Vec<HeaderChange>, patched: &mut Patched, tree: &Path) -> Result<()> {
+fn add_macros(changes: &mut Vec<HeaderChange>, patched: &mut PatchSet, tree: &Path) -> Result<()> {
     let (mut first, mut files) = (Vec::new(), Vec::new());
-    for (header, edits) in idiom::macros::missing(tree)? {
-        files.push(header::add(&mut first, header, &edits, None)?);
+    for (header, edits) in idiom::macros::find_missing(tree)? {
+        files.push(header::add_change(&mut first, header, &edits, None)?);
     }
     if !files.is_empty() {
         first.append(changes);
         *changes = first;
-        patched.steps.insert(0, PatchStep { about: About::Macros, files, ..PatchStep::default() });
+        patched.steps.insert(0, PatchStep { subject: PatchSubject::Macros, files, ..PatchStep::default() });
     }
     Ok(())
 }
 
 fn add_struct(
     changes: &mut Vec<HeaderChange>,
-    patched: &mut Patched,
-    of: &StructPlan,
-    (tree, manner): (&Path, &GroupIdiom<'_>),
+    patched: &mut PatchSet,
+    struct_plan: &StructPlan,
+    (tree, group_idiom): (&Path, &GroupIdiom<'_>),
 ) -> Result<()> {
-    let order = of.order();
-    if !abi::is_permutation(&order, of.declared.members.len()) {
-        bail!("the plan of struct {} does not hold each member once", of.name);
+    let order = struct_plan.order();
+    if !abi::is_permutation(&order, struct_plan.declared.members.len()) {
+        bail!("the plan of struct {} does not hold each member once", struct_plan.name);
     }
-    let declaration = Declaration::from(of);
+    let declaration = Declaration::from(struct_plan);
     let header = header::open(tree, &declaration)?;
     let path = header.path.clone();
-    let reordered = header::joined(&header, &declaration, |join| join.reorder(&order));
-    let (told, reordering) = match reordered.and_then(|one| Ok((manner.tell(&header, of, &one.edits)?, one)))
-    {
+    let reordered = header::with_join(&header, &declaration, |join| join.reorder(&order));
+    let (outcome, reordering) = match reordered.and_then(|reordering| {
+        Ok((group_idiom.mark_groups(&header, struct_plan, &reordering.edits)?, reordering))
+    }) {
         Ok(done) => done,
         Err(refusal) => {
-            patched.refusals.push((of.name.clone(), format!("{path}: {refusal}")));
+            patched.refusals.push((struct_plan.name.clone(), format!("{path}: {refusal}")));
             return Ok(());
         }
     };
     patched.notes.extend(reordering.notes.iter().map(|note| format!("{path}: {note}")));
     let mut step = PatchStep {
-        about: About::Struct(of.name.clone()),
-        files: vec![header::add(changes, header, &told.edits, None)?],
-        shared: told.remarks,
-        needs_macros: told.needs_macros,
-        groups: told.groups,
+        subject: PatchSubject::Struct(struct_plan.name.clone()),
+        files: vec![header::add_change(changes, header, &outcome.edits, None)?],
+        notes: outcome.notes,
+        needs_macros: outcome.needs_macros,
+        groups: outcome.groups,
     };
-    if !told.assertions.is_empty() {
-        let (file, remark) = manner.check(changes, &path, &of.name, &told.assertions)?;
+    if !outcome.assertions.is_empty() {
+        let (file, note) = group_idiom.check(changes, &path, &struct_plan.name, &outcome.assertions)?;
         step.files.extend(file);
-        step.shared.push(remark);
+        step.notes.push(note);
     }
-    patched.notes.extend(step.shared.iter().map(|remark| format!("{path}: {remark}")));
+    patched.notes.extend(step.notes.iter().map(|note| format!("{path}: {note}")));
     patched.steps.push(step);
     Ok(())
 }

@@ -10,40 +10,42 @@ use fieldline_plan::{Plan, StructPlan};
 use std::path::Path;
 
 /// Fills in which structs hold those whose sizes the plan changes.
-pub fn fill(plan: &mut Plan, vmlinux: &Path) -> Result<()> {
-    let resizes = |of: &&mut StructPlan| of.declared.size != of.chosen.size;
+pub fn fill_embeddings(plan: &mut Plan, vmlinux: &Path) -> Result<()> {
+    let resizes = |struct_plan: &&mut StructPlan| struct_plan.declared.size != struct_plan.chosen.size;
     let mut resized: Vec<&mut StructPlan> = plan.structs.iter_mut().filter(resizes).collect();
     if resized.is_empty() {
         return Ok(());
     }
     types::with_types(vmlinux, None, None, |types| {
-        let names: Vec<&str> = resized.iter().map(|of| types::bare(&of.name)).collect();
-        let table = holders(types, &names)?;
-        for of in &mut resized {
-            let found = embedders(&table, &of.name, of.declared.size, of.chosen.size);
-            of.embedded_in = found.into_iter().map(embedding).collect();
+        let names: Vec<&str> =
+            resized.iter().map(|struct_plan| types::strip_keyword(&struct_plan.name)).collect();
+        let table = read_holders(types, &names)?;
+        for struct_plan in &mut resized {
+            let found =
+                embedders(&table, &struct_plan.name, struct_plan.declared.size, struct_plan.chosen.size);
+            struct_plan.embedded_in = found.into_iter().map(embedding).collect();
         }
         Ok(())
     })
 }
 
-fn embedding(of: Embedder) -> Embedding {
+fn embedding(embedder: Embedder) -> Embedding {
     Embedding {
-        slab_before: slab_class(of.before),
-        slab_after: slab_class(of.after),
-        name: of.name,
-        member: of.member,
-        before: of.before,
-        after: of.after,
+        slab_before: slab_class(embedder.before),
+        slab_after: slab_class(embedder.after),
+        name: embedder.name,
+        member: embedder.member,
+        before: embedder.before,
+        after: embedder.after,
     }
 }
 
-/// The structs and unions that hold one of some name, and what they are made of. Out of BTF if the file has any: that
-/// tells which, where of DWARF all types have to be read.
-fn holders(types: &Types<'_, '_>, names: &[&str]) -> Result<TypeTable> {
+/// The structs and unions that hold one of some name, and their member types. Out of BTF if the file has any,
+/// which has an index for this, where of DWARF all types have to be read.
+fn read_holders(types: &Types<'_, '_>, names: &[&str]) -> Result<TypeTable> {
     let btf = match types {
         Types::Btf { btf, .. } => Some(*btf),
-        Types::Dwarf { census, .. } => *census,
+        Types::Dwarf { companion_btf: census, .. } => *census,
     };
     let Some(btf) = btf else {
         let entries = types.all()?;
@@ -51,7 +53,7 @@ fn holders(types: &Types<'_, '_>, names: &[&str]) -> Result<TypeTable> {
         entries.iter().try_for_each(|entry| reader.read(entry).map(|_| ()))?;
         return Ok(reader.into_table());
     };
-    let (mut reader, mut table) = (btf::Reader::new(btf), TypeTable::new(btf.target()));
+    let (mut reader, mut table) = (btf::BtfReader::new(btf), TypeTable::new(btf.target()));
     for id in btf.holders(&btf.find_many(names).concat()) {
         reader.read(id, &mut table).with_context(|| types.file().to_owned())?;
     }

@@ -1,11 +1,14 @@
-//! The source tree a program was built from: the file that declares a struct, what its text allows, and its edits.
+//! The source tree a program was built from: the file that declares a struct, what its text allows, and its
+//! edits.
 
 use anyhow::{Context, Result, bail};
-use fieldline_layout::constraint::Note;
+use fieldline_layout::constraint::MemberNote;
 use fieldline_layout::layout::Layout;
-use fieldline_layout::types::split_path;
+use fieldline_layout::types::split_namespace;
 use fieldline_plan::StructPlan;
-use fieldline_source::{Body, Edits, ExpectedMember, Join, Query, Refusal, SourceText, startup};
+use fieldline_source::{
+    DefinitionQuery, Edits, ExpectedMember, Join, SourceRefusal, SourceText, StructBody, startup,
+};
 use std::path::{Component, Path, PathBuf};
 
 /// A file of the tree that declares a struct.
@@ -17,7 +20,7 @@ pub struct Header {
     pub text: Vec<u8>,
 }
 
-/// What debug info says of a struct's declaration.
+/// A struct's declaration as debug info has it.
 #[derive(Clone, Debug)]
 pub struct Declaration {
     /// The struct's tag.
@@ -31,16 +34,27 @@ pub struct Declaration {
 }
 
 impl From<&Layout> for Declaration {
-    fn from(of: &Layout) -> Self {
-        let members = of.members.iter().map(|member| (member.name.clone(), member.line)).collect();
-        Self { name: split_path(&of.name).1.to_owned(), file: of.file.clone(), line: of.line, members }
+    fn from(layout: &Layout) -> Self {
+        let members = layout.members.iter().map(|member| (member.name.clone(), member.line)).collect();
+        Self {
+            name: split_namespace(&layout.name).1.to_owned(),
+            file: layout.file.clone(),
+            line: layout.line,
+            members,
+        }
     }
 }
 
 impl From<&StructPlan> for Declaration {
-    fn from(of: &StructPlan) -> Self {
-        let members = of.declared.members.iter().map(|member| (member.name.clone(), member.line)).collect();
-        Self { name: split_path(&of.name).1.to_owned(), file: of.file.clone(), line: of.line, members }
+    fn from(struct_plan: &StructPlan) -> Self {
+        let members =
+            struct_plan.declared.members.iter().map(|member| (member.name.clone(), member.line)).collect();
+        Self {
+            name: split_namespace(&struct_plan.name).1.to_owned(),
+            file: struct_plan.file.clone(),
+            line: struct_plan.line,
+            members,
+        }
     }
 }
 
@@ -53,21 +67,22 @@ pub fn open(tree: &Path, declaration: &Declaration) -> Result<Header> {
     let declared = declaration.file.as_deref().with_context(|| {
         format!("struct {name}: debug info does not say which file declares it (BTF never does)")
     })?;
-    let path = find(tree, declared).with_context(|| {
+    let path = find_file(tree, declared).with_context(|| {
         format!("{top}: struct {name} is declared in {declared}, which is not in this tree")
     })?;
     let text = std::fs::read(tree.join(&path)).with_context(|| tree.join(&path).display().to_string())?;
-    let header = Header { path: normalized(&path).join("/"), text };
-    let query = query(declaration);
-    if let Err(refusal @ Refusal::NotFound { .. }) = SourceText::new(&header.text).find(&query) {
+    let header = Header { path: normalize(&path).join("/"), text };
+    let query = definition_query(declaration);
+    if let Err(refusal @ SourceRefusal::NotFound { .. }) = SourceText::new(&header.text).find(&query) {
         bail!("{}: {refusal}", tree.join(&path).display());
     }
     Ok(header)
 }
 
-/// The longest end of a declared path that is a file of the tree: compilers record paths of the build machine.
-fn find(tree: &Path, declared: &str) -> Option<PathBuf> {
-    let parts = normalized(Path::new(declared));
+/// The longest end of a declared path that is a file of the tree: compilers record paths of the build
+/// machine.
+fn find_file(tree: &Path, declared: &str) -> Option<PathBuf> {
+    let parts = normalize(Path::new(declared));
     (0..parts.len()).find_map(|skip| {
         let path: PathBuf = parts[skip..].iter().collect();
         tree.join(&path).is_file().then_some(path)
@@ -75,7 +90,7 @@ fn find(tree: &Path, declared: &str) -> Option<PathBuf> {
 }
 
 /// Names of a path without `.` and with `..` taken back.
-fn normalized(path: &Path) -> Vec<String> {
+fn normalize(path: &Path) -> Vec<String> {
     let mut parts: Vec<String> = Vec::new();
     for component in path.components() {
         match component {
@@ -89,11 +104,11 @@ fn normalized(path: &Path) -> Vec<String> {
     parts
 }
 
-fn query(declaration: &Declaration) -> Query {
-    Query::named(&declaration.name).with_line((declaration.line > 0).then_some(declaration.line))
+fn definition_query(declaration: &Declaration) -> DefinitionQuery {
+    DefinitionQuery::for_name(&declaration.name).with_line((declaration.line > 0).then_some(declaration.line))
 }
 
-fn expected(declaration: &Declaration) -> Vec<ExpectedMember> {
+fn expected_members(declaration: &Declaration) -> Vec<ExpectedMember> {
     let member = |(name, line): &(Option<String>, u32)| {
         let member = name.as_deref().map_or_else(ExpectedMember::unnamed, ExpectedMember::named);
         member.with_line((*line > 0).then_some(*line))
@@ -101,28 +116,31 @@ fn expected(declaration: &Declaration) -> Vec<ExpectedMember> {
     declaration.members.iter().map(member).collect()
 }
 
-/// What the text says about each member, for the planner, and what else a reader should know.
-pub fn notes(header: &Header, declaration: &Declaration) -> Result<(Vec<Note>, Vec<String>), Refusal> {
-    joined(header, declaration, |join| {
+/// Notes of the text on each member, for the planner, and notes for readers.
+pub fn read_notes(
+    header: &Header,
+    declaration: &Declaration,
+) -> Result<(Vec<MemberNote>, Vec<String>), SourceRefusal> {
+    with_join(header, declaration, |join| {
         let constraints = join.constraints();
-        let note = |place: &fieldline_source::MemberPlace| Note {
-            unit: u32::try_from(place.unit).ok(),
-            guard: u32::try_from(place.guard).ok(),
-            region: Some(place.zone),
-            stuck: place
+        let note = |position: &fieldline_source::MemberTextPosition| MemberNote {
+            unit: u32::try_from(position.unit).ok(),
+            guard: u32::try_from(position.guard).ok(),
+            region: Some(position.zone),
+            immovable: position
                 .fixed
                 .as_ref()
                 .map(|fixed| format!("{} ({}:{})", fixed.reason, header.path, fixed.line)),
         };
-        Ok((constraints.members.iter().map(note).collect(), remarks(&header.path, join, &constraints)))
+        Ok((constraints.members.iter().map(note).collect(), find_notes(&header.path, join, &constraints)))
     })
 }
 
 /// The `#if` conditions around each member, outermost first.
-pub fn guards(header: &Header, declaration: &Declaration) -> Result<Vec<Vec<String>>, Refusal> {
-    joined(header, declaration, |join| {
+pub fn read_guards(header: &Header, declaration: &Declaration) -> Result<Vec<Vec<String>>, SourceRefusal> {
+    with_join(header, declaration, |join| {
         let constraints = join.constraints();
-        let spell = |literal: &fieldline_source::Literal| {
+        let spell = |literal: &fieldline_source::ConditionLiteral| {
             if literal.holds { literal.atom.clone() } else { format!("not {}", literal.atom) }
         };
         let of_guard =
@@ -131,57 +149,57 @@ pub fn guards(header: &Header, declaration: &Declaration) -> Result<Vec<Vec<Stri
     })
 }
 
-/// What keeps members together, shuffles them, or keeps them under a condition.
-fn remarks(
+/// Notes on macros and lines that keep members together, shuffle them, or keep them under a condition.
+fn find_notes(
     path: &str,
     join: &Join<'_, '_, '_>,
     constraints: &fieldline_source::TextConstraints,
 ) -> Vec<String> {
-    let mut remarks = Vec::new();
+    let mut notes = Vec::new();
     let definition = join.body().definition();
     if definition.attributes.iter().any(|attribute| attribute == "__randomize_layout") {
         let what = "where CONFIG_RANDSTRUCT is set the compiler shuffles its members";
-        remarks.push(format!("{path}:{}: {what}", definition.line));
+        notes.push(format!("{path}:{}: {what}", definition.line));
     }
     for unit in constraints.units.iter().filter(|unit| unit.members.len() > 1) {
         let members = constraints.members.get(unit.members.clone()).unwrap_or_default();
         let labels: Vec<&str> = members.iter().map(|member| member.label.as_str()).collect();
-        let reason = unit.together.reason();
-        remarks.push(format!("{path}:{}: {} move as one: {reason}", unit.line, labels.join(", ")));
+        let reason = unit.unit_reason.reason();
+        notes.push(format!("{path}:{}: {} move as one: {reason}", unit.line, labels.join(", ")));
     }
     for statement in join.body().statements() {
         let text = String::from_utf8_lossy(join.body().text(statement));
         let name = text.split(|c: char| !(c.is_alphanumeric() || c == '_')).next().unwrap_or_default();
         if name.contains("struct_group") {
-            remarks.push(format!("{path}:{}: the members of a {name} move as one", statement.line));
+            notes.push(format!("{path}:{}: the members of a {name} move as one", statement.line));
         } else if name.starts_with("randomized_struct_fields") {
-            remarks.push(format!("{path}:{}: no member passes {name}", statement.line));
+            notes.push(format!("{path}:{}: no member passes {name}", statement.line));
         }
     }
     let mut guarded = constraints.members.iter().filter(|member| member.guard > 0).map(|member| member.line);
     if let Some(first) = guarded.next() {
         let count = guarded.count() + 1;
         let what = "members stay under their #if conditions, wherever they move";
-        remarks.push(format!("{path}:{first}: {count} {what}"));
+        notes.push(format!("{path}:{first}: {count} {what}"));
     }
-    remarks
+    notes
 }
 
 /// Works on the text of a declaration, joined with the members of debug info.
-pub fn joined<T>(
+pub fn with_join<T>(
     header: &Header,
     declaration: &Declaration,
-    work: impl FnOnce(&Join<'_, '_, '_>) -> Result<T, Refusal>,
-) -> Result<T, Refusal> {
+    work: impl FnOnce(&Join<'_, '_, '_>) -> Result<T, SourceRefusal>,
+) -> Result<T, SourceRefusal> {
     let source = SourceText::new(&header.text);
-    let definition = source.find(&query(declaration))?;
-    let body = Body::parse(&source, &definition)?;
-    work(&Join::new(&body, &expected(declaration))?)
+    let definition = source.find(&definition_query(declaration))?;
+    let body = StructBody::parse(&source, &definition)?;
+    work(&Join::new(&body, &expected_members(declaration))?)
 }
 
 /// A function that checks a struct's groups.
 #[derive(Clone, Debug)]
-pub struct Check {
+pub struct GroupCheck {
     /// The function that calls it; none if it is an initcall of its own.
     pub caller: Option<String>,
     /// Its text.
@@ -195,10 +213,10 @@ pub struct Check {
 pub struct HeaderChange {
     /// The file as it is.
     pub header: Header,
-    /// What changes.
+    /// The edits.
     pub edits: Edits,
-    /// What is written into the edited text.
-    checks: Vec<Check>,
+    /// Functions added to the edited text.
+    checks: Vec<GroupCheck>,
 }
 
 impl HeaderChange {
@@ -212,9 +230,9 @@ impl HeaderChange {
         let mut text = self.edits.apply(&self.header.text);
         for check in &self.checks {
             let edits = match &check.caller {
-                Some(caller) => startup::call_in(&text, caller, &check.definition, &check.call)
+                Some(caller) => startup::insert_call(&text, caller, &check.definition, &check.call)
                     .with_context(|| self.header.path.clone())?,
-                None => startup::at_end(&text, &check.definition),
+                None => startup::append_function(&text, &check.definition),
             };
             text = edits.apply(&text);
         }
@@ -234,11 +252,11 @@ pub struct FileChange {
 }
 
 /// Adds edits and a check to the changes, one change a file.
-pub fn add(
+pub fn add_change(
     changes: &mut Vec<HeaderChange>,
     header: Header,
     edits: &Edits,
-    check: Option<Check>,
+    check: Option<GroupCheck>,
 ) -> Result<FileChange> {
     let path = header.path.clone();
     let known = changes.iter().position(|change| change.header.path == path);
@@ -254,7 +272,7 @@ pub fn add(
 }
 
 /// The text of a file as changed so far.
-pub fn current(changes: &[HeaderChange], header: &Header) -> Result<Vec<u8>> {
+pub fn current_text(changes: &[HeaderChange], header: &Header) -> Result<Vec<u8>> {
     match changes.iter().find(|change| change.header.path == header.path) {
         Some(change) => change.text(),
         None => Ok(header.text.clone()),
@@ -276,11 +294,11 @@ mod tests {
             "/build/linux-6.1/debian/build/../../include/linux/list.h",
         ] {
             assert_eq!(
-                find(tree.path(), declared),
+                find_file(tree.path(), declared),
                 Some(PathBuf::from("include/linux/list.h")),
                 "{declared}"
             );
         }
-        assert_eq!(find(tree.path(), "include/linux/other.h"), None);
+        assert_eq!(find_file(tree.path(), "include/linux/other.h"), None);
     }
 }

@@ -1,34 +1,34 @@
-//! How groups of an order are told in the source.
+//! How groups of an order are marked in the source.
 //!
 //! * `groups` names and aligns the groups that get markers.
-//! * `elsewhere` judges alignment in other configurations.
-//! * `home` finds the function that checks are called from.
+//! * `configurations`: cost of alignment in other configurations.
+//! * `check_site` finds the function that checks are called from.
 //! * `macros` adds what a tree lacks.
 //! * `options`: what a user may choose.
 
-mod elsewhere;
+mod check_site;
+mod configurations;
 mod groups;
-mod home;
 pub mod macros;
 pub mod options;
 
-pub use groups::Told;
+pub use groups::MarkedGroups;
 
 use crate::header::{self, Declaration, FileChange, Header, HeaderChange};
 use crate::idiom::options::{Idiom, IdiomOptions};
 use anyhow::{Result, bail};
 use fieldline_plan::result::{Group, GroupAlignment, GroupKind};
 use fieldline_plan::{Plan, StructPlan};
-use fieldline_source::startup::Assertion;
-use fieldline_source::{Edit, Edits, Heading, Refusal};
+use fieldline_source::startup::GroupAssertion;
+use fieldline_source::{Edit, Edits, MemberAnnotation, SourceRefusal};
 use std::path::Path;
 
-/// What aligns a member to the cacheline, and the header of a kernel tree that defines it.
+/// The attribute that aligns a member to the cacheline, and the header of a kernel tree that defines it.
 const ALIGNED: (&str, &str) = ("____cacheline_aligned", "include/linux/cache.h");
-/// What that header defines where groups can be marked.
+/// A macro that the header defines where groups can be marked.
 const MARKER: &[u8] = b"__cacheline_group_begin";
 
-/// How to tell groups of structs of a tree.
+/// How to mark groups of structs of a tree.
 #[derive(Clone, Copy, Debug)]
 pub struct GroupIdiom<'m> {
     idiom: Idiom,
@@ -41,7 +41,7 @@ pub struct GroupIdiom<'m> {
 }
 
 impl<'m> GroupIdiom<'m> {
-    /// The manner asked for, or the one the tree can take.
+    /// The idiom asked for, or the one the tree supports.
     pub fn new(args: &'m IdiomOptions, tree: &'m Path, plan: &Plan) -> Result<Self> {
         let header = std::fs::read(tree.join(ALIGNED.1)).ok();
         let has_groups =
@@ -60,31 +60,36 @@ impl<'m> GroupIdiom<'m> {
         Ok(Self { idiom, args, tree, is_kernel: header.is_some(), line })
     }
 
-    /// What a reader should know of the choice.
-    pub fn note(&self) -> Option<String> {
+    /// A note if no idiom was asked for and the tree supports none.
+    pub fn fallback_note(&self) -> Option<String> {
         let is_fallback = self.args.idiom.is_none() && self.idiom == Idiom::None;
-        let text = "the tree has no cacheline groups (include/linux/cache.h), so groups aren't told in the source; \
+        let text = "the tree has no cacheline groups (include/linux/cache.h), so groups aren't marked in the source; \
                     --idiom plain writes comments";
         is_fallback.then(|| text.to_owned())
     }
 
-    /// Adds to a reordering what tells its groups.
-    pub fn tell(&self, header: &Header, of: &StructPlan, reordering: &Edits) -> Result<Told, Refusal> {
+    /// Adds to a reordering the markers or comments of its groups.
+    pub fn mark_groups(
+        &self,
+        header: &Header,
+        struct_plan: &StructPlan,
+        reordering: &Edits,
+    ) -> Result<MarkedGroups, SourceRefusal> {
         let moved = Header { path: header.path.clone(), text: reordering.apply(&header.text) };
         let declaration = Declaration {
-            members: of.chosen.members.iter().map(|member| (member.name.clone(), 0)).collect(),
-            ..Declaration::from(of)
+            members: struct_plan.chosen.members.iter().map(|member| (member.name.clone(), 0)).collect(),
+            ..Declaration::from(struct_plan)
         };
-        let (edits, mut told) = match self.idiom {
-            Idiom::None => (Edits::default(), Told::default()),
-            Idiom::Plain => self.tell_plainly(&moved, &declaration, of)?,
-            Idiom::Groups => groups::tell(self.args, self.line, &moved, &declaration, of)?,
+        let (edits, mut outcome) = match self.idiom {
+            Idiom::None => (Edits::default(), MarkedGroups::default()),
+            Idiom::Plain => self.annotate_groups(&moved, &declaration, struct_plan)?,
+            Idiom::Groups => groups::mark_groups(self.args, self.line, &moved, &declaration, struct_plan)?,
         };
-        told.edits = match edits.is_empty() {
+        outcome.edits = match edits.is_empty() {
             true => reordering.clone(),
-            false => replacing(&header.text, &edits.apply(&moved.text)),
+            false => replace_changed(&header.text, &edits.apply(&moved.text)),
         };
-        Ok(told)
+        Ok(outcome)
     }
 
     /// Writes the checks of a struct into the tree. Gives what changes, and a sentence on it.
@@ -93,61 +98,66 @@ impl<'m> GroupIdiom<'m> {
         changes: &mut Vec<HeaderChange>,
         header: &str,
         name: &str,
-        assertions: &[Assertion],
+        assertions: &[GroupAssertion],
     ) -> Result<(Option<FileChange>, String)> {
-        home::check(self.tree, self.args.check_in.as_ref(), changes, header, name, assertions)
+        check_site::write_check(self.tree, self.args.check_in.as_ref(), changes, header, name, assertions)
     }
 
-    fn tell_plainly(
+    fn annotate_groups(
         &self,
         moved: &Header,
         declaration: &Declaration,
-        of: &StructPlan,
-    ) -> Result<(Edits, Told), Refusal> {
-        let headings = self.plain(of);
+        struct_plan: &StructPlan,
+    ) -> Result<(Edits, MarkedGroups), SourceRefusal> {
+        let headings = self.build_annotations(struct_plan);
         if headings.is_empty() {
-            return Ok((Edits::default(), Told::default()));
+            return Ok((Edits::default(), MarkedGroups::default()));
         }
-        let annotated = header::joined(moved, declaration, |join| join.annotate(&headings))?;
+        let annotated = header::with_join(moved, declaration, |join| join.annotate(&headings))?;
         let asked = headings.iter().filter(|heading| heading.attribute.is_some()).count();
         let given = asked.saturating_sub(annotated.without_attribute.len());
-        let remark = |name: &str| {
+        let note = |name: &str| {
             format!(
                 "{name} costs no byte in any build that was judged, and leaves every member where it is on {} B lines; for \
                  other lines, figures are those of the order without it.",
                 self.line
             )
         };
-        let mut remarks: Vec<String> = (given > 0).then(|| remark(ALIGNED.0)).into_iter().collect();
+        let mut notes: Vec<String> = (given > 0).then(|| note(ALIGNED.0)).into_iter().collect();
         for (member, reason) in &annotated.without_attribute {
-            let name = of.chosen.members.get(*member).and_then(|member| member.name.as_deref());
+            let name = struct_plan.chosen.members.get(*member).and_then(|member| member.name.as_deref());
             let name = name.unwrap_or("(anonymous)");
-            remarks.push(format!("{name} is not aligned to the cacheline: {reason}."));
+            notes.push(format!("{name} is not aligned to the cacheline: {reason}."));
         }
-        Ok((annotated.edits, Told { remarks, ..Told::default() }))
+        Ok((annotated.edits, MarkedGroups { notes, ..MarkedGroups::default() }))
     }
 
-    /// A comment above each group of several members. Of those that may be aligned for nothing, the most visited is aligned.
-    fn plain(&self, of: &StructPlan) -> Vec<Heading> {
+    /// A comment above each group of several members. Of those that may be aligned for nothing, the most
+    /// visited is aligned.
+    fn build_annotations(&self, struct_plan: &StructPlan) -> Vec<MemberAnnotation> {
         let may_be_aligned = |group: &&Group| {
             let is_on_line = group.first_offset > 0 && group.first_offset.is_multiple_of(self.line.max(1));
             self.is_kernel && is_on_line && group.alignment == GroupAlignment::Aligned
         };
-        let candidates = of.groups.iter().filter(may_be_aligned);
-        let aligned = candidates.max_by(|one, other| one.visits.total_cmp(&other.visits));
+        let candidates = struct_plan.groups.iter().filter(may_be_aligned);
+        let aligned = candidates.max_by(|left, right| left.visits.total_cmp(&right.visits));
         let heading = |group: &Group| {
             let first = group.members.first()?;
-            let member = of.chosen.members.iter().position(|placed| placed.index == *first)?;
+            let member = struct_plan.chosen.members.iter().position(|placed| placed.index == *first)?;
             let is_aligned = aligned.is_some_and(|aligned| std::ptr::eq(aligned, group));
-            let comment = (group.members.len() > 1).then(|| comment(group.kind).to_owned());
+            let comment = (group.members.len() > 1).then(|| group_comment(group.kind).to_owned());
             let attribute = is_aligned.then(|| ALIGNED.0.to_owned());
-            (comment.is_some() || attribute.is_some()).then_some(Heading { member, comment, attribute })
+            (comment.is_some() || attribute.is_some()).then_some(MemberAnnotation {
+                member,
+                comment,
+                attribute,
+            })
         };
-        of.groups.iter().filter_map(heading).collect()
+        struct_plan.groups.iter().filter_map(heading).collect()
     }
 }
 
-fn comment(kind: GroupKind) -> &'static str {
+fn group_comment(kind: GroupKind) -> &'static str {
     match kind {
         GroupKind::HotReadMostly => "Hot and read-mostly, used together:",
         GroupKind::HotWritten => "Hot and often written, used together:",
@@ -156,25 +166,25 @@ fn comment(kind: GroupKind) -> &'static str {
 }
 
 /// One edit from a text to another.
-fn replacing(old: &[u8], new: &[u8]) -> Edits {
-    let start = old.iter().zip(new).take_while(|(one, other)| one == other).count();
+fn replace_changed(old: &[u8], new: &[u8]) -> Edits {
+    let start = old.iter().zip(new).take_while(|(left, right)| left == right).count();
     let (old_rest, new_rest) = (&old[start..], &new[start..]);
     let ends = old_rest.iter().rev().zip(new_rest.iter().rev());
-    let same = ends.take_while(|(one, other)| one == other).count();
+    let same = ends.take_while(|(left, right)| left == right).count();
     let replacement = new_rest[..new_rest.len() - same].to_vec();
     Edit { range: start..old.len() - same, replacement }.into()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::replacing;
+    use super::replace_changed;
 
     #[test]
     fn one_edit_leads_from_text_to_text() {
         for (old, new) in
             [("abcabc", "abxabc"), ("aa", "aaa"), ("aaa", "aa"), ("", "x"), ("x", ""), ("ab", "ab")]
         {
-            assert_eq!(replacing(old.as_bytes(), new.as_bytes()).apply(old.as_bytes()), new.as_bytes());
+            assert_eq!(replace_changed(old.as_bytes(), new.as_bytes()).apply(old.as_bytes()), new.as_bytes());
         }
     }
 }

@@ -1,22 +1,41 @@
-//! A source tree and its builds on disk: what they say of a struct, and what they make of a plan.
+//! A source tree and its builds on disk: constraints and notes on a struct before a plan, patches and proofs
+//! after it.
 //!
 //! Before a plan:
 //!
 //! * `header`: the file that declares a struct, what its text allows, and its edits.
-//! * `uses`: what elsewhere in the tree depends on the order of members.
+//! * `uses`: code elsewhere in the tree that depends on the order of members.
 //! * `documents`: documents that list members.
 //! * `limits`: all of these for some structs.
-//! * `pins`: what a user wishes besides.
+//! * `pins`: a user's requests.
 //! * `builds`: the same structs under other configurations and on other machines.
 //!
 //! After it:
 //!
 //! * `variants`: configurations that leave members out.
 //! * `embedding`: structs that hold a planned one.
-//! * `idiom`: how groups of members are told in the source.
+//! * `idiom`: how groups of members are marked in the source.
 //! * `edits`: a plan as changes of the tree.
 //! * `prediction`: where another build places the members of a plan.
 //! * `proof`: the plan compiled, as the build compiles.
+//!
+//! ```
+//! use fieldline_tree::header::{self, Declaration};
+//!
+//! let tree = tempfile::tempdir()?;
+//! std::fs::write(tree.path().join("pair.h"), "struct pair {\n\tint a; /* must be first */\n\tint b;\n};\n")?;
+//! let declaration = Declaration {
+//!     name: "pair".to_owned(),
+//!     file: Some("pair.h".to_owned()),
+//!     line: 1,
+//!     members: vec![(Some("a".to_owned()), 2), (Some("b".to_owned()), 3)],
+//! };
+//! let header = header::open(tree.path(), &declaration)?;
+//! let (notes, _) = header::read_notes(&header, &declaration)?;
+//! assert_eq!(notes[0].immovable.as_deref(), Some("its comment says \"must be first\" (pair.h:2)"));
+//! assert_eq!(notes[1].immovable, None);
+//! # Ok::<(), anyhow::Error>(())
+//! ```
 
 pub mod builds;
 mod documents;

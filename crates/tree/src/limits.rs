@@ -1,101 +1,107 @@
-//! What the source says about structs: what limits the order of their members, and why they can't be changed at all.
+//! Constraints of the source on structs: what limits the order of their members, and why they can't be
+//! changed at all.
 
-use crate::documents::{self, Listed};
+use crate::documents::{self, ListedStruct};
 use crate::header::{self, Declaration};
-use crate::uses::{self, Declared};
+use crate::uses::{self, DeclaredStruct};
 use anyhow::Result;
 use fieldline_layout::Layout;
-use fieldline_layout::constraint::Wishes;
+use fieldline_layout::constraint::PlacementRequests;
 use fieldline_plan::{Outcome, Plan, StructPlan};
 use std::path::Path;
 
-/// What the source says about a struct, or why it can't be changed there.
-pub fn wishes(tree: Option<&Path>, layout: &Layout) -> Result<(Wishes, Option<String>)> {
-    let limits = of(tree, std::slice::from_ref(layout))?.pop().unwrap_or_default();
-    Ok((limits.wishes, limits.refusal))
+/// The source's requests for a struct, or why it can't be changed there.
+pub fn read_requests(tree: Option<&Path>, layout: &Layout) -> Result<(PlacementRequests, Option<String>)> {
+    let limits = read_limits(tree, std::slice::from_ref(layout))?.pop().unwrap_or_default();
+    Ok((limits.requests, limits.refusal))
 }
 
-/// What limits the order of a struct's members.
+/// Constraints on the order of a struct's members.
 #[derive(Clone, Default)]
-pub struct Limits {
-    /// What the order should keep.
-    pub wishes: Wishes,
-    /// What can't be held, a sentence each.
-    pub remarks: Vec<String>,
+pub struct SourceLimits {
+    /// The requests.
+    pub requests: PlacementRequests,
+    /// Notes that are no constraints, a sentence each.
+    pub notes: Vec<String>,
     /// Why the source can't be changed, if so.
     pub refusal: Option<String>,
 }
 
-/// What a tree says about structs: their declarations, and all code that can know them.
-pub fn of(tree: Option<&Path>, layouts: &[Layout]) -> Result<Vec<Limits>> {
-    let read = layouts.iter().map(|layout| read_of(tree, layout)).collect::<Result<Vec<_>>>()?;
-    with_uses(tree, layouts, read)
+/// Constraints of a tree on structs: by their declarations, and by all code that can know them.
+pub fn read_limits(tree: Option<&Path>, layouts: &[Layout]) -> Result<Vec<SourceLimits>> {
+    let read = layouts.iter().map(|layout| read_declaration(tree, layout)).collect::<Result<Vec<_>>>()?;
+    add_uses(tree, layouts, read)
 }
 
-/// What the declaration of a struct says, with the path of its file.
-type Read = (Limits, String);
+/// Constraints by the declaration of a struct, with the path of its file.
+type DeclarationLimits = (SourceLimits, String);
 
-fn read_of(tree: Option<&Path>, layout: &Layout) -> Result<Option<Read>> {
+fn read_declaration(tree: Option<&Path>, layout: &Layout) -> Result<Option<DeclarationLimits>> {
     let Some(tree) = tree else { return Ok(None) };
     let declaration = Declaration::from(layout);
     let header = header::open(tree, &declaration)?;
-    let mut limits = Limits::default();
-    match header::notes(&header, &declaration) {
-        Ok((notes, remarks)) => {
-            limits.wishes.notes = notes;
-            limits.remarks = remarks;
+    let mut limits = SourceLimits::default();
+    match header::read_notes(&header, &declaration) {
+        Ok((notes, reader_notes)) => {
+            limits.requests.notes = notes;
+            limits.notes = reader_notes;
         }
         Err(refusal) => limits.refusal = Some(format!("{}: {refusal}", header.path)),
     }
     Ok(Some((limits, header.path)))
 }
 
-/// Adds what the rest of the tree says.
-fn with_uses(tree: Option<&Path>, layouts: &[Layout], read: Vec<Option<Read>>) -> Result<Vec<Limits>> {
+/// Adds those by the rest of the tree.
+fn add_uses(
+    tree: Option<&Path>,
+    layouts: &[Layout],
+    read: Vec<Option<DeclarationLimits>>,
+) -> Result<Vec<SourceLimits>> {
     let declared = layouts.iter().zip(&read).filter_map(|(layout, read)| {
         let (_, header) = read.as_ref()?;
-        Some(Declared { layout, header })
+        Some(DeclaredStruct { layout, header })
     });
-    let declared: Vec<Declared<'_>> = declared.collect();
-    let listed: Vec<Listed> = declared.iter().map(|of| Listed::from(of.layout)).collect();
+    let declared: Vec<DeclaredStruct<'_>> = declared.collect();
+    let listed: Vec<ListedStruct> =
+        declared.iter().map(|declared_struct| ListedStruct::from(declared_struct.layout)).collect();
     let (found, documents) = match tree {
         Some(tree) if !declared.is_empty() => {
-            rayon::join(|| uses::find(tree, &declared), || documents::remarks(tree, &listed))
+            rayon::join(|| uses::find_in_tree(tree, &declared), || documents::find_notes(tree, &listed))
         }
         _ => (Ok(Vec::new()), Vec::new()),
     };
     let (mut found, mut documents) = (found?.into_iter(), documents.into_iter());
     let limits = layouts.iter().zip(read).map(|(layout, read)| {
-        let Some((mut limits, _)) = read else { return Limits::default() };
-        limits.remarks.extend(found.next().unwrap_or_default().add_to(&mut limits.wishes, layout));
-        limits.remarks.extend(documents.next().unwrap_or_default());
+        let Some((mut limits, _)) = read else { return SourceLimits::default() };
+        limits.notes.extend(found.next().unwrap_or_default().add_to(&mut limits.requests, layout));
+        limits.notes.extend(documents.next().unwrap_or_default());
         limits
     });
     Ok(limits.collect())
 }
 
-/// Adds remarks to a plan, and refuses what the source refuses.
-pub fn tell(plan: &mut Plan, limits: Vec<Limits>) {
-    for (of, limits) in plan.structs.iter_mut().zip(limits) {
-        of.notes.extend(limits.remarks);
+/// Adds notes to a plan, and refuses what the source refuses.
+pub fn apply_limits(plan: &mut Plan, limits: Vec<SourceLimits>) {
+    for (struct_plan, limits) in plan.structs.iter_mut().zip(limits) {
+        struct_plan.notes.extend(limits.notes);
         if let Some(reason) = limits.refusal {
-            refuse(of, reason);
+            refuse(struct_plan, reason);
         }
     }
 }
 
 /// A plan that can't be carried out proposes nothing.
-fn refuse(of: &mut StructPlan, reason: String) {
-    of.outcome = Outcome::Refused;
-    of.reason = Some(reason);
-    of.chosen = of.declared.clone();
-    of.moved.clear();
-    of.candidates.clear();
-    of.forecasts.clear();
-    of.sizes.clear();
-    of.builds.clear();
-    of.groups.clear();
-    of.search = None;
-    of.confidence = None;
-    of.terms.clear();
+fn refuse(struct_plan: &mut StructPlan, reason: String) {
+    struct_plan.outcome = Outcome::Refused;
+    struct_plan.reason = Some(reason);
+    struct_plan.chosen = struct_plan.declared.clone();
+    struct_plan.moved.clear();
+    struct_plan.candidates.clear();
+    struct_plan.forecasts.clear();
+    struct_plan.sizes.clear();
+    struct_plan.builds.clear();
+    struct_plan.groups.clear();
+    struct_plan.search = None;
+    struct_plan.confidence = None;
+    struct_plan.terms.clear();
 }

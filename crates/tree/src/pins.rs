@@ -1,22 +1,22 @@
-//! A user's pins: a TOML file that says of structs which members keep their place, come first or last, share a
-//! cacheline, lie apart or stand together (`docs/formats.md`).
+//! A user's pins: a TOML file that says of structs which members keep their place, come first or last, share
+//! a cacheline, lie apart or stand together (`docs/formats.md`).
 
 mod conflict;
 mod parse;
-mod wish;
+mod request;
 
-pub use wish::{PinFile, line_of, nearest};
+pub use request::{PinFile, line_of, nearest};
 
 use crate::uses::{has_name, names};
 
 use anyhow::{Context, Result, bail};
 use fieldline_layout::Layout;
-use fieldline_layout::constraint::Wishes;
+use fieldline_layout::constraint::PlacementRequests;
+use request::{PinRequest, ResolvedPin};
 use std::path::Path;
-use wish::{Resolved, Wish};
 
 /// Reads a file of pins.
-pub fn read(path: &Path) -> Result<PinFile> {
+pub fn read_pins(path: &Path) -> Result<PinFile> {
     let name = path.display().to_string();
     let text = std::fs::read_to_string(path).with_context(|| name.clone())?;
     parse::parse(&name, &text)
@@ -25,31 +25,33 @@ pub fn read(path: &Path) -> Result<PinFile> {
 impl PinFile {
     /// Refuses pins for a struct that is neither planned nor exists: a mistyped name would be a pin lost.
     pub fn check_structs(&self, planned: &[&str], exists: impl Fn(&str) -> Result<bool>) -> Result<()> {
-        for of in &self.structs {
-            let name = of.name.text.as_str();
+        for pins in &self.structs {
+            let name = pins.name.text.as_str();
             if !planned.contains(&name) && !exists(name)? {
                 let near = nearest(name, planned.iter().copied());
-                bail!("{}:{}: there is no struct '{name}'{near}", self.path, of.name.line);
+                bail!("{}:{}: there is no struct '{name}'{near}", self.path, pins.name.line);
             }
         }
         Ok(())
     }
 
-    /// Adds the pins of a struct to what is wished. `line` is the cacheline size in bytes it is compiled for.
-    pub fn add_to(&self, wishes: &mut Wishes, layout: &Layout, line: u64) -> Result<()> {
-        let Some(of) = self.structs.iter().find(|of| of.name.text == layout.name) else { return Ok(()) };
-        let found = of.wishes.iter().map(|wish| self.resolve(wish, layout));
-        let found = found.collect::<Result<Vec<Resolved>>>()?;
-        conflict::check(&self.path, &found, layout, wishes, line)?;
-        for wish in found {
-            wish.add_to(wishes);
+    /// Adds the pins of a struct to its requests. `line` is the cacheline size in bytes it is compiled for.
+    pub fn add_to(&self, requests: &mut PlacementRequests, layout: &Layout, line: u64) -> Result<()> {
+        let Some(pins) = self.structs.iter().find(|pins| pins.name.text == layout.name) else {
+            return Ok(());
+        };
+        let found = pins.requests.iter().map(|request| self.resolve(request, layout));
+        let found = found.collect::<Result<Vec<ResolvedPin>>>()?;
+        conflict::check(&self.path, &found, layout, requests, line)?;
+        for pin in found {
+            pin.add_to(requests);
         }
         Ok(())
     }
 
-    fn resolve(&self, wish: &Wish, layout: &Layout) -> Result<Resolved> {
+    fn resolve(&self, request: &PinRequest, layout: &Layout) -> Result<ResolvedPin> {
         let mut members = Vec::new();
-        for name in &wish.members {
+        for name in &request.members {
             let place = || format!("{}:{}", self.path, name.line);
             let Some(index) = member_named(layout, &name.text) else {
                 let near = nearest(&name.text, names(&layout.members));
@@ -60,10 +62,10 @@ impl PinFile {
             }
             members.push(index);
         }
-        let line = wish.members.first().map_or(0, |name| name.line);
-        let named: Vec<&str> = wish.members.iter().map(|name| name.text.as_str()).collect();
-        let reason = format!("{} {} ({}:{line})", wish.directive.key(), named.join(", "), self.path);
-        Ok(Resolved { directive: wish.directive, members, line, reason })
+        let line = request.members.first().map_or(0, |name| name.line);
+        let named: Vec<&str> = request.members.iter().map(|name| name.text.as_str()).collect();
+        let reason = format!("{} {} ({}:{line})", request.directive.key(), named.join(", "), self.path);
+        Ok(ResolvedPin { directive: request.directive, members, line, reason })
     }
 }
 

@@ -2,39 +2,42 @@
 
 use fieldline_layout::{Layout, Member, abi};
 use fieldline_plan::StructPlan;
-use fieldline_plan::cost::elsewhere;
+use fieldline_plan::cost::other_build;
 use fieldline_plan::result::PlacedMember;
 
 /// How names of members that only mark a group begin (include/linux/cache.h).
 const MARKER: &str = "__cacheline_group_";
 
-/// What the plan says of the build it was made with. Markers that the patch put among the members move none of them.
-pub fn of_plan(of: &StructPlan, built: Option<&Layout>) -> Layout {
-    let like = Layout {
+/// The planned layout of the plan's own build. Markers that the patch put among the members move none of
+/// them.
+pub fn predict_plan(struct_plan: &StructPlan, built: Option<&Layout>) -> Layout {
+    let template = Layout {
         kind: "struct".to_owned(),
-        name: of.name.clone(),
+        name: struct_plan.name.clone(),
         align: 1,
-        file: of.file.clone(),
-        line: of.line,
+        file: struct_plan.file.clone(),
+        line: struct_plan.line,
         ..Layout::default()
     };
-    let mut members: Vec<Member> = of.chosen.members.iter().map(member).collect();
+    let mut members: Vec<Member> = struct_plan.chosen.members.iter().map(member).collect();
     for (at, mut marker) in markers(&members, built) {
         let end = at.checked_sub(1).and_then(|before| members.get(before)).map_or(0, Member::bit_end);
         let align = marker.explicit_align.unwrap_or(1).max(1).saturating_mul(8);
         marker.bit_offset = end.checked_next_multiple_of(align).unwrap_or(end);
         members.insert(at, marker);
     }
-    Layout::from_members(&like, members, of.chosen.size)
+    Layout::from_members(&template, members, struct_plan.chosen.size)
 }
 
-/// Group markers that a build has beyond these members, each with its place among them and the markers before it.
+/// Group markers that a build has beyond these members, each with its place among them and the markers before
+/// it.
 fn markers(members: &[Member], built: Option<&Layout>) -> Vec<(usize, Member)> {
     let mut found: Vec<(usize, Member)> = Vec::new();
     let mut place = 0;
     for member in built.into_iter().flat_map(|built| &built.members) {
-        let is_it = |one: &Member| {
-            one.name == member.name && (one.name.is_some() || one.type_name == member.type_name)
+        let is_it = |candidate: &Member| {
+            candidate.name == member.name
+                && (candidate.name.is_some() || candidate.type_name == member.type_name)
         };
         match members.iter().position(is_it) {
             Some(at) => place = place.max(at + 1),
@@ -59,32 +62,35 @@ fn member(placed: &PlacedMember) -> Member {
     }
 }
 
-/// What the plan's order gives in a build whose declared layout is known. `None` for a union. Members that `built`
+/// The plan's order in a build whose declared layout is known. `None` for a union. Members that `built`
 /// aligns more than they were declared (`patch --idiom plain`) are placed so.
-pub fn of_build(of: &StructPlan, declared: &Layout, built: Option<&Layout>) -> Option<Layout> {
-    let order = order(of, declared);
+pub fn predict_build(struct_plan: &StructPlan, declared: &Layout, built: Option<&Layout>) -> Option<Layout> {
+    let order = predict_order(struct_plan, declared);
     let mut predicted = abi::reorder(declared, &order)?;
-    let mut slots = abi::slots_of(declared);
-    slots.slots = order.iter().filter_map(|index| slots.slots.get(*index).copied()).collect();
+    let mut inferred = abi::infer_abi(declared);
+    inferred.members = order.iter().filter_map(|index| inferred.members.get(*index).copied()).collect();
     let new = markers(&predicted.members, built);
     let mut is_raised = !new.is_empty();
     for (at, marker) in new {
         // What is marked last stands furthest behind, so each place counts those before it.
         let at = at.min(predicted.members.len());
-        slots.slots.insert(at, abi::Slot::bytes(0, marker.explicit_align.unwrap_or(1)));
+        inferred.members.insert(at, abi::AbiMember::bytes(0, marker.explicit_align.unwrap_or(1)));
         predicted.members.insert(at, marker);
     }
-    for (member, slot) in predicted.members.iter().zip(&mut slots.slots) {
-        let own = member.explicit_align.unwrap_or(1).max(slot.align);
+    for (member, abi_member) in predicted.members.iter().zip(&mut inferred.members) {
+        let own = member.explicit_align.unwrap_or(1).max(abi_member.align);
         // Beyond its type's.
-        let mut same = built.iter().flat_map(|built| &built.members).filter(|of| of.name == member.name);
+        let mut same = built
+            .iter()
+            .flat_map(|built| &built.members)
+            .filter(|built_member| built_member.name == member.name);
         let found = same.next().filter(|found| found.name.is_some() && !found.aligned_type);
         let written = found.and_then(|found| found.explicit_align).filter(|align| *align > own);
         is_raised |= written.is_some();
-        slot.align = written.unwrap_or(slot.align);
+        abi_member.align = written.unwrap_or(abi_member.align);
     }
     if is_raised {
-        let placement = slots.place();
+        let placement = inferred.place();
         for (member, offset) in predicted.members.iter_mut().zip(&placement.bit_offsets) {
             member.bit_offset = *offset;
         }
@@ -93,15 +99,15 @@ pub fn of_build(of: &StructPlan, declared: &Layout, built: Option<&Layout>) -> O
     Some(predicted)
 }
 
-/// The build's members in the plan's order. Members the plan doesn't know follow the one whose text is in front of
-/// theirs, which may be absent here; if lines don't tell, the one they are declared behind.
-fn order(of: &StructPlan, declared: &Layout) -> Vec<usize> {
-    let is_same_text = is_same_text(of, declared);
+/// The build's members in the plan's order. Members the plan doesn't know follow the one whose text is in
+/// front of theirs, which may be absent here; if lines don't show it, the one they are declared behind.
+fn predict_order(struct_plan: &StructPlan, declared: &Layout) -> Vec<usize> {
+    let is_same_text = is_same_text(struct_plan, declared);
     let mut leader = None;
     let mut keyed: Vec<(Option<usize>, usize)> = Vec::new();
     for (index, member) in declared.members.iter().enumerate() {
-        let in_front = || if is_same_text { in_front(of, member) } else { None };
-        leader = place(of, declared, index).or_else(in_front).or(leader);
+        let in_front = || if is_same_text { planned_in_front(struct_plan, member) } else { None };
+        leader = planned_position(struct_plan, declared, index).or_else(in_front).or(leader);
         keyed.push((leader, index));
     }
     keyed.sort();
@@ -109,33 +115,38 @@ fn order(of: &StructPlan, declared: &Layout) -> Vec<usize> {
 }
 
 /// Whether all members that the plan and a build have are declared at the same lines.
-fn is_same_text(of: &StructPlan, declared: &Layout) -> bool {
+fn is_same_text(struct_plan: &StructPlan, declared: &Layout) -> bool {
     let named = |member: &&Member| member.name.is_some();
     declared.members.iter().filter(named).all(|member| {
-        let known = of.declared.members.iter().find(|placed| placed.name == member.name);
+        let known = struct_plan.declared.members.iter().find(|placed| placed.name == member.name);
         known.is_none_or(|placed| placed.line == member.line)
     })
 }
 
 /// Where the plan puts the member whose text is in front of one it doesn't know.
-fn in_front(of: &StructPlan, member: &Member) -> Option<usize> {
-    let lines = of.declared.members.iter().map(|placed| placed.line);
-    let before = of.declared.members.get(elsewhere::in_front(lines, member.line)?)?;
-    of.chosen.members.iter().position(|placed| placed.index == before.index)
+fn planned_in_front(struct_plan: &StructPlan, member: &Member) -> Option<usize> {
+    let lines = struct_plan.declared.members.iter().map(|placed| placed.line);
+    let before = struct_plan.declared.members.get(other_build::find_preceding(lines, member.line)?)?;
+    struct_plan.chosen.members.iter().position(|placed| placed.index == before.index)
 }
 
-/// Where the plan puts a member of a build. Unnamed ones of one kind are told apart by line, in other sources by number.
-fn place(of: &StructPlan, declared: &Layout, index: usize) -> Option<usize> {
+/// Where the plan puts a build's member. Unnamed ones of one kind go by line, in other sources by number.
+fn planned_position(struct_plan: &StructPlan, declared: &Layout, index: usize) -> Option<usize> {
     let member = declared.members.get(index)?;
-    let mut chosen = of.chosen.members.iter();
+    let mut chosen = struct_plan.chosen.members.iter();
     if member.name.is_some() {
         return chosen.position(|placed| placed.name == member.name);
     }
-    let is_alike = |name: &Option<String>, type_name: &str| name.is_none() && type_name == member.type_name;
-    let known: Vec<&PlacedMember> =
-        of.declared.members.iter().filter(|placed| is_alike(&placed.name, &placed.type_name)).collect();
+    let is_same_kind =
+        |name: &Option<String>, type_name: &str| name.is_none() && type_name == member.type_name;
+    let known: Vec<&PlacedMember> = struct_plan
+        .declared
+        .members
+        .iter()
+        .filter(|placed| is_same_kind(&placed.name, &placed.type_name))
+        .collect();
     let before = declared.members.get(..index).unwrap_or_default();
-    let number = before.iter().filter(|other| is_alike(&other.name, &other.type_name)).count();
+    let number = before.iter().filter(|other| is_same_kind(&other.name, &other.type_name)).count();
     let own =
         known.iter().find(|placed| placed.line > 0 && placed.line == member.line).or(known.get(number))?;
     chosen.position(|placed| placed.index == own.index)
@@ -169,36 +180,39 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn unnamed_members_of_one_kind_are_told_apart() {
+    fn unnamed_members_of_one_kind_are_distinguished() {
         let mut recorded = layout(&[("a", 8), ("b", 4), ("c", 8)]);
         for (line, member) in (10..).zip(&mut recorded.members).skip(1) {
             member.name = None;
             member.line = line;
         }
-        let of = plan(&recorded, &[2, 1, 0]);
+        let struct_plan = plan(&recorded, &[2, 1, 0]);
         let sizes = |layout: &Layout| layout.members.iter().map(Member::size).collect::<Vec<_>>();
-        assert_eq!(sizes(&of_build(&of, &recorded, None).unwrap()), [8, 4, 8]);
-        // One of them is not in this build: its line tells which.
+        assert_eq!(sizes(&predict_build(&struct_plan, &recorded, None).unwrap()), [8, 4, 8]);
+        // One of them is not in this build: its line shows which.
         recorded.members.remove(1);
-        let predicted = of_build(&of, &recorded, None).unwrap();
+        let predicted = predict_build(&struct_plan, &recorded, None).unwrap();
         assert_eq!(predicted.members.iter().map(|member| member.line).collect::<Vec<_>>(), [12, 0]);
     }
 
     #[test]
     fn a_build_with_other_members_has_its_own_prediction() {
         let recorded = layout(&[("a", 8), ("b", 8), ("c", 8)]);
-        let of = plan(&recorded, &[2, 0, 1]);
-        assert_eq!(of_plan(&of, None).members.iter().map(Member::offset).collect::<Vec<_>>(), [0, 8, 16]);
+        let struct_plan = plan(&recorded, &[2, 0, 1]);
+        assert_eq!(
+            predict_plan(&struct_plan, None).members.iter().map(Member::offset).collect::<Vec<_>>(),
+            [0, 8, 16]
+        );
         // `b` is not there, `x` follows `a`.
         let other = layout(&[("a", 8), ("x", 8), ("c", 8)]);
-        let predicted = of_build(&of, &other, None).unwrap();
+        let predicted = predict_build(&struct_plan, &other, None).unwrap();
         let names: Vec<&str> = predicted.members.iter().map(Member::label).collect();
         assert_eq!(names, ["c", "a", "x"]);
         assert_eq!(predicted.size, 24);
         // An alignment that the patch wrote moves what follows.
         let mut built = predicted.clone();
         built.members[1].explicit_align = Some(64);
-        let predicted = of_build(&of, &other, Some(&built)).unwrap();
+        let predicted = predict_build(&struct_plan, &other, Some(&built)).unwrap();
         let offsets: Vec<u64> = predicted.members.iter().map(Member::offset).collect();
         assert_eq!((offsets, predicted.size), (vec![0, 64, 72], 128));
     }
@@ -210,9 +224,10 @@ pub(crate) mod tests {
             layout.members.iter_mut().zip(lines).for_each(|(member, line)| member.line = line);
             layout
         };
-        let of = plan(&at_lines(&[("a", 8), ("b", 8), ("c", 8)], [1, 2, 5]), &[1, 2, 0]);
+        let struct_plan = plan(&at_lines(&[("a", 8), ("b", 8), ("c", 8)], [1, 2, 5]), &[1, 2, 0]);
         let order = |lines: [u32; 3]| {
-            let predicted = of_build(&of, &at_lines(&[("a", 8), ("x", 8), ("c", 8)], lines), None).unwrap();
+            let predicted =
+                predict_build(&struct_plan, &at_lines(&[("a", 8), ("x", 8), ("c", 8)], lines), None).unwrap();
             predicted.members.iter().map(|member| member.label().to_owned()).collect::<Vec<_>>()
         };
         assert_eq!(order([1, 3, 5]), ["x", "c", "a"], "b is in front of it, and not there");
@@ -239,10 +254,10 @@ pub(crate) mod tests {
     #[test]
     fn markers_are_predicted_where_the_members_beside_them_lie() {
         let recorded = layout(&[("a", 8), ("b", 8), ("c", 8)]);
-        let of = plan(&recorded, &[2, 0, 1]);
+        let struct_plan = plan(&recorded, &[2, 0, 1]);
         let names = [(1, "begin__g", 1), (2, "end__g", 1), (2, "pad__g", 1)];
         let built = marked(&abi::reorder(&recorded, &[2, 0, 1]).unwrap(), &names);
-        let predicted = of_plan(&of, Some(&built));
+        let predicted = predict_plan(&struct_plan, Some(&built));
         let labels: Vec<&str> = predicted.members.iter().map(Member::label).collect();
         let marks = ["begin__g", "end__g", "pad__g"].map(|name| format!("__cacheline_group_{name}"));
         assert_eq!(labels, ["c", &marks[0], "a", &marks[1], &marks[2], "b"]);
@@ -250,7 +265,7 @@ pub(crate) mod tests {
         // In another build alignments of markers move members.
         let names = [(1, "begin__g", 64), (2, "end__g", 8), (2, "pad__g", 64)];
         let built = marked(&abi::reorder(&recorded, &[2, 0, 1]).unwrap(), &names);
-        let predicted = of_build(&of, &recorded, Some(&built)).unwrap();
+        let predicted = predict_build(&struct_plan, &recorded, Some(&built)).unwrap();
         assert_eq!((offsets(&predicted), predicted.size), (vec![0, 64, 64, 72, 128, 128], 192));
         // Markers that were there before are members like others.
         let declared = marked(&recorded, &[(1, "begin__g", 1), (2, "end__g", 1)]);

@@ -1,9 +1,10 @@
-//! A plan proven by compiling: the smallest unit of a build that has the struct, without the patch and with it.
+//! A plan proven by compiling: the smallest unit of a build that has the struct, without the patch and with
+//! it.
 //!
 //! * `recipe`: how a build compiles a unit, out of kbuild's `.cmd` files or compile_commands.json.
 //! * `units`: which units can show a struct.
 //! * `overlay`: the tree with some files replaced, made of links beside it.
-//! * `compile`: a recipe carried out elsewhere, so that neither tree nor build folder is written to.
+//! * `compile`: a recipe run outside, so that neither tree nor build folder is written to.
 //! * `build`: one build's proof, what was built against what was predicted.
 
 mod build;
@@ -12,5 +13,5 @@ mod overlay;
 mod recipe;
 mod units;
 
-pub use build::{Build, BuildProof, Judged, Shown, judge};
+pub use build::{BuildProof, BuildToProve, LayoutVerdict, ShownStruct, judge_layouts};
 pub use overlay::Patch;

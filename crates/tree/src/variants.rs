@@ -7,25 +7,26 @@ use fieldline_plan::{Outcome, Plan};
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// Tells of each struct which conditions of its declaration, one at a time, make the planned order take more cachelines
-/// than the declared one where they fail.
+/// Notes for each struct which conditions of its declaration, one at a time, make the planned order take more
+/// cachelines than the declared one where they fail.
 /// Fails if a declaration that was read before can't be read.
-pub fn tell(plan: &mut Plan, layouts: &[Layout], tree: &Path) -> Result<()> {
+pub fn note_growth(plan: &mut Plan, layouts: &[Layout], tree: &Path) -> Result<()> {
     let line = plan.build_line;
-    for (of, layout) in plan.structs.iter_mut().zip(layouts) {
-        if of.outcome != Outcome::Moved {
+    for (struct_plan, layout) in plan.structs.iter_mut().zip(layouts) {
+        if struct_plan.outcome != Outcome::Moved {
             continue;
         }
         let declaration = Declaration::from(layout);
         let header = header::open(tree, &declaration)?;
-        let Ok(guards) = header::guards(&header, &declaration) else { continue };
-        of.grows = growths(layout, &of.order(), &guards, line);
+        let Ok(guards) = header::read_guards(&header, &declaration) else { continue };
+        struct_plan.grows = describe_growths(layout, &struct_plan.order(), &guards, line);
     }
     Ok(())
 }
 
-/// A sentence for each condition that costs lines of `line` bytes where it fails. `guards` has each member's conditions.
-fn growths(layout: &Layout, order: &[usize], guards: &[Vec<String>], line: u64) -> Vec<String> {
+/// A sentence for each condition that costs lines of `line` bytes where it fails. `guards` has each member's
+/// conditions.
+fn describe_growths(layout: &Layout, order: &[usize], guards: &[Vec<String>], line: u64) -> Vec<String> {
     let conditions: BTreeSet<&String> = guards.iter().flatten().collect();
     let growth = |without: &String| {
         let is_there = |index: &usize| !guards.get(*index).is_some_and(|own| own.contains(without));
@@ -34,7 +35,7 @@ fn growths(layout: &Layout, order: &[usize], guards: &[Vec<String>], line: u64) 
         let (before, after) = (size(layout, &declared), size(layout, &planned));
         let grows = after.div_ceil(line.max(1)) > before.div_ceil(line.max(1));
         grows.then(|| {
-            let case = case(without);
+            let case = describe_case(without);
             format!("{case} it takes {after} bytes instead of {before}")
         })
     };
@@ -43,13 +44,13 @@ fn growths(layout: &Layout, order: &[usize], guards: &[Vec<String>], line: u64) 
 
 /// Bytes of the struct with these members only.
 fn size(layout: &Layout, members: &[usize]) -> u64 {
-    let mut slots = abi::slots_of(layout);
-    slots.slots = members.iter().filter_map(|index| slots.slots.get(*index).copied()).collect();
-    slots.place().size
+    let mut inferred = abi::infer_abi(layout);
+    inferred.members = members.iter().filter_map(|index| inferred.members.get(*index).copied()).collect();
+    inferred.place().size
 }
 
 /// A configuration in which a condition fails, in words.
-pub fn case(condition: &str) -> String {
+pub fn describe_case(condition: &str) -> String {
     let (word, atom) = match condition.strip_prefix("not ") {
         Some(atom) => ("with", atom),
         None => ("without", condition),
@@ -64,15 +65,16 @@ mod tests {
     use crate::prediction::tests::layout;
 
     #[test]
-    fn an_order_that_leaves_gaps_elsewhere_is_told() {
-        // Two quads and four words: the words fill one another up, in the new order only with the guarded ones.
+    fn an_order_that_leaves_gaps_elsewhere_is_reported() {
+        // Two quads and four words: the words fill one another up, in the new order only with the guarded
+        // ones.
         let layout = layout(&[("a", 8), ("b", 8), ("c", 4), ("d", 4), ("e", 4), ("f", 4)]);
         let guards: Vec<Vec<String>> =
             [0, 0, 0, 1, 0, 1].map(|guarded| vec!["defined(CONFIG_X)".to_owned(); guarded]).to_vec();
-        assert!(growths(&layout, &[0, 1, 2, 3, 4, 5], &guards, 8).is_empty());
-        let notes = growths(&layout, &[2, 3, 0, 4, 5, 1], &guards, 8);
+        assert!(describe_growths(&layout, &[0, 1, 2, 3, 4, 5], &guards, 8).is_empty());
+        let notes = describe_growths(&layout, &[2, 3, 0, 4, 5, 1], &guards, 8);
         assert_eq!(notes, ["without CONFIG_X it takes 32 bytes instead of 24"]);
-        assert!(growths(&layout, &[2, 3, 0, 4, 5, 1], &guards, 64).is_empty());
-        assert_eq!(case("not A > 1"), "with A > 1");
+        assert!(describe_growths(&layout, &[2, 3, 0, 4, 5, 1], &guards, 64).is_empty());
+        assert_eq!(describe_case("not A > 1"), "with A > 1");
     }
 }

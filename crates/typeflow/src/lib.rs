@@ -1,21 +1,39 @@
-//! What registers hold along a function, and which type and offset an instruction touches.
+//! Types of values along a function, and the type and offset each instruction touches.
 //!
-//! * `types`: types of debug info as values with places in them.
+//! ```
+//! use fieldline_debuginfo::dwarf::{DebugSections, Dwarf};
+//! use fieldline_debuginfo::{Elf, FileBytes};
+//! use fieldline_typeflow::operands::explain::explain;
+//! use fieldline_typeflow::program::Program;
+//!
+//! let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/attribution/idioms");
+//! let file = FileBytes::open(path.as_ref()).unwrap();
+//! let elf = Elf::parse(&file).unwrap();
+//! let sections = DebugSections::load(&elf, None).unwrap();
+//! let dwarf = Dwarf::new(&sections).unwrap();
+//! let mut program = Program::new(&elf, &dwarf).unwrap();
+//! program.load_all();
+//! let charge = program.symbols.find_by_name("charge").unwrap().address;
+//! let explanation = explain(&program, charge).unwrap();
+//! assert_eq!(explanation.line.operands[0].verdict, "struct entity +0");
+//! ```
+//!
+//! * `types`: types of debug info, and offsets in them, as values.
 //! * `program`: functions, symbols and code of a program.
-//! * `flow`: what registers and the stack hold along a function.
-//! * `calls`: what callers hand to functions, and who calls them.
+//! * `flow`: data flow of registers and stack slots along a function.
+//! * `calls`: arguments that callers pass, and callers of functions.
 //! * `operands`: targets of operands in memory, with the reason where there is none.
 
-/// What a table has for a key; if it has nothing, that is worked out and kept.
+/// The value of a key in a table; computed and inserted if there is none.
 #[macro_export]
-macro_rules! kept {
-    ($of:ident.$table:ident, $key:expr, $find:expr) => {{
+macro_rules! memoized {
+    ($owner:ident.$table:ident, $key:expr, $find:expr) => {{
         let key = $key;
-        match $of.$table.get(&key) {
+        match $owner.$table.get(&key) {
             Some(known) => known.to_owned(),
             None => {
                 let found = $find;
-                $of.$table.entry(key).or_insert(found).to_owned()
+                $owner.$table.entry(key).or_insert(found).to_owned()
             }
         }
     }};

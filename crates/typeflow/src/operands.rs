@@ -1,23 +1,23 @@
-//! Which type and which byte of it an operand in memory is, as far as the code tells.
+//! Types and offsets of operands in memory, as far as the code shows them.
 //!
-//! * `target`: what an operand in memory is.
-//! * `reason`: why there is no answer.
+//! * `target`: type and offset of an operand in memory.
+//! * `reason`: why an operand has no target.
 //! * `typing`: targets of all instructions of a function.
-//! * `sampled`: which instructions were sampled.
-//! * `rounds`: functions analysed until what they pass to each other is known.
-//! * `answers`: targets of sampled instructions, functions in parallel.
-//! * `explain`: how an instruction came to its answer.
+//! * `sampled_instructions`: instructions that were sampled.
+//! * `fixpoint`: functions analysed until their arguments are known.
+//! * `program_operands`: operands of sampled instructions, functions in parallel.
+//! * `explain`: how the target of an instruction was found.
 
-pub mod answers;
 pub mod explain;
+mod fixpoint;
+pub mod program_operands;
 pub mod reason;
-mod rounds;
-pub mod sampled;
+pub mod sampled_instructions;
 pub mod target;
 mod typing;
 
-pub use answers::Answers;
+pub use program_operands::ProgramOperands;
 pub use reason::Reason;
-pub use sampled::Sampled;
+pub use sampled_instructions::SampledInstructions;
 pub use target::{Operand, Target, TypeEntry, TypeIndex};
-pub use typing::{Typed, TypedFunction};
+pub use typing::{TypedFunction, TypedInstruction};

@@ -3,11 +3,11 @@
 //! * `helpers`: assembly that compilers call in place of instructions.
 //! * `symbols`: names of addresses, and the machine code there.
 //! * `patches`: code that the kernel changes when it boots.
-//! * `whole`: all of it together.
+//! * `binary`: the program with all of these.
 
+pub mod binary;
 pub mod helpers;
 pub mod patches;
 pub mod symbols;
-pub mod whole;
 
-pub use whole::Program;
+pub use binary::Program;

@@ -1,12 +1,12 @@
-//! Types as data flow needs them: canonical, with members by offset.
+//! Types for the data flow: canonical, with members by offset.
 //!
-//! * `shape`: types and places as values.
+//! * `shape`: types and offsets as values.
 //! * `space`: canonical types, read on demand, and where structs are defined that a unit only declares.
-//! * `place`: what lies at an offset of a type, and what encloses what.
+//! * `containment`: members at an offset of a type, and containment of types.
 
-pub mod place;
+pub mod containment;
 pub mod shape;
 pub mod space;
 
-pub use shape::{Place, Shape, Ty};
+pub use shape::{Ty, TypeOffset, TypeShape};
 pub use space::{Definitions, TypeSpace};

@@ -1,6 +1,6 @@
 //! What CI runs, with the time each stage may take.
 
-use crate::tools::shell::{self, say};
+use crate::tools::shell::{self, print_line};
 use anyhow::{Context, Result};
 use std::time::{Duration, Instant};
 
@@ -26,35 +26,35 @@ pub(crate) fn run(args: &[String]) -> Result<bool> {
     let mut spent: Vec<String> = Vec::new();
     for (name, minutes, work) in STAGES {
         if *name == "kernel" && args.iter().any(|arg| arg == "--no-kernel") {
-            say("kernel: left out as asked");
+            print_line("kernel: left out as asked");
             continue;
         }
         let start = Instant::now();
         let holds = work()?;
-        spent.push(told(name, start.elapsed(), *minutes));
+        spent.push(stage_report(name, start.elapsed(), *minutes));
         if !holds {
             return Ok(false);
         }
     }
-    say(&format!("\n{}", spent.join("\n")));
+    print_line(&format!("\n{}", spent.join("\n")));
     Ok(true)
 }
 
-/// A stage's time against its budget. Machines are noisy: it is told, not asserted.
-fn told(name: &str, spent: Duration, minutes: u64) -> String {
+/// A stage's time against its budget. Machines are noisy: it is printed, not asserted.
+fn stage_report(name: &str, spent: Duration, minutes: u64) -> String {
     let over = if spent > Duration::from_secs(60 * minutes) { ", over" } else { "" };
     format!("stage {name:<7} {:>4} s of {:>3} s{over}", spent.as_secs(), 60 * minutes)
 }
 
 fn tests() -> Result<bool> {
-    shell::need(PROGRAMS)?;
+    shell::require_files(PROGRAMS)?;
     let left_out = std::env::temp_dir().join(format!("fieldline-left-out-{}", std::process::id()));
     std::fs::write(&left_out, "").with_context(|| left_out.display().to_string())?;
     cargo(&["test", "--workspace"], &[("FIELDLINE_LEFT_OUT", &left_out.display().to_string())])?;
     let names = std::fs::read_to_string(&left_out)?;
     std::fs::remove_file(&left_out)?;
-    say(&format!("{} tests left out for want of a facility of the kernel", names.lines().count()));
-    names.lines().for_each(|name| say(&format!("  {name}")));
+    print_line(&format!("{} tests left out for want of a facility of the kernel", names.lines().count()));
+    names.lines().for_each(|name| print_line(&format!("  {name}")));
     Ok(true)
 }
 

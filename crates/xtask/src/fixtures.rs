@@ -5,7 +5,7 @@
 //! * `caches`: where the caches of a small machine serve each access from.
 //! * `sampling`: one access in so many, with CPU and time.
 //! * `recording`: samples to a perf.data file.
-//! * `synthetic`: a made-up recording of a real kernel, for tests of the road.
+//! * `synthetic`: a made-up recording of a real kernel, for tests of all steps up to a patch.
 
 mod caches;
 mod recording;
@@ -13,11 +13,11 @@ mod sampling;
 pub(crate) mod synthetic;
 mod trace;
 
-use crate::tools::shell::{self, root, say};
+use crate::tools::shell::{self, print_line, root};
 use anyhow::{Context, Result, ensure};
 use fieldline_debuginfo::{Elf, FileBytes};
-use recording::{Program, address};
-use sampling::{Marks, Sample, Sampler};
+use recording::{RecordedProgram, address};
+use sampling::{MarkerAddresses, Sample, Sampler};
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -31,12 +31,12 @@ const TRACED_IN: &str = "/tmp/fieldline-fixtures";
 /// Builds the files; says which of them changed.
 pub(crate) fn run(args: &[String]) -> Result<bool> {
     ensure!(args.is_empty(), "fixtures takes no arguments");
-    shell::need(&[("gcc", "gcc"), ("valgrind", "valgrind")])?;
+    shell::require_files(&[("gcc", "gcc"), ("valgrind", "valgrind")])?;
     let folder = root().join("fixtures/demo");
     let program = folder.join(NAME);
     replace(&program, |part| compile(&folder.join("tree"), part))?;
     let (samples, objects) = trace_samples(&program)?;
-    let data = recording::write(&Program::of(&program)?, &samples);
+    let data = recording::write(&RecordedProgram::read(&program)?, &samples);
     replace(&folder.join("shaper.perf.data"), |part| Ok(fs::write(part, &data)?))?;
     replace(&folder.join("objects.tsv"), |part| Ok(fs::write(part, &objects)?))?;
     Ok(true)
@@ -50,7 +50,7 @@ fn replace(file: &Path, make: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
     let is_same = fs::read(file).is_ok_and(|old| old == bytes);
     fs::rename(&part, file).with_context(|| format!("{}", file.display()))?;
     let change = if is_same { "as before" } else { "new" };
-    say(&format!("{}: {} bytes, {change}", file.display(), bytes.len()));
+    print_line(&format!("{}: {} bytes, {change}", file.display(), bytes.len()));
     Ok(())
 }
 
@@ -79,7 +79,7 @@ fn trace_samples(program: &Path) -> Result<(Vec<Sample>, String)> {
     fs::copy(program, Path::new(TRACED_IN).join(NAME))?;
     let printed = trace(&mut sampler)?;
     fs::remove_dir_all(TRACED_IN)?;
-    say(&sampler.summary());
+    print_line(&sampler.summary());
     Ok((sampler.into_samples(), objects(&printed)?))
 }
 
@@ -87,13 +87,13 @@ fn trace_samples(program: &Path) -> Result<(Vec<Sample>, String)> {
 fn trace(sampler: &mut Sampler) -> Result<String> {
     // Without the optimiser, lackey sees all loads of the program, in its order.
     let args = ["--tool=lackey", "--vex-iropt-level=0", "--trace-mem=yes", "./shaper", "objects"];
-    say(&format!("$ cd {TRACED_IN}; env -i valgrind {}", args.join(" ")));
+    print_line(&format!("$ cd {TRACED_IN}; env -i valgrind {}", args.join(" ")));
     let mut valgrind = Command::new("valgrind");
     valgrind.args(args).current_dir(TRACED_IN).env_clear();
     let mut child = valgrind.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
     for line in BufReader::new(child.stderr.take().context("no trace")?).split(b'\n') {
         if let Some(step) = trace::parse(&line?) {
-            sampler.step(step);
+            sampler.process_event(step);
         }
     }
     let mut printed = String::new();
@@ -104,11 +104,11 @@ fn trace(sampler: &mut Sampler) -> Result<String> {
 }
 
 /// Addresses of the variables that the program announces turns with.
-fn marks(program: &Path) -> Result<Marks> {
+fn marks(program: &Path) -> Result<MarkerAddresses> {
     let file = FileBytes::open(program)?;
     let elf = Elf::parse(&file)?;
     let (turns, recording) = (address(&elf, "turn_of")?, address(&elf, "recording")?);
-    Ok(Marks { turns, recording })
+    Ok(MarkerAddresses { turns, recording })
 }
 
 /// The rows `type address size count` among what the program printed.

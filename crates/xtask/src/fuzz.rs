@@ -1,6 +1,6 @@
 //! Seeds for the fuzz targets below `crates/fuzz`, out of the fixtures.
 
-use crate::tools::shell::{self, root, say};
+use crate::tools::shell::{self, print_line, root};
 use anyhow::{Context, Result, bail};
 use fieldline_debuginfo::{Elf, FileBytes};
 use fieldline_perfdata::perf_data::{Attr, Endian};
@@ -19,14 +19,14 @@ const STACK: usize = 8;
 /// `PERF_SAMPLE_BRANCH_ANY` and `PERF_SAMPLE_BRANCH_KERNEL` (`include/uapi/linux/perf_event.h`).
 const ANY_IN_KERNEL: u64 = 1 << 3 | 1 << 1;
 /// Rows that lists in a shortened document keep.
-const ROWS: usize = 8;
+const MAX_ROWS: usize = 8;
 
 /// `cargo xtask fuzz`: writes `crates/fuzz/corpus/TARGET/*`.
 pub(crate) fn run(args: &[String]) -> Result<bool> {
     if !args.is_empty() {
         bail!("fuzz takes no arguments; it writes seeds, `cargo +nightly fuzz run TARGET` runs a target");
     }
-    let seeds = Seeds { corpus: root().join("crates/fuzz/corpus") };
+    let seeds = SeedCorpus { corpus: root().join("crates/fuzz/corpus") };
     let (fixtures, own) = (root().join("fixtures"), root().join("crates/fuzz/seeds"));
     let program = FileBytes::open(&fixtures.join("attribution/idioms"))?;
     let program = Elf::parse(&program)?;
@@ -48,17 +48,17 @@ pub(crate) fn run(args: &[String]) -> Result<bool> {
     Ok(true)
 }
 
-struct Seeds {
+struct SeedCorpus {
     corpus: PathBuf,
 }
 
-impl Seeds {
+impl SeedCorpus {
     fn add(&self, target: &str, name: &str, bytes: &[u8]) -> Result<()> {
         let folder = self.corpus.join(target);
         fs::create_dir_all(&folder)?;
         let path = folder.join(name);
         fs::write(&path, bytes).with_context(|| format!("{}", path.display()))?;
-        say(&format!("{}: {} bytes", path.display(), bytes.len()));
+        print_line(&format!("{}: {} bytes", path.display(), bytes.len()));
         Ok(())
     }
 
@@ -83,13 +83,13 @@ impl Seeds {
 }
 
 /// Recordings of the program in every form that a file can have.
-fn recordings(seeds: &Seeds, program: &Elf<'_>) -> Result<()> {
+fn recordings(seeds: &SeedCorpus, program: &Elf<'_>) -> Result<()> {
     let packings =
         [("plain", Packing::None), ("zstd", Packing::Compressed(500)), ("zstd2", Packing::Compressed2(500))];
     for endian in [Endian::Little, Endian::Big] {
         for (word, packing) in packings {
             let mut recording = sampled(program, endian);
-            recording.pack(packing);
+            recording.set_packing(packing);
             seeds.add("perf_data", &format!("{word}-{endian:?}-file"), &recording.to_file())?;
             seeds.add("perf_data", &format!("{word}-{endian:?}-pipe"), &recording.to_pipe())?;
         }
@@ -139,7 +139,7 @@ fn sampled(elf: &Elf<'_>, endian: Endian) -> RecordingWriter {
 }
 
 /// Stacks of branches that run through the program's functions, as a file and as text.
-fn stacks(seeds: &Seeds, program: &Elf<'_>) -> Result<()> {
+fn stacks(seeds: &SeedCorpus, program: &Elf<'_>) -> Result<()> {
     let functions: Vec<_> =
         program.symbols().filter(|symbol| symbol.is_function && symbol.size > 0).collect();
     let mut recording = RecordingWriter::new(Endian::Little);
@@ -168,9 +168,9 @@ fn stacks(seeds: &Seeds, program: &Elf<'_>) -> Result<()> {
 }
 
 /// Small objects by the compiler that is here, if any.
-fn objects(seeds: &Seeds, source: &Path) -> Result<()> {
+fn objects(seeds: &SeedCorpus, source: &Path) -> Result<()> {
     if !shell::has("gcc") {
-        say("no gcc: no small objects");
+        print_line("no gcc: no small objects");
         return Ok(());
     }
     let folder = seeds.part()?;
@@ -190,7 +190,7 @@ fn objects(seeds: &Seeds, source: &Path) -> Result<()> {
 }
 
 /// Pieces of the program's own text; two bytes say where they go.
-fn code(seeds: &Seeds, program: &Elf<'_>) -> Result<()> {
+fn code(seeds: &SeedCorpus, program: &Elf<'_>) -> Result<()> {
     let (_, _, text) = *program.text_sections().first().context("the program has no text")?;
     for (piece, code) in text.chunks(CODE).enumerate() {
         let at = u16::try_from(piece * CODE)?;
@@ -200,7 +200,7 @@ fn code(seeds: &Seeds, program: &Elf<'_>) -> Result<()> {
 }
 
 /// A profile and plans of the demo, whole and shortened.
-fn documents(seeds: &Seeds, demo: &Path) -> Result<()> {
+fn documents(seeds: &SeedCorpus, demo: &Path) -> Result<()> {
     let fieldline = shell::fieldline()?;
     let folder = seeds.part()?;
     let (profile, plan) = (folder.join("profile.json"), folder.join("plan.json"));
@@ -214,9 +214,9 @@ fn documents(seeds: &Seeds, demo: &Path) -> Result<()> {
     for (target, path) in [("profile", &profile), ("plan", &plan)] {
         let bytes = fs::read(path)?;
         let mut value: Value = serde_json::from_slice(&bytes)?;
-        shorten(&mut value, 4 * ROWS);
+        shorten(&mut value, 4 * MAX_ROWS);
         seeds.add(target, "short.json", &serde_json::to_vec(&value)?)?;
-        shorten(&mut value, ROWS);
+        shorten(&mut value, MAX_ROWS);
         seeds.add(target, "shorter.json", &serde_json::to_vec(&value)?)?;
         seeds.add(target, "whole.json", &bytes)?;
     }

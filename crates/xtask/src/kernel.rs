@@ -9,11 +9,11 @@ pub(crate) mod source;
 use crate::fixtures::synthetic;
 use crate::research::emulated;
 use crate::tools::inputs::{self, TARGETS, with_dwarf};
-use crate::tools::shell::{self, say};
+use crate::tools::shell::{self, print_line};
 use crate::tools::{builds, debian};
 use anyhow::{Context, Result, bail};
 use fieldline_debuginfo::btf::{self, BtfKind};
-use fieldline_debuginfo::dwarf::{self, DebugSections, Dwarf, Opened, TypeReader};
+use fieldline_debuginfo::dwarf::{self, DebugSections, Dwarf, LazyDwarf, TypeReader};
 use fieldline_debuginfo::{Elf, FileBytes};
 use fieldline_layout::{Layout, abi};
 use std::path::{Path, PathBuf};
@@ -25,7 +25,7 @@ const UNIT: &str = "kernel/sched/fair.c";
 /// `cargo xtask kernel [--full]`: each part says what it found; `true` if all hold.
 pub(crate) fn run(args: &[String]) -> Result<bool> {
     let vmlinux = inputs::vmlinux()?;
-    say(&format!("kernel: {}", vmlinux.display()));
+    print_line(&format!("kernel: {}", vmlinux.display()));
     let (mut passed, mut failed) = (0, 0);
     let mut count = |name: &str, result: Result<bool>| {
         let (sum, word) = match result {
@@ -34,27 +34,27 @@ pub(crate) fn run(args: &[String]) -> Result<bool> {
             Err(error) => (&mut failed, format!("FAILED: {error:#}")),
         };
         *sum += 1;
-        say(&format!("test {name} ... {word}"));
+        print_line(&format!("test {name} ... {word}"));
     };
     count("placement rules reproduce every struct", placement(&vmlinux));
-    count("names found one by one are those of the whole file", names(&vmlinux));
-    count("names found together are those found one by one", together(&vmlinux));
-    count("typedefs and first definitions are found early", early(&vmlinux));
+    count("names found one by one are those of the whole file", name_search(&vmlinux));
+    count("names found together are those found one by one", batch_search(&vmlinux));
+    count("typedefs and first definitions are found early", lazy_search(&vmlinux));
     count("plans by size alone are possible", with_dwarf(&vmlinux, packing::every_struct));
     count("a second decoder reads the same operands", second_decoder(&vmlinux));
     count("tests that need real inputs", ignored_tests(&vmlinux));
     count("AArch64: operands as objdump has them, programs attributed under qemu", emulated::run(&[]));
     count("pahole parity", parity::run(&[vmlinux.display().to_string()]));
-    count("recording to a patch that applies", road(&vmlinux));
-    count("a kernel against itself passes the gate", regressions::itself(&vmlinux));
+    count("recording to a patch that applies", propose_end_to_end(&vmlinux));
+    count("a kernel against itself passes the gate", regressions::compare_with_itself(&vmlinux));
     let is_full = args.iter().any(|arg| arg == "--full");
-    count("random orders compile as predicted", permutations::every(&vmlinux, is_full));
+    count("random orders compile as predicted", permutations::check_random_orders(&vmlinux, is_full));
     if is_full {
         let vmlinux_again = [vmlinux.display().to_string()];
         count("declarations in the tree are those of debug info", source::run(&vmlinux_again));
-        count("the gate finds what grew between kernels", regressions::across(&vmlinux));
+        count("the gate finds what grew between kernels", regressions::compare_releases(&vmlinux));
     }
-    say(&format!("\nkernel: {passed} passed, {failed} failed"));
+    print_line(&format!("\nkernel: {passed} passed, {failed} failed"));
     Ok(failed == 0)
 }
 
@@ -63,24 +63,24 @@ fn placement(vmlinux: &Path) -> Result<bool> {
     with_dwarf(vmlinux, |dwarf| {
         let mut reader = TypeReader::new(dwarf);
         let (mut structs, mut wrong) = (0, 0);
-        for definition in dwarf::index(dwarf)? {
+        for definition in dwarf::index_definitions(dwarf)? {
             let id = reader.read(definition.die)?;
-            let Some(layout) = Layout::of(reader.table(), id) else { continue };
+            let Some(layout) = Layout::from_type(reader.table(), id) else { continue };
             structs += 1;
-            if let Some(disagreement) = abi::disagreement(&layout) {
+            if let Some(disagreement) = abi::find_mismatch(&layout) {
                 wrong += 1;
-                say(&format!("  {} {}: {disagreement:?}", layout.kind, layout.name));
+                print_line(&format!("  {} {}: {disagreement:?}", layout.kind, layout.name));
             }
         }
-        say(&format!("  {structs} structs and unions, {wrong} placed elsewhere"));
+        print_line(&format!("  {structs} structs and unions, {wrong} placed elsewhere"));
         Ok(structs > 5000 && wrong == 0)
     })
 }
 
 /// Finding a name by its string gives the definitions that walking everything gives.
-fn names(vmlinux: &Path) -> Result<bool> {
+fn name_search(vmlinux: &Path) -> Result<bool> {
     with_dwarf(vmlinux, |dwarf| {
-        let all = dwarf::index(dwarf)?;
+        let all = dwarf::index_definitions(dwarf)?;
         let mut checked = 0;
         // A prime step picks names from all over the file.
         for definition in all.iter().step_by(97) {
@@ -89,12 +89,15 @@ fn names(vmlinux: &Path) -> Result<bool> {
             let found = dwarf::find_many(dwarf, &[&definition.name])?.concat();
             let found = sorted(found.iter().map(|other| other.units));
             if expected != found {
-                say(&format!("  {}: {found:?} units by name, {expected:?} in the file", definition.name));
+                print_line(&format!(
+                    "  {}: {found:?} units by name, {expected:?} in the file",
+                    definition.name
+                ));
                 return Ok(false);
             }
             checked += 1;
         }
-        say(&format!("  {checked} names of {}", all.len()));
+        print_line(&format!("  {checked} names of {}", all.len()));
         Ok(checked > 50)
     })
 }
@@ -106,57 +109,57 @@ fn sorted<T: Ord>(values: impl Iterator<Item = T>) -> Vec<T> {
 }
 
 /// Looking for many names in one pass gives what looking for each gives, and what walking everything gives.
-fn together(vmlinux: &Path) -> Result<bool> {
+fn batch_search(vmlinux: &Path) -> Result<bool> {
     with_dwarf(vmlinux, |dwarf| {
-        let all = dwarf::index(dwarf)?;
+        let all = dwarf::index_definitions(dwarf)?;
         let mut names: Vec<&str> = all.iter().step_by(7).map(|definition| definition.name.as_ref()).collect();
         names.extend(["no_such_struct", ""]);
         let (together, firsts) = (dwarf::find_many(dwarf, &names)?, dwarf::find_first_many(dwarf, &names)?);
         for (index, (found, first)) in together.iter().zip(&firsts).enumerate() {
             let name = names[index];
-            let walked = sorted(all.iter().filter(|of| *of.name == *name).map(facts));
-            let known = sorted(found.iter().map(facts));
+            let walked = sorted(all.iter().filter(|of| *of.name == *name).map(definition_key));
+            let known = sorted(found.iter().map(definition_key));
             let is_first = first.as_ref().map(|of| of.die) == found.iter().map(|of| of.die).min();
-            let is_alike = index % 31 != 0
+            let matches_single_search = index % 31 != 0
                 || (dwarf::find_many(dwarf, &[name])? == std::slice::from_ref(found)
                     && dwarf::find_first_many(dwarf, &[name])? == std::slice::from_ref(first));
-            if walked != known || !is_first || !is_alike {
-                say(&format!("  {name}: {known:?} together, {walked:?} in the file"));
+            if walked != known || !is_first || !matches_single_search {
+                print_line(&format!("  {name}: {known:?} together, {walked:?} in the file"));
                 return Ok(false);
             }
         }
-        say(&format!("  {} names at once", names.len()));
+        print_line(&format!("  {} names at once", names.len()));
         Ok(names.len() > 500)
     })
 }
 
-fn facts(definition: &dwarf::DwarfDefinition) -> (&str, u64, u32) {
+fn definition_key(definition: &dwarf::DwarfDefinition) -> (&str, u64, u32) {
     (&definition.name, definition.signature, definition.units)
 }
 
 /// What is found with the first units alone is what all units give, and typedefs that BTF has are found in DWARF.
-fn early(vmlinux: &Path) -> Result<bool> {
+fn lazy_search(vmlinux: &Path) -> Result<bool> {
     let file = FileBytes::open(vmlinux)?;
     let elf = Elf::parse(&file)?;
     let sections = DebugSections::load(&elf, None)?;
     let all = Dwarf::new(&sections)?;
     let (mut definitions, mut in_head) = (0, 0);
-    for definition in dwarf::index(&all)?.iter().filter(|one| !one.is_nested).step_by(61) {
-        let opened = Opened::new(&sections)?;
+    for definition in dwarf::index_definitions(&all)?.iter().filter(|one| !one.is_nested).step_by(61) {
+        let opened = LazyDwarf::new(&sections)?;
         let name = [&*definition.name];
         let (found, first) =
             (opened.find_first_many(&name)?.pop(), dwarf::find_first_many(&all, &name)?.pop());
         let found = found.flatten().context("a name of the file is not found")?;
         let first = first.flatten().context("a name of the file is not found")?;
         if (found.die, found.signature) != (first.die, first.signature) {
-            say(&format!("  {}: {:?} early, {:?} of all", definition.name, found.die, first.die));
+            print_line(&format!("  {}: {:?} early, {:?} of all", definition.name, found.die, first.die));
             return Ok(false);
         }
         definitions += 1;
-        in_head += u32::from(opened.is_in_head(found.die));
+        in_head += u32::from(opened.is_in_first_units(found.die));
     }
-    let typedefs = typedefs(&elf, &sections)?;
-    say(&format!("  {definitions} definitions, {in_head} in the first units; {typedefs} typedefs"));
+    let typedefs = count_typedefs(&elf, &sections)?;
+    print_line(&format!("  {definitions} definitions, {in_head} in the first units; {typedefs} typedefs"));
     Ok(in_head > 0)
 }
 
@@ -172,14 +175,14 @@ fn second_decoder(vmlinux: &Path) -> Result<bool> {
 /// The tests that `cargo test` ignores because they need a kernel, its tree, perf, or recordings.
 fn ignored_tests(vmlinux: &Path) -> Result<bool> {
     let members = std::env::temp_dir().join(format!("fieldline-members-{}", std::process::id()));
-    std::fs::write(&members, with_dwarf(vmlinux, members_of)?)?;
+    std::fs::write(&members, with_dwarf(vmlinux, list_members)?)?;
     let mut test = shell::cargo(&["test", "--quiet", "--workspace", "--tests", "--", "--ignored"]);
     test.env("FIELDLINE_VMLINUX", vmlinux).env("FIELDLINE_TREE", inputs::tree(vmlinux)?);
     test.env("FIELDLINE_MEMBERS", &members).env("FIELDLINE_PERF_ROOT", debian::peers_root()?);
     match inputs::all_recordings()? {
         Some(folder) => test.env("FIELDLINE_DATA", folder),
         None => {
-            say("  tests of recordings left out: FIELDLINE_DATA is not set");
+            print_line("  tests of recordings left out: FIELDLINE_DATA is not set");
             test.args(["--skip", "recordings"])
         }
     };
@@ -189,12 +192,12 @@ fn ignored_tests(vmlinux: &Path) -> Result<bool> {
 }
 
 /// File, line, kind, name and members of each struct, a line each.
-fn members_of(dwarf: &Dwarf<'_>) -> Result<String> {
+fn list_members(dwarf: &Dwarf<'_>) -> Result<String> {
     let mut reader = TypeReader::new(dwarf);
     let mut rows = String::new();
-    for definition in dwarf::index(dwarf)? {
+    for definition in dwarf::index_definitions(dwarf)? {
         let id = reader.read(definition.die)?;
-        let Some(layout) = Layout::of(reader.table(), id) else { continue };
+        let Some(layout) = Layout::from_type(reader.table(), id) else { continue };
         let Some(file) = layout.file.as_deref().filter(|_| !layout.name.is_empty()) else { continue };
         let names = layout.members.iter().map(|member| member.name.as_deref().unwrap_or("-"));
         let names = names.collect::<Vec<_>>().join(",");
@@ -204,13 +207,13 @@ fn members_of(dwarf: &Dwarf<'_>) -> Result<String> {
 }
 
 /// How many typedefs of structs BTF has that DWARF has too; an error if it lacks one.
-fn typedefs(elf: &Elf<'_>, sections: &DebugSections<'_>) -> Result<u32> {
+fn count_typedefs(elf: &Elf<'_>, sections: &DebugSections<'_>) -> Result<u32> {
     let Some(section) = elf.section(".BTF")? else { return Ok(0) };
     let btf = btf::parse(&section, None)?;
     let mut found = 0;
     for typedef in btf.definitions().filter(|one| one.kind == BtfKind::Typedef).step_by(17) {
         let name = std::str::from_utf8(typedef.name)?;
-        let definition = Opened::new(sections)?.find_typedefs(&[name])?.pop().flatten();
+        let definition = LazyDwarf::new(sections)?.find_typedefs(&[name])?.pop().flatten();
         definition.with_context(|| format!("typedef {name} is not found"))?;
         found += 1;
     }
@@ -218,18 +221,18 @@ fn typedefs(elf: &Elf<'_>, sections: &DebugSections<'_>) -> Result<u32> {
 }
 
 /// Recording, profile, plan, patch, `git apply --check`, and the proof by compiling, for both structs.
-fn road(vmlinux: &Path) -> Result<bool> {
-    let out = std::env::temp_dir().join(format!("fieldline-road-{}", std::process::id()));
+fn propose_end_to_end(vmlinux: &Path) -> Result<bool> {
+    let out = std::env::temp_dir().join(format!("fieldline-end-to-end-{}", std::process::id()));
     let recording = match inputs::recording()? {
         Some(recording) => recording,
-        None => made_up(vmlinux, &out)?,
+        None => write_synthetic_recording(vmlinux, &out)?,
     };
     let tree = inputs::tree(vmlinux)?;
     let fieldline = shell::fieldline()?;
     let mut propose = Command::new(&fieldline);
     propose.arg("propose").args(TARGETS).arg("--vmlinux").arg(vmlinux).arg("--perf").arg(&recording);
     shell::run(propose.arg("--tree").arg(&tree).arg("-o").arg(&out))?;
-    let patches = patches(&out)?;
+    let patches = patch_files(&out)?;
     if patches.is_empty() {
         bail!("{}: propose wrote no patch", out.display());
     }
@@ -237,8 +240,8 @@ fn road(vmlinux: &Path) -> Result<bool> {
         let mut apply = Command::new("git");
         shell::run(apply.current_dir(&tree).args(["apply", "--check", "--verbose"]).arg(patch))?;
     }
-    better(&out.join("plan.json"))?;
-    let build = builds::prepared(&tree, &["kernel/sched/core.o"])?;
+    check_plan_improves(&out.join("plan.json"))?;
+    let build = builds::prepared_build(&tree, &["kernel/sched/core.o"])?;
     let mut verify = Command::new(&fieldline);
     verify.arg("verify").arg("--plan").arg(out.join("plan.json")).arg("--tree").arg(&tree);
     shell::run(verify.arg("--build").arg(&build))?;
@@ -247,15 +250,15 @@ fn road(vmlinux: &Path) -> Result<bool> {
 }
 
 /// A recording for a kernel of which there is none.
-fn made_up(vmlinux: &Path, folder: &Path) -> Result<PathBuf> {
-    say("  no recordings (FIELDLINE_DATA is not set): a made-up one of this kernel's code stands in");
+fn write_synthetic_recording(vmlinux: &Path, folder: &Path) -> Result<PathBuf> {
+    print_line("  no recordings (FIELDLINE_DATA is not set): a made-up one of this kernel's code stands in");
     std::fs::create_dir_all(folder)?;
     let place = folder.join("synthetic.perf.data");
     std::fs::write(&place, synthetic::record(vmlinux, UNIT, &TARGETS)?)?;
     Ok(place)
 }
 
-fn patches(folder: &Path) -> Result<Vec<PathBuf>> {
+fn patch_files(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut found: Vec<PathBuf> = std::fs::read_dir(folder)?
         .filter_map(|entry| Some(entry.ok()?.path()))
         .filter(|path| path.extension().is_some_and(|extension| extension == "patch"))
@@ -265,12 +268,12 @@ fn patches(folder: &Path) -> Result<Vec<PathBuf>> {
 }
 
 /// The plan moves something, keeps every member, and grows nothing.
-fn better(plan: &Path) -> Result<()> {
+fn check_plan_improves(plan: &Path) -> Result<()> {
     let plan: serde_json::Value = serde_json::from_slice(&std::fs::read(plan)?)?;
     let structs = plan["structs"].as_array().context("plan.json: no structs")?;
     for target in TARGETS {
         let found =
-            structs.iter().find(|one| one["name"] == target).context("plan.json: a struct is missing")?;
+            structs.iter().find(|entry| entry["name"] == target).context("plan.json: a struct is missing")?;
         let names = |side: &str| -> Result<Vec<String>> {
             let members = found[side]["members"].as_array().context("plan.json: no members")?;
             Ok(members.iter().map(|member| member["name"].to_string()).collect())

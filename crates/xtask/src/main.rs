@@ -20,7 +20,7 @@ type Verb = (&'static str, &'static str, fn(&[String]) -> Result<bool>);
 
 const VERBS: &[Verb] = &[
     ("ci", "run what CI runs: tests, formatting, lints, documentation, kernel", ci::run),
-    ("kernel", "test on a real kernel: parity, placement rules, the road up to git apply", kernel::run),
+    ("kernel", "test on a real kernel: parity, placement rules, all steps up to git apply", kernel::run),
     ("parity", "compare every struct of a vmlinux with pahole's text: [VMLINUX]", parity::run),
     ("packing", "plan every struct of a vmlinux by size alone and check the plans: [VMLINUX]", packing::run),
     (

@@ -1,46 +1,46 @@
-//! The architecture as a check: what may be named where, and how the house is laid. docs/ARCHITECTURE.md says why.
+//! The architecture as a check: what may be named where, and how files are laid out. docs/ARCHITECTURE.md says why.
 //!
-//! * `house`: the crates, their files, and what each file declares and names.
-//! * `crates`: arrows between crates as docs/ARCHITECTURE.md draws them, libraries where they belong, and one meaning for each
+//! * `checkout`: the crates, their files, and what each file declares and names.
+//! * `crates`: imports between crates as docs/ARCHITECTURE.md draws them, libraries where they belong, and one meaning for each
 //!   public type's name.
-//! * `files`: no circles of imports, no crowded folders, one style of modules, sizes.
-//! * `words`: what must not stand in code.
+//! * `files`: no import cycles, no crowded folders, one style of modules, sizes.
+//! * `forbidden`: what must not stand in code.
 
+mod checkout;
 mod crates;
 mod files;
-mod house;
-mod words;
+mod forbidden;
 
-use crate::tools::shell::{root, say};
+use crate::tools::shell::{print_line, root};
 use anyhow::Result;
-use house::House;
+use checkout::Checkout;
 
 /// A rule: its name, and what breaks it.
-type Rule = (&'static str, fn(&House) -> Result<Vec<String>>);
+type Rule = (&'static str, fn(&Checkout) -> Result<Vec<String>>);
 
 const RULES: &[Rule] = &[
-    ("crates import each other as docs/ARCHITECTURE.md says", crates::arrows),
-    ("a library is named where it belongs", crates::libraries),
-    ("dependencies are explained", crates::explained),
-    ("files of a crate import in one direction", files::circles),
-    ("folders hold at most 15 sources", files::crowds),
-    ("modules stand in name.rs beside name/", files::module_style),
-    ("functions and files are small", files::sizes),
-    ("fixtures are small and listed", files::fixtures),
-    ("a public type's name has one meaning", crates::shared_names),
-    ("pure crates do no input or output", words::input_and_output),
-    ("unsafe code stands in one place", words::unsafe_code),
-    ("no code knows the structs of the recordings", words::recordings),
+    ("crates import each other as docs/ARCHITECTURE.md says", crates::undocumented_imports),
+    ("a library is named where it belongs", crates::misplaced_libraries),
+    ("dependencies are explained", crates::unexplained_dependencies),
+    ("files of a crate import in one direction", files::import_cycles),
+    ("folders hold at most 15 sources", files::crowded_folders),
+    ("modules stand in name.rs beside name/", files::misnamed_modules),
+    ("functions and files are small", files::long_code),
+    ("fixtures are small and listed", files::unlisted_fixtures),
+    ("a public type's name has one meaning", crates::ambiguous_type_names),
+    ("pure crates do no input or output", forbidden::find_input_and_output),
+    ("unsafe code stands in one place", forbidden::find_unsafe_code),
+    ("no code knows the structs of the recordings", forbidden::find_recording_names),
 ];
 
 /// `cargo xtask tidy`: each rule with what breaks it; `true` if all hold.
 pub(crate) fn run(_args: &[String]) -> Result<bool> {
-    let house = House::read(&root())?;
+    let checkout = Checkout::read(&root())?;
     let mut holds = true;
     for (name, rule) in RULES {
-        let broken = rule(&house)?;
-        say(&format!("test {name} ... {}", if broken.is_empty() { "ok" } else { "FAILED" }));
-        broken.iter().for_each(|place| say(&format!("  {place}")));
+        let broken = rule(&checkout)?;
+        print_line(&format!("test {name} ... {}", if broken.is_empty() { "ok" } else { "FAILED" }));
+        broken.iter().for_each(|place| print_line(&format!("  {place}")));
         holds &= broken.is_empty();
     }
     Ok(holds)

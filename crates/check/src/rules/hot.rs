@@ -1,87 +1,94 @@
-//! Hot members and their lines: those of an object that begins on one.
+//! Hot members and their cachelines, of an object that begins on one.
 
-use super::heat::Heat;
+use super::heat::HotMembers;
 use super::rule::Rule;
-use super::subject::{Finding, Settings, Subject, shortened};
+use super::subject::{CheckedStruct, Finding, Settings, join_names};
 use crate::field::fields;
-use crate::matching::pairs;
+use crate::matching::match_fields;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A hot or written member with its lines now and before.
-struct Placed<'f> {
+struct FieldLines<'f> {
     index: usize,
     path: &'f str,
     now: u64,
     before: u64,
 }
 
-pub(super) fn judge(subject: &Subject<'_>, settings: &Settings) -> Vec<Finding> {
+pub(super) fn check(subject: &CheckedStruct<'_>, settings: &Settings) -> Vec<Finding> {
     let (Some(heat), Some(before), Some(_)) = (&subject.heat, subject.before, &subject.change) else {
         return Vec::new();
     };
     let old = fields(before);
-    let of_new = pairs(&old, &subject.fields);
+    let of_new = match_fields(&old, &subject.fields);
     let placed = (0..).zip(&subject.fields).filter_map(|(index, field)| {
         let was = old.get((*of_new.get(index)?)?)?;
         let (now, before) = (field.line(subject.line), was.line(subject.line));
-        field.is_leaf().then_some(Placed { index, path: &field.path, now, before })
+        field.is_leaf().then_some(FieldLines { index, path: &field.path, now, before })
     });
-    let placed: Vec<Placed<'_>> = placed.collect();
-    let mut found = left(subject, heat, &placed);
-    found.extend(spread(subject, heat, &placed, settings));
-    found.extend(joined(subject, heat, &placed));
+    let placed: Vec<FieldLines<'_>> = placed.collect();
+    let mut found = find_departed(subject, heat, &placed);
+    found.extend(find_spread(subject, heat, &placed, settings));
+    found.extend(find_joined(subject, heat, &placed));
     found
 }
 
-/// Hot members that shared a line and don't any more. The largest part of those on a line stays, the others left.
-fn left(subject: &Subject<'_>, heat: &Heat, placed: &[Placed<'_>]) -> Vec<Finding> {
-    let mut by_line: BTreeMap<u64, BTreeMap<u64, Vec<&Placed<'_>>>> = BTreeMap::new();
-    for of in placed.iter().filter(|of| heat.is_hot(of.index)) {
-        by_line.entry(of.before).or_default().entry(of.now).or_default().push(of);
+/// Hot members that shared a line and don't any more. The largest part of them counts as staying, the others
+/// as moved.
+fn find_departed(subject: &CheckedStruct<'_>, heat: &HotMembers, placed: &[FieldLines<'_>]) -> Vec<Finding> {
+    let mut by_line: BTreeMap<u64, BTreeMap<u64, Vec<&FieldLines<'_>>>> = BTreeMap::new();
+    for member in placed.iter().filter(|member| heat.is_hot(member.index)) {
+        by_line.entry(member.before).or_default().entry(member.now).or_default().push(member);
     }
     let mut found = Vec::new();
     for parts in by_line.values() {
         let most = parts.iter().max_by_key(|(line, part)| (part.len(), std::cmp::Reverse(**line)));
         let Some((stays, mates)) = most else { continue };
-        let mates: Vec<&str> = mates.iter().map(|of| of.path).collect();
-        for of in parts.iter().filter(|(line, _)| *line != stays).flat_map(|(_, part)| part) {
-            let message = format!("{} is hot and left the line of {}", of.path, shortened(&mates));
-            found.push(subject.about(Rule::HotMemberMovedLine, of.path, message));
+        let mates: Vec<&str> = mates.iter().map(|mate| mate.path).collect();
+        for member in parts.iter().filter(|(line, _)| *line != stays).flat_map(|(_, part)| part) {
+            let message = format!("{} is hot and left the line of {}", member.path, join_names(&mates));
+            found.push(subject.member_finding(Rule::HotMemberMovedLine, member.path, message));
         }
     }
     found
 }
 
-fn spread(subject: &Subject<'_>, heat: &Heat, placed: &[Placed<'_>], settings: &Settings) -> Option<Finding> {
-    let hot = || placed.iter().filter(|of| heat.is_hot(of.index));
-    let now = hot().map(|of| of.now).collect::<BTreeSet<_>>().len();
-    let before = hot().map(|of| of.before).collect::<BTreeSet<_>>().len();
+fn find_spread(
+    subject: &CheckedStruct<'_>,
+    heat: &HotMembers,
+    placed: &[FieldLines<'_>],
+    settings: &Settings,
+) -> Option<Finding> {
+    let hot = || placed.iter().filter(|member| heat.is_hot(member.index));
+    let now = hot().map(|member| member.now).collect::<BTreeSet<_>>().len();
+    let before = hot().map(|member| member.before).collect::<BTreeSet<_>>().len();
     let allowed = settings.allowed(Rule::HotGroupSpread);
     (now as u64 > (before as u64).saturating_add(allowed)).then(|| {
-        let names: Vec<&str> = hot().map(|of| of.path).collect();
+        let names: Vec<&str> = hot().map(|member| member.path).collect();
         let message = format!(
             "{} hot members lie on {now} lines of {} B, did on {before}: {}",
             names.len(),
             subject.line,
-            shortened(&names)
+            join_names(&names)
         );
-        subject.finding(Rule::HotGroupSpread, message)
+        subject.struct_finding(Rule::HotGroupSpread, message)
     })
 }
 
-/// Written members that came to a line where hot members are that are mostly read.
-fn joined(subject: &Subject<'_>, heat: &Heat, placed: &[Placed<'_>]) -> Vec<Finding> {
+/// Written members that moved to a line of hot, read-mostly members.
+fn find_joined(subject: &CheckedStruct<'_>, heat: &HotMembers, placed: &[FieldLines<'_>]) -> Vec<Finding> {
     let mut found = Vec::new();
-    for of in placed.iter().filter(|of| heat.is_written(of.index)) {
-        let mates = || placed.iter().filter(|mate| mate.now == of.now && mate.before != of.before);
-        let is_reader = |mate: &&Placed<'_>| heat.is_hot(mate.index) && !heat.is_written(mate.index);
+    for member in placed.iter().filter(|member| heat.is_written(member.index)) {
+        let mates = || placed.iter().filter(|mate| mate.now == member.now && mate.before != member.before);
+        let is_reader = |mate: &&FieldLines<'_>| heat.is_hot(mate.index) && !heat.is_written(mate.index);
         let readers: Vec<&str> = mates().filter(is_reader).map(|mate| mate.path).collect();
         let was_written = mates().filter(|mate| heat.is_written(mate.index)).any(|mate| {
             placed.iter().any(|reader| readers.contains(&reader.path) && reader.before == mate.before)
         });
         if !readers.is_empty() && !was_written {
-            let message = format!("{} is written and came to the line of {}", of.path, shortened(&readers));
-            found.push(subject.about(Rule::WrittenJoinedReadMostly, of.path, message));
+            let message =
+                format!("{} is written and came to the line of {}", member.path, join_names(&readers));
+            found.push(subject.member_finding(Rule::WrittenJoinedReadMostly, member.path, message));
         }
     }
     found
@@ -91,11 +98,11 @@ fn joined(subject: &Subject<'_>, heat: &Heat, placed: &[Placed<'_>]) -> Vec<Find
 mod tests {
     use super::*;
     use crate::testing::longs;
-    use fieldline_access::access::{Access, Tally, TypeProfile};
+    use fieldline_access::access::{Access, SampleCount, TypeProfile};
     use fieldline_layout::Layout;
 
     fn profile(samples: &[(u64, u64, u64)]) -> TypeProfile {
-        let tally = |samples| Tally { samples, period: samples };
+        let tally = |samples| SampleCount { samples, period: samples };
         let access = |(offset, loads, stores): &(u64, u64, u64)| Access {
             offset: *offset,
             size: 8,
@@ -107,9 +114,9 @@ mod tests {
     }
 
     fn found(before: &Layout, now: &Layout, samples: &[(u64, u64, u64)]) -> Vec<(&'static str, String)> {
-        let mut subject = Subject::new(now, Some(before), 16);
-        subject.heat = Some(Heat::new(&profile(samples), before, &subject.fields));
-        let all = super::super::judge(&subject, &Settings::default());
+        let mut subject = CheckedStruct::new(now, Some(before), 16);
+        subject.heat = Some(HotMembers::new(&profile(samples), before, &subject.fields));
+        let all = super::super::check_struct(&subject, &Settings::default());
         all.into_iter()
             .filter(|finding| finding.rule.needs_profile())
             .map(|finding| (finding.rule.id(), finding.message))

@@ -1,4 +1,4 @@
-//! Which rules there are.
+//! The rules with their levels.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FindingLevel {
-    /// It is not looked for.
+    /// It is not checked.
     Off,
     /// It is shown.
     Warn,
@@ -43,7 +43,7 @@ macro_rules! rules {
                 match self { $(Self::$name => $id),* }
             }
 
-            /// What it finds, in a sentence.
+            /// Its finding, in a sentence.
             pub fn summary(self) -> &'static str {
                 match self { $(Self::$name => $summary),* }
             }
@@ -87,13 +87,13 @@ impl Rule {
         )
     }
 
-    /// Whether it needs to know what is hot.
+    /// Whether it needs a profile.
     pub fn needs_profile(self) -> bool {
         use Rule::{FalseSharingPair, HotGroupSpread, HotMemberMovedLine, WrittenJoinedReadMostly};
         matches!(self, HotMemberMovedLine | HotGroupSpread | WrittenJoinedReadMostly | FalseSharingPair)
     }
 
-    /// What `allow` counts, for rules that have a budget: bytes, cachelines or samples.
+    /// The unit of `allow`, for rules that have an allowance: bytes, cachelines or samples.
     pub fn unit(self) -> Option<&'static str> {
         match self {
             Self::SizeGrew | Self::NewHole | Self::NewPadding => Some("bytes"),

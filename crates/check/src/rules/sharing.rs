@@ -1,48 +1,49 @@
-//! Members whose cacheline other CPUs take by writing other members: false sharing.
+//! False sharing: members whose cacheline is lost to CPUs that write other members.
 //!
-//! Only the recorded layout's losses are measured, so those of a layout are computed: on a line that is touched at rate `r` and
-//! written by other CPUs at rate `v`, of which `w` writes the member itself, all at random, `r (r / (r + w) - r / (r + v))`
-//! accesses find it taken for other members only. [`Turns::seen`] says by how much chance exaggerates, measured on the
-//! recorded layout. A member has the share of its line's losses that it has of the accesses to the line's members.
+//! Losses are measured in the recorded layout only; those of another one are computed. On a line that is
+//! touched at rate `r` and written by other CPUs at rate `v`, of which `w` writes the member itself, all at
+//! random, `r (r / (r + w) - r / (r + v))` accesses find it lost to writes of other members only. A factor
+//! measured on the recorded layout corrects the assumption of randomness. A member has the share of its
+//! line's losses that it has of the accesses to the line's members.
 
 use super::rule::Rule;
-use super::subject::{Finding, Recorded, Settings, Subject, shortened};
+use super::subject::{CheckedStruct, Finding, RecordedStruct, Settings, join_names};
 use crate::field::{Field, fields};
-use crate::matching::pairs;
+use crate::matching::match_fields;
 use fieldline_access::access::{Access, TypeProfile};
-use fieldline_access::sides::{Sides, Turns};
+use fieldline_access::line_loss::{HomeAwaySamples, LineLossModel};
 use fieldline_layout::Layout;
 use std::collections::BTreeMap;
 
-/// Losses below this many samples may be chance: a count of n scatters by its root (Poisson), so from four on it stands
-/// two deviations above none.
-const LEAST: f64 = 4.0;
+/// Fewer losses than this many samples may be chance: the standard deviation of a count n is its root
+/// (Poisson), so four are two deviations above none.
+const MIN_LOSSES: f64 = 4.0;
 
-/// Whether samples tell which caches served them; without that, nobody knows who lost a line.
-pub fn tells_losses(of: &TypeProfile) -> bool {
-    of.accesses.iter().any(|access| !access.levels.is_empty() || !access.store_levels.is_empty())
+/// Whether samples have data sources; without these, losses of lines are not known.
+pub fn has_loss_data(profile: &TypeProfile) -> bool {
+    profile.accesses.iter().any(|access| !access.levels.is_empty() || !access.store_levels.is_empty())
 }
 
-pub(super) fn judge(subject: &Subject<'_>, settings: &Settings) -> Vec<Finding> {
-    let Some(recorded) = subject.recorded.filter(|recorded| tells_losses(recorded.profile)) else {
+pub(super) fn check(subject: &CheckedStruct<'_>, settings: &Settings) -> Vec<Finding> {
+    let Some(recorded) = subject.recorded.filter(|recorded| has_loss_data(recorded.profile)) else {
         return Vec::new();
     };
     let span = if settings.adjacent_lines { subject.line * 2 } else { subject.line };
-    let turns = Turns::new(recorded.profile, subject.line);
-    let now = Lines::new(recorded, &turns, &subject.fields, span);
-    let before = subject.before.map(|before| Before::new(recorded, &turns, before, subject, span));
-    let least = LEAST.max(settings.allowed(Rule::FalseSharingPair) as f64);
+    let turns = LineLossModel::new(recorded.profile, subject.line);
+    let now = LineAccesses::new(recorded, &turns, &subject.fields, span);
+    let before = subject.before.map(|before| EarlierLayout::new(recorded, &turns, before, subject, span));
+    let least = MIN_LOSSES.max(settings.allowed(Rule::FalseSharingPair) as f64);
     let mut found = Vec::new();
     for (index, field) in subject.fields.iter().enumerate() {
-        let falsely = now.falsely(index, &turns);
+        let falsely = now.count_false_losses(index, &turns);
         if falsely < least {
             continue;
         }
         let mut writers = now.writers(index);
-        let was = before.as_ref().map(|before| before.falsely(index, &turns));
+        let was = before.as_ref().map(|before| before.count_false_losses(index, &turns));
         if let Some((before, was)) = before.as_ref().zip(was) {
-            // What was so before is no regression.
-            writers.retain(|writer| before.parts(index, *writer));
+            // False sharing with the same members before is no regression.
+            writers.retain(|writer| before.were_apart(index, *writer));
             if writers.is_empty() || falsely - was < least {
                 continue;
             }
@@ -53,7 +54,7 @@ pub(super) fn judge(subject: &Subject<'_>, settings: &Settings) -> Vec<Finding> 
 }
 
 fn finding(
-    subject: &Subject<'_>,
+    subject: &CheckedStruct<'_>,
     (field, span): (&Field<'_>, u64),
     writers: &[usize],
     (falsely, was, accesses): (f64, Option<f64>, f64),
@@ -64,86 +65,89 @@ fn finding(
     let before = was.map_or_else(String::new, |was| format!(", {was:.0} before"));
     let message = format!(
         "{} {verb} {span} B with {}, which other CPUs write: about {falsely:.0} of its {accesses:.0} samples find the line \
-         taken for other members alone{before}",
+         lost to writes of other members alone{before}",
         field.path,
-        shortened(&names)
+        join_names(&names)
     );
-    subject.about(Rule::FalseSharingPair, &field.path, message)
+    subject.member_finding(Rule::FalseSharingPair, &field.path, message)
 }
 
-/// What lies on a line, by member.
+/// The accesses to a member on one line.
 #[derive(Clone, Copy, Debug, Default)]
-struct Part {
-    touched: Sides,
-    written: Sides,
+struct LineShare {
+    touched: HomeAwaySamples,
+    written: HomeAwaySamples,
     accesses: f64,
 }
 
 /// The accesses to a struct on the lines of one of its layouts.
-struct Lines {
+struct LineAccesses {
     /// By line and member.
-    parts: BTreeMap<(u64, usize), Part>,
-    touched: BTreeMap<u64, Sides>,
-    written: BTreeMap<u64, Sides>,
+    parts: BTreeMap<(u64, usize), LineShare>,
+    touched: BTreeMap<u64, HomeAwaySamples>,
+    written: BTreeMap<u64, HomeAwaySamples>,
 }
 
-impl Lines {
-    fn new(recorded: Recorded<'_>, turns: &Turns, now: &[Field<'_>], span: u64) -> Self {
-        let (profile, places) = (recorded.profile, Places::new(recorded, now));
+impl LineAccesses {
+    fn new(recorded: RecordedStruct<'_>, turns: &LineLossModel, now: &[Field<'_>], span: u64) -> Self {
+        let (profile, places) = (recorded.profile, FieldMap::new(recorded, now));
         let part = |access: &Access| {
-            places.of(access).map(|(field, offset)| (offset / span.max(1), field)).unwrap_or(NOWHERE)
+            places.locate(access).map(|(field, offset)| (offset / span.max(1), field)).unwrap_or(REMOVED)
         };
-        let mut parts: BTreeMap<(u64, usize), Part> = BTreeMap::new();
-        for (place, touched) in turns.touched(profile, part) {
+        let mut parts: BTreeMap<(u64, usize), LineShare> = BTreeMap::new();
+        for (place, touched) in turns.touch_rates(profile, part) {
             parts.entry(place).or_default().touched = touched;
         }
-        for (place, written) in turns.written(profile, part) {
+        for (place, written) in turns.word_store_rates(profile, part) {
             parts.entry(place).or_default().written = written;
         }
         for access in &profile.accesses {
             parts.entry(part(access)).or_default().accesses += access.samples() as f64;
         }
-        parts.remove(&NOWHERE);
-        let touched = turns.touched(profile, |access| part(access).0);
-        let written = turns.written(profile, |access| part(access).0);
+        parts.remove(&REMOVED);
+        let touched = turns.touch_rates(profile, |access| part(access).0);
+        let written = turns.word_store_rates(profile, |access| part(access).0);
         Self { parts, touched, written }
     }
 
     /// The lines a member was accessed on.
-    fn of(&self, field: usize) -> impl Iterator<Item = (u64, &Part)> {
-        self.parts.iter().filter(move |((_, of), _)| *of == field).map(|((line, _), part)| (*line, part))
+    fn parts_of_field(&self, field: usize) -> impl Iterator<Item = (u64, &LineShare)> {
+        self.parts
+            .iter()
+            .filter(move |((_, member), _)| *member == field)
+            .map(|((line, _), part)| (*line, part))
     }
 
     fn accesses(&self, field: usize) -> f64 {
-        self.of(field).map(|(_, part)| part.accesses).sum()
+        self.parts_of_field(field).map(|(_, part)| part.accesses).sum()
     }
 
-    /// Samples of a member that should find their line taken by writes to other members only.
-    fn falsely(&self, field: usize, turns: &Turns) -> f64 {
-        let of_line = |(line, part): (u64, &Part)| {
+    /// Samples of a member that are expected to find their line lost to writes of other members only.
+    fn count_false_losses(&self, field: usize, turns: &LineLossModel) -> f64 {
+        let of_line = |(line, part): (u64, &LineShare)| {
             let touching = self.touched.get(&line).copied().unwrap_or_default();
             let taking = self.written.get(&line).copied().unwrap_or_default();
             let (home, away) = self.share(line, part);
-            let at_home = in_vain(touching.home, part.written.away, taking.away);
-            let rate = touching.away / turns.others;
-            let (own, all) = (turns.foreign(part.written), turns.foreign(taking));
-            turns.seen * (home * at_home + away * turns.others * in_vain(rate, own, all))
+            let at_home = false_losses(touching.home, part.written.away, taking.away);
+            let rate = touching.away / turns.other_cpus;
+            let (own, all) = (turns.foreign_writes(part.written), turns.foreign_writes(taking));
+            turns.observed_share * (home * at_home + away * turns.other_cpus * false_losses(rate, own, all))
         };
-        self.of(field).map(of_line).sum()
+        self.parts_of_field(field).map(of_line).sum()
     }
 
-    /// A member's share of the runs on its line, at home and away.
-    fn share(&self, line: u64, part: &Part) -> (f64, f64) {
-        let mut all = Sides::default();
+    /// A member's share of the accesses to its line, at home and away.
+    fn share(&self, line: u64, part: &LineShare) -> (f64, f64) {
+        let mut all = HomeAwaySamples::default();
         self.parts.range((line, 0)..=(line, usize::MAX)).for_each(|(_, part)| all.add(part.touched));
         let share = |own: f64, all: f64| if all > 0.0 { own / all } else { 0.0 };
         (share(part.touched.home, all.home), share(part.touched.away, all.away))
     }
 
-    /// Other members that are written on a member's lines: those first that most take the line from the member.
+    /// Other members that are written on a member's lines: those to which the line is lost most come first.
     fn writers(&self, field: usize) -> Vec<usize> {
         let mut weights: BTreeMap<usize, f64> = BTreeMap::new();
-        for (line, part) in self.of(field) {
+        for (line, part) in self.parts_of_field(field) {
             for ((_, other), theirs) in self.parts.range((line, 0)..=(line, usize::MAX)) {
                 let home = if part.touched.home > 0.0 { theirs.written.away } else { 0.0 };
                 let away = if part.touched.away > 0.0 { theirs.written.home } else { 0.0 };
@@ -154,32 +158,32 @@ impl Lines {
         }
         let mut writers: Vec<(f64, usize)> =
             weights.into_iter().map(|(field, weight)| (weight, field)).collect();
-        writers.sort_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));
+        writers.sort_by(|left, right| right.0.total_cmp(&left.0).then(left.1.cmp(&right.1)));
         writers.into_iter().map(|(_, field)| field).collect()
     }
 }
 
-/// Accesses at rate `r` to a line that is written at rate `all`, and the word itself at rate `own`: how many find it
-/// taken though their word was not written.
-fn in_vain(r: f64, own: f64, all: f64) -> f64 {
+/// Accesses at rate `r` to a line that is written at rate `all`, and the member itself at rate `own`: how
+/// many find it lost though their member was not written.
+fn false_losses(r: f64, own: f64, all: f64) -> f64 {
     if r > 0.0 { r * (r / (r + own) - r / (r + all.max(own))) } else { 0.0 }
 }
 
-/// Where members went that the layout no longer has.
-const NOWHERE: (u64, usize) = (u64::MAX, usize::MAX);
+/// Line and field of members that the layout no longer has.
+const REMOVED: (u64, usize) = (u64::MAX, usize::MAX);
 
-/// Where the places of the recorded layout lie in another one.
-struct Places<'p> {
+/// Offsets of the recorded layout's members in another layout.
+struct FieldMap<'p> {
     recorded: Vec<Field<'p>>,
     /// By index of the recorded field: the field and its offset.
     now: Vec<Option<(usize, u64)>>,
 }
 
-impl<'p> Places<'p> {
-    fn new(recorded: Recorded<'p>, now: &[Field<'_>]) -> Self {
+impl<'p> FieldMap<'p> {
+    fn new(recorded: RecordedStruct<'p>, now: &[Field<'_>]) -> Self {
         let old = fields(recorded.layout);
         let mut of_old = vec![None; old.len()];
-        for (index, was) in pairs(&old, now).into_iter().enumerate() {
+        for (index, was) in match_fields(&old, now).into_iter().enumerate() {
             if let Some(place) = was.and_then(|was| of_old.get_mut(was)) {
                 *place = Some((index, now[index].member.offset()));
             }
@@ -188,7 +192,7 @@ impl<'p> Places<'p> {
     }
 
     /// The field an access falls in, and the offset it has now.
-    fn of(&self, access: &Access) -> Option<(usize, u64)> {
+    fn locate(&self, access: &Access) -> Option<(usize, u64)> {
         let is_touched = |field: &Field<'_>| field.is_leaf() && access.touches(field.member);
         let was = self.recorded.iter().position(is_touched)?;
         let (field, offset) = (*self.now.get(was)?)?;
@@ -196,31 +200,37 @@ impl<'p> Places<'p> {
     }
 }
 
-/// The layout before, with its fields as the later one counts them.
-struct Before {
-    lines: Lines,
-    /// By index of the later field: the field then and the line of its begin.
+/// The earlier layout, with fields by index of the later one.
+struct EarlierLayout {
+    lines: LineAccesses,
+    /// By index of the later field: the earlier field and the line it begins on.
     was: Vec<Option<(usize, u64)>>,
 }
 
-impl Before {
-    fn new(recorded: Recorded<'_>, turns: &Turns, before: &Layout, subject: &Subject<'_>, span: u64) -> Self {
+impl EarlierLayout {
+    fn new(
+        recorded: RecordedStruct<'_>,
+        turns: &LineLossModel,
+        before: &Layout,
+        subject: &CheckedStruct<'_>,
+        span: u64,
+    ) -> Self {
         let old = fields(before);
-        let lines = Lines::new(recorded, turns, &old, span);
-        let of_new = pairs(&old, &subject.fields).into_iter();
+        let lines = LineAccesses::new(recorded, turns, &old, span);
+        let of_new = match_fields(&old, &subject.fields).into_iter();
         let was = of_new.map(|was| was.map(|was| (was, old[was].line(span)))).collect();
         Self { lines, was }
     }
 
     /// Whether two members lay on different lines.
-    fn parts(&self, one: usize, other: usize) -> bool {
+    fn were_apart(&self, first: usize, second: usize) -> bool {
         let line = |field: usize| self.was.get(field).copied().flatten().map(|(_, line)| line);
-        line(one).zip(line(other)).is_some_and(|(one, other)| one != other)
+        line(first).zip(line(second)).is_some_and(|(first_line, second_line)| first_line != second_line)
     }
 
-    fn falsely(&self, field: usize, turns: &Turns) -> f64 {
+    fn count_false_losses(&self, field: usize, turns: &LineLossModel) -> f64 {
         let was = self.was.get(field).copied().flatten();
-        was.map_or(0.0, |(field, _)| self.lines.falsely(field, turns))
+        was.map_or(0.0, |(field, _)| self.lines.count_false_losses(field, turns))
     }
 }
 
@@ -228,27 +238,32 @@ impl Before {
 mod tests {
     use super::*;
     use crate::testing::longs;
-    use fieldline_access::access::{Away, Homes, Levels, Tally};
+    use fieldline_access::access::{AwaySamples, HomeCounts, LevelCounts, SampleCount};
 
-    /// `reader` is read at home, `counter` written elsewhere; they shared a line when that was recorded, and `lost` samples
-    /// of the reader found it taken.
+    /// `reader` is read at home, `counter` written elsewhere; they shared a line when recorded, and `lost`
+    /// samples of the reader found it lost.
     fn profile(lost: u64) -> TypeProfile {
-        let tally = |samples| Tally { samples, period: samples };
-        let levels = Levels::from([("L1".to_owned(), 100 - lost), ("HITM".to_owned(), lost)]);
+        let tally = |samples| SampleCount { samples, period: samples };
+        let levels = LevelCounts::from([("L1".to_owned(), 100 - lost), ("HITM".to_owned(), lost)]);
         let reader = Access { ip: 1, size: 8, loads: tally(100), levels, ..Access::default() };
-        let away = Away { stores: 50, ..Away::default() };
+        let away = AwaySamples { stores: 50, ..AwaySamples::default() };
         let (ip, function, offset, size) = (2, 1, 8, 8);
         let counter = Access { ip, function, offset, size, stores: tally(50), away, ..Access::default() };
-        let homes = Homes { samples: 150, others: 150 };
+        let homes = HomeCounts { samples: 150, others: 150 };
         TypeProfile { accesses: vec![reader, counter], homes, size: 64, ..TypeProfile::default() }
     }
 
-    fn found(of: &TypeProfile, before: Option<&Layout>, now: &Layout, adjacent: bool) -> Vec<String> {
+    fn found(
+        type_profile: &TypeProfile,
+        before: Option<&Layout>,
+        now: &Layout,
+        adjacent: bool,
+    ) -> Vec<String> {
         let recorded = longs(&["reader", "counter", "other", "more", "x", "y", "z", "end"]);
-        let mut subject = Subject::new(now, before, 16);
-        subject.recorded = Some(Recorded { profile: of, layout: &recorded });
+        let mut subject = CheckedStruct::new(now, before, 16);
+        subject.recorded = Some(RecordedStruct { profile: type_profile, layout: &recorded });
         let settings = Settings { adjacent_lines: adjacent, ..Settings::default() };
-        let all = super::super::judge(&subject, &settings).into_iter();
+        let all = super::super::check_struct(&subject, &settings).into_iter();
         all.filter(|finding| finding.rule == Rule::FalseSharingPair).map(|finding| finding.message).collect()
     }
 
@@ -256,32 +271,32 @@ mod tests {
     fn a_member_that_loses_its_line_to_a_neighbour_is_found() {
         let apart = longs(&["reader", "other", "counter", "more", "x", "y", "z", "end"]);
         let together = longs(&["reader", "counter", "other", "more", "x", "y", "z", "end"]);
-        let of = profile(30);
-        let text = found(&of, None, &together, false);
+        let type_profile = profile(30);
+        let text = found(&type_profile, None, &together, false);
         assert_eq!(
             text,
             [
-                "reader shares 16 B with counter, which other CPUs write: about 30 of its 100 samples find the line taken for \
-              other members alone"
+                "reader shares 16 B with counter, which other CPUs write: about 30 of its 100 samples find the line lost to \
+              writes of other members alone"
             ]
         );
-        let new = &found(&of, Some(&apart), &together, false)[0];
+        let new = &found(&type_profile, Some(&apart), &together, false)[0];
         assert!(
             new.starts_with("reader came to share 16 B with counter,") && new.ends_with(", 0 before"),
             "{new}"
         );
-        assert!(found(&of, Some(&together), &together, false).is_empty(), "it was so before");
-        assert!(found(&of, Some(&together), &apart, false).is_empty());
-        assert!(found(&of, None, &apart, false).is_empty());
+        assert!(found(&type_profile, Some(&together), &together, false).is_empty(), "it was so before");
+        assert!(found(&type_profile, Some(&together), &apart, false).is_empty());
+        assert!(found(&type_profile, None, &apart, false).is_empty());
     }
 
     #[test]
     fn lines_that_are_fetched_together_are_judged_together_if_asked() {
         let far = longs(&["reader", "x", "y", "z", "counter", "more", "other", "end"]);
         let near = longs(&["reader", "other", "counter", "more", "x", "y", "z", "end"]);
-        let of = profile(30);
-        assert!(found(&of, Some(&far), &near, true)[0].contains("came to share 32 B with counter"));
-        assert!(found(&of, Some(&far), &near, false).is_empty());
+        let type_profile = profile(30);
+        assert!(found(&type_profile, Some(&far), &near, true)[0].contains("came to share 32 B with counter"));
+        assert!(found(&type_profile, Some(&far), &near, false).is_empty());
     }
 
     #[test]
@@ -290,7 +305,7 @@ mod tests {
         assert!(found(&profile(3), None, &together, false).is_empty(), "may be chance");
         let mut blind = profile(30);
         blind.accesses.iter_mut().for_each(|access| access.levels.clear());
-        assert!(found(&blind, None, &together, false).is_empty() && !tells_losses(&blind));
+        assert!(found(&blind, None, &together, false).is_empty() && !has_loss_data(&blind));
         let mut own = profile(30);
         own.accesses[1].offset = 0;
         assert!(found(&own, None, &together, false).is_empty(), "the member itself is written");

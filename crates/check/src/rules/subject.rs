@@ -1,6 +1,6 @@
-//! A struct to judge.
+//! A struct to check.
 
-use super::heat::Heat;
+use super::heat::HotMembers;
 use super::rule::{FindingLevel, Rule};
 use crate::change::TypeChange;
 use crate::field::{Field, fields};
@@ -9,10 +9,10 @@ use fieldline_layout::Layout;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// How many names a message shows.
-const NAMES: usize = 6;
+/// Most names in a message.
+const MAX_NAMES: usize = 6;
 
-/// Levels and what is allowed.
+/// Levels and allowances of rules.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Settings {
     /// Levels that are not the default ones.
@@ -38,7 +38,7 @@ impl Settings {
 /// Most that a struct may take.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Budget {
+pub struct SizeBudget {
     /// Bytes.
     pub size: Option<u64>,
     /// Cachelines.
@@ -48,75 +48,75 @@ pub struct Budget {
 /// Members pinned to the ends of a struct.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Ends {
+pub struct PinnedEnds {
     /// The member at offset 0.
     pub first: Option<String>,
     /// The member that ends last.
     pub last: Option<String>,
 }
 
-/// What was recorded of a struct.
+/// The profile of a struct with its layout.
 #[derive(Clone, Copy, Debug)]
-pub struct Recorded<'s> {
+pub struct RecordedStruct<'s> {
     /// Its accesses.
     pub profile: &'s TypeProfile,
-    /// Its layout then.
+    /// Its layout when it was recorded.
     pub layout: &'s Layout,
 }
 
 /// A struct on one machine.
 #[derive(Clone, Debug)]
-pub struct Subject<'s> {
+pub struct CheckedStruct<'s> {
     /// Its layout.
     pub now: &'s Layout,
-    /// What it was, if that is known.
+    /// Its earlier layout, if there is one.
     pub before: Option<&'s Layout>,
-    /// What changed since, if anything did.
+    /// The change since, if there is one.
     pub change: Option<TypeChange>,
     /// Members now.
     pub fields: Vec<Field<'s>>,
     /// Bytes of a cacheline.
     pub line: u64,
-    /// What is hot, by index of `fields`.
-    pub heat: Option<Heat>,
-    /// What was recorded, if there is a profile.
-    pub recorded: Option<Recorded<'s>>,
-    /// What it may take.
-    pub budget: Budget,
-    /// What is pinned.
-    pub ends: Ends,
+    /// Hot members, by index of `fields`.
+    pub heat: Option<HotMembers>,
+    /// Its profile, if there is one.
+    pub recorded: Option<RecordedStruct<'s>>,
+    /// Its budget.
+    pub budget: SizeBudget,
+    /// Its pinned ends.
+    pub ends: PinnedEnds,
 }
 
-impl<'s> Subject<'s> {
-    /// A struct that nothing else is known about.
+impl<'s> CheckedStruct<'s> {
+    /// A struct without profile, budget and pins.
     pub fn new(now: &'s Layout, before: Option<&'s Layout>, line: u64) -> Self {
         let change = before.and_then(|before| TypeChange::between(before, now, &[line]));
-        let (budget, ends) = (Budget::default(), Ends::default());
+        let (budget, ends) = (SizeBudget::default(), PinnedEnds::default());
         Self { now, before, change, fields: fields(now), line, heat: None, recorded: None, budget, ends }
     }
 
-    /// Whether a member, by its path, is hot as far as anything is known of that.
+    /// Whether a member, by its path, is hot, or there is no profile.
     pub(super) fn may_be_hot(&self, path: &str) -> bool {
         let index = || self.fields.iter().position(|field| field.path == path);
         self.heat.as_ref().is_none_or(|heat| index().is_some_and(|index| heat.is_hot(index)))
     }
 
     /// A finding about the whole struct.
-    pub(super) fn finding(&self, rule: Rule, message: String) -> Finding {
+    pub(super) fn struct_finding(&self, rule: Rule, message: String) -> Finding {
         let line = (self.now.line > 0).then_some(self.now.line);
         Finding { rule, member: None, message, file: self.now.file.clone(), line }
     }
 
     /// A finding about a member.
-    pub(super) fn about(&self, rule: Rule, member: &str, message: String) -> Finding {
+    pub(super) fn member_finding(&self, rule: Rule, member: &str, message: String) -> Finding {
         let field = self.fields.iter().find(|field| field.path == member);
         let line = field.map(|field| field.member.line).filter(|line| *line > 0);
-        let whole = self.finding(rule, message);
+        let whole = self.struct_finding(rule, message);
         Finding { member: Some(member.to_owned()), line: line.or(whole.line), ..whole }
     }
 }
 
-/// Something a rule found.
+/// A finding of a rule.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
     /// The rule.
@@ -124,7 +124,7 @@ pub struct Finding {
     /// The member it is about, if it is about one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub member: Option<String>,
-    /// What was found.
+    /// The message.
     pub message: String,
     /// File that declares the struct.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -135,9 +135,9 @@ pub struct Finding {
 }
 
 /// Some names, and how many more there are.
-pub(super) fn shortened(names: &[&str]) -> String {
-    let shown = names.iter().take(NAMES).copied().collect::<Vec<_>>().join(", ");
-    match names.len().saturating_sub(NAMES) {
+pub(super) fn join_names(names: &[&str]) -> String {
+    let shown = names.iter().take(MAX_NAMES).copied().collect::<Vec<_>>().join(", ");
+    match names.len().saturating_sub(MAX_NAMES) {
         0 => shown,
         more => format!("{shown} and {more} more"),
     }

@@ -6,26 +6,27 @@ use std::path::{Path, PathBuf};
 
 /// A program and its recordings.
 #[derive(Debug, Args)]
-pub(crate) struct Recordings {
+pub(crate) struct RecordingArgs {
     /// The vmlinux, program, shared library or kernel module with debug info that was running; given several
     /// times, they are attributed together. Commands that work on what comes out take one of them.
     #[arg(long = "vmlinux", visible_alias = "program", value_name = "FILE", required = true)]
     pub(crate) programs: Vec<PathBuf>,
-    /// Folder with debug files of programs that were stripped: by build id or by name. /usr/lib/debug is looked at too.
+    /// Folder with separate debug files, found by build ID or by name. /usr/lib/debug is searched too.
     #[arg(long, value_name = "DIR")]
     pub(crate) debug_dir: Vec<PathBuf>,
-    /// perf.data files, of file or pipe mode, or texts of perf script (docs/formats.md says with which fields).
+    /// perf.data files, of file or pipe mode, or texts of perf script (docs/formats.md says with which
+    /// fields).
     #[arg(long, value_name = "FILE", required = true, num_args = 1..)]
     pub(crate) perf: Vec<PathBuf>,
-    /// Go on when the recording's build id is another's.
+    /// Go on although the recording's build ID differs.
     #[arg(long)]
     pub(crate) force: bool,
-    /// Attribute by instruction alone, as if the recording had no data addresses.
+    /// Attribute by instructions alone, as if the recording had no data addresses.
     #[arg(long)]
     pub(crate) no_addresses: bool,
 }
 
-impl Recordings {
+impl RecordingArgs {
     /// The first program: the one whose structs are planned.
     pub(crate) fn first_program(&self) -> &Path {
         self.programs.first().map_or(Path::new(""), PathBuf::as_path)
@@ -35,8 +36,8 @@ impl Recordings {
 #[derive(Debug, Args)]
 pub(crate) struct ProfileArgs {
     #[command(flatten)]
-    pub(crate) recordings: Recordings,
-    /// Show what was attributed, and why not the rest, by event and program (DSO) instead of by struct.
+    pub(crate) recordings: RecordingArgs,
+    /// Show attributed and unattributed samples with reasons, by event and DSO instead of by struct.
     #[arg(long)]
     pub(crate) coverage: bool,
     /// Where to write the profile (JSON); a summary is printed in any case.
@@ -46,7 +47,8 @@ pub(crate) struct ProfileArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ImportArgs {
-    /// Texts of `perf report -s type,typeoff,symbol -n --stdio` or `perf annotate --data-type -n --stdio`, or JSON of types.
+    /// Texts of `perf report -s type,typeoff,symbol -n --stdio` or `perf annotate --data-type -n --stdio`, or
+    /// JSON of types.
     #[arg(value_name = "REPORT", required = true)]
     pub(crate) reports: Vec<PathBuf>,
     /// The vmlinux (or program) with debug info that was running.
@@ -62,7 +64,7 @@ pub(crate) struct MergeArgs {
     /// The profiles; their order changes nothing.
     #[arg(value_name = "PROFILE", required = true, num_args = 2..)]
     pub(crate) profiles: Vec<PathBuf>,
-    /// Where to write the sum (JSON).
+    /// Where to write the merged profile (JSON).
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: PathBuf,
 }
@@ -70,7 +72,7 @@ pub(crate) struct MergeArgs {
 #[derive(Debug, Args)]
 pub(crate) struct SamplesArgs {
     #[command(flatten)]
-    pub(crate) recordings: Recordings,
+    pub(crate) recordings: RecordingArgs,
 }
 
 #[derive(Debug, Args)]
@@ -108,13 +110,13 @@ pub(crate) struct ReportArgs {
 command would), 2 an input is missing or broken."
 )]
 pub(crate) struct DoctorArgs {
-    /// Structs asked about: whether they have enough samples; the busiest if none is given.
+    /// Structs to check for enough samples; those with most samples if none is given.
     #[arg(value_name = "TYPE", requires = "vmlinux")]
     pub(crate) types: Vec<String>,
-    /// Recordings to judge, perf.data or texts of perf script; without one this machine is looked at.
+    /// Recordings to examine, perf.data or texts of perf script; without one, this machine.
     #[arg(long, value_name = "FILE", num_args = 1..)]
     pub(crate) perf: Vec<PathBuf>,
-    /// The vmlinux (or program) that was running: also judges the samples on structs.
+    /// The vmlinux (or program) that was running; samples by struct are examined too.
     #[arg(long, visible_alias = "program", value_name = "FILE", requires = "perf")]
     pub(crate) vmlinux: Option<PathBuf>,
     /// Folder whose proc and sys describe the machine.

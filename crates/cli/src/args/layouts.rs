@@ -2,7 +2,7 @@
 
 use super::values::{debug_format, line_size};
 use clap::{Args, ValueEnum};
-use fieldline_debuginfo::types::Format;
+use fieldline_debuginfo::types::DebugFormat;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
@@ -15,7 +15,7 @@ pub(crate) struct LayoutArgs {
     pub(crate) from: Option<PathBuf>,
     /// Which debug info to read where a file has both; DWARF if not given.
     #[arg(long, value_name = "FORMAT", value_parser = debug_format())]
-    pub(crate) debug_format: Option<Format>,
+    pub(crate) debug_format: Option<DebugFormat>,
     /// The base of split BTF (a module's): a vmlinux or its raw BTF.
     #[arg(long, value_name = "FILE")]
     pub(crate) btf_base: Option<PathBuf>,
@@ -32,20 +32,20 @@ pub(crate) struct LayoutArgs {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Style {
-    /// For eyes.
+    /// A table with cacheline boundaries, holes and straddling members.
     Table,
     /// As pahole 1.30 prints it.
     Pahole,
-    /// For programs (docs/formats.md).
+    /// JSON (docs/formats.md).
     Json,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct DiffArgs {
-    /// vmlinux, .ko, .o, program, raw BTF or a baseline; git:REV:FILE for one kept in a git.
+    /// vmlinux, .ko, .o, program, raw BTF or a baseline; git:REV:FILE for one in a git repository.
     #[arg(value_name = "OLD")]
     pub(crate) old: PathBuf,
-    /// The same of later.
+    /// The later one, in the same forms.
     #[arg(value_name = "NEW")]
     pub(crate) new: PathBuf,
     /// Structs, unions or typedefs by name, or globs such as 'sched_*'; all if none is given.
@@ -56,19 +56,19 @@ pub(crate) struct DiffArgs {
     pub(crate) format: DiffFormat,
     /// Which debug info to read; if not given, BTF where both files have it, else DWARF.
     #[arg(long, value_name = "FORMAT", value_parser = debug_format())]
-    pub(crate) debug_format: Option<Format>,
-    /// Cacheline sizes to judge, in bytes; the new file's machine's if not given (64 for raw BTF).
+    pub(crate) debug_format: Option<DebugFormat>,
+    /// Cacheline sizes to compare for, in bytes; the new file's machine's if not given (64 for raw BTF).
     #[arg(long, value_name = "BYTES", value_delimiter = ',', value_parser = line_size)]
     pub(crate) cacheline: Vec<u64>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum DiffFormat {
-    /// For eyes.
+    /// Text for the terminal.
     Text,
-    /// For programs (docs/formats.md).
+    /// JSON (docs/formats.md).
     Json,
-    /// For a comment on a pull request.
+    /// Markdown, for a comment on a pull request.
     Markdown,
 }
 
@@ -82,7 +82,7 @@ pub(crate) struct BaselineArgs {
     pub(crate) from: PathBuf,
     /// Which debug info to read where a file has both; DWARF if not given.
     #[arg(long, value_name = "FORMAT", value_parser = debug_format())]
-    pub(crate) debug_format: Option<Format>,
+    pub(crate) debug_format: Option<DebugFormat>,
     /// Where to write the layouts (JSON, one member a line).
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: PathBuf,
@@ -90,35 +90,35 @@ pub(crate) struct BaselineArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct CheckArgs {
-    /// What to check and by which rules (docs/formats.md).
+    /// The configuration: targets, types and rules (docs/formats.md).
     #[arg(long, value_name = "FILE", default_value = "fieldline.toml")]
     pub(crate) config: PathBuf,
-    /// What to compare with: a baseline or an earlier file, git:REV:FILE for one kept in a git (FILE counts from here). With
-    /// several targets, which of them is meant.
+    /// A baseline or an earlier file to compare with; git:REV:FILE for one in a git repository (FILE relative
+    /// to here). With several targets, name the one that is meant.
     #[arg(long, value_name = "[TARGET=]FILE")]
     pub(crate) against: Vec<String>,
-    /// How to print, and where: text, json, sarif, junit, github, summary. May be given several times. summary=FILE adds to
-    /// FILE ($GITHUB_STEP_SUMMARY); others replace it.
+    /// How to print, and where: text, json, sarif, junit, github, summary. May be given several times.
+    /// summary=FILE adds to FILE ($GITHUB_STEP_SUMMARY); others replace it.
     #[arg(long, value_name = "FORMAT[=FILE]", value_parser = sink)]
-    pub(crate) format: Vec<Sink>,
-    /// The day on which suppressions are judged; the system clock's (UTC) if not given.
+    pub(crate) format: Vec<FindingsOutput>,
+    /// The day by which suppressions may have expired; the system clock's (UTC) if not given.
     #[arg(long, value_name = "YYYY-MM-DD")]
     pub(crate) today: Option<String>,
 }
 
 /// A form of the findings and where it goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Sink {
-    pub(crate) form: Form,
+pub(crate) struct FindingsOutput {
+    pub(crate) format: FindingsFormat,
     /// A file; standard output if there is none.
     pub(crate) path: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Form {
-    /// For eyes.
+pub(crate) enum FindingsFormat {
+    /// Text for the terminal.
     Text,
-    /// For programs (docs/formats.md).
+    /// JSON (docs/formats.md).
     Json,
     /// SARIF 2.1.0.
     Sarif,
@@ -130,12 +130,12 @@ pub(crate) enum Form {
     Summary,
 }
 
-fn sink(text: &str) -> Result<Sink, String> {
+fn sink(text: &str) -> Result<FindingsOutput, String> {
     let (form, path) = text.split_once('=').map_or((text, None), |(form, path)| (form, Some(path)));
     if path == Some("") {
-        return Err("a file is wanted behind =".to_owned());
+        return Err("a file is expected after =".to_owned());
     }
-    Ok(Sink { form: Form::from_str(form, false)?, path: path.map(PathBuf::from) })
+    Ok(FindingsOutput { format: FindingsFormat::from_str(form, false)?, path: path.map(PathBuf::from) })
 }
 
 #[derive(Debug, Args)]
@@ -146,13 +146,13 @@ pub(crate) struct InitArgs {
     /// The file to check: vmlinux, .ko, .o, program, or raw BTF.
     #[arg(long, value_name = "FILE")]
     pub(crate) from: PathBuf,
-    /// A profile that tells what is hot.
+    /// A profile that shows which structs are hot.
     #[arg(long, value_name = "FILE")]
     pub(crate) profile: Option<PathBuf>,
     /// How many of the profile's structs to check.
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub(crate) top: usize,
-    /// Where to write the configuration; nothing that is there is overwritten.
+    /// Where to write the configuration; an existing file is not overwritten.
     #[arg(short, long, value_name = "FILE", default_value = "fieldline.toml")]
     pub(crate) output: PathBuf,
 }

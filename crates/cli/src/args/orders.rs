@@ -1,10 +1,10 @@
-//! Arguments of the commands that plan, replay, write and prove orders.
+//! Arguments of the commands that plan, replay, write and verify orders.
 
-use super::accesses::Recordings;
+use super::accesses::RecordingArgs;
 use super::series::{IdiomArgs, SeriesArgs};
 use super::values::{also, cache_size, candidate, line_size};
 use clap::Args;
-use fieldline_plan::Choice;
+use fieldline_plan::CandidateChoice;
 use fieldline_tree::builds::OtherBuild;
 use std::path::PathBuf;
 
@@ -16,30 +16,30 @@ pub(crate) struct PlanArgs {
     /// The profile.
     #[arg(long, value_name = "FILE", required_unless_present = "packing")]
     pub(crate) profile: Option<PathBuf>,
-    /// Plan without a profile: pack holes, and only where that saves a cacheline or a slab class. Nothing is known then
-    /// of what is hot.
+    /// Plan without a profile: pack holes, and only where that saves a cacheline or a slab class. Hot members
+    /// are not known then.
     #[arg(long = "static", conflicts_with = "profile")]
     pub(crate) packing: bool,
-    /// Instead of a plan, a random order that keeps every constraint: to try what patch, build and verify make of a tree. Half
-    /// of the structs may grow, by a cacheline at most, unless the tree asserts something about their size. Equal numbers
-    /// give equal orders.
+    /// Instead of a plan, a random order within all constraints, to test patch, build and verify on a tree.
+    /// Half of the structs may grow, by a cacheline at most, unless the tree asserts something about their
+    /// size. Equal seeds give equal orders.
     #[arg(long, value_name = "NUMBER", requires = "packing")]
     pub(crate) shuffle: Option<u64>,
     /// The program the profile was made with.
     #[arg(long, visible_alias = "program", value_name = "FILE")]
     pub(crate) vmlinux: PathBuf,
-    /// A kernel tree: comments and #ifdefs of the source then constrain the order.
+    /// A source tree: comments, #ifdefs and uses of the struct then constrain the order.
     #[arg(long, value_name = "DIR")]
     pub(crate) tree: Option<PathBuf>,
-    /// A file of pins (docs/formats.md): which members keep their place, come first or last, share a cacheline, lie
-    /// apart or stand together.
+    /// A file of pins (docs/formats.md): which members keep their place, come first or last, share a
+    /// cacheline, lie apart or stand together.
     #[arg(long, value_name = "FILE")]
     pub(crate) pins: Option<PathBuf>,
     /// Cacheline sizes to plan for, in bytes. None must get worse; the program's own counts most.
     #[arg(long, value_name = "BYTES", value_delimiter = ',', default_value = "64,128", value_parser = line_size)]
     pub(crate) lines: Vec<u64>,
     #[command(flatten)]
-    pub(crate) choice: ChoiceArgs,
+    pub(crate) choice: CandidateArgs,
     /// Where to write the plan (JSON); a summary is printed in any case.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
@@ -47,25 +47,26 @@ pub(crate) struct PlanArgs {
 
 /// Which of the orders found is proposed.
 #[derive(Clone, Debug, Args)]
-pub(crate) struct ChoiceArgs {
-    /// The candidate to propose: best, smallest (from which on each further moved member brings less than the mean), or
-    /// its number in the table.
+pub(crate) struct CandidateArgs {
+    /// The candidate to propose: best, smallest (beyond it each further moved member gains less than the
+    /// mean), or its number in the table.
     #[arg(long, value_name = "N|smallest|best", default_value = "best", value_parser = candidate)]
-    pub(crate) candidate: Choice,
+    pub(crate) candidate: CandidateChoice,
     /// Most members that may move in each struct.
     #[arg(long, value_name = "N")]
     pub(crate) max_moves: Option<usize>,
-    /// Judge the advice: plan again without each fifth of the recordings' time, from nothing, and on N resamples of it,
-    /// which begin with the visits and orders of the whole recording and settle both; what doesn't come again in 80 % of
-    /// the resamples is no advice. Twenty take three to four times as long as a plan; 0 doesn't judge. Default: 0 for
-    /// plan, 20 for propose.
+    /// Evaluate the order by 5-fold cross-validation over time blocks and by N block bootstrap replicates,
+    /// warm-started from the whole recording's access patterns and orders. Moves found in fewer than 80 % of
+    /// the replicates are not proposed. Twenty take three to four times as long as a plan; 0 evaluates
+    /// nothing. Default: 0 for plan, 20 for propose.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(0..=2_000))]
     pub(crate) confidence: Option<u16>,
-    /// Also count pairs of adjacent lines, which x86 machines fetch together, at a fifth of a line.
+    /// Also count pairs of adjacent lines, which x86 processors prefetch together, at a fifth of a line.
     #[arg(long)]
     pub(crate) adjacent_lines: bool,
-    /// More builds of the same source, vmlinux, .o or BTF files of other configurations and machines: no order is proposed
-    /// that is worse than the declared one in any of them. @BYTES sets the cacheline size where the file doesn't tell.
+    /// More builds of the same source, vmlinux, .o or BTF files of other configurations and machines: no
+    /// order is proposed that is worse than the declared one in any of them. @BYTES sets the cacheline size
+    /// if the file doesn't have it.
     #[arg(long, value_name = "FILE[@BYTES]", value_delimiter = ',', value_parser = also)]
     pub(crate) also: Vec<OtherBuild>,
 }
@@ -81,19 +82,19 @@ pub(crate) struct PlaceArgs {
     /// Members it is touched together with: it goes to their cachelines if it can.
     #[arg(long, value_name = "MEMBER", value_delimiter = ',', conflicts_with = "cold")]
     pub(crate) with: Vec<String>,
-    /// It is rarely touched: hot cachelines are left to others.
+    /// It is rarely touched: hot cachelines are avoided.
     #[arg(long)]
     pub(crate) cold: bool,
-    /// A profile of the struct; without one, places are judged by holes and structure alone.
+    /// A profile of the struct; without one, locations are ranked by holes and structure alone.
     #[arg(long, value_name = "FILE")]
     pub(crate) profile: Option<PathBuf>,
     /// vmlinux or program with DWARF or BTF, or raw BTF.
     #[arg(long, visible_alias = "program", value_name = "FILE")]
     pub(crate) vmlinux: PathBuf,
-    /// A kernel tree: comments and #ifdefs of the source then bar places or are mentioned.
+    /// A source tree: comments and #ifdefs then exclude locations or are noted.
     #[arg(long, value_name = "DIR")]
     pub(crate) tree: Option<PathBuf>,
-    /// Cacheline sizes to judge, in bytes.
+    /// Cacheline sizes to rank for, in bytes.
     #[arg(long, value_name = "BYTES", value_delimiter = ',', default_value = "64,128", value_parser = line_size)]
     pub(crate) lines: Vec<u64>,
     /// Where to write the answer (JSON); a table is printed in any case.
@@ -107,15 +108,15 @@ pub(crate) struct SimulateArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) plan: PathBuf,
     #[command(flatten)]
-    pub(crate) from: SimulateFrom,
+    pub(crate) from: SimulateInput,
     /// Cacheline sizes to model, in bytes.
     #[arg(long, value_name = "BYTES", value_delimiter = ',', default_value = "64,128", value_parser = line_size)]
     pub(crate) lines: Vec<u64>,
-    /// Accesses of a CPU elsewhere that end its visit of an object in a trace.
+    /// Accesses of a CPU to other objects after which its visit to an object ends.
     #[arg(long, value_name = "N", default_value_t = 400)]
     pub(crate) gap: u64,
-    /// A CPU's first-level cache, in KiB. Defaults are small, so that a guest's few objects press on the caches as a
-    /// server's many do.
+    /// A CPU's first-level cache, in KiB. Defaults are small: the few objects of a guest then cause capacity
+    /// misses as the many of a server do.
     #[arg(long, value_name = "KIB", default_value_t = 8, value_parser = cache_size())]
     pub(crate) l1: u64,
     /// A CPU's second-level cache, in KiB.
@@ -129,9 +130,9 @@ pub(crate) struct SimulateArgs {
     pub(crate) output: Option<PathBuf>,
 }
 
-/// What is replayed: a trace, or visits drawn from the samples of a profile.
+/// Accesses to replay: a trace, or visits drawn from the samples of a profile.
 #[derive(Debug, Args)]
-pub(crate) struct SimulateFrom {
+pub(crate) struct SimulateInput {
     /// Recorded accesses, binary or text (docs/formats.md).
     #[arg(long, value_name = "FILE", requires = "objects", required_unless_present = "profile")]
     pub(crate) trace: Option<PathBuf>,
@@ -144,7 +145,7 @@ pub(crate) struct SimulateFrom {
     /// The program the profile was made with.
     #[arg(long, visible_alias = "program", value_name = "FILE", requires = "profile")]
     pub(crate) vmlinux: Option<PathBuf>,
-    /// Objects of each struct to draw visits of. The default is more than the modelled caches hold.
+    /// Objects of each struct to draw visits to. The default is more than the modelled caches hold.
     #[arg(long, value_name = "N", default_value_t = 2048, value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
     pub(crate) population: u64,
     /// Visits to draw.
@@ -176,19 +177,19 @@ pub(crate) struct ProposeArgs {
     #[arg(value_name = "TYPE", required = true)]
     pub(crate) types: Vec<String>,
     #[command(flatten)]
-    pub(crate) recordings: Recordings,
+    pub(crate) recordings: RecordingArgs,
     /// The source tree the program was built from.
     #[arg(long, value_name = "DIR")]
     pub(crate) tree: PathBuf,
-    /// A file of pins (docs/formats.md): which members keep their place, come first or last, share a cacheline, lie
-    /// apart or stand together.
+    /// A file of pins (docs/formats.md): which members keep their place, come first or last, share a
+    /// cacheline, lie apart or stand together.
     #[arg(long, value_name = "FILE")]
     pub(crate) pins: Option<PathBuf>,
     /// Cacheline sizes to plan for, in bytes.
     #[arg(long, value_name = "BYTES", value_delimiter = ',', default_value = "64,128", value_parser = line_size)]
     pub(crate) lines: Vec<u64>,
     #[command(flatten)]
-    pub(crate) choice: ChoiceArgs,
+    pub(crate) choice: CandidateArgs,
     #[command(flatten)]
     pub(crate) series: SeriesArgs,
     /// Folder for report.md, plan.json, profile.json and the patches; made if it is not there.
@@ -201,8 +202,9 @@ pub(crate) struct VerifyArgs {
     /// The plan.
     #[arg(long, value_name = "FILE")]
     pub(crate) plan: PathBuf,
-    /// What was built with the patch: vmlinux or .o files with debug info. For another configuration or machine than the
-    /// plan was made with, FILE=BEFORE, where BEFORE is the same build without the patch: it tells what to expect.
+    /// Files built with the patch: vmlinux or .o with debug info. For another configuration or machine than
+    /// the plan's, FILE=BEFORE, where BEFORE is the same build without the patch; the prediction is made from
+    /// it.
     #[arg(
         long = "object",
         value_name = "FILE[=BEFORE]",
@@ -210,39 +212,39 @@ pub(crate) struct VerifyArgs {
         num_args = 1..,
         value_parser = object
     )]
-    pub(crate) objects: Vec<Object>,
-    /// Build folders of the tree without the patch: the smallest unit that has the structs is compiled there as the build
-    /// compiled it, without the patch and with it. Commands come from kbuild's .cmd files or compile_commands.json.
-    /// Neither the folder nor the tree is written to.
+    pub(crate) objects: Vec<BuiltObject>,
+    /// Build folders of the tree without the patch: the smallest unit that has the structs is compiled there
+    /// as the build compiled it, without the patch and with it. Commands come from kbuild's .cmd files or
+    /// compile_commands.json. Neither the folder nor the tree is written to.
     #[arg(long = "build", value_name = "[O=]FOLDER", requires = "tree", num_args = 1.., value_parser = build)]
     pub(crate) builds: Vec<PathBuf>,
     /// The source tree that was built, without the patch.
     #[arg(long, value_name = "FOLDER", requires = "builds")]
     pub(crate) tree: Option<PathBuf>,
-    /// A source file to compile, from the top of the tree; if not given, the smallest that has the struct is looked for.
+    /// A source file to compile, from the top of the tree; if not given, the smallest that has the struct.
     #[arg(long = "unit", value_name = "FILE", requires = "builds")]
     pub(crate) units: Vec<String>,
     #[command(flatten)]
-    pub(crate) telling: IdiomArgs,
+    pub(crate) idiom_args: IdiomArgs,
 }
 
 /// A build to compare with the plan.
 #[derive(Clone, Debug)]
-pub(crate) struct Object {
+pub(crate) struct BuiltObject {
     pub(crate) after: PathBuf,
     /// The same build without the patch.
     pub(crate) before: Option<PathBuf>,
 }
 
-fn object(text: &str) -> Result<Object, String> {
+fn object(text: &str) -> Result<BuiltObject, String> {
     let (after, before) = text.split_once('=').map_or((text, None), |(after, before)| (after, Some(before)));
     if after.is_empty() || before.is_some_and(str::is_empty) {
         return Err("a file, or two with = between".to_owned());
     }
-    Ok(Object { after: after.into(), before: before.map(PathBuf::from) })
+    Ok(BuiltObject { after: after.into(), before: before.map(PathBuf::from) })
 }
 
-/// `O=` is how make is told.
+/// With or without `O=`, as make takes it.
 fn build(text: &str) -> Result<PathBuf, String> {
     let folder = text.strip_prefix("O=").unwrap_or(text);
     if folder.is_empty() { Err("a folder".to_owned()) } else { Ok(folder.into()) }

@@ -21,7 +21,8 @@ pub(crate) struct RecordArgs {
     /// Instructions that each running thread is stepped by in a burst.
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = value_parser!(u64).range(1..))]
     pub(crate) burst: u64,
-    /// Milliseconds between bursts, on average; 0 steps everything from the first instruction on, some ten thousand times slower.
+    /// Milliseconds between bursts, on average; 0 steps everything from the first instruction on, some ten
+    /// thousand times slower.
     #[arg(long, value_name = "MS", default_value = "10", value_parser = |text: &str| duration(text, 1e-3))]
     pub(crate) gap: Duration,
     /// Keep one of N accesses: of steps at random, of each breakpoint every Nth.
@@ -33,8 +34,8 @@ pub(crate) struct RecordArgs {
     /// Stop after so many samples; each takes about 250 bytes of memory and 80 of the file.
     #[arg(long, value_name = "N", default_value_t = 500_000, value_parser = value_parser!(u64).range(1..))]
     pub(crate) max_samples: u64,
-    /// Watch an object by hardware breakpoints instead of stepping: SYMBOL is a static variable, by default of PROGRAM.
-    /// Several objects, and more than four members, take turns.
+    /// Watch an object by hardware breakpoints instead of stepping: SYMBOL is a static variable, by default
+    /// of PROGRAM. Several objects, and more than four members, take turns.
     #[arg(long = "object", value_name = "TYPE@SYMBOL[+OFFSET]|TYPE@0xADDRESS")]
     pub(crate) objects: Vec<String>,
     /// Watch these members only.
@@ -46,18 +47,18 @@ pub(crate) struct RecordArgs {
     /// The program or library whose types and symbols objects have, if that is not PROGRAM.
     #[arg(long, value_name = "FILE", requires = "objects", conflicts_with = "vmlinux")]
     pub(crate) program: Option<PathBuf>,
-    /// Watch objects of the running kernel, which this file (vmlinux, or raw BTF with addresses) describes; needs root. A
-    /// PROGRAM, if given, is the load, and the recording ends after it at the latest.
+    /// Watch objects of the running kernel, which this file (vmlinux, or raw BTF with addresses) describes;
+    /// needs root. A PROGRAM, if given, is the load, and the recording ends after it at the latest.
     #[arg(long, value_name = "FILE", requires = "objects", conflicts_with = "pid")]
     pub(crate) vmlinux: Option<PathBuf>,
     /// CPUs on which to watch the kernel, and whose per-CPU objects; all if not given.
     #[arg(long, value_name = "LIST", value_parser = cpus, requires = "vmlinux")]
-    pub(crate) cpu: Option<Cpus>,
+    pub(crate) cpu: Option<CpuList>,
     /// End the program when the recording is done.
     #[arg(long, conflicts_with = "pid")]
     pub(crate) kill: bool,
-    /// In place of accesses, write down the last N branches at one of so many taken as --every says: what `perf record -b`
-    /// gives. To check with what becomes of such recordings.
+    /// Instead of accesses, record stacks of the last N taken branches, one of so many as --every says, as
+    /// `perf record -b` does. For tests.
     #[arg(long, value_name = "N", hide = true, conflicts_with = "objects", value_parser = branches)]
     pub(crate) branch_stacks: Option<usize>,
     /// Wait to be traced, then become the program.
@@ -75,17 +76,17 @@ pub(crate) struct RecordArgs {
 
 /// Numbers of CPUs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Cpus(pub(crate) Vec<u32>);
+pub(crate) struct CpuList(pub(crate) Vec<u32>);
 
 /// As the kernel writes lists: `0-3,8`.
-pub(crate) fn cpus(text: &str) -> Result<Cpus, String> {
+pub(crate) fn cpus(text: &str) -> Result<CpuList, String> {
     let mut all = Vec::new();
     for part in text.trim().split(',') {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
         let number = |text: &str| text.parse::<u16>().map_err(|_| format!("{part} is no list of CPUs"));
         all.extend((number(first)?..=number(last)?).map(u32::from));
     }
-    Ok(Cpus(all))
+    Ok(CpuList(all))
 }
 
 fn duration(text: &str, unit: f64) -> Result<Duration, String> {
@@ -104,7 +105,7 @@ mod tests {
 
     #[test]
     fn lists_of_cpus_are_those_of_the_kernel() {
-        assert_eq!(cpus("0-2,5\n"), Ok(Cpus(vec![0, 1, 2, 5])));
+        assert_eq!(cpus("0-2,5\n"), Ok(CpuList(vec![0, 1, 2, 5])));
         assert!(cpus("a").is_err() && cpus("0-99999").is_err() && cpus("").is_err());
     }
 }

@@ -1,4 +1,4 @@
-//! What the user types to get mails instead of bare diffs.
+//! Arguments for patch series and for marking groups.
 
 use super::values::line_size;
 use clap::{Args, ValueEnum};
@@ -10,40 +10,41 @@ pub(crate) const DATE: &str = "Mon, 17 Sep 2001 00:00:00 +0000";
 const MONTHS: [&str; 12] =
     ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
-/// How groups of members are told in the source.
+/// How groups of members are marked in the source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Idiom {
-    /// Cacheline group markers around them, and a function run at startup that asserts their members (in kernel trees).
+    /// Cacheline group markers, and a function run at startup that asserts their members (in kernel trees).
     Groups,
-    /// A comment above each group, and ____cacheline_aligned at the first member of those that it costs no byte (in
+    /// A comment above each group, and ____cacheline_aligned at the first member where that costs no byte (in
     /// kernel trees).
     Plain,
-    /// Not at all: members move, and nothing is added.
+    /// No marks: members move, and nothing is added.
     None,
 }
 
-/// How groups are told.
+/// How groups are marked.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct IdiomArgs {
-    /// How groups of members are told in the source: groups where the tree's include/linux/cache.h defines cacheline
-    /// groups, else none.
+    /// How groups of members are marked in the source. Default: groups where the tree's include/linux/cache.h
+    /// defines cacheline groups, else none.
     #[arg(long, value_enum)]
     pub(crate) idiom: Option<Idiom>,
-    /// Which groups --idiom groups aligns to the cacheline: those that the plan does, none, or, with cond:BYTES, all that
-    /// it costs nothing, on machines whose cachelines have so many bytes.
+    /// Which groups --idiom groups aligns to the cacheline: those that the plan does, none, or, with
+    /// cond:BYTES, all that it costs nothing, on machines whose cachelines have so many bytes.
     #[arg(long, value_name = "plan|none|cond:BYTES", default_value = "plan", value_parser = align_groups)]
     pub(crate) align_groups: AlignGroups,
-    /// What names of a struct's groups end in, in order of place, as in STRUCT_write_PATH; hot and warm if not given.
+    /// Endings of the names of a struct's groups, by offset, as in STRUCT_write_PATH; hot and warm if not
+    /// given.
     #[arg(long = "group-path", value_name = "STRUCT=PATH,…", value_parser = group_paths)]
     pub(crate) group_paths: Vec<GroupPaths>,
-    /// The __init function that calls the checks of groups, by its file from the top of the tree. If not given, one in the
-    /// file that names the struct most.
+    /// The __init function that calls the checks of groups, with its file from the top of the tree. If not
+    /// given, one in the file that names the struct most.
     #[arg(long, value_name = "FILE:FUNCTION", value_parser = check_in)]
     pub(crate) check_in: Option<CheckIn>,
 }
 
 impl IdiomArgs {
-    /// The same, as the source is told.
+    /// The options as the tree crate takes them.
     pub(crate) fn options(&self) -> IdiomOptions {
         IdiomOptions {
             idiom: self.idiom.map(|idiom| match idiom {
@@ -61,19 +62,19 @@ impl IdiomArgs {
 #[derive(Clone, Debug, Args)]
 pub(crate) struct SeriesArgs {
     #[command(flatten)]
-    pub(crate) telling: IdiomArgs,
-    /// Write a series as `git format-patch --cover-letter` does, one mail a struct, instead of one bare diff a file.
-    /// `git am` takes it; nobody signs it off unless a --trailer does.
+    pub(crate) idiom_args: IdiomArgs,
+    /// Write a series as `git format-patch --cover-letter` does, one mail a struct, instead of one bare diff
+    /// a file. `git am` takes it; it has no Signed-off-by unless a --trailer gives one.
     #[arg(long, requires = "from")]
     pub(crate) series: bool,
     /// The author of the series.
     #[arg(long, value_name = "NAME <MAIL>", requires = "series", value_parser = author)]
     pub(crate) from: Option<String>,
-    /// The date of the mails, such as '21 Nov 2026 12:00:00 +0100'; a fixed one if not given, so that equal inputs give
-    /// equal files.
+    /// The date of the mails, such as '21 Nov 2026 12:00:00 +0100'; a fixed one if not given, so that equal
+    /// inputs give equal files.
     #[arg(long, value_name = "DATE", requires = "series", value_parser = date)]
     pub(crate) date: Option<String>,
-    /// What stands in the brackets of the subjects before the number; PATCH if not given.
+    /// Text in the brackets of the subjects before the number; PATCH if not given.
     #[arg(long, value_name = "TEXT", requires = "series", value_parser = prefix)]
     pub(crate) subject_prefix: Option<String>,
     /// A trailer for each patch, such as 'Reviewed-by: Ada'; may be given several times.
@@ -118,7 +119,7 @@ fn is_one_line(text: &str) -> bool {
     !text.chars().any(char::is_control) && text.trim() == text && !text.is_empty()
 }
 
-fn checked(text: &str, is_good: bool, wanted: &str) -> Result<String, String> {
+fn check_value(text: &str, is_good: bool, wanted: &str) -> Result<String, String> {
     if is_good { Ok(text.to_owned()) } else { Err(wanted.to_owned()) }
 }
 
@@ -130,7 +131,7 @@ fn author(text: &str) -> Result<String, String> {
         let part = |part: &str| !part.is_empty() && part.is_ascii() && !part.contains([' ', '<', '>', '@']);
         part(user) && part(host) && is_one_line(name) && !name.contains(['<', '>', '"'])
     };
-    checked(text, address.is_some_and(is_good), "an author is Name <user@host>")
+    check_value(text, address.is_some_and(is_good), "an author is Name <user@host>")
 }
 
 /// A date as mails have it (RFC 5322, 3.3).
@@ -155,19 +156,19 @@ fn date(text: &str) -> Result<String, String> {
         }
         _ => false,
     };
-    checked(text, is_good && is_one_line(text), "a date is such as '21 Nov 2026 12:00:00 +0100'")
+    check_value(text, is_good && is_one_line(text), "a day is such as '21 Nov 2026 12:00:00 +0100'")
 }
 
 fn prefix(text: &str) -> Result<String, String> {
     let is_good = is_one_line(text) && text.is_ascii() && !text.contains(['[', ']']);
-    checked(text, is_good, "one line of ASCII without brackets")
+    check_value(text, is_good, "one line of ASCII without brackets")
 }
 
 fn trailer(text: &str) -> Result<String, String> {
     let (key, value) = text.split_once(": ").unwrap_or_default();
     let is_key = key.starts_with(|first: char| first.is_ascii_alphabetic())
         && key.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '-');
-    checked(text, is_key && is_one_line(text) && !value.trim().is_empty(), "a trailer is Key: text")
+    check_value(text, is_key && is_one_line(text) && !value.trim().is_empty(), "a trailer is Key: text")
 }
 
 #[cfg(test)]

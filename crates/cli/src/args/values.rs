@@ -1,8 +1,8 @@
 //! Values that several commands take.
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use fieldline_debuginfo::types::Format;
-use fieldline_plan::Choice;
+use fieldline_debuginfo::types::DebugFormat;
+use fieldline_plan::CandidateChoice;
 use fieldline_tree::builds::OtherBuild;
 use std::path::Path;
 
@@ -13,9 +13,9 @@ pub(crate) fn line_size(text: &str) -> Result<u64, String> {
 }
 
 /// A format of debug info by its name.
-pub(crate) fn debug_format() -> impl TypedValueParser<Value = Format> {
+pub(crate) fn debug_format() -> impl TypedValueParser<Value = DebugFormat> {
     PossibleValuesParser::new(["dwarf", "btf"])
-        .map(|name| if name == "btf" { Format::Btf } else { Format::Dwarf })
+        .map(|name| if name == "btf" { DebugFormat::Btf } else { DebugFormat::Dwarf })
 }
 
 /// Up to a gigabyte.
@@ -23,12 +23,12 @@ pub(crate) fn cache_size() -> clap::builder::RangedU64ValueParser {
     clap::value_parser!(u64).range(1..=1 << 20)
 }
 
-pub(crate) fn candidate(text: &str) -> Result<Choice, String> {
+pub(crate) fn candidate(text: &str) -> Result<CandidateChoice, String> {
     match text {
-        "best" => Ok(Choice::Best),
-        "smallest" => Ok(Choice::Smallest),
+        "best" => Ok(CandidateChoice::Best),
+        "smallest" => Ok(CandidateChoice::Smallest),
         number => match number.parse() {
-            Ok(number) if number > 0 => Ok(Choice::Number(number)),
+            Ok(number) if number > 0 => Ok(CandidateChoice::Number(number)),
             _ => Err("best, smallest or a number from 1 on".to_owned()),
         },
     }

@@ -6,12 +6,12 @@ pub(crate) mod record;
 use crate::args::{DoctorArgs, ImportArgs, MergeArgs, ProfileArgs, ReportArgs, SamplesArgs};
 use crate::diagnosis::Diagnosis;
 use crate::input::{document, recordings};
-use crate::output::{self, Outcome};
-use crate::planning::by_samples;
-use crate::report::color::Paint;
+use crate::output::{self, CommandOutcome};
+use crate::planning::rank_by_samples;
+use crate::report::color::Palette;
 use crate::report::doctor_text;
 use crate::report::profile::heat::TypeHeat;
-use crate::report::profile::{self as text, coverage, heat_sharing, heat_text};
+use crate::report::profile::{self as text, coverage, heat_text, sharing_text};
 use anyhow::{Context, Result, bail};
 use fieldline_access::access::{AccessProfile, TypeProfile};
 use fieldline_debuginfo::types::{self, Types};
@@ -23,34 +23,34 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
 
-/// How many structs `report` shows when none is named.
-const BUSIEST: usize = 5;
+/// Structs that `report` shows when none is named.
+const DEFAULT_STRUCTS: usize = 5;
 
 /// `fieldline profile`: samples to an access profile.
-pub(crate) fn profile(args: &ProfileArgs) -> Result<Outcome> {
-    let (profile, by_dso) = recordings::attributed(&args.recordings, |attributed| {
+pub(crate) fn profile(args: &ProfileArgs) -> Result<CommandOutcome> {
+    let (profile, by_dso) = recordings::attribute(&args.recordings, |attributed| {
         let by_dso = if args.coverage { attributed.coverage()? } else { Vec::new() };
         Ok((attributed.profile()?, by_dso))
     })?;
-    document::keep(args.output.as_ref(), &profile)?;
-    output::draw(|out, paint| match args.coverage {
+    document::write_if_named(args.output.as_ref(), &profile)?;
+    output::print_drawn(|out, paint| match args.coverage {
         true => coverage::draw_by_dso(out, &profile, &by_dso, paint),
         false => text::draw(out, &profile, paint),
     })
 }
 
 /// `fieldline samples`: one row a sample, in file order.
-pub(crate) fn samples(args: &SamplesArgs) -> Result<Outcome> {
-    recordings::attributed(&args.recordings, |attributed| {
-        let mut out = output::buffered();
+pub(crate) fn samples(args: &SamplesArgs) -> Result<CommandOutcome> {
+    recordings::attribute(&args.recordings, |attributed| {
+        let mut out = output::buffered_stdout();
         writeln!(out, "# ip addr type offset reason")?;
         for recording in 0..attributed.files.len() {
-            attributed.joint().each(recording, |sample, program, found| {
+            attributed.joint().for_each_sample(recording, |sample, program, found| {
                 let (ip, addr) = (sample.ip.unwrap_or(0), sample.addr.unwrap_or(0));
                 match found.target {
-                    Target::Place { ty, offset } => {
-                        let of = attributed.attributions.get(program);
-                        let name = of.and_then(|of| of.answers.ty(ty));
+                    Target::Exact { ty, offset } => {
+                        let attribution = attributed.attributions.get(program);
+                        let name = attribution.and_then(|attribution| attribution.answers.type_entry(ty));
                         let name = name.map_or("?", |entry| &entry.name.name);
                         writeln!(out, "{ip:x} {addr:x} {} {offset} -", name.replace(' ', "_"))?;
                     }
@@ -62,27 +62,29 @@ pub(crate) fn samples(args: &SamplesArgs) -> Result<Outcome> {
             })?;
         }
         out.flush()?;
-        Ok(Outcome::Done)
+        Ok(CommandOutcome::Done)
     })
 }
 
-/// `fieldline import`: what perf counted by type, as a profile.
-pub(crate) fn import(args: &ImportArgs) -> Result<Outcome> {
+/// `fieldline import`: perf's counts by type, as a profile.
+pub(crate) fn import(args: &ImportArgs) -> Result<CommandOutcome> {
     let build_id = build_id(&args.vmlinux)?;
     let mut sum = AccessProfile::empty();
     for path in &args.reports {
-        let counts = counts(path)?;
+        let counts = read_counts(path)?;
         let place = || path.display().to_string();
-        let mut layouts = layouts(&args.vmlinux, &counts)?;
+        let mut layouts = counted_layouts(&args.vmlinux, &counts)?;
         let name = recordings::base_name(path);
-        let of_tag = |tag: &str| layouts.remove(tag).unwrap_or_default();
-        sum.merge(perf_types::profile(&counts, &name, build_id.as_deref(), of_tag).with_context(place)?);
+        let take_layouts = |tag: &str| layouts.remove(tag).unwrap_or_default();
+        sum.merge(
+            perf_types::profile(&counts, &name, build_id.as_deref(), take_layouts).with_context(place)?,
+        );
     }
-    document::keep(args.output.as_ref(), &sum)?;
-    output::draw(|out, paint| text::draw(out, &sum, paint))
+    document::write_if_named(args.output.as_ref(), &sum)?;
+    output::print_drawn(|out, paint| text::draw(out, &sum, paint))
 }
 
-fn counts(path: &Path) -> Result<TypeCounts> {
+fn read_counts(path: &Path) -> Result<TypeCounts> {
     let place = || path.display().to_string();
     let bytes = std::fs::read(path).with_context(place)?;
     match perf_types::parse(&bytes) {
@@ -100,8 +102,8 @@ fn build_id(path: &Path) -> Result<Option<String>> {
     Ok(Elf::parse(&file)?.build_id().map(hex))
 }
 
-/// Layouts of the types that were counted, by tag, those that most units share first. Types that aren't there have none.
-fn layouts(vmlinux: &Path, counts: &TypeCounts) -> Result<BTreeMap<String, Vec<Layout>>> {
+/// Layouts of the counted types, by tag, those that most units share first. Missing types have none.
+fn counted_layouts(vmlinux: &Path, counts: &TypeCounts) -> Result<BTreeMap<String, Vec<Layout>>> {
     let tags = perf_types::tags(counts);
     let names: Vec<&str> = tags.iter().map(String::as_str).collect();
     types::with_types(vmlinux, None, None, |types: &Types<'_, '_>| {
@@ -113,84 +115,85 @@ fn layouts(vmlinux: &Path, counts: &TypeCounts) -> Result<BTreeMap<String, Vec<L
         let mut reader = types.reader(&all)?;
         let mut found: BTreeMap<String, Vec<Layout>> = BTreeMap::new();
         for (tag, entry) in
-            tags.iter().zip(&entries).flat_map(|(tag, all)| all.iter().map(move |one| (tag, one)))
+            tags.iter().zip(&entries).flat_map(|(tag, all)| all.iter().map(move |entry| (tag, entry)))
         {
             let id = reader.read(entry)?;
-            found.entry(tag.clone()).or_default().extend(Layout::of(reader.table(), id));
+            found.entry(tag.clone()).or_default().extend(Layout::from_type(reader.table(), id));
         }
         Ok(found)
     })
 }
 
-/// A profile that was read, and what its order among the others depends on.
-struct Part<'p> {
+/// A profile to merge, with its JSON, by which profiles are ordered.
+struct MergeInput<'p> {
     path: &'p Path,
     profile: AccessProfile,
     text: Vec<u8>,
 }
 
 /// `fieldline merge`: profiles of several files or hosts as one.
-pub(crate) fn merge(args: &MergeArgs) -> Result<Outcome> {
+pub(crate) fn merge(args: &MergeArgs) -> Result<CommandOutcome> {
     let read = |path| {
         let profile = document::read_profile(path)?;
-        Ok(Part { path, text: document::text(&profile)?, profile })
+        Ok(MergeInput { path, text: document::to_json(&profile)?, profile })
     };
     let mut parts = args.profiles.iter().map(|path| read(path)).collect::<Result<Vec<_>>>()?;
-    expect_parts(&parts)?;
-    // Which profile is named first says nothing, so it changes nothing either.
-    parts.sort_by(|one, two| one.text.cmp(&two.text));
+    check_mergeable(&parts)?;
+    // The order of arguments does not change the result.
+    parts.sort_by(|left, right| left.text.cmp(&right.text));
     let mut sum = AccessProfile::empty();
     parts.into_iter().for_each(|part| sum.merge(part.profile));
     document::write(&args.output, &sum)?;
-    output::draw(|out, paint| text::draw(out, &sum, paint))
+    output::print_drawn(|out, paint| text::draw(out, &sum, paint))
 }
 
 /// Refuses profiles of different programs, and one given twice.
-fn expect_parts(parts: &[Part<'_>]) -> Result<()> {
+fn check_mergeable(parts: &[MergeInput<'_>]) -> Result<()> {
     for (index, part) in parts.iter().enumerate() {
         for before in parts.iter().take(index) {
-            let (one, other) = (before.path.display(), part.path.display());
+            let (first, second) = (before.path.display(), part.path.display());
             if before.text == part.text {
-                bail!("{one} and {other} hold the same samples");
+                bail!("{first} and {second} hold the same samples");
             }
             let checked = before.profile.check_same_program(&part.profile);
-            checked.with_context(|| format!("{other} does not go with {one}"))?;
+            checked.with_context(|| format!("{second} does not go with {first}"))?;
         }
     }
     Ok(())
 }
 
-/// `fieldline report`: what a profile says about structs.
-pub(crate) fn report(args: &ReportArgs) -> Result<Outcome> {
+/// `fieldline report`: members of structs by accesses.
+pub(crate) fn report(args: &ReportArgs) -> Result<CommandOutcome> {
     let profile = document::read_profile(&args.profile)?;
-    let chosen = choose(&profile, args)?;
-    let paint = Paint::new(output::use_color());
-    let options = heat_text::Options { lines: &args.cacheline, top: args.top, paint };
+    let chosen = choose_types(&profile, args)?;
+    let paint = Palette::new(output::use_color());
+    let options = heat_text::HeatOptions { lines: &args.cacheline, top: args.top, paint };
     let mut out = String::new();
     coverage::draw(&mut out, &profile, paint);
-    for of in chosen {
+    for type_profile in chosen {
         // The layout the profile was made with, or the one of the program named, which must be the same.
         let layout = match &args.vmlinux {
             Some(vmlinux) => Some(types::with_types(vmlinux, None, None, |types| {
-                types.layout_like(&of.name, of.fingerprint)
+                types.layout_with_fingerprint(&type_profile.name, type_profile.fingerprint)
             })?),
-            None => of.layout.clone(),
+            None => type_profile.layout.clone(),
         };
-        heat_text::draw(&mut out, &TypeHeat::new(&profile, of, layout.as_ref()), &options);
-        heat_sharing::draw(&mut out, of, layout.as_ref(), &options);
+        heat_text::draw(&mut out, &TypeHeat::new(&profile, type_profile, layout.as_ref()), &options);
+        sharing_text::draw(&mut out, type_profile, layout.as_ref(), &options);
     }
     output::print(&out)
 }
 
-fn choose<'p>(profile: &'p AccessProfile, args: &ReportArgs) -> Result<Vec<&'p TypeProfile>> {
-    let ranked = by_samples(profile);
+fn choose_types<'p>(profile: &'p AccessProfile, args: &ReportArgs) -> Result<Vec<&'p TypeProfile>> {
+    let ranked = rank_by_samples(profile);
     if args.types.is_empty() {
-        return Ok(ranked.into_iter().take(BUSIEST).collect());
+        return Ok(ranked.into_iter().take(DEFAULT_STRUCTS).collect());
     }
     let find = |name: &String| {
-        let name = types::bare(name);
-        profile.type_named(name).with_context(|| {
-            let most: Vec<&str> = ranked.iter().take(12).map(|of| of.name.as_str()).collect();
+        let name = types::strip_keyword(name);
+        profile.find_type(name).with_context(|| {
+            let most: Vec<&str> =
+                ranked.iter().take(12).map(|type_profile| type_profile.name.as_str()).collect();
             let (file, most) = (args.profile.display(), most.join(", "));
             format!("{file}: no samples of struct {name}; it has samples of: {most}")
         })
@@ -198,16 +201,16 @@ fn choose<'p>(profile: &'p AccessProfile, args: &ReportArgs) -> Result<Vec<&'p T
     args.types.iter().map(find).collect()
 }
 
-/// `fieldline doctor`: what to record on a machine, and whether a recording can answer.
-pub(crate) fn doctor(args: &DoctorArgs) -> Result<Outcome> {
+/// `fieldline doctor`: perf commands for a machine, and whether a recording suffices.
+pub(crate) fn doctor(args: &DoctorArgs) -> Result<CommandOutcome> {
     let diagnosis = match args.perf.is_empty() {
-        true => Diagnosis::of_machine(&args.root)?,
-        false => Diagnosis::of_recordings(&args.perf, args.vmlinux.as_deref(), &args.types)?,
+        true => Diagnosis::for_machine(&args.root)?,
+        false => Diagnosis::for_recordings(&args.perf, args.vmlinux.as_deref(), &args.types)?,
     };
     if args.json {
-        output::print(&String::from_utf8(document::text(&diagnosis)?)?)?;
+        output::print(&String::from_utf8(document::to_json(&diagnosis)?)?)?;
     } else {
-        output::draw(|out, paint| doctor_text::draw(out, &diagnosis, paint))?;
+        output::print_drawn(|out, paint| doctor_text::draw(out, &diagnosis, paint))?;
     }
-    Ok(if diagnosis.fit { Outcome::Done } else { Outcome::No })
+    Ok(if diagnosis.fit { CommandOutcome::Done } else { CommandOutcome::Negative })
 }

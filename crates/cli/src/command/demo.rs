@@ -1,11 +1,11 @@
-//! `fieldline demo`: the road from a recording to a patch on an example in the binary, every step by the
+//! `fieldline demo`: the pipeline from a recording to a patch, on an example in the binary, each step by the
 //! command a user would type.
 
 use crate::args::{Arguments, Command, DemoArgs};
 use crate::command::accesses::{profile, report};
 use crate::command::layouts::layout;
 use crate::command::orders::{patch, plan};
-use crate::output::{self, Outcome};
+use crate::output::{self, CommandOutcome};
 use anyhow::{Context, Result, bail};
 use clap::Parser;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ macro_rules! embedded {
     };
 }
 
-/// The example's files (fixtures/demo/README.md says how each was made): where each goes, and its bytes.
+/// The example's files (fixtures/demo/README.md says how each was made): path and content.
 const FILES: &[(&str, &[u8])] = embedded![
     "README.md",
     "shaper",
@@ -39,7 +39,7 @@ const PATCHES: &str = "patches";
 /// The structs of the example.
 const TYPES: [&str; 2] = ["tx_class", "tx_flow"];
 
-pub(crate) fn run(args: &DemoArgs) -> Result<Outcome> {
+pub(crate) fn run(args: &DemoArgs) -> Result<CommandOutcome> {
     let folder = match &args.dir {
         Some(dir) => dir.clone(),
         None => {
@@ -51,13 +51,13 @@ pub(crate) fn run(args: &DemoArgs) -> Result<Outcome> {
     let mut text =
         format!("The example is in {}: a program, its source and a recording.\n", folder.display());
     for step in steps(&folder)? {
-        output::print(&format!("{text}\n{}\n$ {}\n\n", step.what, shown(&step.words)))?;
-        if let Outcome::No = take(&step)? {
-            return Ok(Outcome::No);
+        output::print(&format!("{text}\n{}\n$ {}\n\n", step.title, command_line(&step.arguments)))?;
+        if let CommandOutcome::Negative = run_step(&step)? {
+            return Ok(CommandOutcome::Negative);
         }
         text.clear();
     }
-    output::print(&ending(&folder)?)
+    output::print(&closing_text(&folder)?)
 }
 
 fn write_files(folder: &Path) -> Result<()> {
@@ -69,32 +69,32 @@ fn write_files(folder: &Path) -> Result<()> {
     output::write_files(&files)
 }
 
-struct Step {
-    what: &'static str,
-    /// The words a user would type.
-    words: Vec<String>,
+struct DemoStep {
+    title: &'static str,
+    /// The arguments a user would type.
+    arguments: Vec<String>,
 }
 
-/// The road from the program to a patch.
-fn steps(folder: &Path) -> Result<Vec<Step>> {
+/// The steps from the program to a patch.
+fn steps(folder: &Path) -> Result<Vec<DemoStep>> {
     let path = |name: &str| {
         let path = folder.join(name);
         path.to_str().map(str::to_owned).with_context(|| format!("{}: not UTF-8", path.display()))
     };
     let (program, recording, tree) = (path(PROGRAM)?, path(RECORDING)?, path(TREE)?);
     let (profile, plan, patches) = (path("profile.json")?, path("plan.json")?, path(PATCHES)?);
-    let step = |what, words: &[&[&str]]| Step {
-        what,
-        words: words.concat().into_iter().map(str::to_owned).collect(),
+    let step = |what, words: &[&[&str]]| DemoStep {
+        title: what,
+        arguments: words.concat().into_iter().map(str::to_owned).collect(),
     };
     let [first, _] = TYPES;
     Ok(vec![
-        step("How a struct is laid out today:", &[&["layout", first, "--from", &program]]),
+        step("The declared layout of a struct:", &[&["layout", first, "--from", &program]]),
         step(
-            "Which members the recorded accesses touched:",
+            "The members that the recorded accesses touched:",
             &[&["profile", "--vmlinux", &program, "--perf", &recording, "-o", &profile]],
         ),
-        step("What is hot, and what is touched together:", &[&["report"], &TYPES, &["--profile", &profile]]),
+        step("Hot members, and members touched together:", &[&["report"], &TYPES, &["--profile", &profile]]),
         step(
             "An order that touches fewer cachelines:",
             &[
@@ -111,7 +111,7 @@ fn steps(folder: &Path) -> Result<Vec<Step>> {
 }
 
 /// The command line, ready to be typed.
-fn shown(words: &[String]) -> String {
+fn command_line(words: &[String]) -> String {
     let mut line = String::from("fieldline");
     for word in words {
         line.push(' ');
@@ -123,9 +123,9 @@ fn shown(words: &[String]) -> String {
     line
 }
 
-/// Does what the command line says.
-fn take(step: &Step) -> Result<Outcome> {
-    let words = std::iter::once("fieldline").chain(step.words.iter().map(String::as_str));
+/// Runs a step's command.
+fn run_step(step: &DemoStep) -> Result<CommandOutcome> {
+    let words = std::iter::once("fieldline").chain(step.arguments.iter().map(String::as_str));
     match Arguments::try_parse_from(words).context("a step of the demo")?.command {
         Command::Layout(args) => layout::run(&args),
         Command::Profile(args) => profile(&args),
@@ -136,15 +136,15 @@ fn take(step: &Step) -> Result<Outcome> {
     }
 }
 
-/// What to do with the patches, and how all of this is done in one go.
-fn ending(folder: &Path) -> Result<String> {
+/// Commands that apply the patches, and the one command that does all steps.
+fn closing_text(folder: &Path) -> Result<String> {
     let tree = folder.join(TREE);
     let mut text = String::from("\nTo apply:\n");
     for patch in patches(&folder.join(PATCHES))? {
         text.push_str(&format!("$ patch -p1 -d {} < {}\n", tree.display(), patch.display()));
     }
     text.push_str(
-        "\nThe same in one go, on a kernel:\n\
+        "\nAll steps by one command, on a kernel:\n\
          $ fieldline propose TYPE… --vmlinux VMLINUX --perf perf.data --tree LINUX -o DIR\n",
     );
     Ok(text)
@@ -171,7 +171,7 @@ mod tests {
     fn every_file_of_the_example_is_embedded() {
         let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/demo");
         let mut found = Vec::new();
-        walk(&fixtures, &mut found);
+        collect_files(&fixtures, &mut found);
         let mut names: Vec<String> = found
             .iter()
             .map(|path| path.strip_prefix(&fixtures).unwrap().to_str().unwrap().to_owned())
@@ -181,10 +181,10 @@ mod tests {
         assert_eq!(names, FILES.iter().map(|(path, _)| *path).collect::<Vec<_>>());
     }
 
-    fn walk(folder: &Path, found: &mut Vec<PathBuf>) {
+    fn collect_files(folder: &Path, found: &mut Vec<PathBuf>) {
         for entry in std::fs::read_dir(folder).unwrap().flatten() {
             let path = entry.path();
-            if path.is_dir() { walk(&path, found) } else { found.push(path) }
+            if path.is_dir() { collect_files(&path, found) } else { found.push(path) }
         }
     }
 
@@ -201,7 +201,7 @@ mod tests {
     #[test]
     fn steps_are_command_lines_the_tool_takes() {
         for step in steps(Path::new("/a folder")).unwrap() {
-            let words = std::iter::once("fieldline").chain(step.words.iter().map(String::as_str));
+            let words = std::iter::once("fieldline").chain(step.arguments.iter().map(String::as_str));
             Arguments::try_parse_from(words).unwrap();
         }
     }
@@ -209,6 +209,6 @@ mod tests {
     #[test]
     fn words_with_blanks_are_quoted() {
         let words = ["layout", "a b", "it's"].map(str::to_owned);
-        assert_eq!(shown(&words), r"fieldline layout 'a b' 'it'\''s'");
+        assert_eq!(command_line(&words), r"fieldline layout 'a b' 'it'\''s'");
     }
 }

@@ -1,62 +1,62 @@
-//! Layouts: printed, compared, kept, judged.
+//! Commands on layouts: print, compare, store, check.
 
 pub(crate) mod check;
 pub(crate) mod layout;
 
 use crate::args::{BaselineArgs, DiffArgs, DiffFormat, InitArgs};
 use crate::input::document;
-use crate::input::origin::{Fetched, Origin};
-use crate::input::shelf::{self, Content, Shelf};
-use crate::output::{self, Outcome};
-use crate::report::color::Paint;
+use crate::input::layout_set::{self, DebugFormats, LayoutSet};
+use crate::input::origin::{FetchedFile, FileOrigin};
+use crate::output::{self, CommandOutcome};
+use crate::report::color::Palette;
 use crate::report::layout::diff_text;
 use anyhow::{Result, bail};
 use fieldline_access::AccessProfile;
-use fieldline_check::baseline::{Baseline, Kept};
+use fieldline_check::baseline::{Baseline, BaselineLayout};
 use fieldline_check::{Rule, SetDiff};
-use fieldline_debuginfo::types::Format;
+use fieldline_debuginfo::types::DebugFormat;
 use fieldline_layout::Member;
 use serde::Serialize;
 use std::fmt::Write;
 use std::path::Path;
 
 /// `fieldline baseline`: layouts to compare later ones with.
-pub(crate) fn baseline(args: &BaselineArgs) -> Result<Outcome> {
-    let shelf = shelf::read(&args.from, &args.types, args.debug_format)?;
-    if let Some(name) = shelf.missing.first() {
-        bail!("{}: no definition of a struct, union or class '{name}' in its debug info", shelf.file);
+pub(crate) fn baseline(args: &BaselineArgs) -> Result<CommandOutcome> {
+    let layout_set = layout_set::read(&args.from, &args.types, args.debug_format)?;
+    if let Some(name) = layout_set.missing.first() {
+        bail!("{}: no definition of a struct, union or class '{name}' in its debug info", layout_set.file);
     }
-    if shelf.layouts.is_empty() {
-        bail!("{}: no type is named so", shelf.file);
+    if layout_set.layouts.is_empty() {
+        bail!("{}: no type is named so", layout_set.file);
     }
-    let count = shelf.layouts.len();
-    let format = if shelf.format == Format::Btf { "btf" } else { "dwarf" };
-    let kept = Baseline::new(shelf.layouts, shelf.line, shelf.pointer, format);
-    output::write_file(&args.output, kept_text(&kept)?.as_bytes())?;
+    let count = layout_set.layouts.len();
+    let format = if layout_set.format == DebugFormat::Btf { "btf" } else { "dwarf" };
+    let kept = Baseline::new(layout_set.layouts, layout_set.line, layout_set.pointer, format);
+    output::write_file(&args.output, baseline_text(&kept)?.as_bytes())?;
     output::print(&format!("wrote {} with {count} types\n", args.output.display()))
 }
 
 /// JSON with a type's head, and each member, on a line of its own.
-fn kept_text(kept: &Baseline) -> Result<String> {
+fn baseline_text(kept: &Baseline) -> Result<String> {
     let head = Baseline { types: Vec::new(), ..kept.clone() };
-    let mut out = opened(&serde_json::to_string(&head)?, "\"types\":[").to_owned();
-    for (index, of) in kept.types.iter().enumerate() {
+    let mut out = up_to_list(&serde_json::to_string(&head)?, "\"types\":[").to_owned();
+    for (index, stored) in kept.types.iter().enumerate() {
         out.push_str(if index > 0 { ",\n\n" } else { "\n" });
-        let head = Kept { members: Vec::new(), ..of.clone() };
-        out.push_str(opened(&serde_json::to_string(&head)?, "\"members\":["));
-        members(&mut out, &of.members, 1)?;
+        let head = BaselineLayout { members: Vec::new(), ..stored.clone() };
+        out.push_str(up_to_list(&serde_json::to_string(&head)?, "\"members\":["));
+        members(&mut out, &stored.members, 1)?;
     }
     out.push_str("\n]}\n");
     Ok(out)
 }
 
 /// A JSON object up to the empty list it ends with.
-fn opened<'t>(text: &'t str, list: &str) -> &'t str {
+fn up_to_list<'t>(text: &'t str, list: &str) -> &'t str {
     text.rfind(list).map_or(text, |place| &text[..place + list.len()])
 }
 
-fn members(out: &mut String, of: &[Member], depth: usize) -> Result<()> {
-    for (index, member) in of.iter().enumerate() {
+fn members(out: &mut String, list: &[Member], depth: usize) -> Result<()> {
+    for (index, member) in list.iter().enumerate() {
         out.push_str(if index > 0 { ",\n" } else { "\n" });
         let own = serde_json::to_string(&Member { members: Vec::new(), ..member.clone() })?;
         let _ = write!(out, "{:depth$}", "");
@@ -72,7 +72,7 @@ fn members(out: &mut String, of: &[Member], depth: usize) -> Result<()> {
 }
 
 /// `fieldline init`: a first fieldline.toml.
-pub(crate) fn init(args: &InitArgs) -> Result<Outcome> {
+pub(crate) fn init(args: &InitArgs) -> Result<CommandOutcome> {
     if args.output.exists() {
         bail!("{}: is there already", args.output.display());
     }
@@ -82,22 +82,22 @@ pub(crate) fn init(args: &InitArgs) -> Result<Outcome> {
         _ => args.types.clone(),
     };
     if asked.is_empty() {
-        bail!("name the types to check, or a profile that tells which are hot (--profile)");
+        bail!("name the types to check, or a profile that shows which are hot (--profile)");
     }
-    let shelf = shelf::read(&args.from, &asked, None)?;
-    let is_known = |name: &String| !shelf.missing.contains(name);
+    let layout_set = layout_set::read(&args.from, &asked, None)?;
+    let is_known = |name: &String| !layout_set.missing.contains(name);
     if let Some(name) = args.types.iter().find(|name| !is_known(name)) {
-        bail!("{}: no definition of a struct, union or class '{name}' in its debug info", shelf.file);
+        bail!("{}: no definition of a struct, union or class '{name}' in its debug info", layout_set.file);
     }
     let types: Vec<&String> = asked.iter().filter(|name| is_known(name)).collect();
-    if types.is_empty() || shelf.layouts.is_empty() {
-        bail!("{}: has none of the types", shelf.file);
+    if types.is_empty() || layout_set.layouts.is_empty() {
+        bail!("{}: has none of the types", layout_set.file);
     }
     output::write_file(&args.output, config_text(args, &types)?.as_bytes())?;
     output::print(&format!("wrote {} for {} types\n", args.output.display(), types.len()))?;
     let names: Vec<&str> = types.iter().map(|name| name.as_str()).collect();
     let (from, names) = (args.from.display(), names.join(" "));
-    // The command that makes what the file compares with.
+    // The command that makes the baseline named in the file.
     output::print(&format!(
         "next: fieldline baseline --from {from} {names} -o layouts.json; then fieldline check\n"
     ))
@@ -105,37 +105,40 @@ pub(crate) fn init(args: &InitArgs) -> Result<Outcome> {
 
 /// The structs with most samples.
 fn hottest(profile: &AccessProfile, top: usize) -> Vec<String> {
-    let mut types: Vec<_> =
-        profile.types.iter().map(|of| (std::cmp::Reverse(of.samples()), &of.name)).collect();
+    let mut types: Vec<_> = profile
+        .types
+        .iter()
+        .map(|type_profile| (std::cmp::Reverse(type_profile.samples()), &type_profile.name))
+        .collect();
     types.sort();
     types.into_iter().take(top).map(|(_, name)| name.clone()).collect()
 }
 
 fn config_text(args: &InitArgs, types: &[&String]) -> std::io::Result<String> {
-    let place = |path: &Path| std::path::absolute(path).map(|path| quoted(&path.display().to_string()));
+    let place = |path: &Path| std::path::absolute(path).map(|path| toml_string(&path.display().to_string()));
     let mut out = String::from(
-        "# What fieldline check looks at (docs/formats.md, docs/rules). Paths count from this folder.\n\ntypes = [\n",
+        "# Configuration of fieldline check (docs/formats.md, docs/rules). Paths are relative to this folder.\n\ntypes = [\n",
     );
-    out.extend(types.iter().map(|name| format!("    {},\n", quoted(name))));
+    out.extend(types.iter().map(|name| format!("    {},\n", toml_string(name))));
     out.push_str("]\n");
     if let Some(profile) = &args.profile {
         out.push_str(&format!("profile = {}\n", place(profile)?));
     }
-    let (file, against) = (place(&args.from)?, quoted("layouts.json"));
+    let (file, against) = (place(&args.from)?, toml_string("layouts.json"));
     out.push_str(&format!(
-        "\n[target.main]\nfile = {file}\n# Made by fieldline baseline; kept beside the source.\nagainst = {against}\n\n[rules]\n"
+        "\n[target.main]\nfile = {file}\n# Made by fieldline baseline; stored with the source.\nagainst = {against}\n\n[rules]\n"
     ));
     let level = |rule: Rule| format!("{} = \"{}\"\n", rule.id(), rule.default_level().word());
     out.extend(Rule::ALL.map(level));
     Ok(out)
 }
 
-/// A basic string of TOML: JSON escapes what it must, and TOML reads these escapes alike.
-fn quoted(text: &str) -> String {
+/// A basic string of TOML, whose escapes include those of JSON.
+fn toml_string(text: &str) -> String {
     serde_json::Value::from(text).to_string().replace('\u{7f}', "\\u007f")
 }
 
-/// What `--format json` prints.
+/// The document of `--format json`.
 #[derive(Serialize)]
 struct Document<'d> {
     format: &'static str,
@@ -147,13 +150,13 @@ struct Document<'d> {
     diff: &'d SetDiff,
 }
 
-/// `fieldline diff`: the structs of two files that differ, and in what.
-pub(crate) fn diff(args: &DiffArgs) -> Result<Outcome> {
+/// `fieldline diff`: the structs that differ between two files, and how.
+pub(crate) fn diff(args: &DiffArgs) -> Result<CommandOutcome> {
     let (old, new) = read_both(args)?;
     let lines = if args.cacheline.is_empty() { vec![new.line] } else { args.cacheline.clone() };
     let diff = SetDiff::between(&old.layouts, &new.layouts, &lines);
     let text = match args.format {
-        DiffFormat::Text => diff_text::draw(&diff, Paint::new(output::use_color())),
+        DiffFormat::Text => diff_text::draw(&diff, Palette::new(output::use_color())),
         DiffFormat::Markdown => diff_text::markdown(&diff),
         DiffFormat::Json => {
             let (format, version) = ("fieldline-diff", 1);
@@ -166,13 +169,14 @@ pub(crate) fn diff(args: &DiffArgs) -> Result<Outcome> {
 }
 
 /// Both files, read at the same time out of debug info of one format if they have one in common.
-fn read_both(args: &DiffArgs) -> Result<(Shelf, Shelf)> {
-    let files = (Origin::of(&args.old)?.fetch()?, Origin::of(&args.new)?.fetch()?);
-    let content = |file: &Fetched| file.named(Content::of(file.path()));
+fn read_both(args: &DiffArgs) -> Result<(LayoutSet, LayoutSet)> {
+    let files =
+        (FileOrigin::from_argument(&args.old)?.fetch()?, FileOrigin::from_argument(&args.new)?.fetch()?);
+    let content = |file: &FetchedFile| file.with_name_in_error(DebugFormats::detect(file.path()));
     // BTF is the quicker one.
-    let common = content(&files.0)?.common(content(&files.1)?, [Format::Btf, Format::Dwarf]);
+    let common = content(&files.0)?.common(content(&files.1)?, [DebugFormat::Btf, DebugFormat::Dwarf]);
     let format = args.debug_format.or(common);
-    let read = |file: &Fetched| shelf::read_fetched(file, &args.types, format);
+    let read = |file: &FetchedFile| layout_set::read_fetched(file, &args.types, format);
     let (old, new) = rayon::join(|| read(&files.0), || read(&files.1));
     let (mut old, mut new) = (old?, new?);
     if let Some(name) = old.missing.iter().find(|name| new.missing.contains(name)) {
@@ -182,8 +186,8 @@ fn read_both(args: &DiffArgs) -> Result<(Shelf, Shelf)> {
         bail!("neither {} nor {} has such a type", old.file, new.file);
     }
     if old.format != new.format {
-        output::note(
-            "one file's layouts are of DWARF, the other's of BTF: alignments that only DWARF tells are not compared",
+        output::print_note(
+            "one file's layouts are DWARF, the other's BTF: alignments, which only DWARF has, are not compared",
         );
         old.forget_alignments();
         new.forget_alignments();

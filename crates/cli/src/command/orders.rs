@@ -1,4 +1,4 @@
-//! Orders: planned, written as patches, proven.
+//! Commands on orders: plan, patch, verify, simulate.
 
 pub(crate) mod place;
 pub(crate) mod propose;
@@ -7,62 +7,62 @@ pub(crate) mod verify;
 
 use crate::args::{PatchArgs, PlanArgs};
 use crate::input::document;
-use crate::output::{self, Outcome};
-use crate::planning::{Foresight, Question};
+use crate::output::{self, CommandOutcome};
+use crate::planning::{PlanInputs, TreeFacts};
 use crate::report::plan::plan_text;
 use crate::series;
 use anyhow::{Context, Result};
 use fieldline_plan::{Outcome as Planned, Plan, packing};
-use fieldline_tree::edits::{self, Patched};
+use fieldline_tree::edits::{self, PatchSet};
 use fieldline_tree::{builds, pins};
 use std::path::Path;
 
 /// `fieldline plan`: a member order that touches fewer cachelines.
-pub(crate) fn plan(args: &PlanArgs) -> Result<Outcome> {
+pub(crate) fn plan(args: &PlanArgs) -> Result<CommandOutcome> {
     let (program, tree) = (args.vmlinux.as_path(), args.tree.as_deref());
-    // What is missing is told before the tree is read.
-    let pins = args.pins.as_deref().map(pins::read).transpose()?;
-    builds::check(&args.choice.also)?;
+    // Missing inputs are reported before the tree is read.
+    let pins = args.pins.as_deref().map(pins::read_pins).transpose()?;
+    builds::check_files(&args.choice.also)?;
     for path in args.profile.iter().chain([&args.vmlinux]) {
         std::fs::File::open(path).with_context(|| path.display().to_string())?;
     }
-    let (profile, foresight) = rayon::join(
+    let (profile, tree_facts) = rayon::join(
         || args.profile.as_deref().map(document::read_profile).transpose(),
-        || Foresight::new(&args.types, program, tree),
+        || TreeFacts::new(&args.types, program, tree),
     );
     let profile = profile?;
     let (types, pins) = (args.types.as_slice(), pins.as_ref());
-    let question = Question { types, program, tree, pins, profile: profile.as_ref() };
-    let limited = question.limited(foresight.as_ref())?;
+    let question = PlanInputs { types, program, tree, pins, profile: profile.as_ref() };
+    let limited = question.limit_structs(tree_facts.as_ref())?;
     let options = question.options(&args.lines, &args.choice, 0)?;
     let mut plan = match (&profile, args.shuffle) {
         (Some(profile), _) => fieldline_plan::plan(profile, &limited.requests(), &options),
         (None, Some(seed)) => packing::shuffle(&limited.requests(), &options, seed),
         (None, None) => packing::pack(&limited.requests(), &options),
     };
-    limited.tell(&mut plan, &question)?;
-    document::keep(args.output.as_ref(), &plan)?;
-    output::draw(|out, paint| plan_text::draw(out, &plan, paint))?;
-    Ok(verdict(&plan))
+    limited.annotate(&mut plan, &question)?;
+    document::write_if_named(args.output.as_ref(), &plan)?;
+    output::print_drawn(|out, paint| plan_text::draw(out, &plan, paint))?;
+    Ok(command_outcome(&plan))
 }
 
-/// A refused struct is the answer no; no gain is an answer too, and not a no.
-fn verdict(plan: &Plan) -> Outcome {
-    let refused = plan.structs.iter().any(|of| of.outcome == Planned::Refused);
-    if refused { Outcome::No } else { Outcome::Done }
+/// A refused struct gives exit code 1; no gain gives 0.
+fn command_outcome(plan: &Plan) -> CommandOutcome {
+    let refused = plan.structs.iter().any(|struct_plan| struct_plan.outcome == Planned::Refused);
+    if refused { CommandOutcome::Negative } else { CommandOutcome::Done }
 }
 
 /// `fieldline patch`: a plan to patches of the headers.
-pub(crate) fn patch(args: &PatchArgs) -> Result<Outcome> {
+pub(crate) fn patch(args: &PatchArgs) -> Result<CommandOutcome> {
     let plan = read_plan(&args.plan)?;
     let profile = args.profile.as_deref().map(document::read_profile).transpose()?;
-    let mut patched = edits::patch(&plan, &args.tree, &args.series.telling.options())?;
+    let mut patched = edits::build_patches(&plan, &args.tree, &args.series.idiom_args.options())?;
     if args.series.series {
-        patched.patches = series::files(&plan, profile.as_ref(), &patched.steps, &args.series);
+        patched.patches = series::build_files(&plan, profile.as_ref(), &patched.steps, &args.series);
     }
     write(&patched, &args.output, &[])?;
-    output::print(&text(&patched, &args.output))?;
-    Ok(if patched.refusals.is_empty() { Outcome::Done } else { Outcome::No })
+    output::print(&summary_text(&patched, &args.output))?;
+    Ok(if patched.refusals.is_empty() { CommandOutcome::Done } else { CommandOutcome::Negative })
 }
 
 fn read_plan(path: &Path) -> Result<Plan> {
@@ -70,7 +70,7 @@ fn read_plan(path: &Path) -> Result<Plan> {
 }
 
 /// Writes the patches and other files into a folder, all or none.
-fn write(patched: &Patched, folder: &Path, others: &[(&str, Vec<u8>)]) -> Result<()> {
+fn write(patched: &PatchSet, folder: &Path, others: &[(&str, Vec<u8>)]) -> Result<()> {
     if patched.patches.is_empty() && others.is_empty() {
         return Ok(());
     }
@@ -80,8 +80,8 @@ fn write(patched: &Patched, folder: &Path, others: &[(&str, Vec<u8>)]) -> Result
     output::write_files(&patches.chain(others).collect::<Vec<_>>())
 }
 
-/// What was written, remarked and refused.
-fn text(patched: &Patched, folder: &Path) -> String {
+/// The files written, notes and refusals.
+fn summary_text(patched: &PatchSet, folder: &Path) -> String {
     let mut out = String::new();
     out.extend(patched.patches.iter().map(|(name, _)| format!("wrote {}\n", folder.join(name).display())));
     out.extend(patched.notes.iter().map(|note| format!("note: {note}\n")));

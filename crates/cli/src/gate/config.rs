@@ -1,13 +1,13 @@
 //! fieldline.toml as a value.
 
-use super::day::is_date;
+use super::date::is_date;
 use super::keys;
 use crate::args::line_size;
-use crate::input::origin::Origin;
+use crate::input::origin::FileOrigin;
 use anyhow::{Context, Result, anyhow, bail};
-use fieldline_check::rules::{Budget, Ends};
+use fieldline_check::rules::{PinnedEnds, SizeBudget};
 use fieldline_check::{FindingLevel, Rule, Settings};
-use fieldline_debuginfo::types::Format;
+use fieldline_debuginfo::types::DebugFormat;
 use fieldline_tree::pins::{line_of, nearest};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -23,8 +23,8 @@ pub(crate) struct Config {
     pub(crate) targets: Vec<Target>,
     pub(crate) settings: Settings,
     /// By struct.
-    pub(crate) ends: BTreeMap<String, Ends>,
-    pub(crate) budgets: BTreeMap<String, Budget>,
+    pub(crate) ends: BTreeMap<String, PinnedEnds>,
+    pub(crate) budgets: BTreeMap<String, SizeBudget>,
     pub(crate) suppressions: Vec<Suppression>,
 }
 
@@ -33,17 +33,17 @@ pub(crate) struct Config {
 pub(crate) struct Target {
     pub(crate) name: String,
     pub(crate) file: PathBuf,
-    /// What the user calls its machine and configuration.
+    /// The user's name for its machine and configuration.
     pub(crate) label: String,
     /// Bytes of a cacheline, if the machine's are not meant.
     pub(crate) line: Option<u64>,
-    pub(crate) against: Option<Origin>,
-    pub(crate) format: Option<Format>,
+    pub(crate) against: Option<FileOrigin>,
+    pub(crate) format: Option<DebugFormat>,
     /// Types that may be absent.
     pub(crate) optional: Vec<String>,
 }
 
-/// A finding that doesn't count, and why.
+/// A finding that is allowed to stay, with the reason.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Suppression {
@@ -60,7 +60,7 @@ pub(crate) struct Suppression {
 /// The file as written.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Raw {
+struct RawConfig {
     types: Vec<String>,
     profile: Option<PathBuf>,
     #[serde(default)]
@@ -68,9 +68,9 @@ struct Raw {
     #[serde(default)]
     rules: BTreeMap<Rule, RawRule>,
     #[serde(default)]
-    pin: BTreeMap<String, Ends>,
+    pin: BTreeMap<String, PinnedEnds>,
     #[serde(default)]
-    budget: BTreeMap<String, Budget>,
+    budget: BTreeMap<String, SizeBudget>,
     #[serde(default)]
     suppress: Vec<Suppression>,
 }
@@ -100,14 +100,14 @@ enum RawFormat {
 enum RawRule {
     Level(FindingLevel),
     #[serde(rename_all = "kebab-case")]
-    Both {
+    Options {
         level: Option<FindingLevel>,
         allow: Option<u64>,
         adjacent_lines: Option<bool>,
     },
 }
 
-/// Reads the file. Paths in it count from its folder. `today` is the day on which suppressions are judged.
+/// Reads the file. Paths in it are relative to its folder. Suppressions may have expired by `today`.
 pub(crate) fn read(path: &Path, today: &str) -> Result<Config> {
     let name = path.display().to_string();
     let text = std::fs::read_to_string(path).with_context(|| name.clone())?;
@@ -116,12 +116,12 @@ pub(crate) fn read(path: &Path, today: &str) -> Result<Config> {
 
 fn parse(path: &str, text: &str, folder: &Path, today: &str) -> Result<Config> {
     keys::check(path, text)?;
-    let raw: Raw = toml::from_str(text).map_err(|error| {
+    let raw: RawConfig = toml::from_str(text).map_err(|error| {
         let line = error.span().map_or(1, |span| line_of(text, span.start));
         anyhow!("{path}:{line}: {}", error.message())
     })?;
-    expect_sense(path, &raw, today)?;
-    let targets = raw.target.into_iter().map(|(name, target)| target.named(name, folder));
+    check_effective(path, &raw, today)?;
+    let targets = raw.target.into_iter().map(|(name, target)| target.into_target(name, folder));
     Ok(Config {
         path: path.to_owned(),
         types: raw.types,
@@ -134,8 +134,8 @@ fn parse(path: &str, text: &str, folder: &Path, today: &str) -> Result<Config> {
     })
 }
 
-/// Refuses what would check less than it seems to.
-fn expect_sense(path: &str, raw: &Raw, today: &str) -> Result<()> {
+/// Refuses a configuration that checks less than it seems to.
+fn check_effective(path: &str, raw: &RawConfig, today: &str) -> Result<()> {
     if raw.types.is_empty() {
         bail!("{path}: no types to check");
     }
@@ -145,10 +145,10 @@ fn expect_sense(path: &str, raw: &Raw, today: &str) -> Result<()> {
     for suppression in &raw.suppress {
         suppression.check(&raw.target, today).with_context(|| path.to_owned())?;
     }
-    if let Some((name, _)) = raw.pin.iter().find(|(_, of)| **of == Ends::default()) {
+    if let Some((name, _)) = raw.pin.iter().find(|(_, ends)| **ends == PinnedEnds::default()) {
         bail!("{path}: [pin.{name}] has neither first nor last");
     }
-    if let Some((name, _)) = raw.budget.iter().find(|(_, of)| **of == Budget::default()) {
+    if let Some((name, _)) = raw.budget.iter().find(|(_, budget)| **budget == SizeBudget::default()) {
         bail!("{path}: [budget.{name}] has neither size nor cachelines");
     }
     Ok(())
@@ -159,7 +159,7 @@ fn settings(rules: BTreeMap<Rule, RawRule>) -> Result<Settings> {
     for (rule, value) in rules {
         let (level, allow, adjacent) = match value {
             RawRule::Level(level) => (Some(level), None, None),
-            RawRule::Both { level, allow, adjacent_lines } => (level, allow, adjacent_lines),
+            RawRule::Options { level, allow, adjacent_lines } => (level, allow, adjacent_lines),
         };
         if adjacent.is_some() && rule != Rule::FalseSharingPair {
             bail!("rule {} knows no adjacent-lines", rule.id());
@@ -178,11 +178,11 @@ fn settings(rules: BTreeMap<Rule, RawRule>) -> Result<Settings> {
 }
 
 impl RawTarget {
-    fn named(self, name: String, folder: &Path) -> Result<Target> {
+    fn into_target(self, name: String, folder: &Path) -> Result<Target> {
         if let Some(line) = self.line {
             line_size(&line.to_string()).map_err(|why| anyhow!("target {name}: line: {why}"))?;
         }
-        let place = |against: String| Origin::parse(&against, folder);
+        let place = |against: String| FileOrigin::parse(&against, folder);
         let against = self.against.map(place).transpose().with_context(|| format!("target {name}"))?;
         let label = [self.arch, self.config].into_iter().flatten().collect::<Vec<_>>().join(", ");
         Ok(Target {
@@ -192,8 +192,8 @@ impl RawTarget {
             line: self.line,
             against,
             format: self.debug_format.map(|format| match format {
-                RawFormat::Dwarf => Format::Dwarf,
-                RawFormat::Btf => Format::Btf,
+                RawFormat::Dwarf => DebugFormat::Dwarf,
+                RawFormat::Btf => DebugFormat::Btf,
             }),
             optional: self.optional,
         })

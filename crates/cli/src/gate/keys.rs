@@ -1,4 +1,4 @@
-//! Which keys fieldline.toml may have. A mistyped key would be a rule that never finds anything.
+//! Known keys of fieldline.toml. A mistyped key would be a rule that never finds anything.
 
 use anyhow::{Result, anyhow, bail};
 use fieldline_check::Rule;
@@ -10,28 +10,30 @@ const TOP: [&str; 7] = ["types", "profile", "target", "rules", "pin", "budget", 
 const TARGET: [&str; 7] = ["file", "arch", "config", "line", "against", "debug-format", "optional"];
 const SUPPRESS: [&str; 6] = ["rule", "type", "member", "target", "reason", "until"];
 
-/// Refuses text that is no TOML, and keys that mean nothing, with the nearest that does.
+/// Refuses text that is no TOML, and unknown keys, with the nearest known one.
 pub(super) fn check(path: &str, text: &str) -> Result<()> {
-    let reader = Reader { path, text };
+    let reader = KeyChecker { path, text };
     let document = DeTable::parse(text).map_err(|error| {
         let at = error.span().map_or(0, |span| span.start);
         anyhow!("{path}:{}: {}", line_of(text, at), error.message())
     })?;
     let top = document.get_ref();
-    reader.known(top, &TOP, "key")?;
+    reader.check_keys(top, &TOP, "key")?;
     for (key, value) in top {
         match (key.get_ref().as_ref(), value.get_ref()) {
-            ("target", DeValue::Table(table)) => reader.each(table, &TARGET, "key of a target")?,
-            ("pin", DeValue::Table(table)) => reader.each(table, &["first", "last"], "pin")?,
-            ("budget", DeValue::Table(table)) => reader.each(table, &["size", "cachelines"], "budget")?,
+            ("target", DeValue::Table(table)) => reader.check_tables(table, &TARGET, "key of a target")?,
+            ("pin", DeValue::Table(table)) => reader.check_tables(table, &["first", "last"], "pin")?,
+            ("budget", DeValue::Table(table)) => {
+                reader.check_tables(table, &["size", "cachelines"], "budget")?
+            }
             ("rules", DeValue::Table(table)) => {
-                reader.known(table, &Rule::ALL.map(Rule::id), "rule")?;
-                reader.each(table, &["level", "allow", "adjacent-lines"], "key of a rule")?;
+                reader.check_keys(table, &Rule::ALL.map(Rule::id), "rule")?;
+                reader.check_tables(table, &["level", "allow", "adjacent-lines"], "key of a rule")?;
             }
             ("suppress", DeValue::Array(list)) => {
                 for value in list.iter() {
                     if let DeValue::Table(table) = value.get_ref() {
-                        reader.known(table, &SUPPRESS, "key of a suppression")?;
+                        reader.check_keys(table, &SUPPRESS, "key of a suppression")?;
                     }
                 }
             }
@@ -41,13 +43,13 @@ pub(super) fn check(path: &str, text: &str) -> Result<()> {
     Ok(())
 }
 
-struct Reader<'r> {
+struct KeyChecker<'r> {
     path: &'r str,
     text: &'r str,
 }
 
-impl Reader<'_> {
-    fn known(&self, table: &DeTable<'_>, keys: &[&str], what: &str) -> Result<()> {
+impl KeyChecker<'_> {
+    fn check_keys(&self, table: &DeTable<'_>, keys: &[&str], what: &str) -> Result<()> {
         // The parser sorts keys; the first in the file is named.
         let unknown = table.keys().filter(|key| !keys.contains(&key.get_ref().as_ref()));
         let Some(key) = unknown.min_by_key(|key| key.span().start) else { return Ok(()) };
@@ -56,12 +58,12 @@ impl Reader<'_> {
     }
 
     /// Checks the tables in a table.
-    fn each(&self, table: &DeTable<'_>, keys: &[&str], what: &str) -> Result<()> {
+    fn check_tables(&self, table: &DeTable<'_>, keys: &[&str], what: &str) -> Result<()> {
         let mut values: Vec<&Spanned<DeValue<'_>>> = table.values().collect();
         values.sort_by_key(|value| value.span().start);
         for value in values {
             if let DeValue::Table(inner) = value.get_ref() {
-                self.known(inner, keys, what)?;
+                self.check_keys(inner, keys, what)?;
             }
         }
         Ok(())

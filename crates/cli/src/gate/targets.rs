@@ -1,35 +1,35 @@
 //! The layouts of each target, now and before.
 
 use super::config::{Config, Target};
-use crate::input::origin::{Fetched, Origin};
+use crate::input::layout_set::{self, DebugFormats, LayoutSet};
+use crate::input::origin::{FetchedFile, FileOrigin};
 use crate::input::select;
-use crate::input::shelf::{self, Content, Shelf};
 use crate::output;
 use anyhow::{Context, Result, bail};
-use fieldline_check::set::paired;
-use fieldline_debuginfo::types::Format;
+use fieldline_check::set::pair_by_name;
+use fieldline_debuginfo::types::DebugFormat;
 use fieldline_layout::Layout;
 use rayon::prelude::*;
 use std::path::Path;
 
 #[derive(Debug)]
-pub(crate) struct Loaded<'c> {
-    pub(crate) target: &'c Target,
+pub(crate) struct LoadedTarget<'c> {
+    pub(crate) config: &'c Target,
     pub(crate) line: u64,
-    pub(crate) now: Shelf,
-    pub(crate) before: Option<Shelf>,
+    pub(crate) now: LayoutSet,
+    pub(crate) before: Option<LayoutSet>,
 }
 
-impl Loaded<'_> {
-    /// Each definition with what it was, by name.
+impl LoadedTarget<'_> {
+    /// Each definition with the earlier one, by name.
     pub(crate) fn pairs(&self) -> Vec<(&Layout, Option<&Layout>)> {
-        let before = self.before.iter().flat_map(|shelf| &shelf.layouts);
-        paired(before, &self.now.layouts).filter_map(|(old, new)| Some((new?, old))).collect()
+        let before = self.before.iter().flat_map(|layout_set| &layout_set.layouts);
+        pair_by_name(before, &self.now.layouts).filter_map(|(old, new)| Some((new?, old))).collect()
     }
 }
 
 /// Files to compare with, as typed: of the only target, or `TARGET=FILE`.
-pub(crate) fn against(config: &mut Config, typed: &[String]) -> Result<()> {
+pub(crate) fn set_baselines(config: &mut Config, typed: &[String]) -> Result<()> {
     let mut given = Vec::new();
     for text in typed {
         let named = text.split_once('=').and_then(|(name, file)| {
@@ -47,58 +47,59 @@ pub(crate) fn against(config: &mut Config, typed: &[String]) -> Result<()> {
             bail!("--against {text}: target {} has another one already", config.targets[place].name);
         }
         given.push(place);
-        config.targets[place].against = Some(Origin::parse(file, Path::new(""))?);
+        config.targets[place].against = Some(FileOrigin::parse(file, Path::new(""))?);
     }
     Ok(())
 }
 
 /// Reads all targets at once.
-pub(crate) fn read(config: &Config) -> Result<Vec<Loaded<'_>>> {
-    let read = |target| read_one(config, target).with_context(|| format!("target {}", target.name));
+pub(crate) fn read(config: &Config) -> Result<Vec<LoadedTarget<'_>>> {
+    let read = |target| read_target(config, target).with_context(|| format!("target {}", target.name));
     config.targets.par_iter().map(read).collect()
 }
 
-fn read_one<'c>(config: &Config, target: &'c Target) -> Result<Loaded<'c>> {
-    let against = target.against.as_ref().map(Origin::fetch).transpose()?;
+fn read_target<'c>(config: &Config, target: &'c Target) -> Result<LoadedTarget<'c>> {
+    let against = target.against.as_ref().map(FileOrigin::fetch).transpose()?;
     let format = match (target.format, &against) {
         (Some(format), _) => Some(format),
         (None, Some(against)) => {
-            let content = against.named(Content::of(against.path()))?;
-            // DWARF tells lines of the source.
-            content.common(Content::of(&target.file)?, [Format::Dwarf, Format::Btf])
+            let content = against.with_name_in_error(DebugFormats::detect(against.path()))?;
+            // DWARF first: only it has source lines.
+            content.common(DebugFormats::detect(&target.file)?, [DebugFormat::Dwarf, DebugFormat::Btf])
         }
         (None, None) => None,
     };
-    let earlier = |of: &Fetched| shelf::read_fetched(of, &config.types, format);
+    let earlier = |file: &FetchedFile| layout_set::read_fetched(file, &config.types, format);
     let (now, before) = rayon::join(
-        || shelf::read(&target.file, &config.types, format),
+        || layout_set::read(&target.file, &config.types, format),
         || against.as_ref().map(earlier).transpose(),
     );
     let (mut now, mut before) = (now?, before?);
-    expect_all(config, target, &now)?;
+    check_complete(config, target, &now)?;
     if let Some(before) = before.as_ref().filter(|before| before.layouts.is_empty()) {
         bail!("{}: has none of the types checked", before.file);
     }
     if let Some(before) = before.as_mut().filter(|before| before.format != now.format) {
         let (old, new) = (&before.file, &now.file);
-        output::note(&format!("{old} and {new}: one is of DWARF, one of BTF; alignments are not compared"));
+        output::print_note(&format!("{old} and {new}: one is DWARF, one BTF; alignments are not compared"));
         before.forget_alignments();
         now.forget_alignments();
     }
     if let Some(before) = before.as_ref().filter(|before| before.pointer != now.pointer) {
         bail!("{} has pointers of {} bytes, {} of {}", before.file, before.pointer, now.file, now.pointer);
     }
-    Ok(Loaded { line: target.line.unwrap_or(now.line), target, now, before })
+    Ok(LoadedTarget { line: target.line.unwrap_or(now.line), config: target, now, before })
 }
 
-/// Refuses to check less than was asked for.
-fn expect_all(config: &Config, target: &Target, now: &Shelf) -> Result<()> {
-    let may_miss = |name: &str| target.optional.iter().any(|of| select::names(of, name));
+/// Refuses a target that lacks types of the configuration.
+fn check_complete(config: &Config, target: &Target, now: &LayoutSet) -> Result<()> {
+    let may_miss = |name: &str| target.optional.iter().any(|optional| select::matches_type(optional, name));
     if let Some(name) = now.missing.iter().find(|name| !may_miss(name)) {
         bail!("{}: no struct '{name}'; if it may be absent, write optional = [\"{name}\"]", now.file);
     }
     let is_empty = |pattern: &&String| {
-        select::is_glob(pattern) && !now.layouts.iter().any(|of| select::names(pattern, &of.name))
+        select::is_glob(pattern)
+            && !now.layouts.iter().any(|layout| select::matches_type(pattern, &layout.name))
     };
     match config.types.iter().filter(|pattern| !target.optional.contains(pattern)).find(is_empty) {
         Some(pattern) => bail!("{}: nothing matches '{pattern}'", now.file),

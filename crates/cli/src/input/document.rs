@@ -29,7 +29,7 @@ fn check_format(bytes: &[u8], format: &str, version: u64) -> Result<()> {
     let header: Header = serde_json::from_slice(bytes).with_context(|| format!("not a {format} file"))?;
     match header.format.as_deref() {
         Some(found) if found == format => {}
-        Some(found) => bail!("a {found} file, but a {format} file is wanted"),
+        Some(found) => bail!("a {found} file, but a {format} file is expected"),
         None => bail!("not a {format} file: it has no \"format\""),
     }
     if header.version != Some(version) {
@@ -39,7 +39,7 @@ fn check_format(bytes: &[u8], format: &str, version: u64) -> Result<()> {
     Ok(())
 }
 
-pub(crate) fn text(value: &impl Serialize) -> Result<Vec<u8>> {
+pub(crate) fn to_json(value: &impl Serialize) -> Result<Vec<u8>> {
     let mut bytes = serde_json::to_vec(value)?;
     bytes.push(b'\n');
     Ok(bytes)
@@ -47,11 +47,11 @@ pub(crate) fn text(value: &impl Serialize) -> Result<Vec<u8>> {
 
 /// Writes a value to its file.
 pub(crate) fn write(path: &Path, value: &impl Serialize) -> Result<()> {
-    output::write_file(path, &text(value)?)
+    output::write_file(path, &to_json(value)?)
 }
 
-/// Writes a value to its file if it has one.
-pub(crate) fn keep(path: Option<&PathBuf>, value: &impl Serialize) -> Result<()> {
+/// Writes a value to its file if one is given.
+pub(crate) fn write_if_named(path: Option<&PathBuf>, value: &impl Serialize) -> Result<()> {
     path.map_or(Ok(()), |path| write(path, value))
 }
 

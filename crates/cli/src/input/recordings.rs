@@ -1,22 +1,22 @@
 //! A program and its recordings, opened, checked to belong together, and attributed.
 
-use crate::args::Recordings;
+use crate::args::RecordingArgs;
 use crate::output;
 use anyhow::{Context, Result, bail};
 use fieldline_access::access::AccessProfile;
 use fieldline_debuginfo::dwarf::{DebugSections, Dwarf, open_alt_link};
-use fieldline_debuginfo::{Elf, FileBytes, hex, module, separate};
-use fieldline_doctor::blind_spots::sentences;
+use fieldline_debuginfo::{Elf, FileBytes, hex, module, separate_debug};
+use fieldline_doctor::blind_spots::blind_spot_messages;
 use fieldline_perfdata::perf_data::Error;
 use fieldline_perfdata::sample_file::SampleFile;
 use fieldline_profile::addresses::{check_addresses, check_build_id};
-use fieldline_profile::attribute::{Attribution, Joint};
+use fieldline_profile::attribute::{Attribution, JointAttribution};
 use fieldline_profile::sums::{self, DsoCoverage};
 use fieldline_typeflow::program::Program;
 use std::path::Path;
 
-/// What work on attributed recordings is given.
-pub(crate) struct Attributed<'w> {
+/// Attributed recordings.
+pub(crate) struct AttributedRecordings<'w> {
     pub(crate) attributions: &'w [Attribution<'w>],
     dwarfs: Vec<&'w Dwarf<'w>>,
     pub(crate) files: &'w [SampleFile],
@@ -24,73 +24,81 @@ pub(crate) struct Attributed<'w> {
     build_id: Option<String>,
 }
 
-impl Attributed<'_> {
+impl AttributedRecordings<'_> {
     pub(crate) fn profile(&self) -> Result<AccessProfile> {
         let parts = self.dwarfs.iter().zip(self.attributions);
-        let parts: Vec<_> = parts.map(|(dwarf, attribution)| sums::Part { dwarf, attribution }).collect();
+        let parts: Vec<_> =
+            parts.map(|(dwarf, attribution)| sums::AttributedProgram { dwarf, attribution }).collect();
         let build_id = self.build_id.as_deref();
-        Ok(sums::profile(&parts, self.joint(), self.files, &self.names, build_id, sentences)?)
+        Ok(sums::profile(&parts, self.joint(), self.files, &self.names, build_id, blind_spot_messages)?)
     }
 
-    /// What was attributed, and why not the rest, by event and program.
+    /// Attributed samples, and reasons for the others, by event and DSO.
     pub(crate) fn coverage(&self) -> Result<Vec<DsoCoverage>> {
         Ok(sums::coverage(self.joint(), self.files)?)
     }
 
-    pub(crate) fn joint(&self) -> Joint<'_, '_> {
-        Joint { attributions: self.attributions }
+    pub(crate) fn joint(&self) -> JointAttribution<'_, '_> {
+        JointAttribution { attributions: self.attributions }
     }
 }
 
-struct Files {
+struct ProgramFiles {
     program: FileBytes,
     /// Its debug info, if that is in another file.
     debug: Option<FileBytes>,
 }
 
-/// Programs and their recordings, opened and checked to belong together; nothing is attributed yet.
-pub(crate) struct Opened<'r> {
-    args: &'r Recordings,
+/// Programs and their recordings, opened and checked to match; nothing is attributed yet.
+pub(crate) struct OpenedRecordings<'r> {
+    args: &'r RecordingArgs,
     files: Vec<SampleFile>,
-    programs: Vec<Files>,
+    programs: Vec<ProgramFiles>,
 }
 
 /// Opens programs and their recordings, attributes the samples, and works on the result.
-pub(crate) fn attributed<T>(args: &Recordings, work: impl FnOnce(&Attributed<'_>) -> Result<T>) -> Result<T> {
-    Opened::new(args)?.attributed(work)
+pub(crate) fn attribute<T>(
+    args: &RecordingArgs,
+    work: impl FnOnce(&AttributedRecordings<'_>) -> Result<T>,
+) -> Result<T> {
+    OpenedRecordings::new(args)?.attribute(work)
 }
 
-impl<'r> Opened<'r> {
-    /// Opens what the arguments name; an error if a file is missing, broken, or of another program.
-    pub(crate) fn new(args: &'r Recordings) -> Result<Self> {
-        let files = each(&args.perf, |path| open(path))?;
-        let programs = each(&args.programs, |path| open_program(path, args))?;
+impl<'r> OpenedRecordings<'r> {
+    /// Opens the files of the arguments; an error if one is missing, broken, or of another program.
+    pub(crate) fn new(args: &'r RecordingArgs) -> Result<Self> {
+        let files = try_map(&args.perf, |path| open(path))?;
+        let programs = try_map(&args.programs, |path| open_program(path, args))?;
         for program in &programs {
             let elf = Elf::parse(&program.program)?;
             for (file, path) in files.iter().zip(&args.perf) {
-                check(&elf, file, path, args.force)?;
+                check_same_program(&elf, file, path, args.force)?;
             }
         }
         Ok(Self { args, files, programs })
     }
 
-    pub(crate) fn attributed<T>(&self, work: impl FnOnce(&Attributed<'_>) -> Result<T>) -> Result<T> {
+    pub(crate) fn attribute<T>(
+        &self,
+        work: impl FnOnce(&AttributedRecordings<'_>) -> Result<T>,
+    ) -> Result<T> {
         let Self { args, files, programs: opened } = self;
-        let elfs = each(opened, |file| Elf::parse(&file.program))?;
-        let debugs = each(opened, |file| Elf::parse(file.debug.as_ref().unwrap_or(&file.program)))?;
-        let sup_bytes = each(&debugs, open_alt_link)?;
-        let sups = each(&sup_bytes, |bytes| bytes.as_ref().map(Elf::parse).transpose())?;
+        let elfs = try_map(opened, |file| Elf::parse(&file.program))?;
+        let debugs = try_map(opened, |file| Elf::parse(file.debug.as_ref().unwrap_or(&file.program)))?;
+        let sup_bytes = try_map(&debugs, open_alt_link)?;
+        let sups = try_map(&sup_bytes, |bytes| bytes.as_ref().map(Elf::parse).transpose())?;
         let sections =
-            each(debugs.iter().zip(&sups), |(debug, sup)| DebugSections::load(debug, sup.as_ref()))?;
-        let dwarfs = each(&sections, Dwarf::new)?;
-        let mut programs = each(elfs.iter().zip(&debugs).zip(&dwarfs), |((elf, debug), dwarf)| {
+            try_map(debugs.iter().zip(&sups), |(debug, sup)| DebugSections::load(debug, sup.as_ref()))?;
+        let dwarfs = try_map(&sections, Dwarf::new)?;
+        let mut programs = try_map(elfs.iter().zip(&debugs).zip(&dwarfs), |((elf, debug), dwarf)| {
             Program::with_debug(elf, debug, dwarf)
         })?;
-        let attributions = each(elfs.iter().zip(&mut programs), |(elf, program)| match args.no_addresses {
-            true => Attribution::by_code(elf, program, files),
-            false => Attribution::new(elf, program, files),
-        })?;
-        work(&Attributed {
+        let attributions =
+            try_map(elfs.iter().zip(&mut programs), |(elf, program)| match args.no_addresses {
+                true => Attribution::by_code(elf, program, files),
+                false => Attribution::new(elf, program, files),
+            })?;
+        work(&AttributedRecordings {
             attributions: &attributions,
             dwarfs: dwarfs.iter().collect(),
             files,
@@ -100,23 +108,25 @@ impl<'r> Opened<'r> {
     }
 }
 
-/// Makes something of each.
-fn each<I: IntoIterator, T, E: Into<anyhow::Error>>(
+/// Maps each item, up to the first error.
+fn try_map<I: IntoIterator, T, E: Into<anyhow::Error>>(
     all: I,
     make: impl FnMut(I::Item) -> Result<T, E>,
 ) -> Result<Vec<T>> {
     all.into_iter().map(make).map(|made| made.map_err(Into::into)).collect()
 }
 
-fn open_program(path: &Path, args: &Recordings) -> Result<Files> {
+fn open_program(path: &Path, args: &RecordingArgs) -> Result<ProgramFiles> {
     let program = open_linked(FileBytes::open(path)?)?;
-    let debug = separate::open(&Elf::parse(&program)?, &args.debug_dir)?.map(open_linked).transpose()?;
-    Ok(Files { program, debug })
+    let debug = separate_debug::open_debug_file(&Elf::parse(&program)?, &args.debug_dir)?
+        .map(open_linked)
+        .transpose()?;
+    Ok(ProgramFiles { program, debug })
 }
 
 /// A file of a program; a kernel module as the kernel loads it.
 pub(crate) fn open_linked(file: FileBytes) -> Result<FileBytes> {
-    Ok(module::linked(&file)?.unwrap_or(file))
+    Ok(module::link_module(&file)?.unwrap_or(file))
 }
 
 pub(crate) fn open(path: &Path) -> Result<SampleFile> {
@@ -126,15 +136,15 @@ pub(crate) fn open(path: &Path) -> Result<SampleFile> {
     }
 }
 
-/// Whether recording and program belong together, by build ids or, in a text, by addresses.
-fn check(elf: &Elf<'_>, file: &SampleFile, path: &Path, force: bool) -> Result<()> {
+/// Checks that recording and program match, by build IDs or, in a text, by addresses.
+fn check_same_program(elf: &Elf<'_>, file: &SampleFile, path: &Path, force: bool) -> Result<()> {
     let by_id = check_build_id(elf, file).map_err(anyhow::Error::from);
     let checked = by_id.and_then(|()| check_addresses(elf, file).map_err(anyhow::Error::from));
     let Err(mismatch) = checked else { return Ok(()) };
     if !force {
         bail!("{}: {mismatch}; give the program that was running, or --force to go on", path.display());
     }
-    output::note(&format!("{}: {mismatch}; going on as asked", path.display()));
+    output::print_note(&format!("{}: {mismatch}; going on as asked", path.display()));
     Ok(())
 }
 

@@ -1,49 +1,58 @@
-//! Types as the user names them: by name or by glob.
+//! Selection of types by name or glob.
 
 use anyhow::Result;
-use fieldline_debuginfo::types::{self, Entry, Types};
+use fieldline_debuginfo::types::{self, TypeDefinition, Types};
 use wildmatch::WildMatch;
 
-/// Whether it means several types.
+/// Whether it is a glob.
 pub(crate) fn is_glob(pattern: &str) -> bool {
     pattern.contains(['*', '?'])
 }
 
-/// Whether a name or glob means a type.
-pub(crate) fn names(pattern: &str, name: &str) -> bool {
-    if is_glob(pattern) { matches(pattern, name) } else { types::bare(pattern) == name }
+/// Whether a name or glob matches a type.
+pub(crate) fn matches_type(pattern: &str, name: &str) -> bool {
+    if is_glob(pattern) { matches_glob(pattern, name) } else { types::strip_keyword(pattern) == name }
 }
 
 /// Shell-like match of a whole name: `*` any run, `?` one character, everything else itself.
-pub(crate) fn matches(pattern: &str, name: &str) -> bool {
+pub(crate) fn matches_glob(pattern: &str, name: &str) -> bool {
     WildMatch::new(pattern).matches(name)
 }
 
-/// The definitions of some names and globs, all if there are none, each once. Names that are not there are returned too.
-pub(crate) fn select(types: &Types<'_, '_>, patterns: &[String]) -> Result<(Vec<Entry>, Vec<String>)> {
+/// The definitions of names and globs, each once; all if none are given. Missing names are returned too.
+pub(crate) fn select(
+    types: &Types<'_, '_>,
+    patterns: &[String],
+) -> Result<(Vec<TypeDefinition>, Vec<String>)> {
     if patterns.is_empty() || patterns.iter().any(|pattern| is_glob(pattern)) {
         let mut all = types.all()?;
-        let missing = keep(&mut all, patterns, |entry| &entry.name);
+        let missing = retain_matching(&mut all, patterns, |entry| &entry.name);
         return Ok((all, missing));
     }
-    let mut asked: Vec<&str> = Vec::new();
-    for name in patterns.iter().map(|pattern| types::bare(pattern)) {
-        if !asked.contains(&name) {
-            asked.push(name);
+    let mut requested: Vec<&str> = Vec::new();
+    for name in patterns.iter().map(|pattern| types::strip_keyword(pattern)) {
+        if !requested.contains(&name) {
+            requested.push(name);
         }
     }
-    let found = types.find_many(&asked)?;
-    let missing = asked.iter().zip(&found).filter(|(_, found)| found.is_empty());
+    let found = types.find_many(&requested)?;
+    let missing = requested.iter().zip(&found).filter(|(_, found)| found.is_empty());
     let missing = missing.map(|(name, _)| (*name).to_owned()).collect();
     Ok((found.into_iter().flatten().collect(), missing))
 }
 
-/// Keeps what names and globs mean, all if there are none. Names that are not there are returned.
-pub(crate) fn keep<T>(all: &mut Vec<T>, patterns: &[String], name: impl Fn(&T) -> &str) -> Vec<String> {
-    all.retain(|one| patterns.is_empty() || patterns.iter().any(|pattern| names(pattern, name(one))));
+/// Keeps what names and globs match; all if none are given. Returns missing names.
+pub(crate) fn retain_matching<T>(
+    all: &mut Vec<T>,
+    patterns: &[String],
+    name: impl Fn(&T) -> &str,
+) -> Vec<String> {
+    all.retain(|item| {
+        patterns.is_empty() || patterns.iter().any(|pattern| matches_type(pattern, name(item)))
+    });
     let is_missing =
-        |pattern: &&String| !is_glob(pattern) && !all.iter().any(|one| names(pattern, name(one)));
-    patterns.iter().filter(is_missing).map(|pattern| types::bare(pattern).to_owned()).collect()
+        |pattern: &&String| !is_glob(pattern) && !all.iter().any(|item| matches_type(pattern, name(item)));
+    patterns.iter().filter(is_missing).map(|pattern| types::strip_keyword(pattern).to_owned()).collect()
 }
 
 #[cfg(test)]
@@ -52,27 +61,27 @@ mod tests {
 
     #[test]
     fn globs_match_as_in_a_shell() {
-        assert!(matches("list_*", "list_head"));
-        assert!(matches("*_head", "list_head"));
-        assert!(matches("?ist_*d*", "list_head"));
-        assert!(!matches("node_*", "list_head"));
-        assert!(!matches("list_hea", "list_head"));
-        assert!(matches("ns::*<int[4]>", "ns::list<int[4]>"));
-        assert!(!matches("list_[ht]*", "list_head"));
+        assert!(matches_glob("list_*", "list_head"));
+        assert!(matches_glob("*_head", "list_head"));
+        assert!(matches_glob("?ist_*d*", "list_head"));
+        assert!(!matches_glob("node_*", "list_head"));
+        assert!(!matches_glob("list_hea", "list_head"));
+        assert!(matches_glob("ns::*<int[4]>", "ns::list<int[4]>"));
+        assert!(!matches_glob("list_[ht]*", "list_head"));
     }
 
     #[test]
     fn a_name_means_itself() {
-        assert!(names("struct list_head", "list_head"));
-        assert!(!names("list", "list_head"));
+        assert!(matches_type("struct list_head", "list_head"));
+        assert!(!matches_type("list", "list_head"));
     }
 
     #[test]
-    fn what_is_kept_is_meant_and_what_is_missing_is_told() {
+    fn names_and_globs_are_kept_and_missing_names_returned() {
         let mut all = vec!["a", "b_1", "b_2"];
         let patterns = ["b_*", "struct c", "x*"].map(str::to_owned);
-        assert_eq!(keep(&mut all, &patterns, |name| name), ["c"]);
+        assert_eq!(retain_matching(&mut all, &patterns, |name| name), ["c"]);
         assert_eq!(all, ["b_1", "b_2"]);
-        assert!(keep(&mut all, &[], |name| name).is_empty() && all.len() == 2);
+        assert!(retain_matching(&mut all, &[], |name| name).is_empty() && all.len() == 2);
     }
 }

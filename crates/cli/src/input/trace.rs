@@ -6,9 +6,10 @@ use fieldline_debuginfo::FileBytes;
 use fieldline_plan::simulate::{TraceAccess, TraceObject};
 use std::path::Path;
 
-/// Bytes of a binary record: address (8), instruction's lower half (4), CPU, flags, thread (2); little-endian.
+/// Bytes of a binary record: address (8), instruction's lower half (4), CPU, flags, thread (2);
+/// little-endian.
 const RECORD: usize = 16;
-/// Flags from here on, bit 7 aside, mark times and switches.
+/// Flags from here on, without bit 7, mark times and switches.
 const FIRST_MARK: u8 = 0x7c;
 const IS_STORE: u8 = 0x80;
 
@@ -44,7 +45,7 @@ impl Trace {
     }
 
     /// One more than the highest number of a CPU, and how many accesses there are.
-    pub(crate) fn extent(&self) -> (usize, u64) {
+    pub(crate) fn count_cpus_and_accesses(&self) -> (usize, u64) {
         self.accesses().fold((0, 0), |(cpus, count), access| (cpus.max(access.cpu + 1), count + 1))
     }
 }
@@ -59,13 +60,13 @@ impl Iterator for Accesses<'_> {
 
     fn next(&mut self) -> Option<TraceAccess> {
         match self {
-            Self::Binary(records) => records.find_map(record),
+            Self::Binary(records) => records.find_map(parse_record),
             Self::Text(accesses) => accesses.next().copied(),
         }
     }
 }
 
-fn record(bytes: &[u8]) -> Option<TraceAccess> {
+fn parse_record(bytes: &[u8]) -> Option<TraceAccess> {
     let address = u64::from_le_bytes(bytes.get(..8)?.try_into().ok()?);
     let (cpu, flags) = (*bytes.get(12)?, *bytes.get(13)?);
     if address == 0 || flags & !IS_STORE >= FIRST_MARK {
@@ -95,7 +96,7 @@ fn parse_text(text: &str) -> Result<Vec<TraceAccess>> {
 fn parse_line(line: &str) -> Option<TraceAccess> {
     let mut words = line.split_whitespace();
     let cpu = words.next()?.parse().ok().filter(|cpu| *cpu < MAX_CPUS)?;
-    let address = hex(words.next()?)?;
+    let address = parse_hex(words.next()?)?;
     let size = words.next()?.parse().ok()?;
     let is_store = match words.next()? {
         "s" => true,
@@ -106,11 +107,12 @@ fn parse_line(line: &str) -> Option<TraceAccess> {
 }
 
 /// A number in hexadecimal, with `0x` or without.
-pub(crate) fn hex(text: &str) -> Option<u64> {
+pub(crate) fn parse_hex(text: &str) -> Option<u64> {
     u64::from_str_radix(text.strip_prefix("0x").unwrap_or(text), 16).ok()
 }
 
-/// Reads where objects are: `ADDRESS TYPE SIZE …` a line, address in hexadecimal. Only the types named count, by index.
+/// Reads where objects are: `ADDRESS TYPE SIZE …` a line, address in hexadecimal. Only the types named count,
+/// by index.
 pub(crate) fn read_objects(path: &Path, types: &[&str]) -> Result<Vec<TraceObject>> {
     let place = || path.display().to_string();
     let text = std::fs::read_to_string(path).with_context(place)?;
@@ -120,9 +122,9 @@ pub(crate) fn read_objects(path: &Path, types: &[&str]) -> Result<Vec<TraceObjec
         let broken = || format!("{}: line {number}: '{line}' is not ADDRESS TYPE SIZE", place());
         let words: Vec<&str> = line.split_whitespace().collect();
         let [address, name, size, ..] = words[..] else { bail!(broken()) };
-        let Some(of) = types.iter().position(|wanted| *wanted == name) else { continue };
-        let (base, size) = hex(address).zip(size.parse().ok()).with_context(broken)?;
-        objects.push(TraceObject { base, size, of });
+        let Some(struct_index) = types.iter().position(|wanted| *wanted == name) else { continue };
+        let (base, size) = parse_hex(address).zip(size.parse().ok()).with_context(broken)?;
+        objects.push(TraceObject { base, size, struct_index });
     }
     Ok(objects)
 }
@@ -139,9 +141,9 @@ mod tests {
         assert_eq!(parsed, [store, TraceAccess { cpu: 0, address: 0x40, size: 4, is_store: false }]);
         let mut bytes = store.address.to_le_bytes().to_vec();
         bytes.extend([1, 2, 3, 4, 3, 0x83, 0, 0]);
-        assert_eq!(record(&bytes), Some(store));
+        assert_eq!(parse_record(&bytes), Some(store));
         bytes[13] = 0x7f;
-        assert_eq!(record(&bytes), None);
+        assert_eq!(parse_record(&bytes), None);
     }
 
     #[test]

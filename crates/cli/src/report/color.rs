@@ -1,12 +1,12 @@
-//! Colour for terminals.
+//! Terminal colours.
 
-/// Marks parts of a text, or leaves it as it is.
+/// Colours parts of a text, if that is switched on.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Paint {
+pub(crate) struct Palette {
     on: bool,
 }
 
-impl Paint {
+impl Palette {
     pub(crate) fn new(on: bool) -> Self {
         Self { on }
     }
@@ -21,17 +21,17 @@ impl Paint {
     }
 
     /// A cacheline boundary.
-    pub(crate) fn rule(self, text: &str) -> String {
+    pub(crate) fn boundary(self, text: &str) -> String {
         self.wrap(36, text)
     }
 
-    /// Room nobody uses.
-    pub(crate) fn gap(self, text: &str) -> String {
+    /// Unused bytes.
+    pub(crate) fn unused(self, text: &str) -> String {
         self.wrap(33, text)
     }
 
-    /// Something to look at.
-    pub(crate) fn warn(self, text: &str) -> String {
+    /// A warning.
+    pub(crate) fn warning(self, text: &str) -> String {
         self.wrap(31, text)
     }
 

@@ -1,30 +1,33 @@
-//! `fieldline doctor` for people.
+//! Results of `fieldline doctor`, as text.
 
-use super::color::Paint;
-use crate::diagnosis::{Diagnosis, Judged, Looked, StructNeed};
+use super::color::Palette;
+use crate::diagnosis::{Diagnosis, MachineReport, RecordingReport, StructReport};
 use fieldline_doctor::machine::Machine;
 use fieldline_doctor::{Advice, DoctorFinding, Severity};
 use std::fmt::Write;
 
 /// Appends the diagnosis and its verdict.
-pub(crate) fn draw(out: &mut String, diagnosis: &Diagnosis, paint: Paint) {
+pub(crate) fn draw(out: &mut String, diagnosis: &Diagnosis, paint: Palette) {
     if let Some(here) = &diagnosis.here {
-        let _ = writeln!(out, "{} {}", paint.bold("machine:"), name(&here.machine));
-        draw_advice(out, "samples by:", &here.advice, paint);
-        draw_list(out, "recordings made here can't show", &here.advice.cannot_show, paint);
+        let _ = writeln!(out, "{} {}", paint.bold("machine:"), describe_machine(&here.machine));
+        draw_advice(out, "sampling:", &here.advice, paint);
+        draw_list(out, "recordings of this machine can't show", &here.advice.cannot_show, paint);
         draw_findings(out, here, paint);
     }
-    for judged in &diagnosis.recordings {
-        draw_recording(out, judged, paint);
+    for recording in &diagnosis.recordings {
+        draw_recording(out, recording, paint);
     }
     draw_structs(out, &diagnosis.structs, paint);
     draw_verdict(out, diagnosis, paint);
 }
 
-fn name(machine: &Machine) -> String {
+fn describe_machine(machine: &Machine) -> String {
     let mut words: Vec<String> = machine.processor.iter().chain(&machine.arch).cloned().collect();
     words.extend(
-        machine.model.as_ref().map(|of| format!("{} family {} model {}", of.vendor, of.family, of.model)),
+        machine
+            .model
+            .as_ref()
+            .map(|model| format!("{} family {} model {}", model.vendor, model.family, model.model)),
     );
     words.extend(machine.cpus.map(|cpus| format!("{cpus} CPUs")));
     words.extend(machine.release.as_ref().map(|release| format!("Linux {release}")));
@@ -32,15 +35,15 @@ fn name(machine: &Machine) -> String {
     if words.is_empty() { "not known".to_owned() } else { words.join(", ") }
 }
 
-fn draw_recording(out: &mut String, judged: &Judged, paint: Paint) {
-    let Judged { file, samples, looked, .. } = judged;
-    let seconds = judged.seconds.map(|seconds| format!(" in {seconds:.1} s")).unwrap_or_default();
+fn draw_recording(out: &mut String, recording: &RecordingReport, paint: Palette) {
+    let RecordingReport { file, samples, machine_report: looked, .. } = recording;
+    let seconds = recording.seconds.map(|seconds| format!(" in {seconds:.1} s")).unwrap_or_default();
     let _ = writeln!(out, "{} {samples} samples{seconds}", paint.bold(&format!("{file}:")));
-    if let Some(command) = &judged.command {
+    if let Some(command) = &recording.command {
         let _ = writeln!(out, "  made by  {command}");
     }
-    let _ = writeln!(out, "  made on  {}", name(&looked.machine));
-    for event in &judged.events {
+    let _ = writeln!(out, "  made on  {}", describe_machine(&looked.machine));
+    for event in &recording.events {
         let _ = writeln!(
             out,
             "  event    {}: {} samples, {} loads, {} stores, {} with an address, {} of exact instructions",
@@ -49,23 +52,23 @@ fn draw_recording(out: &mut String, judged: &Judged, paint: Paint) {
     }
     out.push('\n');
     draw_findings(out, looked, paint);
-    draw_advice(out, "that machine samples by:", &looked.advice, paint);
+    draw_advice(out, "sampling there:", &looked.advice, paint);
 }
 
-fn draw_advice(out: &mut String, title: &str, advice: &Advice, paint: Paint) {
+fn draw_advice(out: &mut String, title: &str, advice: &Advice, paint: Palette) {
     let _ = writeln!(out, "{} {}", paint.bold(title), advice.summary);
     let title = if advice.can_answer { "type, as root:" } else { "would record, but not answer:" };
     if !advice.commands.is_empty() {
         let _ = writeln!(out, "{}", paint.bold(title));
     }
     for step in &advice.commands {
-        let _ = writeln!(out, "    {}\n        {}", paint.rule(&step.command), paint.dim(&step.purpose));
+        let _ = writeln!(out, "    {}\n        {}", paint.boundary(&step.command), paint.dim(&step.purpose));
     }
     out.push('\n');
     draw_list(out, "do instead", &advice.instead, paint);
 }
 
-fn draw_list(out: &mut String, title: &str, list: &[String], paint: Paint) {
+fn draw_list(out: &mut String, title: &str, list: &[String], paint: Palette) {
     if list.is_empty() {
         return;
     }
@@ -74,33 +77,33 @@ fn draw_list(out: &mut String, title: &str, list: &[String], paint: Paint) {
     out.push('\n');
 }
 
-fn draw_findings(out: &mut String, looked: &Looked, paint: Paint) {
-    looked.findings.iter().for_each(|finding| draw_finding(out, finding, paint));
-    if !looked.findings.is_empty() {
+fn draw_findings(out: &mut String, machine: &MachineReport, paint: Palette) {
+    machine.findings.iter().for_each(|finding| draw_finding(out, finding, paint));
+    if !machine.findings.is_empty() {
         out.push('\n');
     }
 }
 
-fn draw_finding(out: &mut String, finding: &DoctorFinding, paint: Paint) {
-    let word = format!("{}:", finding.severity.word());
+fn draw_finding(out: &mut String, finding: &DoctorFinding, paint: Palette) {
+    let word = format!("{}:", finding.severity.label());
     let word = match finding.severity {
-        Severity::CannotAnswer => paint.warn(&word),
-        Severity::Limits => paint.gap(&word),
+        Severity::CannotAnswer => paint.warning(&word),
+        Severity::Limits => paint.unused(&word),
         Severity::Note => paint.dim(&word),
     };
-    let _ = writeln!(out, "{word} {} [{}]", finding.what, finding.key);
-    let _ = writeln!(out, "    seen  {}", finding.why);
+    let _ = writeln!(out, "{word} {} [{}]", finding.message, finding.key);
+    let _ = writeln!(out, "    why   {}", finding.evidence);
     let _ = writeln!(out, "    do    {}", finding.remedy);
     if let Some(command) = &finding.command {
-        let _ = writeln!(out, "    type  {}", paint.rule(command));
+        let _ = writeln!(out, "    type  {}", paint.boundary(command));
     }
 }
 
-fn draw_structs(out: &mut String, structs: &[StructNeed], paint: Paint) {
-    for of in structs {
-        let StructNeed { name, samples, needed, findings } = of;
+fn draw_structs(out: &mut String, structs: &[StructReport], paint: Palette) {
+    for need in structs {
+        let StructReport { name, samples, needed, findings } = need;
         let title = paint.bold(&format!("struct {name}:"));
-        let _ = writeln!(out, "{title} {samples} samples, advice needs about {needed}");
+        let _ = writeln!(out, "{title} {samples} samples, a plan needs about {needed}");
         findings.iter().for_each(|finding| draw_finding(out, finding, paint));
     }
     if !structs.is_empty() {
@@ -108,12 +111,12 @@ fn draw_structs(out: &mut String, structs: &[StructNeed], paint: Paint) {
     }
 }
 
-fn draw_verdict(out: &mut String, diagnosis: &Diagnosis, paint: Paint) {
+fn draw_verdict(out: &mut String, diagnosis: &Diagnosis, paint: Palette) {
     let verdict = match (diagnosis.fit, diagnosis.here.is_some()) {
-        (true, true) => "recordings made here can answer".to_owned(),
+        (true, true) => "recordings of this machine can answer".to_owned(),
         (true, false) => "can answer, within the limits above".to_owned(),
-        (false, true) => paint.warn("no recording made here can answer"),
-        (false, false) => paint.warn("cannot answer"),
+        (false, true) => paint.warning("no recording of this machine can answer"),
+        (false, false) => paint.warning("cannot answer"),
     };
     let _ = writeln!(out, "{} {verdict}", paint.bold("verdict:"));
 }

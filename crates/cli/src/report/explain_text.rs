@@ -1,33 +1,36 @@
-//! How an instruction came to its answer, for eyes.
+//! The attribution of an instruction with its data flow, as text.
 
-use super::color::Paint;
+use super::color::Palette;
 use fieldline_machinecode::machine::AccessKind;
-use fieldline_typeflow::operands::explain::{ExplainedOperand, Explanation, Line};
+use fieldline_typeflow::operands::explain::{ExplainedInstruction, ExplainedOperand, Explanation};
 use fieldline_typeflow::operands::target::{Target, TypeEntry};
 use std::fmt::Write;
 
-/// Gives the path of the member an operand is.
-pub(crate) type MemberOf<'m> = dyn FnMut(&Target<TypeEntry>) -> Option<String> + 'm;
+/// Finds the path of the member an operand accesses.
+pub(crate) type MemberPath<'m> = dyn FnMut(&Target<TypeEntry>) -> Option<String> + 'm;
 
-/// Appends one instruction with all that is known at it.
-pub(crate) fn draw(out: &mut String, of: &Explanation, member: &mut MemberOf<'_>, paint: Paint) {
-    let _ = writeln!(out, "{} {:#x}", paint.bold(&of.place), of.line.address);
-    row(out, "instruction", &of.line.text);
-    row(out, "bytes", &of.bytes);
-    row(out, "unit", &of.unit);
-    if !of.scopes.is_empty() {
-        row(out, "scopes", &of.scopes.join(" > "));
+/// Appends one instruction with the register contents known there.
+pub(crate) fn draw(out: &mut String, explanation: &Explanation, member: &mut MemberPath<'_>, paint: Palette) {
+    let _ = writeln!(out, "{} {:#x}", paint.bold(&explanation.location), explanation.line.address);
+    row(out, "instruction", &explanation.line.text);
+    row(out, "bytes", &explanation.bytes);
+    row(out, "unit", &explanation.unit);
+    if !explanation.scopes.is_empty() {
+        row(out, "scopes", &explanation.scopes.join(" > "));
     }
-    rows(out, "callers pass", &of.arguments);
-    rows(out, "variables", &of.variables);
-    rows(out, "known here", &of.registers);
-    let steps = of.way.iter().map(|step| format!("{:x}  {:<40} {}", step.address, step.text, step.value));
+    rows(out, "callers pass", &explanation.arguments);
+    rows(out, "variables", &explanation.variables);
+    rows(out, "known here", &explanation.registers);
+    let steps = explanation
+        .base_history
+        .iter()
+        .map(|step| format!("{:x}  {:<40} {}", step.address, step.text, step.value));
     rows(out, "on the way", &steps.collect::<Vec<_>>());
-    if of.line.operands.is_empty() {
+    if explanation.line.operands.is_empty() {
         row(out, "verdict", "the instruction does not touch memory (no_memory_operand)");
     }
-    for operand in &of.line.operands {
-        row(out, "verdict", &verdict(operand, member, paint));
+    for operand in &explanation.line.operands {
+        row(out, "verdict", &describe_operand(operand, member, paint));
         if let Some(meaning) = operand.meaning {
             row(out, "", meaning);
         }
@@ -36,26 +39,31 @@ pub(crate) fn draw(out: &mut String, of: &Explanation, member: &mut MemberOf<'_>
 }
 
 /// Appends a function's accesses, a line each.
-pub(crate) fn draw_lines(out: &mut String, lines: &[Line], member: &mut MemberOf<'_>, paint: Paint) {
+pub(crate) fn draw_lines(
+    out: &mut String,
+    lines: &[ExplainedInstruction],
+    member: &mut MemberPath<'_>,
+    paint: Palette,
+) {
     for line in lines {
         for operand in &line.operands {
-            let (access, verdict) = (access(operand), touched(operand, member, paint));
+            let (access, verdict) = (describe_access(operand), describe_target(operand, member, paint));
             let _ = writeln!(out, "{:x}  {:<44} {access:<14} {verdict}", line.address, line.text);
         }
     }
     out.push('\n');
 }
 
-fn verdict(operand: &ExplainedOperand, member: &mut MemberOf<'_>, paint: Paint) -> String {
+fn describe_operand(operand: &ExplainedOperand, member: &mut MemberPath<'_>, paint: Palette) -> String {
     let place = match operand.written.as_str() {
         "" => "an operand patched in at boot",
         written => written,
     };
     let size = if operand.size == 1 { "1 byte".to_owned() } else { format!("{} bytes", operand.size) };
-    format!("{} of {size} at {place}: {}", access(operand), touched(operand, member, paint))
+    format!("{} of {size} at {place}: {}", describe_access(operand), describe_target(operand, member, paint))
 }
 
-fn access(operand: &ExplainedOperand) -> &'static str {
+fn describe_access(operand: &ExplainedOperand) -> &'static str {
     match operand.access {
         AccessKind::Read => "load",
         AccessKind::Write => "store",
@@ -63,7 +71,7 @@ fn access(operand: &ExplainedOperand) -> &'static str {
     }
 }
 
-fn touched(operand: &ExplainedOperand, member: &mut MemberOf<'_>, paint: Paint) -> String {
+fn describe_target(operand: &ExplainedOperand, member: &mut MemberPath<'_>, paint: Palette) -> String {
     match member(&operand.target) {
         Some(path) => format!("{}, {}", operand.verdict, paint.bold(&path)),
         None => operand.verdict.clone(),

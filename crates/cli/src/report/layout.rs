@@ -1,4 +1,4 @@
-//! Layouts, and how they differ.
+//! Layouts and their differences as text.
 
 pub(crate) mod diff_text;
 pub(crate) mod pahole;

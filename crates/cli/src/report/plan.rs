@@ -1,7 +1,7 @@
-//! Orders: what is proposed and why, where a member goes, what models and builds say.
+//! Texts of plans, of locations for new members, of simulations and of verified builds.
 
+mod builds_text;
 mod confidence_text;
-mod matrix_text;
 pub(crate) mod place_text;
 mod plan_terms;
 pub(crate) mod plan_text;
@@ -12,8 +12,8 @@ pub(crate) mod verify_text;
 use fieldline_plan::StructPlan;
 
 /// Names of members by their declared indexes.
-pub(crate) fn member_names(of: &StructPlan, indexes: &[usize]) -> String {
-    indexes.iter().map(|index| member_name(of, *index)).collect::<Vec<_>>().join(", ")
+pub(crate) fn member_names(struct_plan: &StructPlan, indexes: &[usize]) -> String {
+    indexes.iter().map(|index| member_name(struct_plan, *index)).collect::<Vec<_>>().join(", ")
 }
 
 /// A line size, and the one that was compiled for if that is another.
@@ -22,6 +22,6 @@ fn line_size(line: u64, build_line: u64) -> String {
 }
 
 /// The name of a member by its declared index.
-pub(crate) fn member_name(of: &StructPlan, index: usize) -> &str {
-    of.declared.members.get(index).and_then(|member| member.name.as_deref()).unwrap_or("(anonymous)")
+pub(crate) fn member_name(struct_plan: &StructPlan, index: usize) -> &str {
+    struct_plan.declared.members.get(index).and_then(|member| member.name.as_deref()).unwrap_or("(anonymous)")
 }

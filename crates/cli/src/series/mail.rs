@@ -8,10 +8,10 @@ use std::fmt::Write;
 
 /// Columns of a mail's text: what checkpatch asks for, less the indent git log adds.
 const COLUMNS: usize = 72;
-/// What `git format-patch` writes instead of a commit's date, so that programs know its files.
-const MAGIC: &str = "Mon Sep 17 00:00:00 2001";
-/// Longest name of a file, its number and `.patch` apart.
-const NAME: usize = 52;
+/// The date in the first line of files of `git format-patch`, by which programs recognise them.
+const MAGIC_DATE: &str = "Mon Sep 17 00:00:00 2001";
+/// Longest name of a file, without its number and `.patch`.
+const MAX_FILE_NAME: usize = 52;
 
 pub(crate) struct Mail<'m> {
     /// Its number, 0 for the cover letter, and how many patches there are.
@@ -19,12 +19,12 @@ pub(crate) struct Mail<'m> {
     pub(crate) subject: &'m str,
     pub(crate) body: &'m str,
     pub(crate) trailers: &'m [String],
-    /// What stands behind the body: diffstat and diff.
-    pub(crate) rest: Vec<u8>,
+    /// Diffstat and diff, after the body.
+    pub(crate) attachment: Vec<u8>,
 }
 
 impl Mail<'_> {
-    pub(crate) fn file(&self) -> String {
+    pub(crate) fn file_name(&self) -> String {
         if self.number.0 == 0 {
             return "0000-cover-letter.patch".to_owned();
         }
@@ -32,20 +32,20 @@ impl Mail<'_> {
         let words: Vec<&str> =
             self.subject.split(|letter| !keeps(letter)).filter(|word| !word.is_empty()).collect();
         let mut slug = words.join("-");
-        slug.truncate(NAME);
+        slug.truncate(MAX_FILE_NAME);
         format!("{:04}-{}.patch", self.number.0, slug.trim_end_matches(['-', '.']))
     }
 
     pub(crate) fn text(&self, args: &SeriesArgs) -> Vec<u8> {
-        let mut out = format!("From {} {MAGIC}\n", "0".repeat(40));
-        let _ = writeln!(out, "From: {}", encoded(args.from.as_deref().unwrap_or_default()));
+        let mut out = format!("From {} {MAGIC_DATE}\n", "0".repeat(40));
+        let _ = writeln!(out, "From: {}", encode_author(args.from.as_deref().unwrap_or_default()));
         let _ = writeln!(out, "Date: {}", args.date.as_deref().unwrap_or(DATE));
         let prefix = args.subject_prefix.as_deref().unwrap_or("PATCH");
         let (number, count) = self.number;
         let width = count.to_string().len();
         let _ = writeln!(out, "Subject: [{prefix} {number:0width$}/{count}] {}", self.subject);
         let trailers = self.trailers.concat();
-        if !(self.body.is_ascii() && trailers.is_ascii() && self.rest.is_ascii()) {
+        if !(self.body.is_ascii() && trailers.is_ascii() && self.attachment.is_ascii()) {
             out.push_str("MIME-Version: 1.0\nContent-Type: text/plain; charset=UTF-8\n");
             out.push_str("Content-Transfer-Encoding: 8bit\n");
         }
@@ -54,16 +54,16 @@ impl Mail<'_> {
             let _ = write!(out, "\n{}\n", self.trailers.join("\n"));
         }
         let mut text = out.into_bytes();
-        text.extend_from_slice(&self.rest);
+        text.extend_from_slice(&self.attachment);
         text.extend_from_slice(format!("-- \nfieldline {}\n\n", env!("CARGO_PKG_VERSION")).as_bytes());
         text
     }
 }
 
 /// The author with a name beyond ASCII as RFC 2047 writes it.
-fn encoded(author: &str) -> String {
+fn encode_author(author: &str) -> String {
     let Some((name, mail)) = author.rsplit_once(" <").filter(|(name, _)| !name.is_ascii()) else {
-        return quoted(author);
+        return quote_author(author);
     };
     let mut out = String::from("=?UTF-8?q?");
     for byte in name.bytes() {
@@ -75,8 +75,8 @@ fn encoded(author: &str) -> String {
     format!("{out}?= <{mail}")
 }
 
-/// A name with marks that mean something in addresses (RFC 5322, 3.2.3) in quotes.
-fn quoted(author: &str) -> String {
+/// A name in quotes if it has characters that are special in addresses (RFC 5322, 3.2.3).
+fn quote_author(author: &str) -> String {
     match author.rsplit_once(" <") {
         Some((name, mail)) if name.contains(['.', ',', ':', ';', '(', ')', '[', ']', '@', '\\']) => {
             format!("\"{}\" <{mail}", name.replace('\\', "\\\\"))
@@ -87,9 +87,9 @@ fn quoted(author: &str) -> String {
 
 /// `---`, the diffstat and the diffs of one step, by path.
 pub(crate) fn patch(step: &PatchStep) -> Vec<u8> {
-    let mut out = format!("---\n{}\n", stat(&[step])).into_bytes();
+    let mut out = format!("---\n{}\n", diffstat(&[step])).into_bytes();
     let mut files: Vec<&FileChange> = step.files.iter().collect();
-    files.sort_by(|one, other| one.path.cmp(&other.path));
+    files.sort_by(|left, right| left.path.cmp(&right.path));
     for FileChange { path, old, new } in files {
         out.extend_from_slice(format!("diff --git a/{path} b/{path}\n").as_bytes());
         out.extend_from_slice(&diff::unified(path, old, new));
@@ -98,18 +98,18 @@ pub(crate) fn patch(step: &PatchStep) -> Vec<u8> {
 }
 
 /// Lines a change adds and removes.
-fn counts(file: &FileChange) -> (usize, usize) {
+fn count_lines(file: &FileChange) -> (usize, usize) {
     let diff = diff::unified(&file.path, &file.old, &file.new);
     let lines = || diff.split(|byte| *byte == b'\n').skip(2);
     let count = |mark: u8| lines().filter(|line| line.first() == Some(&mark)).count();
     (count(b'+'), count(b'-'))
 }
 
-/// What `git diff --stat` prints for some steps; changes of one file are one row.
-pub(crate) fn stat(steps: &[&PatchStep]) -> String {
+/// The diffstat of some steps, as `git diff --stat` prints it; changes of one file are one row.
+pub(crate) fn diffstat(steps: &[&PatchStep]) -> String {
     let mut files: Vec<(&str, usize, usize)> = Vec::new();
     for change in steps.iter().flat_map(|step| &step.files) {
-        let (added, removed) = counts(change);
+        let (added, removed) = count_lines(change);
         match files.iter_mut().find(|file| file.0 == change.path) {
             Some(file) => (file.1, file.2) = (file.1 + added, file.2 + removed),
             None => files.push((&change.path, added, removed)),
@@ -125,7 +125,7 @@ pub(crate) fn stat(steps: &[&PatchStep]) -> String {
         let marks = "+".repeat(bar(*added)) + &"-".repeat(bar(*removed));
         let _ = writeln!(out, " {path:<width$} | {:>digits$} {marks}", added + removed);
     }
-    let sum = |of: fn(&(&str, usize, usize)) -> usize| files.iter().map(of).sum::<usize>();
+    let sum = |figure: fn(&(&str, usize, usize)) -> usize| files.iter().map(figure).sum::<usize>();
     let (added, removed) = (sum(|file| file.1), sum(|file| file.2));
     let plural = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
     let _ = write!(out, " {} changed", plural(files.len(), "file"));
@@ -139,8 +139,9 @@ pub(crate) fn stat(steps: &[&PatchStep]) -> String {
     out
 }
 
-/// Appends a paragraph, wrapped. `first` stands before its first line, blanks of the same width before the others.
-pub(crate) fn paragraph(out: &mut String, first: &str, text: &str) {
+/// Appends a paragraph, wrapped. `first` stands before its first line, blanks of the same width before the
+/// others.
+pub(crate) fn write_paragraph(out: &mut String, first: &str, text: &str) {
     let indent = " ".repeat(first.chars().count());
     let mut line = first.to_owned();
     let mut is_empty = true;
@@ -171,31 +172,32 @@ mod tests {
 
     #[test]
     fn names_beyond_ascii_are_encoded_and_marks_quoted() {
-        assert_eq!(encoded("Zo\u{eb} B <z@b>"), "=?UTF-8?q?Zo=C3=AB=20B?= <z@b>");
-        assert_eq!(encoded("A. B <z@b>"), "\"A. B\" <z@b>");
-        assert_eq!(encoded("A B <z@b>"), "A B <z@b>");
+        assert_eq!(encode_author("Zo\u{eb} B <z@b>"), "=?UTF-8?q?Zo=C3=AB=20B?= <z@b>");
+        assert_eq!(encode_author("A. B <z@b>"), "\"A. B\" <z@b>");
+        assert_eq!(encode_author("A B <z@b>"), "A B <z@b>");
     }
 
     #[test]
     fn paragraphs_are_wrapped_and_hang() {
         let mut out = String::new();
-        paragraph(&mut out, "  * ", &"word ".repeat(20));
+        write_paragraph(&mut out, "  * ", &"word ".repeat(20));
         assert!(out.lines().all(|line| line.len() <= COLUMNS), "{out}");
         assert!(out.starts_with("  * word") && out.lines().nth(1).unwrap().starts_with("    word"), "{out}");
     }
 
     #[test]
     fn lines_are_counted_as_git_does() {
-        let text = stat(&[&step("a\nb\n", "b\n"), &step("b\n", "b\nc\nd\n")]);
+        let text = diffstat(&[&step("a\nb\n", "b\n"), &step("b\n", "b\nc\nd\n")]);
         assert_eq!(text, " a/s.h | 3 ++-\n 1 file changed, 2 insertions(+), 1 deletion(-)\n");
         // A line that looks like a diff's head counts.
-        assert_eq!(counts(&step("-- x\n", "++ y\n").files[0]), (1, 1));
+        assert_eq!(count_lines(&step("-- x\n", "++ y\n").files[0]), (1, 1));
     }
 
     #[test]
     fn files_are_named_by_number_and_subject() {
-        let mail = |number, subject| Mail { number, subject, body: "", trailers: &[], rest: Vec::new() };
-        assert_eq!(mail((0, 2), "x").file(), "0000-cover-letter.patch");
-        assert_eq!(mail((1, 2), "net: Reorder struct a_b").file(), "0001-net-Reorder-struct-a_b.patch");
+        let mail =
+            |number, subject| Mail { number, subject, body: "", trailers: &[], attachment: Vec::new() };
+        assert_eq!(mail((0, 2), "x").file_name(), "0000-cover-letter.patch");
+        assert_eq!(mail((1, 2), "net: Reorder struct a_b").file_name(), "0001-net-Reorder-struct-a_b.patch");
     }
 }

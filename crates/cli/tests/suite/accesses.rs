@@ -1,4 +1,4 @@
-//! Recordings and what they say.
+//! Recordings and access profiles.
 
 mod doctor;
 mod explain;

@@ -30,8 +30,8 @@ fn survives(args: &[&str]) {
 }
 
 /// Files made of one by cutting it at every fiftieth.
-fn cuts(of: &Path) -> Vec<(tempfile::TempDir, String)> {
-    let bytes = std::fs::read(of).unwrap();
+fn cuts(file: &Path) -> Vec<(tempfile::TempDir, String)> {
+    let bytes = std::fs::read(file).unwrap();
     let step = (bytes.len() / 50).max(1);
     let cut = |end: usize| {
         let folder = tempfile::tempdir().unwrap();
@@ -112,7 +112,7 @@ fn a_form_nobody_knows_is_an_error_with_its_place() {
 }
 
 #[test]
-fn a_program_without_debug_info_is_told_where_to_get_it() {
+fn a_program_without_debug_info_is_refused_with_where_to_get_it() {
     let bytes = std::fs::read(fixture("layout/x86_64-dwarf5.o")).unwrap();
     // Renaming the section is what is left of it for a reader.
     let at = bytes.windows(12).rposition(|name| name == b".debug_info\0").unwrap();
@@ -225,7 +225,8 @@ fn a_pipe_is_written_to_and_not_replaced() {
     assert!(reader.join().unwrap().starts_with('{'));
 }
 
-/// Gives a file a time of access long past, which any reading makes newer (relatime: it is older than the last change).
+/// Gives a file a time of access long past, which any reading makes newer (relatime: it is older than the
+/// last change).
 fn forget_access(path: &Path) -> std::time::SystemTime {
     let past = std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1_000);
     let file = std::fs::OpenOptions::new().write(true).open(path).unwrap();
@@ -234,7 +235,7 @@ fn forget_access(path: &Path) -> std::time::SystemTime {
 }
 
 #[test]
-fn missing_inputs_are_told_before_the_tree_is_read() {
+fn missing_inputs_are_reported_before_the_tree_is_read() {
     let (program, recording, demo) = example();
     let tree = tempfile::tempdir().unwrap();
     let header = demo.join("include/shaper.h");

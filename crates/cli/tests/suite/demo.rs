@@ -1,4 +1,4 @@
-//! The demo walks the whole road, and what it says of the example is true.
+//! The demo runs the whole pipeline, and its results for the example are correct.
 
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -42,14 +42,18 @@ fn the_demo_ends_in_an_order_that_touches_fewer_lines_and_its_patch() {
     for command in ["layout", "profile", "report", "plan", "patch"] {
         assert!(printed.contains(&format!("\n$ fieldline {command} ")), "{command}:\n{printed}");
     }
-    for of in plan(folder.path()) {
+    for struct_plan in plan(folder.path()) {
         let number = |value: &Value| value.as_f64().unwrap();
-        let size = |order: &str| of[order]["size"].as_u64().unwrap();
-        assert!(size("chosen") <= size("declared"), "{of}");
-        for forecast in of["forecasts"].as_array().unwrap() {
+        let size = |order: &str| struct_plan[order]["size"].as_u64().unwrap();
+        assert!(size("chosen") <= size("declared"), "{struct_plan}");
+        for forecast in struct_plan["forecasts"].as_array().unwrap() {
             let together = &forecast["together"];
             let gain = number(&together["before"]) - number(&together["after"]);
-            assert!(gain >= if forecast["line"] == 64 { 0.5 } else { 0.0 }, "{}: {forecast}", of["name"]);
+            assert!(
+                gain >= if forecast["line"] == 64 { 0.5 } else { 0.0 },
+                "{}: {forecast}",
+                struct_plan["name"]
+            );
         }
     }
     let patch = std::fs::read_to_string(patch(folder.path())).unwrap();
@@ -58,12 +62,13 @@ fn the_demo_ends_in_an_order_that_touches_fewer_lines_and_its_patch() {
 
 #[test]
 fn every_run_writes_the_same_files() {
-    let (one, _) = demo();
+    let (first, _) = demo();
     let (other, _) = demo();
-    let patch = patch(one.path());
-    for file in [Path::new("profile.json"), Path::new("plan.json"), patch.strip_prefix(one.path()).unwrap()] {
+    let patch = patch(first.path());
+    for file in [Path::new("profile.json"), Path::new("plan.json"), patch.strip_prefix(first.path()).unwrap()]
+    {
         let read = |folder: &Path| std::fs::read(folder.join(file)).unwrap();
-        assert!(read(one.path()) == read(other.path()), "{}", file.display());
+        assert!(read(first.path()) == read(other.path()), "{}", file.display());
     }
 }
 
@@ -122,7 +127,7 @@ fn samples_are_attributed_to_the_objects_they_lie_in() {
 
 #[test]
 fn the_patched_header_compiles_to_the_layout_planned() {
-    if !fieldline_testing::programs(&["gcc", "git"]) {
+    if !fieldline_testing::has_programs(&["gcc", "git"]) {
         return;
     }
     let (folder, _) = demo();
@@ -131,19 +136,19 @@ fn the_patched_header_compiles_to_the_layout_planned() {
     let object = folder.path().join("patched.o");
     let flags = ["-std=gnu11", "-g", "-Iinclude", "-include", "config.h", "-c", "shaper/setup.c", "-o"];
     run(Command::new("gcc").current_dir(&tree).args(flags).arg(&object));
-    for of in plan(folder.path()) {
-        let name = of["name"].as_str().unwrap();
+    for struct_plan in plan(folder.path()) {
+        let name = struct_plan["name"].as_str().unwrap();
         let printed = fieldline(&["layout", name, "--from", object.to_str().unwrap(), "--style", "json"]);
         let built: Value = serde_json::from_str(&printed).unwrap();
         let built = &built["layouts"][0];
-        assert_eq!(built["size"], of["chosen"]["size"], "{name}");
+        assert_eq!(built["size"], struct_plan["chosen"]["size"], "{name}");
         let place = |member: &Value, offset: u64| (member["name"].as_str().map(str::to_owned), offset);
-        let members = |of: &Value| of["members"].as_array().unwrap().clone();
+        let members = |layout: &Value| layout["members"].as_array().unwrap().clone();
         let built: Vec<_> = members(built)
             .iter()
             .map(|member| place(member, member["bit_offset"].as_u64().unwrap() / 8))
             .collect();
-        let planned: Vec<_> = members(&of["chosen"])
+        let planned: Vec<_> = members(&struct_plan["chosen"])
             .iter()
             .map(|member| place(member, member["offset"].as_u64().unwrap()))
             .collect();

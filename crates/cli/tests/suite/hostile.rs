@@ -1,6 +1,8 @@
-//! What the fuzz targets call, on stable Rust: with every input that was a finding, with the seeds, and with fixtures.
+//! The entry points of the fuzz targets, on stable Rust: with every input that was a finding, seeds, and
+//! fixtures.
 //!
-//! Overflow is checked in this build, so that what wraps in a release is a finding here as it is for the fuzzers.
+//! Overflow is checked in this build, so that what wraps in a release is a finding here as it is for the
+//! fuzzers.
 
 #[allow(
     unreachable_pub,
@@ -66,10 +68,11 @@ fn fixtures_and_seeds_are_read() {
 #[test]
 fn any_code_is_analysed() {
     for place in (0..1100u16).step_by(63) {
-        let of = |byte: u8| [&place.to_le_bytes()[..], &[byte; 96]].concat();
-        // Zeros are stores through rax, 0x90 is nothing, 0xe9 jumps, 0xcc is a trap, 0x0f begins longer codes.
+        let code = |byte: u8| [&place.to_le_bytes()[..], &[byte; 96]].concat();
+        // Zeros are stores through rax, 0x90 is nothing, 0xe9 jumps, 0xcc is a trap, 0x0f begins longer
+        // codes.
         for byte in [0, 0x48, 0x90, 0xe9, 0xcc, 0x0f, 0xff] {
-            entries::code(&of(byte));
+            entries::code(&code(byte));
         }
     }
 }

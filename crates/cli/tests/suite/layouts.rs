@@ -1,4 +1,4 @@
-//! Layouts: printed, and judged by a gate.
+//! Layouts: printed, compared and checked.
 
 mod ci_jobs;
 mod gate;

@@ -1,4 +1,4 @@
-//! Orders, from pins to proof.
+//! Orders: pins, plans, patches, verification, simulation.
 
 mod confidence;
 mod groups;

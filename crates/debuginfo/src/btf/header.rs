@@ -57,7 +57,7 @@ impl<'d> Header<'d> {
             return Err(too_short(len.max(MIN_HEADER)));
         }
         let section = |name, at| -> Result<Section<'d>, BtfError> {
-            carve(data, name, len as u64 + u64::from(field(at)?), u64::from(field(at + 4)?))
+            slice_section(data, name, len as u64 + u64::from(field(at)?), u64::from(field(at + 4)?))
         };
         let layout =
             if len >= LAYOUT_HEADER { section("layout", 24)? } else { Section { bytes: &[], offset: 0 } };
@@ -85,7 +85,12 @@ impl<'d> Header<'d> {
     }
 }
 
-fn carve<'d>(data: &'d [u8], section: &'static str, offset: u64, len: u64) -> Result<Section<'d>, BtfError> {
+fn slice_section<'d>(
+    data: &'d [u8],
+    section: &'static str,
+    offset: u64,
+    len: u64,
+) -> Result<Section<'d>, BtfError> {
     let bytes = usize::try_from(offset).ok().zip(usize::try_from(offset.saturating_add(len)).ok());
     let bytes = bytes.and_then(|(start, end)| data.get(start..end)).ok_or_else(|| {
         let available = data.len();

@@ -1,7 +1,7 @@
 //! All types of a BTF by id, and its strings.
 
 use super::header::{BtfError, Header, Section, read_u32};
-use super::kind::{BtfKind, BtfTypeId, extra};
+use super::kind::{BtfKind, BtfTypeId, record_lengths};
 use super::record::{COMMON, Info, Record};
 use fieldline_layout::types::TargetMachine;
 
@@ -37,7 +37,7 @@ pub fn parse<'d>(data: &'d [u8], base: Option<&'d Btf<'d>>) -> Result<Btf<'d>, B
         big_endian: header.big_endian,
         types: header.types,
         strings: header.strings,
-        offsets: index(&header, first_id)?,
+        offsets: index_records(&header, first_id)?,
         first_id,
         first_string,
         pointer_size: base.map_or(8, |base| base.pointer_size),
@@ -50,7 +50,7 @@ pub fn parse<'d>(data: &'d [u8], base: Option<&'d Btf<'d>>) -> Result<Btf<'d>, B
 }
 
 /// Notes where each record begins. The records are counted by their bytes, so the index cannot outgrow the data.
-fn index(header: &Header<'_>, first_id: u32) -> Result<Vec<u32>, BtfError> {
+fn index_records(header: &Header<'_>, first_id: u32) -> Result<Vec<u32>, BtfError> {
     let types = header.types.bytes;
     let mut offsets = Vec::with_capacity(types.len() / 24);
     let mut start = 0;
@@ -61,7 +61,7 @@ fn index(header: &Header<'_>, first_id: u32) -> Result<Vec<u32>, BtfError> {
         let truncated = || wrong("its record ends beyond the type section".to_owned());
         let info = Info(read_u32(types, start + 4, header.big_endian).ok_or_else(truncated)?);
         let number = info.number();
-        let known = extra(number).or_else(|| declared_extra(header, number));
+        let known = record_lengths(number).or_else(|| declared_record_lengths(header, number));
         let (once, each) = known
             .ok_or_else(|| wrong(format!("unknown kind {number}, and no layout section tells its length")))?;
         let len = COMMON as u64 + u64::from(once) + u64::from(each) * u64::from(info.vlen());
@@ -75,7 +75,7 @@ fn index(header: &Header<'_>, first_id: u32) -> Result<Vec<u32>, BtfError> {
 }
 
 /// Lengths that the layout section gives for a kind: `struct btf_layout { u8 info_sz; u8 elem_sz; u16 flags; }`.
-fn declared_extra(header: &Header<'_>, number: u8) -> Option<(u32, u32)> {
+fn declared_record_lengths(header: &Header<'_>, number: u8) -> Option<(u32, u32)> {
     let at = usize::from(number) * 4;
     let [once, each, _, _] = *header.layout.bytes.get(at..at + 4)? else {
         return None;

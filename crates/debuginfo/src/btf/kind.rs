@@ -79,12 +79,12 @@ const KINDS: [(BtfKind, &str, (u32, u32)); 20] = [
 ];
 
 /// Bytes behind the common 12 of a kind's records, see [`KINDS`]. `None` if unknown.
-pub(super) fn extra(number: u8) -> Option<(u32, u32)> {
+pub(super) fn record_lengths(number: u8) -> Option<(u32, u32)> {
     KINDS.get(usize::from(number)).map(|(.., extra)| *extra)
 }
 
 impl BtfKind {
-    pub(super) fn of(number: u8) -> Self {
+    pub(super) fn from_number(number: u8) -> Self {
         KINDS.get(usize::from(number)).map_or(Self::Other(number), |(kind, ..)| *kind)
     }
 

@@ -31,7 +31,7 @@ impl<'d> Btf<'d> {
     pub fn find_many(&self, names: &[&str]) -> Vec<Vec<BtfTypeId>> {
         let mut found = self.base.map_or_else(|| vec![Vec::new(); names.len()], |base| base.find_many(names));
         let mut by_place: FxHashMap<u32, Vec<usize>> = FxHashMap::default();
-        let places: Vec<Vec<u32>> = names.par_iter().map(|name| self.name_places(name)).collect();
+        let places: Vec<Vec<u32>> = names.par_iter().map(|name| self.name_offsets(name)).collect();
         for (index, place) in
             (0..).zip(places).flat_map(|(index, of)| of.into_iter().map(move |of| (index, of)))
         {
@@ -42,7 +42,7 @@ impl<'d> Btf<'d> {
                 continue;
             };
             let Some(meant) = by_place.get(&record.name()) else { continue };
-            if self.aggregate_behind(id).is_some() {
+            if self.resolve_aggregate(id).is_some() {
                 meant.iter().for_each(|name| found[*name].push(id));
             }
         }
@@ -54,14 +54,14 @@ impl<'d> Btf<'d> {
         self.ids().filter_map(|id| {
             let record = self.record(id)?;
             let kind = record.kind();
-            let is_meant = is_definition(kind) && self.aggregate_behind(id).is_some();
+            let is_meant = is_definition(kind) && self.resolve_aggregate(id).is_some();
             let name = self.string(record.name()).filter(|name| is_meant && !name.is_empty())?;
             Some(BtfDefinition { id, kind, name })
         })
     }
 
     /// The struct or union an id is or names.
-    pub fn aggregate_behind(&self, id: BtfTypeId) -> Option<BtfTypeId> {
+    pub fn resolve_aggregate(&self, id: BtfTypeId) -> Option<BtfTypeId> {
         let mut id = id;
         for _ in 0..MAX_CHAIN {
             let record = self.record(id)?;
@@ -77,7 +77,7 @@ impl<'d> Btf<'d> {
     /// The types of a name that are of a kind, in the order of their ids; those of the base come first.
     pub fn find_kind(&self, name: &str, wanted: impl Fn(BtfKind) -> bool + Copy) -> Vec<BtfTypeId> {
         let mut found = self.base.map(|base| base.find_kind(name, wanted)).unwrap_or_default();
-        let places = self.name_places(name);
+        let places = self.name_offsets(name);
         let is_it = |id: &BtfTypeId| {
             let record = self.record(*id);
             record.is_some_and(|record| wanted(record.kind()) && places.binary_search(&record.name()).is_ok())
@@ -89,17 +89,17 @@ impl<'d> Btf<'d> {
     }
 
     /// Where a name stands among the strings; nowhere if it can't be one.
-    fn name_places(&self, name: &str) -> Vec<u32> {
+    fn name_offsets(&self, name: &str) -> Vec<u32> {
         let is_name = !name.is_empty() && !name.contains('\0');
-        if is_name { self.string_places(name.as_bytes()) } else { Vec::new() }
+        if is_name { self.string_offsets(name.as_bytes()) } else { Vec::new() }
     }
 
     /// Every string offset at which exactly `text` stands: as a string or as the end of one, which names may point
     /// into as well. Finding those first leaves a comparison of numbers for each type.
-    fn string_places(&self, text: &[u8]) -> Vec<u32> {
+    fn string_offsets(&self, text: &[u8]) -> Vec<u32> {
         let mut needle = text.to_vec();
         needle.push(0);
-        let mut places = self.base.map(|base| base.string_places(text)).unwrap_or_default();
+        let mut places = self.base.map(|base| base.string_offsets(text)).unwrap_or_default();
         let ours = memmem::find_iter(self.strings.bytes, &needle);
         places.extend(ours.filter_map(|at| u32::try_from(at).ok()?.checked_add(self.first_string)));
         places
@@ -123,13 +123,13 @@ impl<'d> Btf<'d> {
         match known.get_mut(id as usize) {
             None => return false,
             Some(Some(known)) => return *known,
-            // Until it is told, it holds nothing: corrupt input may let a type hold itself.
+            // Until it is known, it holds nothing: corrupt input may let a type hold itself.
             Some(unasked) => *unasked = Some(false),
         }
         let (Some(record), Some(depth)) = (self.record(BtfTypeId(id)), depth.checked_sub(1)) else {
             return false;
         };
-        let holds = held(&record).any(|part| self.is_holder(part, known, depth));
+        let holds = contained_types(&record).any(|part| self.is_holder(part, known, depth));
         if let (true, Some(known)) = (holds, known.get_mut(id as usize)) {
             *known = Some(true);
         }
@@ -138,15 +138,15 @@ impl<'d> Btf<'d> {
 }
 
 /// The types that one is made of.
-fn held(record: &Record<'_>) -> impl Iterator<Item = u32> {
+fn contained_types(record: &Record<'_>) -> impl Iterator<Item = u32> {
     let kind = record.kind();
-    let one = match kind {
+    let target = match kind {
         BtfKind::Array => Some(record.array().0),
         BtfKind::Typedef => Some(record.target()),
         _ => kind.is_modifier().then(|| record.target()),
     };
     let members = kind.is_aggregate().then(|| record.members().map(|member| member.ty));
-    one.into_iter().chain(members.into_iter().flatten())
+    target.into_iter().chain(members.into_iter().flatten())
 }
 
 fn is_definition(kind: BtfKind) -> bool {

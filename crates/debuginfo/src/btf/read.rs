@@ -14,7 +14,7 @@ use rustc_hash::FxHashMap;
 const MAX_CHAIN: usize = 64;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Extent {
+enum CopyExtent {
     /// Its name and kind: it stands behind a pointer.
     Named,
     Full,
@@ -23,14 +23,14 @@ enum Extent {
 /// Copies types into one table, each once. What a type holds by value is copied whole; a struct, union or enum
 /// that is only pointed to becomes a declaration with its name, unless it has none.
 #[derive(Debug)]
-pub struct Reader<'b, 'd> {
+pub struct BtfReader<'b, 'd> {
     btf: &'b Btf<'d>,
-    known: FxHashMap<u32, (TypeId, Extent)>,
+    known: FxHashMap<u32, (TypeId, CopyExtent)>,
     /// Types in the table without content so far. Recursion would exhaust the stack on a chain of a million typedefs.
-    pending: Vec<(u32, Extent)>,
+    pending: Vec<(u32, CopyExtent)>,
 }
 
-impl<'b, 'd> Reader<'b, 'd> {
+impl<'b, 'd> BtfReader<'b, 'd> {
     /// A reader for one table.
     pub fn new(btf: &'b Btf<'d>) -> Self {
         Self { btf, known: FxHashMap::default(), pending: Vec::new() }
@@ -39,7 +39,7 @@ impl<'b, 'd> Reader<'b, 'd> {
     /// Copies a type and what it needs; gives its id in the table. Fails if one of them is broken.
     pub fn read(&mut self, id: BtfTypeId, table: &mut TypeTable) -> Result<TypeId, BtfError> {
         self.btf.type_record(id)?;
-        let root = self.intern(id.0, Extent::Full, table);
+        let root = self.intern(id.0, CopyExtent::Full, table);
         while let Some((id, extent)) = self.pending.pop() {
             let record = self.btf.type_record(BtfTypeId(id))?;
             let slot = self.known.get(&id).map_or(TypeId::VOID, |(slot, _)| *slot);
@@ -50,7 +50,7 @@ impl<'b, 'd> Reader<'b, 'd> {
         Ok(root)
     }
 
-    fn intern(&mut self, id: u32, extent: Extent, table: &mut TypeTable) -> TypeId {
+    fn intern(&mut self, id: u32, extent: CopyExtent, table: &mut TypeTable) -> TypeId {
         if id == 0 {
             return TypeId::VOID;
         }
@@ -75,16 +75,16 @@ impl<'d> Btf<'d> {
 }
 
 fn not_a_type(from: &Record<'_>, to: &Record<'_>) -> BtfError {
-    from.wrong(format_args!(" refers to {}, which is a {}, not a type", to.id.0, to.kind()))
+    from.format_error(format_args!(" refers to {}, which is a {}, not a type", to.id.0, to.kind()))
 }
 
 /// A type that becomes part of a table.
 struct Conversion<'c, 'd> {
     btf: &'c Btf<'d>,
     record: &'c Record<'d>,
-    extent: Extent,
+    extent: CopyExtent,
     /// Gives the table's id for a type referred to.
-    intern: &'c mut dyn FnMut(u32, Extent) -> TypeId,
+    intern: &'c mut dyn FnMut(u32, CopyExtent) -> TypeId,
 }
 
 impl Conversion<'_, '_> {
@@ -99,7 +99,7 @@ impl Conversion<'_, '_> {
             BtfKind::Float => Type::Base(Base { name: self.name()?, size, encoding: Encoding::Float }),
             BtfKind::Pointer => Type::Pointer {
                 kind: PointerKind::Pointer,
-                target: self.refer(record.target(), Extent::Named)?,
+                target: self.resolve_reference(record.target(), CopyExtent::Named)?,
                 size: u64::from(self.btf.target().pointer_size),
             },
             BtfKind::Const => self.qualified(Qualifier::Const)?,
@@ -109,7 +109,11 @@ impl Conversion<'_, '_> {
             BtfKind::Typedef => Type::Typedef { name: self.name()?, target: self.target()? },
             BtfKind::Array => {
                 let (element, dimensions) = array(self.btf, record)?;
-                Type::Array { element: self.refer(element, self.extent)?, dimensions, is_vector: false }
+                Type::Array {
+                    element: self.resolve_reference(element, self.extent)?,
+                    dimensions,
+                    is_vector: false,
+                }
             }
             BtfKind::Struct | BtfKind::Union | BtfKind::Forward => Type::Aggregate(self.aggregate()?),
             BtfKind::Enum | BtfKind::Enum64 => Type::Enum(self.enumeration()?),
@@ -124,10 +128,10 @@ impl Conversion<'_, '_> {
     }
 
     fn target(&mut self) -> Result<TypeId, BtfError> {
-        self.refer(self.record.target(), self.extent)
+        self.resolve_reference(self.record.target(), self.extent)
     }
 
-    fn refer(&mut self, to: u32, extent: Extent) -> Result<TypeId, BtfError> {
+    fn resolve_reference(&mut self, to: u32, extent: CopyExtent) -> Result<TypeId, BtfError> {
         Ok((self.intern)(check_reference(self.btf, self.record, to)?, extent))
     }
 
@@ -137,7 +141,7 @@ impl Conversion<'_, '_> {
 
     fn text(&self, name: u32) -> Result<Box<str>, BtfError> {
         let bytes = self.btf.string(name).ok_or_else(|| {
-            self.record.wrong(format_args!(": name offset {name:#x} lies outside the strings"))
+            self.record.format_error(format_args!(": name offset {name:#x} lies outside the strings"))
         })?;
         Ok(String::from_utf8_lossy(bytes).into())
     }
@@ -152,7 +156,7 @@ impl Conversion<'_, '_> {
         let name = self.optional_text(record.name())?;
         let is_forward = kind == BtfKind::Forward;
         let is_union = if is_forward { record.info().flag() } else { kind == BtfKind::Union };
-        let is_declaration = is_forward || (self.extent == Extent::Named && name.is_some());
+        let is_declaration = is_forward || (self.extent == CopyExtent::Named && name.is_some());
         let mut members = Vec::new();
         if !is_declaration {
             members.reserve_exact(record.info().vlen() as usize);
@@ -176,7 +180,7 @@ impl Conversion<'_, '_> {
         let (skip, bits) = raw.bit_size.map(|bits| (0, bits)).or_else(narrow).unzip();
         Ok(MemberDecl {
             name: self.optional_text(raw.name)?,
-            ty: self.refer(raw.ty, Extent::Full)?,
+            ty: self.resolve_reference(raw.ty, CopyExtent::Full)?,
             bit_offset: u64::from(raw.bit_offset) + skip.map_or(0, u64::from),
             bit_field: bits.map(u64::from),
             ..MemberDecl::default()
@@ -186,7 +190,8 @@ impl Conversion<'_, '_> {
     fn enumeration(&self) -> Result<Enumeration, BtfError> {
         let record = self.record;
         let name = self.optional_text(record.name())?;
-        let is_declaration = record.info().vlen() == 0 || (self.extent == Extent::Named && name.is_some());
+        let is_declaration =
+            record.info().vlen() == 0 || (self.extent == CopyExtent::Named && name.is_some());
         let values = record.values().take(if is_declaration { 0 } else { usize::MAX });
         let values = values.map(|(name, value)| Ok((self.text(name)?, value)));
         let values = values.collect::<Result<_, BtfError>>()?;
@@ -197,13 +202,13 @@ impl Conversion<'_, '_> {
 
     /// A last parameter without name and type stands for `...`.
     fn prototype(&mut self) -> Result<Prototype, BtfError> {
-        let returns = self.refer(self.record.target(), Extent::Named)?;
+        let returns = self.resolve_reference(self.record.target(), CopyExtent::Named)?;
         let mut prototype = Prototype { returns, parameters: Vec::new(), variadic: false };
         for (name, ty) in self.record.parameters() {
             if ty == 0 {
                 prototype.variadic = true;
             } else {
-                let ty = self.refer(ty, Extent::Named)?;
+                let ty = self.resolve_reference(ty, CopyExtent::Named)?;
                 prototype.parameters.push((self.optional_text(name)?, ty));
             }
         }
@@ -216,7 +221,9 @@ fn check_reference(btf: &Btf<'_>, from: &Record<'_>, to: u32) -> Result<u32, Btf
         _ if to == 0 => Ok(to),
         Some(record) if record.kind().is_type() => Ok(to),
         Some(record) => Err(not_a_type(from, &record)),
-        None => Err(from.wrong(format_args!(" refers to type {to}, but ids end at {}", btf.last_id().0))),
+        None => {
+            Err(from.format_error(format_args!(" refers to type {to}, but ids end at {}", btf.last_id().0)))
+        }
     }
 }
 

@@ -24,7 +24,7 @@ pub(super) struct Info(pub(super) u32);
 
 impl Info {
     pub(super) fn kind(self) -> BtfKind {
-        BtfKind::of(self.number())
+        BtfKind::from_number(self.number())
     }
 
     pub(super) fn number(self) -> u8 {
@@ -52,7 +52,7 @@ pub(super) struct RawMember {
 
 impl<'d> Record<'d> {
     /// What is wrong with it, said behind where it stands.
-    pub(super) fn wrong(&self, what: impl Display) -> BtfError {
+    pub(super) fn format_error(&self, what: impl Display) -> BtfError {
         BtfError(format!("type {} at offset {:#x}{what}", self.id.0, self.offset))
     }
 

@@ -2,7 +2,7 @@
 //!
 //! * `addresses`: which unit holds the code at an address.
 //! * `origins`: what a DIE says, or the one it stems from.
-//! * `survey`: functions, variables and types at the top of a unit.
+//! * `unit_index`: functions, variables and types at the top of a unit.
 //! * `scopes`: a function's scopes, variables and calls.
 //! * `locations`: where code and variables are.
 
@@ -10,9 +10,9 @@ mod addresses;
 mod locations;
 mod origins;
 mod scopes;
-mod survey;
+mod unit_index;
 
 pub use addresses::UnitMap;
-pub use locations::{PlaceRange, VariablePlace};
-pub use scopes::{CallSite, Scope, ScopeKind, ScopeReader, Scopes, Variable};
-pub use survey::{Function, NameKind, Survey, name_hash};
+pub use locations::{LocationRange, VariableLocation};
+pub use scopes::{CallSite, FunctionScopes, Scope, ScopeKind, ScopeReader, Variable};
+pub use unit_index::{Function, NameKind, UnitIndex, name_hash};

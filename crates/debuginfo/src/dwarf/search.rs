@@ -4,12 +4,12 @@
 //! * `signature`: which definitions of one name are the same.
 //! * `index`: all definitions of a file.
 //! * `find`: the definitions of names, and `typedefs`: of typedefs.
-//! * `opened`: the same, looking at no more units than needed.
+//! * `lazy`: the same, looking at no more units than needed.
 
 pub(crate) mod find;
 pub(crate) mod index;
+pub(crate) mod lazy;
 mod needles;
-pub(crate) mod opened;
 mod signature;
 mod spelling;
 pub(crate) mod typedefs;

@@ -5,7 +5,7 @@
 
 /// A machine whose relocations are known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Machine {
+pub(super) enum RelocationMachine {
     X86_64,
     AArch64,
 }
@@ -13,26 +13,26 @@ pub(super) enum Machine {
 /// What a relocation does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Relocation {
-    from: From,
+    origin: ValueOrigin,
     /// How much lower bits of the value are left out.
     shift: u32,
-    place: Place,
+    field: RelocatedField,
     /// Whether it is of a call, so that the symbol is a function.
     pub(super) is_call: bool,
 }
 
 /// What a value counts from: nothing, or where it is put.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum From {
+enum ValueOrigin {
     Zero,
-    Here,
+    RelocatedAddress,
     /// The page where it is put, in pages.
     Page,
 }
 
 /// Where a value is put.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
+enum RelocatedField {
     /// So many bytes.
     Bytes(usize),
     /// So many bits of an instruction of four bytes, from a bit on.
@@ -41,9 +41,9 @@ enum Place {
     Address,
 }
 
-impl Machine {
+impl RelocationMachine {
     /// By its number in ELF headers.
-    pub(super) fn of(number: u64) -> Option<Self> {
+    pub(super) fn from_number(number: u64) -> Option<Self> {
         const EM_X86_64: u64 = 62;
         const EM_AARCH64: u64 = 183;
         match number {
@@ -56,61 +56,63 @@ impl Machine {
     /// What a kind of relocation does; `None` if that is not known.
     pub(super) fn relocation(self, kind: u64) -> Option<Relocation> {
         match self {
-            Self::X86_64 => of_x86(kind),
-            Self::AArch64 => of_aarch64(kind),
+            Self::X86_64 => x86_relocation(kind),
+            Self::AArch64 => aarch64_relocation(kind),
         }
     }
 }
 
-fn bytes(from: From, size: usize) -> Relocation {
-    Relocation { from, shift: 0, place: Place::Bytes(size), is_call: false }
+fn byte_relocation(from: ValueOrigin, size: usize) -> Relocation {
+    Relocation { origin: from, shift: 0, field: RelocatedField::Bytes(size), is_call: false }
 }
 
-fn of_x86(kind: u64) -> Option<Relocation> {
+fn x86_relocation(kind: u64) -> Option<Relocation> {
     Some(match kind {
-        1 => bytes(From::Zero, 8),
-        2 => bytes(From::Here, 4),
-        4 => Relocation { is_call: true, ..bytes(From::Here, 4) },
-        10 | 11 => bytes(From::Zero, 4),
-        24 => bytes(From::Here, 8),
+        1 => byte_relocation(ValueOrigin::Zero, 8),
+        2 => byte_relocation(ValueOrigin::RelocatedAddress, 4),
+        4 => Relocation { is_call: true, ..byte_relocation(ValueOrigin::RelocatedAddress, 4) },
+        10 | 11 => byte_relocation(ValueOrigin::Zero, 4),
+        24 => byte_relocation(ValueOrigin::RelocatedAddress, 8),
         _ => return None,
     })
 }
 
-fn of_aarch64(kind: u64) -> Option<Relocation> {
+fn aarch64_relocation(kind: u64) -> Option<Relocation> {
     let bits = |from, shift, first, count| Relocation {
-        from,
+        origin: from,
         shift,
-        place: Place::Bits(first, count),
+        field: RelocatedField::Bits(first, count),
         is_call: false,
     };
     Some(match kind {
         // ABS64, ABS32, ABS16; PREL64, PREL32, PREL16
-        257 => bytes(From::Zero, 8),
-        258 => bytes(From::Zero, 4),
-        259 => bytes(From::Zero, 2),
-        260 => bytes(From::Here, 8),
-        261 => bytes(From::Here, 4),
-        262 => bytes(From::Here, 2),
+        257 => byte_relocation(ValueOrigin::Zero, 8),
+        258 => byte_relocation(ValueOrigin::Zero, 4),
+        259 => byte_relocation(ValueOrigin::Zero, 2),
+        260 => byte_relocation(ValueOrigin::RelocatedAddress, 8),
+        261 => byte_relocation(ValueOrigin::RelocatedAddress, 4),
+        262 => byte_relocation(ValueOrigin::RelocatedAddress, 2),
         // MOVW_UABS_G0 to G3
-        263 | 264 => bits(From::Zero, 0, 5, 16),
-        265 | 266 => bits(From::Zero, 16, 5, 16),
-        267 | 268 => bits(From::Zero, 32, 5, 16),
-        269 => bits(From::Zero, 48, 5, 16),
+        263 | 264 => bits(ValueOrigin::Zero, 0, 5, 16),
+        265 | 266 => bits(ValueOrigin::Zero, 16, 5, 16),
+        267 | 268 => bits(ValueOrigin::Zero, 32, 5, 16),
+        269 => bits(ValueOrigin::Zero, 48, 5, 16),
         // LD_PREL_LO19, ADR_PREL_LO21, ADR_PREL_PG_HI21 and the same unchecked
-        273 => bits(From::Here, 2, 5, 19),
-        274 => Relocation { place: Place::Address, ..bytes(From::Here, 0) },
-        275 | 276 => Relocation { place: Place::Address, ..bytes(From::Page, 0) },
+        273 => bits(ValueOrigin::RelocatedAddress, 2, 5, 19),
+        274 => {
+            Relocation { field: RelocatedField::Address, ..byte_relocation(ValueOrigin::RelocatedAddress, 0) }
+        }
+        275 | 276 => Relocation { field: RelocatedField::Address, ..byte_relocation(ValueOrigin::Page, 0) },
         // ADD_ABS_LO12_NC, LDST8 to LDST128_ABS_LO12_NC
-        277 | 278 => bits(From::Zero, 0, 10, 12),
-        284 => bits(From::Zero, 1, 10, 11),
-        285 => bits(From::Zero, 2, 10, 10),
-        286 => bits(From::Zero, 3, 10, 9),
-        299 => bits(From::Zero, 4, 10, 8),
+        277 | 278 => bits(ValueOrigin::Zero, 0, 10, 12),
+        284 => bits(ValueOrigin::Zero, 1, 10, 11),
+        285 => bits(ValueOrigin::Zero, 2, 10, 10),
+        286 => bits(ValueOrigin::Zero, 3, 10, 9),
+        299 => bits(ValueOrigin::Zero, 4, 10, 8),
         // TSTBR14, CONDBR19, JUMP26, CALL26
-        279 => bits(From::Here, 2, 5, 14),
-        280 => bits(From::Here, 2, 5, 19),
-        282 | 283 => Relocation { is_call: true, ..bits(From::Here, 2, 0, 26) },
+        279 => bits(ValueOrigin::RelocatedAddress, 2, 5, 14),
+        280 => bits(ValueOrigin::RelocatedAddress, 2, 5, 19),
+        282 | 283 => Relocation { is_call: true, ..bits(ValueOrigin::RelocatedAddress, 2, 0, 26) },
         _ => return None,
     })
 }
@@ -118,32 +120,32 @@ fn of_aarch64(kind: u64) -> Option<Relocation> {
 impl Relocation {
     /// How many bytes it changes.
     pub(super) fn size(self) -> usize {
-        match self.place {
-            Place::Bytes(size) => size,
-            Place::Bits(..) | Place::Address => 4,
+        match self.field {
+            RelocatedField::Bytes(size) => size,
+            RelocatedField::Bits(..) | RelocatedField::Address => 4,
         }
     }
 
     /// The bytes at an address once a value is put there, of those that are there.
     pub(super) fn apply(self, old: u64, here: u64, value: u64) -> u64 {
         const PAGE_BITS: u32 = 12;
-        let value = match self.from {
-            From::Zero => value,
-            From::Here => value.wrapping_sub(here),
-            From::Page => (value >> PAGE_BITS).wrapping_sub(here >> PAGE_BITS),
+        let value = match self.origin {
+            ValueOrigin::Zero => value,
+            ValueOrigin::RelocatedAddress => value.wrapping_sub(here),
+            ValueOrigin::Page => (value >> PAGE_BITS).wrapping_sub(here >> PAGE_BITS),
         };
         let value = value >> self.shift;
-        match self.place {
-            Place::Bytes(_) => value,
-            Place::Bits(first, count) => insert(old, value, first, count),
-            Place::Address => insert(insert(old, value, 29, 2), value >> 2, 5, 19),
+        match self.field {
+            RelocatedField::Bytes(_) => value,
+            RelocatedField::Bits(first, count) => insert_bits(old, value, first, count),
+            RelocatedField::Address => insert_bits(insert_bits(old, value, 29, 2), value >> 2, 5, 19),
         }
     }
 }
 
 /// Some bits replaced by the lowest of a value. Those of `ldr` behind the page's are scaled with the access, so that
 /// fewer than 12 stay and the rest of the field is zero.
-fn insert(old: u64, value: u64, first: u32, count: u32) -> u64 {
+fn insert_bits(old: u64, value: u64, first: u32, count: u32) -> u64 {
     let mask = ((1 << count) - 1) << first;
     old & !mask | value << first & mask
 }
@@ -153,7 +155,7 @@ mod tests {
     use super::*;
 
     fn applied(kind: u64, word: u64, here: u64, value: u64) -> u64 {
-        Machine::AArch64.relocation(kind).unwrap().apply(word, here, value)
+        RelocationMachine::AArch64.relocation(kind).unwrap().apply(word, here, value)
     }
 
     #[test]
@@ -169,12 +171,13 @@ mod tests {
 
     #[test]
     fn bytes_get_values_and_distances() {
-        let x86 = |kind, here, value| Machine::X86_64.relocation(kind).unwrap().apply(0, here, value);
+        let x86 =
+            |kind, here, value| RelocationMachine::X86_64.relocation(kind).unwrap().apply(0, here, value);
         assert_eq!((x86(1, 8, 0x1234), x86(2, 0x1000, 0x0ffc) as u32), (0x1234, 0xffff_fffc));
-        assert!(Machine::X86_64.relocation(4).unwrap().is_call);
-        assert_eq!(Machine::X86_64.relocation(99), None);
+        assert!(RelocationMachine::X86_64.relocation(4).unwrap().is_call);
+        assert_eq!(RelocationMachine::X86_64.relocation(99), None);
         assert_eq!(applied(261, 0, 0x1000, 0x1010), 0x10);
-        assert_eq!(Machine::of(183), Some(Machine::AArch64));
-        assert_eq!(Machine::of(21), None);
+        assert_eq!(RelocationMachine::from_number(183), Some(RelocationMachine::AArch64));
+        assert_eq!(RelocationMachine::from_number(21), None);
     }
 }

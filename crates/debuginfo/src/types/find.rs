@@ -2,61 +2,61 @@
 
 use super::open::Types;
 use crate::btf::{Btf, BtfKind, BtfTypeId};
-use crate::dwarf::{self, DieRef, Opened, TypeReader};
+use crate::dwarf::{self, DieRef, LazyDwarf, TypeReader};
 use anyhow::Result;
-use fieldline_layout::types::split_path;
+use fieldline_layout::types::split_namespace;
 
 /// One definition of a name.
 #[derive(Clone, Debug)]
-pub struct Entry {
+pub struct TypeDefinition {
     /// Tag, or name of the typedef.
     pub name: Box<str>,
     /// Whether it is a typedef.
     pub is_typedef: bool,
-    /// How many units define it alike; 0 where the format has no units.
+    /// How many units have an equal definition; 0 where the format has no units.
     pub units: u32,
     /// Whether it is known only inside functions, classes or namespaces.
     pub is_nested: bool,
-    pub(super) source: Source,
+    pub(super) source: DefinitionSource,
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Source {
+pub(super) enum DefinitionSource {
     Die(DieRef),
     Btf(BtfTypeId),
 }
 
-impl Entry {
+impl TypeDefinition {
     /// The DIE it was found at, if the format has such.
     pub fn die(&self) -> Option<DieRef> {
         match self.source {
-            Source::Die(die) => Some(die),
-            Source::Btf(_) => None,
+            DefinitionSource::Die(die) => Some(die),
+            DefinitionSource::Btf(_) => None,
         }
     }
 }
 
 impl Types<'_, '_> {
     /// All definitions of a name.
-    pub fn find(&self, name: &str) -> Result<Vec<Entry>> {
+    pub fn find(&self, name: &str) -> Result<Vec<TypeDefinition>> {
         Ok(self.find_many(&[name])?.pop().unwrap_or_default())
     }
 
     /// All definitions of each of some names.
-    pub fn find_many(&self, names: &[&str]) -> Result<Vec<Vec<Entry>>> {
-        let bare: Vec<&str> = names.iter().map(|name| split_path(name).1).collect();
+    pub fn find_many(&self, names: &[&str]) -> Result<Vec<Vec<TypeDefinition>>> {
+        let bare: Vec<&str> = names.iter().map(|name| split_namespace(name).1).collect();
         let mut found = match self {
-            Self::Dwarf { dwarf, census } => find_in_dwarf(dwarf, *census, &bare)?,
+            Self::Dwarf { dwarf, companion_btf: census } => find_in_dwarf(dwarf, *census, &bare)?,
             Self::Btf { btf, .. } => find_in_btf(btf, &bare),
         };
         for (name, entries) in names.iter().zip(&mut found) {
-            if let (Some(path), _) = split_path(name) {
+            if let (Some(path), _) = split_namespace(name) {
                 let whole = match self {
                     Self::Dwarf { dwarf, .. } => Some(dwarf.all()?),
                     Self::Btf { .. } => None,
                 };
                 entries.retain(|entry| {
-                    whole.zip(entry.die()).is_some_and(|(dwarf, die)| is_in(dwarf, die, path))
+                    whole.zip(entry.die()).is_some_and(|(dwarf, die)| is_in_namespace(dwarf, die, path))
                 });
             }
         }
@@ -64,9 +64,11 @@ impl Types<'_, '_> {
     }
 
     /// All definitions of the file.
-    pub fn all(&self) -> Result<Vec<Entry>> {
+    pub fn all(&self) -> Result<Vec<TypeDefinition>> {
         match self {
-            Self::Dwarf { dwarf, .. } => Ok(dwarf::index(dwarf.all()?)?.into_iter().map(entry).collect()),
+            Self::Dwarf { dwarf, .. } => {
+                Ok(dwarf::index_definitions(dwarf.all()?)?.into_iter().map(entry_from_dwarf).collect())
+            }
             Self::Btf { btf, .. } => {
                 let all = btf.definitions();
                 Ok(all.map(|found| btf_entry(found.name, found.kind == BtfKind::Typedef, found.id)).collect())
@@ -75,32 +77,34 @@ impl Types<'_, '_> {
     }
 
     /// The source file of the unit an entry was found in first, if the format has units.
-    pub fn unit_name(&self, entry: &Entry) -> Result<Option<String>> {
+    pub fn unit_name(&self, entry: &TypeDefinition) -> Result<Option<String>> {
         match (self, entry.source) {
-            (Self::Dwarf { dwarf, .. }, Source::Die(die)) => Ok(Some(dwarf.all()?.unit_name(die.unit)?)),
+            (Self::Dwarf { dwarf, .. }, DefinitionSource::Die(die)) => {
+                Ok(Some(dwarf.all()?.unit_name(die.unit)?))
+            }
             _ => Ok(None),
         }
     }
 }
 
 /// Whether a type stands in some namespaces, of which outer ones may be left out.
-fn is_in(dwarf: &dwarf::Dwarf<'_>, die: DieRef, path: &str) -> bool {
+fn is_in_namespace(dwarf: &dwarf::Dwarf<'_>, die: DieRef, path: &str) -> bool {
     let whole = dwarf.path_of(die);
     let rest = whole.as_deref().and_then(|whole| whole.strip_suffix(path));
     rest.is_some_and(|front| front.is_empty() || front.ends_with("::"))
 }
 
-fn entry(definition: dwarf::DwarfDefinition) -> Entry {
-    Entry {
+fn entry_from_dwarf(definition: dwarf::DwarfDefinition) -> TypeDefinition {
+    TypeDefinition {
         name: definition.name,
         is_typedef: definition.is_typedef,
         units: definition.units,
         is_nested: definition.is_nested,
-        source: Source::Die(definition.die),
+        source: DefinitionSource::Die(definition.die),
     }
 }
 
-fn find_in_btf(btf: &Btf<'_>, names: &[&str]) -> Vec<Vec<Entry>> {
+fn find_in_btf(btf: &Btf<'_>, names: &[&str]) -> Vec<Vec<TypeDefinition>> {
     let found = names.iter().zip(btf.find_many(names)).map(|(name, found)| {
         let is_typedef = |id: &BtfTypeId| btf.kind(*id) == Some(BtfKind::Typedef);
         // A tag and a typedef of the same name nearly always mean the same struct: the tag stands for both.
@@ -111,22 +115,27 @@ fn find_in_btf(btf: &Btf<'_>, names: &[&str]) -> Vec<Vec<Entry>> {
     found.collect()
 }
 
-fn find_in_dwarf(dwarf: &Opened<'_>, census: Option<&Btf<'_>>, names: &[&str]) -> Result<Vec<Vec<Entry>>> {
-    let known: Vec<Census> = match census {
-        Some(btf) => btf.find_many(names).iter().map(|found| census_of(btf, found)).collect(),
-        None => vec![Census::Unknown; names.len()],
+fn find_in_dwarf(
+    dwarf: &LazyDwarf<'_>,
+    census: Option<&Btf<'_>>,
+    names: &[&str],
+) -> Result<Vec<Vec<TypeDefinition>>> {
+    let known: Vec<DefinitionCount> = match census {
+        Some(btf) => btf.find_many(names).iter().map(|found| count_definitions(btf, found)).collect(),
+        None => vec![DefinitionCount::Unknown; names.len()],
     };
-    let of = |wanted| -> Vec<usize> { (0..names.len()).filter(|name| known[*name] == wanted).collect() };
+    let names_with =
+        |wanted| -> Vec<usize> { (0..names.len()).filter(|name| known[*name] == wanted).collect() };
     let texts = |of: &[usize]| -> Vec<&str> { of.iter().map(|name| names[*name]).collect() };
-    let mut found: Vec<Vec<Entry>> = vec![Vec::new(); names.len()];
-    let single = of(Census::OneDefinition);
+    let mut found: Vec<Vec<TypeDefinition>> = vec![Vec::new(); names.len()];
+    let single = names_with(DefinitionCount::OneDefinition);
     for (name, first) in single.iter().zip(dwarf.find_first_many(&texts(&single))?) {
-        found[*name].extend(first.map(entry));
+        found[*name].extend(first.map(entry_from_dwarf));
     }
-    let others = of(Census::Unknown);
+    let others = names_with(DefinitionCount::Unknown);
     if !others.is_empty() {
         for (name, all) in others.iter().zip(dwarf::find_many(dwarf.all()?, &texts(&others))?) {
-            found[*name].extend(all.into_iter().map(entry));
+            found[*name].extend(all.into_iter().map(entry_from_dwarf));
         }
     }
     let rest: Vec<usize> = (0..names.len()).filter(|name| found[*name].is_empty()).collect();
@@ -139,17 +148,17 @@ fn find_in_dwarf(dwarf: &Opened<'_>, census: Option<&Btf<'_>>, names: &[&str]) -
 }
 
 /// A typedef, if it is one of a struct (that has a tag of its own).
-fn typedef_in_dwarf(dwarf: &Opened<'_>, name: &str, die: DieRef) -> Result<Option<Entry>> {
-    let source = Source::Die(die);
-    let found = Entry { name: name.into(), is_typedef: true, units: 0, is_nested: false, source };
-    let mut reader = TypeReader::new(dwarf.holding(die)?);
+fn typedef_in_dwarf(dwarf: &LazyDwarf<'_>, name: &str, die: DieRef) -> Result<Option<TypeDefinition>> {
+    let source = DefinitionSource::Die(die);
+    let found = TypeDefinition { name: name.into(), is_typedef: true, units: 0, is_nested: false, source };
+    let mut reader = TypeReader::new(dwarf.units_for_die(die)?);
     let id = reader.read(die)?;
     Ok(reader.table().aggregate(id).is_some().then_some(found))
 }
 
 /// How many definitions of a name there are, as far as BTF tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Census {
+enum DefinitionCount {
     /// One struct or union, by tag or as a typedef of one without.
     OneDefinition,
     /// One typedef of a struct or union that has a tag of its own.
@@ -160,18 +169,18 @@ enum Census {
 
 /// What BTF knows of a name. The kernel's BTF is made from all its DWARF and joins definitions only if they are equal,
 /// so if it has one, DWARF has one too, though in many units.
-fn census_of(btf: &Btf<'_>, found: &[BtfTypeId]) -> Census {
-    let mut behind = found.iter().map(|id| btf.aggregate_behind(*id));
-    let Some(Some(only)) = behind.next() else { return Census::Unknown };
+fn count_definitions(btf: &Btf<'_>, found: &[BtfTypeId]) -> DefinitionCount {
+    let mut behind = found.iter().map(|id| btf.resolve_aggregate(*id));
+    let Some(Some(only)) = behind.next() else { return DefinitionCount::Unknown };
     let is_tag = found.contains(&only) || btf.name(only).is_none();
     match behind.all(|other| other == Some(only)) {
-        true if is_tag => Census::OneDefinition,
-        true if found.len() == 1 => Census::OneTypedef,
-        _ => Census::Unknown,
+        true if is_tag => DefinitionCount::OneDefinition,
+        true if found.len() == 1 => DefinitionCount::OneTypedef,
+        _ => DefinitionCount::Unknown,
     }
 }
 
-fn btf_entry(name: &[u8], is_typedef: bool, id: BtfTypeId) -> Entry {
+fn btf_entry(name: &[u8], is_typedef: bool, id: BtfTypeId) -> TypeDefinition {
     let name = String::from_utf8_lossy(name).into_owned().into_boxed_str();
-    Entry { name, is_typedef, units: 0, is_nested: false, source: Source::Btf(id) }
+    TypeDefinition { name, is_typedef, units: 0, is_nested: false, source: DefinitionSource::Btf(id) }
 }

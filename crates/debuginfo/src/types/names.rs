@@ -4,16 +4,16 @@ use super::open::Types;
 use anyhow::Result;
 
 /// `struct foo` and `foo` mean the same.
-pub fn bare(name: &str) -> &str {
+pub fn strip_keyword(name: &str) -> &str {
     ["struct ", "union ", "class "].iter().find_map(|kind| name.strip_prefix(kind)).unwrap_or(name).trim()
 }
 
 /// Says that a name is not there, and which near it are.
-pub fn not_found(types: &Types<'_, '_>, name: &str) -> Result<anyhow::Error> {
+pub fn not_found_error(types: &Types<'_, '_>, name: &str) -> Result<anyhow::Error> {
     let all = types.all()?;
     let mut near: Vec<(usize, &str)> = all
         .iter()
-        .map(|entry| (distance(name, &entry.name), entry.name.as_ref()))
+        .map(|entry| (edit_distance(name, &entry.name), entry.name.as_ref()))
         .filter(|(distance, candidate)| *distance <= name.len() / 3 + 1 || candidate.contains(name))
         .collect();
     near.sort_unstable();
@@ -25,7 +25,7 @@ pub fn not_found(types: &Types<'_, '_>, name: &str) -> Result<anyhow::Error> {
 }
 
 /// Edits from one name to another (Levenshtein), in bytes.
-pub fn distance(left: &str, right: &str) -> usize {
+pub fn edit_distance(left: &str, right: &str) -> usize {
     let right = right.as_bytes();
     let mut row: Vec<usize> = (0..=right.len()).collect();
     for (at, byte) in left.bytes().enumerate() {
@@ -46,14 +46,14 @@ mod tests {
 
     #[test]
     fn a_keyword_in_front_of_the_name_is_fine() {
-        assert_eq!(bare("struct run_queue"), "run_queue");
-        assert_eq!(bare("run_queue"), "run_queue");
+        assert_eq!(strip_keyword("struct run_queue"), "run_queue");
+        assert_eq!(strip_keyword("run_queue"), "run_queue");
     }
 
     #[test]
     fn distance_counts_edits() {
-        assert_eq!(distance("run_queue", "run_queue"), 0);
-        assert_eq!(distance("runqueue", "run_queue"), 1);
-        assert_eq!(distance("", "abc"), 3);
+        assert_eq!(edit_distance("run_queue", "run_queue"), 0);
+        assert_eq!(edit_distance("runqueue", "run_queue"), 1);
+        assert_eq!(edit_distance("", "abc"), 3);
     }
 }

@@ -1,7 +1,7 @@
 //! A file's debug info, of whichever format it has.
 
 use crate::btf::{self, Btf};
-use crate::dwarf::{self, DebugSections, Opened};
+use crate::dwarf::{self, DebugSections, LazyDwarf};
 use crate::{Elf, Error, FileBytes};
 use anyhow::{Context, Result};
 use std::borrow::Cow;
@@ -9,7 +9,7 @@ use std::path::Path;
 
 /// A format of debug info.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
+pub enum DebugFormat {
     /// DWARF.
     Dwarf,
     /// BTF.
@@ -20,7 +20,7 @@ pub enum Format {
 #[expect(missing_docs, reason = "the words of each variant say what its fields are")]
 pub enum Types<'a, 's> {
     /// DWARF: the units read so far, and BTF of the same file, if it tells how many definitions a name has.
-    Dwarf { dwarf: &'a Opened<'s>, census: Option<&'a Btf<'a>> },
+    Dwarf { dwarf: &'a LazyDwarf<'s>, companion_btf: Option<&'a Btf<'a>> },
     /// BTF: the section, and the file's name for messages.
     Btf { btf: &'a Btf<'s>, file: &'a str },
 }
@@ -46,7 +46,7 @@ impl Types<'_, '_> {
 /// If the file can't be read, has no debug info of this format, or the work fails.
 pub fn with_types<T>(
     path: &Path,
-    format: Option<Format>,
+    format: Option<DebugFormat>,
     base: Option<&Path>,
     work: impl FnOnce(&Types<'_, '_>) -> Result<T>,
 ) -> Result<T> {
@@ -70,15 +70,15 @@ fn open(path: &Path, format: Option<Format>, base: Option<&Path>, work: &mut Wor
     let elf = Elf::parse(&file)?;
     let has_dwarf = elf.has_dwarf();
     let use_btf = match format {
-        Some(format) => format == Format::Btf,
+        Some(format) => format == DebugFormat::Btf,
         None => !has_dwarf && elf.has_section(".BTF"),
     };
     if !use_btf {
         let section = elf.section(".BTF")?;
         return with_dwarf(&elf, &mut |dwarf| {
-            let btf = section.as_deref().filter(|_| !dwarf::has_types_beyond_btf(dwarf.head()));
+            let btf = section.as_deref().filter(|_| !dwarf::has_types_beyond_btf(dwarf.first_units()));
             let btf = btf.and_then(|bytes| btf::parse(bytes, None).ok());
-            work(&Types::Dwarf { dwarf, census: btf.as_ref() })
+            work(&Types::Dwarf { dwarf, companion_btf: btf.as_ref() })
         });
     }
     let section = elf.section(".BTF")?.ok_or_else(|| Error::Missing {
@@ -114,9 +114,9 @@ fn with_btf(file: &FileBytes, bytes: &[u8], base: Option<&Path>, work: &mut Work
 }
 
 /// Opens a file's DWARF and works on it.
-fn with_dwarf(elf: &Elf<'_>, work: &mut dyn FnMut(&Opened<'_>) -> Result<()>) -> Result<()> {
+fn with_dwarf(elf: &Elf<'_>, work: &mut dyn FnMut(&LazyDwarf<'_>) -> Result<()>) -> Result<()> {
     let sup_file = dwarf::open_alt_link(elf)?;
     let sup = sup_file.as_ref().map(Elf::parse).transpose()?;
     let sections = DebugSections::load(elf, sup.as_ref())?;
-    work(&Opened::new(&sections)?)
+    work(&LazyDwarf::new(&sections)?)
 }

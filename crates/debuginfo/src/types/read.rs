@@ -1,7 +1,7 @@
 //! Definitions read into a table, and as layouts.
 
-use super::find::{Entry, Source};
-use super::names::not_found;
+use super::find::{DefinitionSource, TypeDefinition};
+use super::names::not_found_error;
 use super::open::Types;
 use crate::btf;
 use crate::dwarf::TypeReader;
@@ -10,25 +10,34 @@ use fieldline_layout::{Layout, TypeId, TypeTable};
 
 /// Reads entries into a table.
 #[expect(missing_docs, reason = "the words of each variant say what its fields are")]
-pub enum Reader<'a, 's> {
+pub enum DefinitionReader<'a, 's> {
     /// Out of DWARF.
     Dwarf(TypeReader<'a, 's>),
     /// Out of BTF: what reads, what was read, and the file's name for messages.
-    Btf { reader: btf::Reader<'a, 's>, table: TypeTable, file: &'a str },
+    Btf { reader: btf::BtfReader<'a, 's>, table: TypeTable, file: &'a str },
 }
 
 impl<'a, 's> Types<'a, 's> {
     /// A reader of some entries, with an empty table.
-    pub fn reader<'e>(&self, entries: impl IntoIterator<Item = &'e Entry>) -> Result<Reader<'a, 's>> {
+    pub fn reader<'e>(
+        &self,
+        entries: impl IntoIterator<Item = &'e TypeDefinition>,
+    ) -> Result<DefinitionReader<'a, 's>> {
         Ok(match self {
             Self::Dwarf { dwarf, .. } => {
-                let mut dies = entries.into_iter().filter_map(Entry::die);
-                let are_early = dies.all(|die| dwarf.is_in_head(die));
-                Reader::Dwarf(TypeReader::new(if are_early { dwarf.head() } else { dwarf.all()? }))
+                let mut dies = entries.into_iter().filter_map(TypeDefinition::die);
+                let are_early = dies.all(|die| dwarf.is_in_first_units(die));
+                DefinitionReader::Dwarf(TypeReader::new(if are_early {
+                    dwarf.first_units()
+                } else {
+                    dwarf.all()?
+                }))
             }
-            Self::Btf { btf, file } => {
-                Reader::Btf { reader: btf::Reader::new(btf), table: TypeTable::new(btf.target()), file }
-            }
+            Self::Btf { btf, file } => DefinitionReader::Btf {
+                reader: btf::BtfReader::new(btf),
+                table: TypeTable::new(btf.target()),
+                file,
+            },
         })
     }
 
@@ -36,20 +45,20 @@ impl<'a, 's> Types<'a, 's> {
     pub fn layouts(&self, name: &str) -> Result<Vec<Layout>> {
         let mut entries = self.find(name)?;
         if entries.is_empty() {
-            return Err(not_found(self, name)?);
+            return Err(not_found_error(self, name)?);
         }
         entries.sort_by_key(|entry| std::cmp::Reverse(entry.units));
         let mut reader = self.reader(&entries)?;
         let mut layouts = Vec::new();
         for entry in &entries {
             let id = reader.read(entry)?;
-            layouts.extend(Layout::of(reader.table(), id));
+            layouts.extend(Layout::from_type(reader.table(), id));
         }
         Ok(layouts)
     }
 
     /// The definition of a name with a given fingerprint: the one a profile or a plan was made with.
-    pub fn layout_like(&self, name: &str, fingerprint: u64) -> Result<Layout> {
+    pub fn layout_with_fingerprint(&self, name: &str, fingerprint: u64) -> Result<Layout> {
         let found = self.layouts(name)?.into_iter().find(|layout| layout.fingerprint() == fingerprint);
         found.with_context(|| {
             format!("{}: struct {name} has another layout here than where the profile was made", self.file())
@@ -57,12 +66,12 @@ impl<'a, 's> Types<'a, 's> {
     }
 }
 
-impl Reader<'_, '_> {
+impl DefinitionReader<'_, '_> {
     /// Reads a definition and all it holds by value.
-    pub fn read(&mut self, entry: &Entry) -> Result<TypeId> {
+    pub fn read(&mut self, entry: &TypeDefinition) -> Result<TypeId> {
         match (self, entry.source) {
-            (Self::Dwarf(reader), Source::Die(die)) => Ok(reader.read(die)?),
-            (Self::Btf { reader, table, file }, Source::Btf(id)) => {
+            (Self::Dwarf(reader), DefinitionSource::Die(die)) => Ok(reader.read(die)?),
+            (Self::Btf { reader, table, file }, DefinitionSource::Btf(id)) => {
                 reader.read(id, table).with_context(|| (*file).to_owned())
             }
             _ => anyhow::bail!("{}: of another format", entry.name),

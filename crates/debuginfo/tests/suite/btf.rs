@@ -1,6 +1,6 @@
 //! BTF as compilers and kernels write it, put together record by record, and BTF that is broken.
 
-use fieldline_debuginfo::btf::{self, Btf, BtfError, BtfKind, BtfTypeId, Reader};
+use fieldline_debuginfo::btf::{self, Btf, BtfError, BtfKind, BtfReader, BtfTypeId};
 use fieldline_layout::types::{AggregateKind, Encoding, MemberDecl, Type, TypeId, TypeTable};
 use std::path::Path;
 
@@ -81,7 +81,7 @@ fn only(btf: &Btf<'_>, name: &str) -> BtfTypeId {
 
 /// One type with what it needs.
 fn read(btf: &Btf<'_>, id: BtfTypeId, table: &mut TypeTable) -> Result<TypeId, BtfError> {
-    Reader::new(btf).read(id, table)
+    BtfReader::new(btf).read(id, table)
 }
 
 /// All types, those of the base included, but for functions, which are none.
@@ -92,7 +92,7 @@ struct All {
 
 impl All {
     fn read(btf: &Btf<'_>) -> Result<Self, BtfError> {
-        let (mut table, mut reader) = (TypeTable::new(btf.target()), Reader::new(btf));
+        let (mut table, mut reader) = (TypeTable::new(btf.target()), BtfReader::new(btf));
         let last = btf.ids().last().map_or(0, |id| id.0);
         let ids = (0..=last).map(BtfTypeId).map(|id| match btf.kind(id) {
             None | Some(BtfKind::Function) => Ok(TypeId::VOID),
@@ -143,7 +143,7 @@ fn structs_behind_pointers_are_declarations_until_they_are_held() {
     let bytes = writer.bytes();
     let btf = btf::parse(&bytes, None).expect("well-formed");
     let mut table = TypeTable::new(btf.target());
-    let mut reader = Reader::new(&btf);
+    let mut reader = BtfReader::new(&btf);
     reader.read(only(&btf, "points"), &mut table).expect("well-formed");
     let far = |table: &TypeTable| {
         let all = table.iter().filter_map(|(_, ty)| match ty {
@@ -452,7 +452,7 @@ fn a_struct_may_not_claim_more_members_than_there_are_bytes() {
 fn use_all(btf: &Btf<'_>) {
     let _ = All::read(btf);
     let mut table = TypeTable::new(btf.target());
-    let mut reader = Reader::new(btf);
+    let mut reader = BtfReader::new(btf);
     for found in btf.definitions() {
         let _ = reader.read(found.id, &mut table);
         let _ = btf.find(&String::from_utf8_lossy(found.name));

@@ -1,6 +1,6 @@
 //! Many names looked for together are found as they are one by one.
 
-use fieldline_debuginfo::dwarf::{self, DebugSections, Dwarf, Opened};
+use fieldline_debuginfo::dwarf::{self, DebugSections, Dwarf, LazyDwarf};
 use fieldline_debuginfo::{Elf, FileBytes};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -26,8 +26,11 @@ fn with_sections(path: &Path, work: impl FnOnce(&DebugSections<'_>)) {
 
 /// All names of a file, some that are their tails, and some that are not there, one of them twice.
 fn names(dwarf: &Dwarf<'_>) -> Vec<String> {
-    let all: BTreeSet<String> =
-        dwarf::index(dwarf).unwrap().into_iter().map(|definition| definition.name.into_string()).collect();
+    let all: BTreeSet<String> = dwarf::index_definitions(dwarf)
+        .unwrap()
+        .into_iter()
+        .map(|definition| definition.name.into_string())
+        .collect();
     let tails = all.iter().filter_map(|name| name.get(1..).map(str::to_owned));
     let others = ["gone", "no_such_name_anywhere", "", "x", "gone"].map(str::to_owned);
     all.iter().cloned().chain(tails).chain(others).collect()
@@ -71,9 +74,9 @@ fn what_is_opened_early_is_found_as_in_the_whole() {
             let dwarf = Dwarf::new(sections).unwrap();
             let names = names(&dwarf);
             let names: Vec<&str> = names.iter().map(String::as_str).collect();
-            let opened = Opened::new(sections).unwrap().find_first_many(&names).unwrap();
+            let opened = LazyDwarf::new(sections).unwrap().find_first_many(&names).unwrap();
             assert_eq!(opened, dwarf::find_first_many(&dwarf, &names).unwrap(), "{}", path.display());
-            let opened = Opened::new(sections).unwrap().find_typedefs(&names).unwrap();
+            let opened = LazyDwarf::new(sections).unwrap().find_typedefs(&names).unwrap();
             assert_eq!(opened, dwarf::find_typedefs(&dwarf, &names).unwrap(), "{}", path.display());
             all_typedefs += opened.iter().flatten().count();
         });
@@ -88,12 +91,12 @@ fn names_that_units_give_by_index_are_found() {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/layout/torture.c");
     let mut clang = Command::new("clang");
     clang.args(["-gdwarf-5", "-w", "-c"]).arg(source).arg("-o").arg(&object);
-    if !fieldline_testing::have("clang", clang.status().is_ok_and(|status| status.success())) {
+    if !fieldline_testing::is_available("clang", clang.status().is_ok_and(|status| status.success())) {
         return;
     }
     with_sections(&object, |sections| {
         let dwarf = Dwarf::new(sections).unwrap();
-        let all = dwarf::index(&dwarf).unwrap();
+        let all = dwarf::index_definitions(&dwarf).unwrap();
         let names: Vec<&str> = all.iter().map(|of| of.name.as_ref()).chain(["gone", ""]).collect();
         let together = dwarf::find_many(&dwarf, &names).unwrap();
         let firsts = dwarf::find_first_many(&dwarf, &names).unwrap();

@@ -46,9 +46,9 @@ fn recording(name: &str, attr: Attr, samples: &[SampleValues<'_>]) -> RecordingW
     recording
 }
 
-fn found(recording: &RecordingWriter) -> Vec<DoctorFinding> {
-    let file = SampleFile::of_bytes(recording.to_file()).unwrap();
-    blind_spots(file.facts(), &file.tally().unwrap(), None)
+fn find_blind_spots(recording: &RecordingWriter) -> Vec<DoctorFinding> {
+    let file = SampleFile::from_bytes(recording.to_file()).unwrap();
+    blind_spots(file.facts(), &file.count_records().unwrap(), None)
 }
 
 fn keys_of(spots: &[DoctorFinding]) -> Vec<&str> {
@@ -56,13 +56,13 @@ fn keys_of(spots: &[DoctorFinding]) -> Vec<&str> {
 }
 
 fn keys(recording: &RecordingWriter) -> Vec<String> {
-    found(recording).into_iter().map(|spot| spot.key).collect()
+    find_blind_spots(recording).into_iter().map(|spot| spot.key).collect()
 }
 
 /// The key of the only spot, and whether its sentence and its evidence say something.
 fn assert_only(spots: &[DoctorFinding], key: &str, what: &str, why: &str) {
     assert_eq!(keys_of(spots), [key]);
-    assert!(spots[0].what.contains(what) && spots[0].why.contains(why), "{spots:?}");
+    assert!(spots[0].message.contains(what) && spots[0].evidence.contains(why), "{spots:?}");
 }
 
 fn good_samples() -> [SampleValues<'static>; 3] {
@@ -75,7 +75,7 @@ fn good_samples() -> [SampleValues<'static>; 3] {
 
 #[test]
 fn a_recording_of_loads_and_stores_everywhere_has_no_blind_spot() {
-    assert_eq!(found(&recording("mem", loads(3), &good_samples())), []);
+    assert_eq!(find_blind_spots(&recording("mem", loads(3), &good_samples())), []);
 }
 
 #[test]
@@ -84,10 +84,12 @@ fn a_clock_is_blind_to_code_with_interrupts_off() {
         let sample_type = SampleFields(MEMORY.0 & !SampleFields::ADDR.0 & !SampleFields::DATA_SRC.0);
         let attr = Attr { kind: 1, config, sample_type, ..Attr::default() };
         let samples = [access(0, 0, CpuMode::Kernel), access(0, 0, CpuMode::User)];
-        let spots = found(&recording(name, attr.clone(), &samples));
+        let spots = find_blind_spots(&recording(name, attr.clone(), &samples));
         assert_eq!((spots[0].key.as_str(), spots[0].severity), ("clock-event", Severity::CannotAnswer));
-        assert!(spots[0].what.starts_with(name) && spots[0].why.contains(&format!("config {config};")));
-        assert!(spots[0].what.contains("interrupts are off") && spots[0].remedy.contains("perf mem"));
+        assert!(
+            spots[0].message.starts_with(name) && spots[0].evidence.contains(&format!("config {config};"))
+        );
+        assert!(spots[0].message.contains("interrupts are off") && spots[0].remedy.contains("perf mem"));
         // A clock that leaves the kernel out is not blind to it by being a clock.
         let user = Attr { flags: EXCLUDE_KERNEL, ..attr };
         let keys = keys(&recording(name, user, &samples[1..]));
@@ -102,9 +104,9 @@ fn other_software_events_are_no_clocks() {
 }
 
 #[test]
-fn a_load_threshold_is_said_with_its_cycles() {
+fn a_load_threshold_is_reported_with_its_cycles() {
     let samples = [access(LOAD_L3, 40, CpuMode::Kernel), access(STORE_L1, 0, CpuMode::User)];
-    let spots = found(&recording("mem-loads", loads(30), &samples));
+    let spots = find_blind_spots(&recording("mem-loads", loads(30), &samples));
     assert_only(
         &spots,
         "load-threshold",
@@ -115,10 +117,10 @@ fn a_load_threshold_is_said_with_its_cycles() {
 }
 
 #[test]
-fn a_threshold_that_no_attribute_tells_is_seen_in_the_loads() {
+fn a_threshold_without_an_attribute_is_found_by_the_loads() {
     let attr = Attr { kind: 11, config: 0, ..loads(0) };
     let samples = [access(LOAD_L3, 40, CpuMode::Kernel), access(STORE_L1, 0, CpuMode::User)];
-    let spots = found(&recording("ibs_op//", attr, &samples));
+    let spots = find_blind_spots(&recording("ibs_op//", attr, &samples));
     assert_only(&spots, "load-threshold", "no load of ibs_op// took fewer than 40", "less than 40 cycles");
 }
 
@@ -126,10 +128,10 @@ fn a_threshold_that_no_attribute_tells_is_seen_in_the_loads() {
 fn addresses_missing_for_either_reason() {
     let without = SampleFields(MEMORY.0 & !SampleFields::ADDR.0);
     let attr = Attr { sample_type: without, ..loads(3) };
-    let spots = found(&recording("mem", attr, &good_samples()));
+    let spots = find_blind_spots(&recording("mem", attr, &good_samples()));
     assert_only(&spots, "no-addresses", "samples of mem have no data address", "0 of 300 samples of mem");
     let zeros = good_samples().map(|values| SampleValues { addr: 0, ..values });
-    let spots = found(&recording("mem", loads(3), &zeros));
+    let spots = find_blind_spots(&recording("mem", loads(3), &zeros));
     assert_only(&spots, "no-addresses", "mem asked for data addresses", "0 of 300 samples of mem");
 }
 
@@ -137,18 +139,21 @@ fn addresses_missing_for_either_reason() {
 fn fields_missing_that_visits_need() {
     let without = SampleFields(MEMORY.0 & !SampleFields::CPU.0 & !SampleFields::TIME.0);
     let attr = Attr { sample_type: without, ..loads(3) };
-    let spots = found(&recording("mem", attr, &good_samples()));
+    let spots = find_blind_spots(&recording("mem", attr, &good_samples()));
     assert_eq!(keys_of(&spots), ["no-field"; 2]);
-    assert!(spots[0].what.contains("have no time,") && spots[1].what.contains("have no cpu,"), "{spots:?}");
+    assert!(
+        spots[0].message.contains("have no time,") && spots[1].message.contains("have no cpu,"),
+        "{spots:?}"
+    );
 }
 
 #[test]
 fn code_that_is_excluded_or_was_not_met() {
     let attr = Attr { flags: PRECISE | EXCLUDE_USER, ..loads(3) };
     let kernel = recording("mem", attr, &good_samples()[..2]);
-    assert_only(&found(&kernel), "no-user-code", "was excluded", "exclude_user is set");
+    assert_only(&find_blind_spots(&kernel), "no-user-code", "was excluded", "exclude_user is set");
     let user = [access(LOAD_L1, 5, CpuMode::User), access(STORE_L1, 0, CpuMode::User)];
-    let spots = found(&recording("mem", loads(3), &user));
+    let spots = find_blind_spots(&recording("mem", loads(3), &user));
     assert_only(&spots, "no-kernel-code", "no sample is of kernel code", "0 of 200 samples");
     assert_eq!(spots[0].severity, Severity::Limits);
 }
@@ -169,31 +174,32 @@ fn one_sided_operations() {
 }
 
 #[test]
-fn losses_count_once_and_little_is_nothing() {
+fn losses_count_once_and_few_are_ignored() {
     let mut lossy = recording("mem", loads(3), &good_samples());
     lossy.lost(7, 100);
     lossy.lost_samples(90);
     lossy.throttle(7);
-    let spots = found(&lossy);
+    let spots = find_blind_spots(&lossy);
     assert_eq!(keys_of(&spots), ["lost", "throttled"]);
     assert!(
-        spots[0].what.contains("100 samples were lost (25.0 %)") && spots[1].why.starts_with("1 THROTTLE")
+        spots[0].message.contains("100 samples were lost (25.0 %)")
+            && spots[1].evidence.starts_with("1 THROTTLE")
     );
 
     let mut samples = Vec::new();
     (0..40).for_each(|_| samples.extend(good_samples()));
     let mut hardly = recording("mem", loads(3), &samples);
     hardly.lost(7, 1);
-    assert_eq!(found(&hardly), []);
+    assert_eq!(find_blind_spots(&hardly), []);
 }
 
 #[test]
 fn a_trace_that_is_not_decoded() {
     let mut trace = recording("mem", loads(3), &[]);
     trace.aux_trace(&[0; 64]);
-    let spots = found(&trace);
+    let spots = find_blind_spots(&trace);
     assert_eq!(keys_of(&spots), ["aux-trace", "no-samples"]);
-    assert!(spots[0].what.starts_with("64 bytes") && spots[0].remedy.contains("perf inject"));
+    assert!(spots[0].message.starts_with("64 bytes") && spots[0].remedy.contains("perf inject"));
 }
 
 #[test]
@@ -209,17 +215,23 @@ fn samples_of_events_that_are_not_described() {
     let mut strange = recording("mem", loads(3), &good_samples());
     let other = strange.event("mem-stores", loads(3), &[8]);
     strange.sample(other, &SampleValues { id: Some(99), ..good_samples()[0] });
-    assert_only(&found(&strange), "unknown-events", "1 samples belong to events", "1 samples carry an id");
+    assert_only(
+        &find_blind_spots(&strange),
+        "unknown-events",
+        "1 samples belong to events",
+        "1 samples carry an id",
+    );
 }
 
 #[test]
-fn what_is_wanted_of_a_program_weighs_more() {
-    let file =
-        SampleFile::of_bytes(recording("mem", loads(3), &[access(LOAD_L1, 5, CpuMode::GuestUser)]).to_file());
+fn severity_depends_on_the_program() {
+    let file = SampleFile::from_bytes(
+        recording("mem", loads(3), &[access(LOAD_L1, 5, CpuMode::GuestUser)]).to_file(),
+    );
     let file = file.unwrap();
     let severities = |program: Option<bool>| {
         let program = program.map(|is_kernel| ExaminedProgram { is_kernel, text: Vec::new() });
-        let spots = blind_spots(file.facts(), &file.tally().unwrap(), program.as_ref());
+        let spots = blind_spots(file.facts(), &file.count_records().unwrap(), program.as_ref());
         assert_eq!(keys_of(&spots), ["no-kernel-code", "no-user-code", "guests", "no-stores"]);
         [spots[0].severity, spots[1].severity, spots[2].severity]
     };
@@ -240,9 +252,9 @@ fn every_sentence_has_a_remedy_and_a_key_of_its_own() {
         ],
         ..RecordingFacts::default()
     };
-    let counts = EventTally { samples: 100, ..EventTally::default() };
-    let loading = EventTally { loads: 100, ..counts };
-    let mut tally = RecordTally { events: vec![counts.clone(), loading, counts], ..RecordTally::default() };
+    let counts = SampleCounts { samples: 100, ..SampleCounts::default() };
+    let loading = SampleCounts { loads: 100, ..counts };
+    let mut tally = RecordCounts { events: vec![counts.clone(), loading, counts], ..RecordCounts::default() };
     (tally.unknown_samples, tally.lost_samples, tally.throttles, tally.aux_bytes) = (1, 100, 1, 1);
     for event in &mut tally.events {
         event.by_cpu_mode[CpuMode::GuestUser as usize] = 100;
@@ -269,7 +281,8 @@ fn every_sentence_has_a_remedy_and_a_key_of_its_own() {
         "unknown-events",
     ];
     assert_eq!(keys, wanted);
-    let is_whole = |spot: &DoctorFinding| ![&spot.what, &spot.why, &spot.remedy].contains(&&String::new());
-    assert!(all.iter().all(is_whole));
-    assert_eq!(sentences(&facts, &tally).len(), all.len());
+    let has_all_texts =
+        |spot: &DoctorFinding| ![&spot.message, &spot.evidence, &spot.remedy].contains(&&String::new());
+    assert!(all.iter().all(has_all_texts));
+    assert_eq!(blind_spot_messages(&facts, &tally).len(), all.len());
 }

@@ -1,12 +1,12 @@
-//! Load latency thresholds: asked for, or seen in the loads.
+//! Load latency thresholds: requested, or observed in the loads.
 
-use fieldline_perfdata::perf_data::{Event, EventTally, RecordingFacts};
+use fieldline_perfdata::perf_data::{Event, RecordingFacts, SampleCounts};
 
 /// Samples from which on the absence of something is no accident.
 pub(super) const ENOUGH_SAMPLES: u64 = 50;
 /// Cycles a load takes that hits the first-level cache, 4 or 5 on every processor with load sampling. A
 /// threshold up to here hides nothing.
-const L1_HIT_CYCLES: u64 = 5;
+const MAX_L1_HIT_CYCLES: u64 = 5;
 
 /// Event and unit mask of Intel's load latency events: `MEM_TRANS_RETIRED.LOAD_LATENCY` of the large
 /// cores and `MEM_UOPS_RETIRED.LOAD_LATENCY` of the small ones. `config1` holds their threshold
@@ -16,17 +16,17 @@ const INTEL_LOAD_LATENCY: [u64; 2] = [0x1cd, 0x5d0];
 const RAW: u32 = 4;
 
 /// The threshold in cycles that the event was asked to have.
-fn load_threshold(facts: &RecordingFacts, event: &Event) -> Option<u64> {
+fn requested_threshold(facts: &RecordingFacts, event: &Event) -> Option<u64> {
     let is_core_pmu =
         event.attr.kind == RAW || facts.pmu_name(event.attr.kind).is_some_and(|pmu| pmu.starts_with("cpu"));
     if is_core_pmu && INTEL_LOAD_LATENCY.contains(&(event.attr.config & 0xffff)) {
         return Some(event.attr.config1);
     }
-    ["ldlat=", "min_latency="].into_iter().find_map(|term| term_of_name(&event.name, term))
+    ["ldlat=", "min_latency="].into_iter().find_map(|term| parse_event_term(&event.name, term))
 }
 
 /// The number behind `term` in a name like `ibs_op/ldlat=128/`.
-fn term_of_name(name: &str, term: &str) -> Option<u64> {
+fn parse_event_term(name: &str, term: &str) -> Option<u64> {
     let value = name.split(['/', ',']).find_map(|part| part.strip_prefix(term))?;
     match value.strip_prefix("0x") {
         Some(hex) => u64::from_str_radix(hex, 16).ok(),
@@ -34,17 +34,21 @@ fn term_of_name(name: &str, term: &str) -> Option<u64> {
     }
 }
 
-/// The threshold in cycles if it hides loads, or if the loads look as though one did; and whether it was asked for.
-pub(super) fn of_event(facts: &RecordingFacts, event: &Event, counts: &EventTally) -> Option<(u64, bool)> {
-    let asked_for = load_threshold(facts, event);
-    let cycles = asked_for.or_else(|| seen_threshold(counts))?;
-    (cycles > L1_HIT_CYCLES).then_some((cycles, asked_for.is_some()))
+/// The threshold in cycles if it hides loads, requested or observed; and whether it was requested.
+pub(super) fn find_load_threshold(
+    facts: &RecordingFacts,
+    event: &Event,
+    counts: &SampleCounts,
+) -> Option<(u64, bool)> {
+    let requested = requested_threshold(facts, event);
+    let cycles = requested.or_else(|| observed_threshold(counts))?;
+    (cycles > MAX_L1_HIT_CYCLES).then_some((cycles, requested.is_some()))
 }
 
 /// The smallest latency, where there are many loads with a level and none of them hit the first one.
-fn seen_threshold(counts: &EventTally) -> Option<u64> {
-    let is_telling = counts.loads >= ENOUGH_SAMPLES && counts.with_level > 0 && counts.l1_load_hits == 0;
-    counts.least_load_latency.filter(|_| is_telling)
+fn observed_threshold(counts: &SampleCounts) -> Option<u64> {
+    let is_significant = counts.loads >= ENOUGH_SAMPLES && counts.with_level > 0 && counts.l1_load_hits == 0;
+    counts.min_load_latency.filter(|_| is_significant)
 }
 
 #[cfg(test)]
@@ -58,7 +62,7 @@ mod tests {
             ..RecordingFacts::default()
         };
         let attr = Attr { kind, config, config1, ..Attr::default() };
-        load_threshold(&facts, &Event { name: name.to_owned(), attr, ids: Vec::new() })
+        requested_threshold(&facts, &Event { name: name.to_owned(), attr, ids: Vec::new() })
     }
 
     #[test]
@@ -78,15 +82,15 @@ mod tests {
 
     #[test]
     fn many_loads_without_a_first_level_hit_betray_a_threshold() {
-        let counts = EventTally {
+        let counts = SampleCounts {
             loads: 1000,
             with_level: 1000,
-            least_load_latency: Some(31),
-            ..EventTally::default()
+            min_load_latency: Some(31),
+            ..SampleCounts::default()
         };
-        assert_eq!(seen_threshold(&counts), Some(31));
-        assert_eq!(seen_threshold(&EventTally { l1_load_hits: 1, ..counts }), None);
-        assert_eq!(seen_threshold(&EventTally { loads: 3, ..counts }), None);
-        assert_eq!(seen_threshold(&EventTally { with_level: 0, ..counts }), None);
+        assert_eq!(observed_threshold(&counts), Some(31));
+        assert_eq!(observed_threshold(&SampleCounts { l1_load_hits: 1, ..counts }), None);
+        assert_eq!(observed_threshold(&SampleCounts { loads: 3, ..counts }), None);
+        assert_eq!(observed_threshold(&SampleCounts { with_level: 0, ..counts }), None);
     }
 }

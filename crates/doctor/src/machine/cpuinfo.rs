@@ -1,11 +1,11 @@
 //! The processor by `/proc/cpuinfo`, whose form differs by architecture.
 //!
-//! `show_cpuinfo` of `arch/x86/kernel/cpu/proc.c`, `c_show` of `arch/arm64/kernel/cpuinfo.c`, `show_cpuinfo` of
-//! `arch/powerpc/kernel/setup-common.c`, `show_cpu_summary` of `arch/s390/kernel/processor.c`.
+//! `show_cpuinfo` of `arch/x86/kernel/cpu/proc.c`, `c_show` of `arch/arm64/kernel/cpuinfo.c`, `show_cpuinfo`
+//! of `arch/powerpc/kernel/setup-common.c`, `show_cpu_summary` of `arch/s390/kernel/processor.c`.
 
 use crate::machine::CpuModel;
 
-/// What the first CPU's lines say.
+/// The first CPU's fields.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct CpuInfo {
     pub(super) arch: Option<&'static str>,
@@ -51,8 +51,8 @@ impl CpuInfo {
     }
 }
 
-/// Cores whose data sources perf decodes (`common_ds_encoding_cpus` in `tools/perf/util/arm-spe.c`) and their followers;
-/// numbers of `arch/arm64/include/asm/cputype.h`.
+/// Cores whose data sources perf decodes (`common_ds_encoding_cpus` in `tools/perf/util/arm-spe.c`) and their
+/// followers; numbers of `arch/arm64/include/asm/cputype.h`.
 const ARM_CORES: [(&str, &str); 8] = [
     ("0xd0c", "Neoverse N1"),
     ("0xd49", "Neoverse N2"),
@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_form_tells_its_architecture_and_processor() {
+    fn each_form_has_its_architecture_and_processor() {
         let x86 = CpuInfo::parse(
             "processor\t: 0\nvendor_id\t: AuthenticAMD\ncpu family\t: 25\nmodel\t\t: 17\n\
              model name\t: A Processor\nflags\t\t: fpu hypervisor ibs\n\nprocessor\t: 1\nmodel\t\t: 99\n",

@@ -2,8 +2,8 @@
 
 use crate::machine::root::Root;
 
-/// Words of firmware that only virtual machines have, and what to call these. They are what the hypervisors put into
-/// their SMBIOS tables; those of clouds count only without the word `metal`.
+/// Words of firmware that only virtual machines have, and what to call these. They are what the hypervisors
+/// put into their SMBIOS tables; those of clouds count only without the word `metal`.
 const VIRTUAL_BOARDS: [(&str, &str); 10] = [
     ("QEMU", "QEMU"),
     ("KVM", "KVM"),
@@ -18,7 +18,7 @@ const VIRTUAL_BOARDS: [(&str, &str); 10] = [
 ];
 
 /// Whose guest the machine is, by firmware, hypervisor files and the processor's flag.
-pub(super) fn of_root(root: &Root, has_flag: bool, board: Option<&str>) -> Option<String> {
+pub(super) fn find_hypervisor(root: &Root, has_flag: bool, board: Option<&str>) -> Option<String> {
     let dmi = ["sys_vendor", "product_name"].map(|file| root.text(&format!("sys/class/dmi/id/{file}")));
     let dmi: Vec<String> = dmi.into_iter().flatten().chain(board.map(str::to_owned)).collect();
     if let Some(name) = virtual_board(&dmi) {
@@ -32,8 +32,8 @@ pub(super) fn of_root(root: &Root, has_flag: bool, board: Option<&str>) -> Optio
     }
 }
 
-/// What a recording's name of the processor gives away.
-pub(super) fn of_processor(name: &str) -> Option<String> {
+/// The hypervisor that a processor's name contains.
+pub(super) fn hypervisor_of_processor(name: &str) -> Option<String> {
     ["QEMU", "KVM"].into_iter().find(|word| name.contains(word)).map(str::to_owned)
 }
 
@@ -55,7 +55,7 @@ mod tests {
         assert_eq!(virtual_board(&words(&["Amazon EC2", "m7i.metal-24xl"])), None);
         assert_eq!(virtual_board(&words(&["Microsoft Corporation", "Virtual Machine"])), Some("Hyper-V"));
         assert_eq!(virtual_board(&words(&["Dell Inc.", "PowerEdge R760"])), None);
-        assert_eq!(of_processor("QEMU Virtual CPU").as_deref(), Some("QEMU"));
-        assert_eq!(of_processor("AMD EPYC 9654"), None);
+        assert_eq!(hypervisor_of_processor("QEMU Virtual CPU").as_deref(), Some("QEMU"));
+        assert_eq!(hypervisor_of_processor("AMD EPYC 9654"), None);
     }
 }

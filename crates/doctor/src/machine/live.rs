@@ -5,10 +5,10 @@ use crate::machine::root::Root;
 use crate::machine::{Machine, MachineSettings, guest, pmu};
 use std::path::{Path, PathBuf};
 
-/// There is nothing below the root folder to know a machine by.
+/// No file of a machine is below the root folder.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{}: neither proc/cpuinfo nor sys/bus/event_source/devices is below it, so no machine can be told", .0.display())]
-pub struct NoMachine(pub PathBuf);
+#[error("{}: neither proc/cpuinfo nor sys/bus/event_source/devices is below it, so there is no machine to read", .0.display())]
+pub struct MachineNotFound(pub PathBuf);
 
 /// Where debug packages put the vmlinux of a release.
 const DEBUG_FILES: [&str; 4] = [
@@ -19,17 +19,17 @@ const DEBUG_FILES: [&str; 4] = [
 ];
 
 impl Machine {
-    /// Looks at the machine whose `/proc` and `/sys` lie below a folder, `/` for this one. The user's own rights play no
-    /// part.
+    /// Reads the machine whose `/proc` and `/sys` lie below a folder, `/` for this one. The user's own rights
+    /// play no part.
     ///
     /// # Errors
-    /// If there is nothing of a machine below it.
-    pub fn read(folder: &Path) -> Result<Self, NoMachine> {
+    /// If no file of a machine is below it.
+    pub fn read(folder: &Path) -> Result<Self, MachineNotFound> {
         let root = Root::new(folder);
         let cpuinfo = root.text("proc/cpuinfo");
         let pmus = pmu::read(&root);
         if cpuinfo.is_none() && pmus.is_none() {
-            return Err(NoMachine(folder.to_owned()));
+            return Err(MachineNotFound(folder.to_owned()));
         }
         let info = CpuInfo::parse(&cpuinfo.unwrap_or_default());
         let release = root.text("proc/sys/kernel/osrelease");
@@ -37,10 +37,10 @@ impl Machine {
         let listed = (info.cpus > 0).then_some(info.cpus);
         Ok(Self {
             arch,
-            guest: guest::of_root(&root, info.has_hypervisor_flag, info.board.as_deref()),
+            guest: guest::find_hypervisor(&root, info.has_hypervisor_flag, info.board.as_deref()),
             processor: info.processor,
             model: info.model,
-            cpus: root.text("sys/devices/system/cpu/online").and_then(|list| count(&list)).or(listed),
+            cpus: root.text("sys/devices/system/cpu/online").and_then(|list| count_cpus(&list)).or(listed),
             pmus,
             settings: Some(settings(&root, release.as_deref())),
             release,
@@ -54,13 +54,13 @@ fn settings(root: &Root, release: Option<&str>) -> MachineSettings {
         paranoid: root.number("proc/sys/kernel/perf_event_paranoid"),
         kptr_restrict: root.number("proc/sys/kernel/kptr_restrict"),
         max_sample_rate: root.number("proc/sys/kernel/perf_event_max_sample_rate"),
-        has_btf: root.has("sys/kernel/btf/vmlinux"),
-        vmlinux: files.into_iter().find(|file| root.has(file)).map(|file| format!("/{file}")),
+        has_btf: root.exists("sys/kernel/btf/vmlinux"),
+        vmlinux: files.into_iter().find(|file| root.exists(file)).map(|file| format!("/{file}")),
     }
 }
 
 /// How many CPUs a list like `0-3,8` has.
-fn count(list: &str) -> Option<u32> {
+fn count_cpus(list: &str) -> Option<u32> {
     list.split(',').try_fold(0_u32, |sum, range| {
         let (first, last) = range.split_once('-').unwrap_or((range, range));
         let (first, last): (u32, u32) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
@@ -74,8 +74,11 @@ mod tests {
 
     #[test]
     fn lists_of_cpus_are_counted() {
-        assert_eq!((count("0-3,8"), count("0"), count("0-127")), (Some(5), Some(1), Some(128)));
-        assert_eq!((count(""), count("3-1"), count("0-4294967294,1-9")), (None, None, None));
+        assert_eq!(
+            (count_cpus("0-3,8"), count_cpus("0"), count_cpus("0-127")),
+            (Some(5), Some(1), Some(128))
+        );
+        assert_eq!((count_cpus(""), count_cpus("3-1"), count_cpus("0-4294967294,1-9")), (None, None, None));
     }
 
     #[test]

@@ -50,8 +50,8 @@ impl Pmu {
         self.caps.get(name).map(String::as_str)
     }
 
-    /// It counts what cores execute: perf takes `cpu`, and whatever has a file `cpus`, for such (`is_pmu_core` in
-    /// `tools/perf/util/pmu.c`). A recording lists no files, so names tell there.
+    /// It counts what cores execute: perf takes `cpu`, and whatever has a file `cpus`, for such
+    /// (`is_pmu_core` in `tools/perf/util/pmu.c`). A recording lists no files, so names decide there.
     #[must_use]
     pub fn is_core(&self) -> bool {
         let named = ["cpu", "cpu_core", "cpu_atom", "cpu_lowpower", "cpum_cf"].contains(&self.name.as_str());
@@ -79,5 +79,5 @@ impl Pmu {
 
 /// All PMUs, by name; none if the kernel has no folder of them.
 pub(super) fn read(root: &Root) -> Option<Vec<Pmu>> {
-    root.has(DEVICES).then(|| root.names(DEVICES).into_iter().map(|name| Pmu::read(root, name)).collect())
+    root.exists(DEVICES).then(|| root.names(DEVICES).into_iter().map(|name| Pmu::read(root, name)).collect())
 }

@@ -4,14 +4,14 @@ use crate::machine::{CpuModel, Machine, Pmu, guest};
 use fieldline_perfdata::perf_data::RecordingFacts;
 
 impl Machine {
-    /// What a recording's header says of its machine: processor, PMUs and their capabilities, never their events.
+    /// The machine by a recording's header: processor, PMUs and their capabilities, never their events.
     #[must_use]
-    pub fn of_recording(facts: &RecordingFacts) -> Self {
-        let model = facts.cpu_id.as_deref().and_then(model);
+    pub fn from_recording(facts: &RecordingFacts) -> Self {
+        let model = facts.cpu_id.as_deref().and_then(parse_cpu_id);
         let processor = facts.cpu_description.clone();
         Self {
             arch: facts.arch.clone().or_else(|| model.as_ref().map(|_| "x86_64".to_owned())),
-            guest: processor.as_deref().and_then(guest::of_processor),
+            guest: processor.as_deref().and_then(guest::hypervisor_of_processor),
             processor,
             model,
             release: facts.os_release.clone(),
@@ -29,8 +29,8 @@ fn pmus(facts: &RecordingFacts) -> Vec<Pmu> {
         caps: facts
             .pmu_caps
             .iter()
-            .filter(|of| of.pmu == *name)
-            .flat_map(|of| of.caps.iter().cloned())
+            .filter(|entry| entry.pmu == *name)
+            .flat_map(|entry| entry.caps.iter().cloned())
             .collect(),
         cpus: facts.hybrid_cpus.iter().find(|(pmu, _)| pmu == name).map(|(_, cpus)| cpus.clone()),
         ..Pmu::default()
@@ -41,21 +41,23 @@ fn pmus(facts: &RecordingFacts) -> Vec<Pmu> {
     all
 }
 
-/// perf lists a PMU `cpu` even where there is none (`perf_pmus__create_placeholder_core_pmu` in `tools/perf/util/pmu.c`), and then
-/// records that it has no capabilities; a real one of x86 or Power has some.
+/// perf lists a PMU `cpu` even where there is none (`perf_pmus__create_placeholder_core_pmu` in
+/// `tools/perf/util/pmu.c`), and then records that it has no capabilities; a real one of x86 or Power has
+/// some.
 fn is_placeholder(facts: &RecordingFacts) -> bool {
-    facts.pmu_caps.iter().any(|of| of.pmu == "cpu" && of.caps.is_empty())
+    facts.pmu_caps.iter().any(|entry| entry.pmu == "cpu" && entry.caps.is_empty())
 }
 
-/// What CPUID says of who made a processor (`arch/x86/kernel/cpu/{intel,amd,hygon,centaur}.c`). s390 has ids of the same form.
+/// CPUID vendors (`arch/x86/kernel/cpu/{intel,amd,hygon,centaur}.c`). s390 has ids of the same form.
 const X86_VENDORS: [&str; 4] = ["GenuineIntel", "AuthenticAMD", "HygonGenuine", "CentaurHauls"];
 
-/// `VENDOR,FAMILY,MODEL,STEPPING` of x86 (`get_cpuid` in `tools/perf/arch/x86/util/header.c`); other architectures write
-/// other things.
-fn model(id: &str) -> Option<CpuModel> {
-    let mut words = id.split([',', '-']);
-    let vendor = words.next()?.to_owned();
-    let model = CpuModel { vendor, family: words.next()?.parse().ok()?, model: words.next()?.parse().ok()? };
+/// `VENDOR,FAMILY,MODEL,STEPPING` of x86 (`get_cpuid` in `tools/perf/arch/x86/util/header.c`); other
+/// architectures write other things.
+fn parse_cpu_id(id: &str) -> Option<CpuModel> {
+    let mut fields = id.split([',', '-']);
+    let vendor = fields.next()?.to_owned();
+    let model =
+        CpuModel { vendor, family: fields.next()?.parse().ok()?, model: fields.next()?.parse().ok()? };
     X86_VENDORS.contains(&model.vendor.as_str()).then_some(model)
 }
 
@@ -67,9 +69,9 @@ mod tests {
     #[test]
     fn ids_of_x86_are_read_and_others_are_not() {
         let intel = CpuModel { vendor: "GenuineIntel".to_owned(), family: 6, model: 143 };
-        assert_eq!(model("GenuineIntel,6,143,8"), Some(intel));
+        assert_eq!(parse_cpu_id("GenuineIntel,6,143,8"), Some(intel));
         for other in ["0x00000000410fd0c0", "IBM,3906,704,M04,3.6,002f", "004e1202", "78,513", ""] {
-            assert_eq!(model(other), None, "{other}");
+            assert_eq!(parse_cpu_id(other), None, "{other}");
         }
     }
 
@@ -82,13 +84,13 @@ mod tests {
             cpu_description: Some("KVM".to_owned()),
             ..RecordingFacts::default()
         };
-        let machine = Machine::of_recording(&facts);
+        let machine = Machine::from_recording(&facts);
         assert_eq!(machine.pmu("ibs_op").and_then(|pmu| pmu.cap("zen4_ibs_extensions")), Some("1"));
         assert_eq!(
             (machine.pmu("cpu").and_then(|pmu| pmu.has_event("mem-loads")), machine.guest.is_some()),
             (None, true)
         );
-        assert_eq!(Machine::of_recording(&RecordingFacts::default()), Machine::default());
+        assert_eq!(Machine::from_recording(&RecordingFacts::default()), Machine::default());
     }
 
     #[test]
@@ -97,10 +99,10 @@ mod tests {
             pmus: vec![(4, "cpu".to_owned()), (1, "software".to_owned())],
             ..RecordingFacts::default()
         };
-        let has_cpu = |facts: &RecordingFacts| Machine::of_recording(facts).pmu("cpu").is_some();
+        let has_cpu = |facts: &RecordingFacts| Machine::from_recording(facts).pmu("cpu").is_some();
         assert!(has_cpu(&facts));
         facts.pmu_caps.push(PmuCaps { pmu: "cpu".to_owned(), caps: Vec::new() });
         assert!(!has_cpu(&facts));
-        assert!(Machine::of_recording(&facts).pmu("software").is_some());
+        assert!(Machine::from_recording(&facts).pmu("software").is_some());
     }
 }

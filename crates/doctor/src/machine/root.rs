@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 /// More than `/proc/cpuinfo` of a machine with a thousand CPUs takes.
 const TEXT_LIMIT: u64 = 8 << 20;
-/// More entries than any folder looked at has.
+/// More entries than any folder read here has.
 const ENTRY_LIMIT: usize = 1 << 14;
 
-/// A folder that stands for `/`.
+/// A folder in place of `/`.
 #[derive(Clone, Debug)]
 pub(super) struct Root {
     folder: PathBuf,
@@ -24,7 +24,7 @@ impl Root {
         self.folder.join(path.trim_start_matches('/'))
     }
 
-    pub(super) fn has(&self, path: &str) -> bool {
+    pub(super) fn exists(&self, path: &str) -> bool {
         self.path(path).exists()
     }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use fieldline_doctor::DoctorFinding;
 use fieldline_doctor::blind_spots::blind_spots;
 use fieldline_perfdata::data_source::{Level, Operation, Snoop};
-use fieldline_perfdata::perf_data::{Record, RecordTally};
+use fieldline_perfdata::perf_data::{Record, RecordCounts};
 use fieldline_perfdata::sample_file::SampleFile;
 
 const KERNEL: &str = "e1b6c81f7afcf08c49c197583920e5307d281cdf";
@@ -15,8 +15,8 @@ fn open(name: &str) -> SampleFile {
     SampleFile::open(&folder.join(name)).unwrap()
 }
 
-fn spots(file: &SampleFile) -> (RecordTally, Vec<DoctorFinding>) {
-    let tally = file.tally().unwrap();
+fn spots(file: &SampleFile) -> (RecordCounts, Vec<DoctorFinding>) {
+    let tally = file.count_records().unwrap();
     let spots = blind_spots(file.facts(), &tally, None);
     (tally, spots)
 }
@@ -65,7 +65,7 @@ fn a_load_threshold_of_thirty_cycles() {
     let file = open("c1.mem-ldlat30.perf.data");
     let (_, spots) = spots(&file);
     assert_eq!(keys(&spots), ["load-threshold", "no-user-code"]);
-    assert!(spots[0].what.contains("samples only loads that take 30 cycles or more"));
+    assert!(spots[0].message.contains("samples only loads that take 30 cycles or more"));
 }
 
 #[test]

@@ -1,20 +1,22 @@
-//! The layout another order of the members, or one member more, would have, also on a machine with another cacheline size.
+//! The layout with another order of the members, or one more, also on a machine with another cacheline size.
 
-use super::infer::{Shape, Slots, natural_slot, slots_of};
-use super::rules::{Slot, place, size_of};
+use super::infer::{AbiShape, AbiStruct, infer_abi, natural_abi};
+use super::rules::{AbiMember, place_members, round_size};
 use crate::layout::{Layout, Member};
 
-/// The layout with its members in `order` (declared indices). `None` if that is no permutation or the type is a union.
+/// The layout with its members in `order` (declared indices). `None` if that is no permutation or the type is
+/// a union.
 pub fn reorder(layout: &Layout, order: &[usize]) -> Option<Layout> {
-    arrange(layout, &layout.members, &slots_of(layout), order)
+    build_layout(layout, &layout.members, &infer_abi(layout), order)
 }
 
-/// Like [`reorder`], for a machine whose cacheline has `line` bytes instead of `build_line`: alignments to the line
-/// (`____cacheline_aligned`, include/linux/cache.h) follow it, and so do the sizes of types aligned to it.
+/// Like [`reorder`], for a machine whose cacheline has `line` bytes instead of `build_line`: alignments to
+/// the line (`____cacheline_aligned`, include/linux/cache.h) follow it, and so do the sizes of types aligned
+/// to it.
 pub fn reorder_for_line(layout: &Layout, order: &[usize], build_line: u64, line: u64) -> Option<Layout> {
-    let (slots, members) = line_slots(layout, build_line, line);
-    let lines = Lines { build_line, line };
-    arrange(&lines.layout(layout), &members, &slots, order)
+    let (inferred, members) = adapt_to_line(layout, build_line, line);
+    let lines = LineSizes { build_line, line };
+    build_layout(&lines.scale_layout(layout), &members, &inferred, order)
 }
 
 /// A member that isn't there yet.
@@ -22,68 +24,78 @@ pub fn reorder_for_line(layout: &Layout, order: &[usize], build_line: u64, line:
 pub struct NewMember<'m> {
     /// Its type, size and alignments; the offset counts for nothing.
     pub member: &'m Member,
-    /// Alignment in bytes that the program's ABI gives no scalar more than: 4 on i386 (System V i386 psABI, table 2.1,
-    /// members of structs), `u64::MAX` where there is no such limit.
+    /// Alignment in bytes that the program's ABI gives no scalar more than: 4 on i386 (System V i386 psABI,
+    /// table 2.1, members of structs), `u64::MAX` where there is no such limit.
     pub align_limit: u64,
 }
 
-/// The layout with a new member behind the first `place` members, for a machine whose cacheline has `line` bytes instead
-/// of `build_line`, see [`reorder_for_line`]. `None` if there are fewer, or the type is a union.
+/// The layout with a new member behind the first `index` members, for a machine whose cacheline has `line`
+/// bytes instead of `build_line`, see [`reorder_for_line`]. `None` if there are fewer, or the type is a
+/// union.
 pub fn insert_for_line(
     layout: &Layout,
     new: NewMember<'_>,
-    place: usize,
+    index: usize,
     build_line: u64,
     line: u64,
 ) -> Option<Layout> {
-    let (mut slots, mut members) = line_slots(layout, build_line, line);
-    if place > members.len() {
+    let (mut inferred, mut members) = adapt_to_line(layout, build_line, line);
+    if index > members.len() {
         return None;
     }
-    let mut own = Slots {
-        // A cap that the struct shows holds for the new member too, but not that of a packed struct's bit-fields.
-        slots: vec![natural_slot(new.member, slots.cap.min(new.align_limit).max(1), 1)],
+    let mut own = AbiStruct {
+        // A cap that the struct shows holds for the new member too, but not that of a packed struct's
+        // bit-fields.
+        members: vec![natural_abi(new.member, inferred.cap.min(new.align_limit).max(1), 1)],
         struct_align: 1,
-        tail: 0,
+        tail_bits: 0,
         is_union: false,
-        cap: slots.cap,
+        cap: inferred.cap,
         exceptions: Vec::new(),
     };
     // `adapt` places nothing: it only scales what is aligned to lines.
-    let lines = Lines { build_line, line };
+    let lines = LineSizes { build_line, line };
     let adapted = match line == build_line {
         true => vec![new.member.clone()],
-        false => lines.adapt(std::slice::from_ref(new.member), &mut own),
+        false => lines.adapt_members(std::slice::from_ref(new.member), &mut own),
     };
-    slots.slots.splice(place..place, own.slots);
-    members.splice(place..place, adapted);
+    inferred.members.splice(index..index, own.members);
+    members.splice(index..index, adapted);
     let order: Vec<usize> = (0..members.len()).collect();
-    arrange(&lines.layout(layout), &members, &slots, &order)
+    build_layout(&lines.scale_layout(layout), &members, &inferred, &order)
 }
 
-/// The slots and the members of a layout on a machine whose cacheline has `line` bytes instead of `build_line`. Members
-/// keep their declared place; only their sizes, alignments and what lies inside them are adapted.
-pub fn line_slots(layout: &Layout, build_line: u64, line: u64) -> (Slots, Vec<Member>) {
-    let mut slots = slots_of(layout);
+/// Alignments and members of a layout on a machine whose cacheline has `line` bytes, not `build_line`.
+/// Members keep their declared offsets; only sizes, alignments and inner members are adapted.
+pub fn adapt_to_line(layout: &Layout, build_line: u64, line: u64) -> (AbiStruct, Vec<Member>) {
+    let mut inferred = infer_abi(layout);
     let members = if line == build_line || build_line == 0 || line == 0 {
         layout.members.clone()
     } else {
-        let lines = Lines { build_line, line };
-        lines.adapt(&layout.members, &mut slots)
+        let lines = LineSizes { build_line, line };
+        lines.adapt_members(&layout.members, &mut inferred)
     };
-    (slots, members)
+    (inferred, members)
 }
 
-fn arrange(like: &Layout, members: &[Member], slots: &Slots, order: &[usize]) -> Option<Layout> {
-    if slots.is_union || !is_permutation(order, members.len()) {
+fn build_layout(
+    template: &Layout,
+    members: &[Member],
+    inferred: &AbiStruct,
+    order: &[usize],
+) -> Option<Layout> {
+    if inferred.is_union || !is_permutation(order, members.len()) {
         return None;
     }
-    let ordered: Vec<Slot> = order.iter().map(|index| slots.slots[*index]).collect();
-    let placement = place(&ordered, slots.struct_align);
+    let ordered: Vec<AbiMember> = order.iter().map(|index| inferred.members[*index]).collect();
+    let placement = place_members(&ordered, inferred.struct_align);
     let moved = order.iter().zip(&placement.bit_offsets);
-    let moved: Vec<Member> = moved.map(|(index, offset)| moved_to(&members[*index], *offset)).collect();
-    let size = size_of(moved.last().map_or(0, Member::bit_end).saturating_add(slots.tail), placement.align);
-    let mut layout = Layout::from_members(like, moved, size);
+    let moved: Vec<Member> = moved.map(|(index, offset)| move_member(&members[*index], *offset)).collect();
+    let size = round_size(
+        moved.last().map_or(0, Member::bit_end).saturating_add(inferred.tail_bits),
+        placement.align,
+    );
+    let mut layout = Layout::from_members(template, moved, size);
     layout.align = placement.align;
     Some(layout)
 }
@@ -91,34 +103,34 @@ fn arrange(like: &Layout, members: &[Member], slots: &Slots, order: &[usize]) ->
 /// Whether an order has each of `count` indices once.
 pub fn is_permutation(order: &[usize], count: usize) -> bool {
     let mut seen = vec![false; count];
-    let fresh = |index: &usize| match seen.get_mut(*index) {
+    let is_new = |index: &usize| match seen.get_mut(*index) {
         Some(seen) => !std::mem::replace(seen, true),
         None => false,
     };
-    order.len() == count && order.iter().all(fresh)
+    order.len() == count && order.iter().all(is_new)
 }
 
 /// The member at another offset, and all inside it.
-fn moved_to(member: &Member, bit_offset: u64) -> Member {
+fn move_member(member: &Member, bit_offset: u64) -> Member {
     let inside = member.members.iter().map(|inner| {
-        moved_to(inner, bit_offset.saturating_add(inner.bit_offset.saturating_sub(member.bit_offset)))
+        move_member(inner, bit_offset.saturating_add(inner.bit_offset.saturating_sub(member.bit_offset)))
     });
     Member { bit_offset, members: inside.collect(), ..member.clone() }
 }
 
 /// Two cacheline sizes.
-struct Lines {
+struct LineSizes {
     build_line: u64,
     line: u64,
 }
 
-impl Lines {
+impl LineSizes {
     fn scale(&self, align: u64) -> u64 {
         if align == self.build_line { self.line } else { align }
     }
 
     /// The layout with its own alignments as on the other machine.
-    fn layout(&self, layout: &Layout) -> Layout {
+    fn scale_layout(&self, layout: &Layout) -> Layout {
         Layout {
             align: self.scale(layout.align),
             explicit_align: layout.explicit_align.map(|align| self.scale(align)),
@@ -126,13 +138,13 @@ impl Lines {
         }
     }
 
-    /// Adapts members and their slots.
-    fn adapt(&self, members: &[Member], slots: &mut Slots) -> Vec<Member> {
-        slots.struct_align = self.scale(slots.struct_align);
-        let adapted = members.iter().zip(&mut slots.slots).map(|(member, slot)| {
-            let member = self.member(member, slot.align);
-            slot.align = self.scale(slot.align);
-            slot.bit_size = member.bit_size;
+    /// Adapts members and their alignments.
+    fn adapt_members(&self, members: &[Member], inferred: &mut AbiStruct) -> Vec<Member> {
+        inferred.struct_align = self.scale(inferred.struct_align);
+        let adapted = members.iter().zip(&mut inferred.members).map(|(member, member_abi)| {
+            let member = self.adapt_member(member, member_abi.align);
+            member_abi.align = self.scale(member_abi.align);
+            member_abi.bit_size = member.bit_size;
             Member {
                 align: self.scale(member.align),
                 explicit_align: member.explicit_align.map(|align| self.scale(align)),
@@ -142,26 +154,28 @@ impl Lines {
         adapted.collect()
     }
 
-    /// A member with the size its type has on the other machine; its offset stays. `align` is what its offset shows.
-    fn member(&self, member: &Member, align: u64) -> Member {
-        let Some(shape) = Shape::inside(member) else { return self.array(member, align) };
-        let mut slots = shape.infer(u64::MAX, 1);
+    /// A member with the size its type has on the other machine; its offset stays. `align` is what its offset
+    /// shows.
+    fn adapt_member(&self, member: &Member, align: u64) -> Member {
+        let Some(shape) = AbiShape::of_member(member) else { return self.adapt_array(member, align) };
+        let mut inferred = shape.infer(u64::MAX, 1);
         if self.type_is_aligned(member, align) {
-            slots.struct_align = slots.struct_align.max(self.build_line);
+            inferred.struct_align = inferred.struct_align.max(self.build_line);
         }
-        let before = slots.place();
-        let inside = self.adapt(shape.members, &mut slots);
-        let after = slots.place();
+        let before = inferred.place();
+        let inside = self.adapt_members(shape.members, &mut inferred);
+        let after = inferred.place();
         if before.size != shape.size {
             return member.clone();
         }
         let inside = inside.iter().zip(&after.bit_offsets);
-        let inside = inside.map(|(inner, offset)| moved_to(inner, member.bit_offset.saturating_add(*offset)));
+        let inside =
+            inside.map(|(inner, offset)| move_member(inner, member.bit_offset.saturating_add(*offset)));
         Member { bit_size: after.size.saturating_mul(8), members: inside.collect(), ..member.clone() }
     }
 
     /// An array of line-aligned elements, which are not opened: each is padded to the line.
-    fn array(&self, member: &Member, align: u64) -> Member {
+    fn adapt_array(&self, member: &Member, align: u64) -> Member {
         let count = element_count(&member.type_name);
         let element = member.size().checked_div(count).unwrap_or(0);
         if member.is_bit_field()
@@ -174,8 +188,8 @@ impl Lines {
         Member { bit_size: element.saturating_mul(count).saturating_mul(8), ..member.clone() }
     }
 
-    /// Whether the member's alignment to the line comes from its type, which then is padded to it too. Debug info
-    /// that gives no alignments leaves only its size to judge by.
+    /// Whether the member's alignment to the line comes from its type, which then is padded to it too. Debug
+    /// info that gives no alignments leaves only its size to judge by.
     fn type_is_aligned(&self, member: &Member, align: u64) -> bool {
         let from_type = member.aligned_type || member.explicit_align != Some(self.build_line);
         align == self.build_line && from_type && member.size().is_multiple_of(self.build_line)

@@ -2,12 +2,12 @@ use super::*;
 use crate::layout::Member;
 use crate::testing::{layout, member};
 
-fn plain(size: u64) -> Slot {
-    Slot::bytes(size, size)
+fn plain(size: u64) -> AbiMember {
+    AbiMember::bytes(size, size)
 }
 
-fn bits(width: u64, storage: u64) -> Slot {
-    Slot { bit_size: width, align: storage, bit_field_storage: Some(storage * 8), skip: 0 }
+fn bits(width: u64, storage: u64) -> AbiMember {
+    AbiMember { bit_size: width, align: storage, bit_field_storage: Some(storage * 8), skip: 0 }
 }
 
 fn bit_member(name: &str, bit_offset: u64, width: u64, storage: u64) -> Member {
@@ -25,14 +25,14 @@ fn holding(outer: Member, members: Vec<Member>) -> Member {
 
 #[test]
 fn members_go_to_their_alignment_and_the_tail_is_padded() {
-    let placed = place(&[plain(1), plain(8), plain(4)], 1);
+    let placed = place_members(&[plain(1), plain(8), plain(4)], 1);
     assert_eq!(placed.bit_offsets, [0, 64, 128]);
     assert_eq!(placed.size, 24);
 }
 
 #[test]
 fn bit_fields_share_a_unit_until_they_would_cross_it() {
-    let placed = place(&[bits(20, 4), bits(10, 4), bits(4, 4), plain(1)], 1);
+    let placed = place_members(&[bits(20, 4), bits(10, 4), bits(4, 4), plain(1)], 1);
     assert_eq!(placed.bit_offsets, [0, 20, 32, 40]);
     assert_eq!(placed.size, 8);
 }
@@ -40,32 +40,32 @@ fn bit_fields_share_a_unit_until_they_would_cross_it() {
 #[test]
 fn a_wide_bit_field_of_a_less_aligned_type_moves_by_its_alignment() {
     // i386: `unsigned long long` has 64 bits and 4-byte alignment.
-    let wide = Slot { bit_size: 40, align: 4, bit_field_storage: Some(64), skip: 0 };
+    let wide = AbiMember { bit_size: 40, align: 4, bit_field_storage: Some(64), skip: 0 };
     assert_eq!(next_offset(&wide, 20), 20, "20 + 40 bits fit two 4-byte units");
     assert_eq!(next_offset(&wide, 30), 32, "30 + 40 bits would need three");
 }
 
 #[test]
 fn a_struct_keeps_its_own_alignment() {
-    assert_eq!(place(&[plain(4)], 64).size, 64);
+    assert_eq!(place_members(&[plain(4)], 64).size, 64);
 }
 
 #[test]
 fn natural_layouts_need_no_exception() {
     let natural =
         layout("sample", 24, vec![member("a", 0, 1, 1), member("b", 8, 8, 8), member("c", 16, 4, 4)]);
-    assert_eq!(slots_of(&natural).exceptions, []);
-    assert_eq!(disagreement(&natural), None);
+    assert_eq!(infer_abi(&natural).exceptions, []);
+    assert_eq!(find_mismatch(&natural), None);
 }
 
 #[test]
 fn packed_structs_are_found_by_their_offsets() {
     let packed = layout("sample", 13, vec![member("a", 0, 1, 1), member("b", 1, 8, 8), member("c", 9, 4, 4)]);
-    let slots = slots_of(&packed);
-    assert!(slots.packed());
-    assert_eq!(slots.exceptions, []);
-    assert_eq!(slots.place().bit_offsets, [0, 8, 72]);
-    assert_eq!(disagreement(&packed), None);
+    let inferred = infer_abi(&packed);
+    assert!(inferred.is_packed());
+    assert_eq!(inferred.exceptions, []);
+    assert_eq!(inferred.place().bit_offsets, [0, 8, 72]);
+    assert_eq!(find_mismatch(&packed), None);
 }
 
 #[test]
@@ -74,9 +74,9 @@ fn eight_byte_scalars_aligned_to_four_are_found_by_offset_or_by_size() {
         layout("sample", 16, vec![member("a", 0, 4, 4), member("b", 4, 8, 8), member("c", 12, 4, 4)]);
     let by_size = layout("sample", 12, vec![member("b", 0, 8, 8), member("a", 8, 4, 4)]);
     for declared in [by_offset, by_size] {
-        let slots = slots_of(&declared);
-        assert_eq!(slots.cap, 4, "{declared:?}");
-        assert_eq!(disagreement(&declared), None);
+        let inferred = infer_abi(&declared);
+        assert_eq!(inferred.cap, 4, "{declared:?}");
+        assert_eq!(find_mismatch(&declared), None);
     }
 }
 
@@ -84,55 +84,58 @@ fn eight_byte_scalars_aligned_to_four_are_found_by_offset_or_by_size() {
 fn a_cap_shown_inside_an_aggregate_lowers_it() {
     let inner = vec![member("x", 4, 8, 8), member("y", 12, 4, 4)];
     let declared = layout("sample", 16, vec![member("a", 0, 4, 4), holding(member("s", 4, 12, 8), inner)]);
-    assert_eq!(slots_of(&declared).slots[1].align, 4);
-    assert_eq!(disagreement(&declared), None);
+    assert_eq!(infer_abi(&declared).members[1].align, 4);
+    assert_eq!(find_mismatch(&declared), None);
 }
 
 #[test]
 fn alignment_written_in_the_source_is_inferred_as_a_cacheline() {
     let declared =
         layout("sample", 128, vec![member("a", 0, 8, 8), member("hot", 64, 8, 8), member("b", 72, 8, 8)]);
-    let slots = slots_of(&declared);
-    assert_eq!(slots.slots[1].align, 64);
-    assert_eq!(slots.exceptions.len(), 1);
-    assert_eq!(disagreement(&declared), None);
+    let inferred = infer_abi(&declared);
+    assert_eq!(inferred.members[1].align, 64);
+    assert_eq!(inferred.exceptions.len(), 1);
+    assert_eq!(find_mismatch(&declared), None);
 }
 
 #[test]
 fn alignment_of_an_aggregate_shows_in_its_padding() {
-    // Nothing before `s` tells that its lock is aligned; its size does.
+    // Nothing before `s` shows that its lock is aligned; its size does.
     let inner = vec![member("lock", 64, 4, 4), member("sum", 72, 8, 8)];
     let declared = layout(
         "sample",
         192,
         vec![member("a", 0, 64, 8), holding(member("s", 64, 64, 8), inner), member("b", 128, 8, 8)],
     );
-    assert_eq!(slots_of(&declared).slots[1].align, 64);
+    assert_eq!(infer_abi(&declared).members[1].align, 64);
 }
 
 #[test]
 fn unnamed_bit_fields_are_skipped() {
     let declared =
         layout("sample", 8, vec![bit_member("a", 0, 3, 4), bit_member("b", 32, 2, 4), member("c", 5, 1, 1)]);
-    let slots = slots_of(&declared);
-    assert_eq!(slots.slots[1].skip, 29);
-    assert_eq!(disagreement(&declared), None);
+    let inferred = infer_abi(&declared);
+    assert_eq!(inferred.members[1].skip, 29);
+    assert_eq!(find_mismatch(&declared), None);
 }
 
 #[test]
 fn a_gap_without_a_rule_is_an_exception() {
     let gap = layout("sample", 14, vec![member("a", 0, 1, 1), member("b", 3, 1, 1), member("c", 13, 1, 1)]);
-    let causes: Vec<Cause> = slots_of(&gap).exceptions.iter().map(|found| found.cause).collect();
-    assert_eq!(causes, [Cause::Gap(16), Cause::Gap(72)]);
-    assert_eq!(disagreement(&gap), None);
+    let causes: Vec<AbiExceptionCause> = infer_abi(&gap).exceptions.iter().map(|found| found.cause).collect();
+    assert_eq!(causes, [AbiExceptionCause::Gap(16), AbiExceptionCause::Gap(72)]);
+    assert_eq!(find_mismatch(&gap), None);
 }
 
 #[test]
 fn overlaps_and_lost_members_are_disagreements() {
     let overlap = layout("sample", 16, vec![member("a", 0, 8, 8), member("b", 4, 8, 8)]);
-    assert_eq!(disagreement(&overlap), Some(Disagreement { member: Some(1), declared: 32, placed: 64 }));
+    assert_eq!(
+        find_mismatch(&overlap),
+        Some(PlacementMismatch { member: Some(1), declared: 32, placed: 64 })
+    );
     let short = layout("sample", 4, vec![member("a", 0, 8, 8)]);
-    assert_eq!(disagreement(&short).map(|found| found.member), Some(None));
+    assert_eq!(find_mismatch(&short).map(|found| found.member), Some(None));
 }
 
 #[test]
@@ -172,8 +175,8 @@ fn line_alignments_and_the_types_aligned_to_them_follow_the_line() {
     let declared =
         layout("sample", 256, vec![member("a", 0, 8, 8), average, member("b", 128, 8, 8), counter]);
     let wide = reorder_for_line(&declared, &[0, 1, 2, 3], 64, 128).unwrap();
-    let places: Vec<(u64, u64)> = wide.members.iter().map(|m| (m.offset(), m.size())).collect();
-    assert_eq!(places, [(0, 8), (128, 128), (256, 8), (384, 8)]);
+    let locations: Vec<(u64, u64)> = wide.members.iter().map(|m| (m.offset(), m.size())).collect();
+    assert_eq!(locations, [(0, 8), (128, 128), (256, 8), (384, 8)]);
     assert_eq!(wide.size, 512);
     assert_eq!(reorder_for_line(&declared, &[0, 1, 2, 3], 64, 64).unwrap().size, 256);
 }
@@ -233,10 +236,10 @@ fn a_new_member_aligned_to_the_line_follows_it() {
     let before = layout("sample", 8, vec![member("a", 0, 8, 8)]);
     let new = Member { explicit_align: Some(64), ..member("new", 0, 8, 64) };
     let new = NewMember { member: &new, align_limit: NO_LIMIT };
-    let at = |line| {
+    let place_at_line = |line| {
         insert_for_line(&before, new, 1, 64, line).map(|layout| (layout.members[1].offset(), layout.size))
     };
-    assert_eq!((at(64), at(128)), (Some((64, 128)), Some((128, 256))));
+    assert_eq!((place_at_line(64), place_at_line(128)), (Some((64, 128)), Some((128, 256))));
 }
 
 #[test]
@@ -254,7 +257,8 @@ fn members_aligned_to_lines_stay_so_behind_a_new_one() {
 
 #[test]
 fn a_type_aligned_to_the_line_grows_with_it_also_where_the_member_repeats_its_alignment() {
-    // gcc repeats the alignment of a type at its members: only the type's own says that its size follows the line.
+    // gcc repeats the alignment of a type at its members: only the type's own says that its size follows the
+    // line.
     let size = |aligned_type| {
         let stats = Member { explicit_align: Some(64), aligned_type, ..member("stats", 64, 64, 64) };
         let before = layout("sample", 128, vec![member("a", 0, 8, 8), stats]);

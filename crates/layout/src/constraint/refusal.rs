@@ -1,7 +1,7 @@
 //! Why the members of a type can't be reordered at all.
 
-use super::wishes::Wishes;
-use crate::abi::{Cause, Slots};
+use super::requests::PlacementRequests;
+use crate::abi::{AbiExceptionCause, AbiStruct};
 use crate::layout::{Layout, Member};
 use crate::types::MemberOrder;
 
@@ -12,7 +12,7 @@ pub enum ReorderRefusal {
     #[error("it is a union")]
     Union,
     /// The compiler orders the members.
-    #[error("{}", why_not(*.0))]
+    #[error("{}", describe_order(*.0))]
     Order(MemberOrder),
     /// A packed struct describes bytes outside the program.
     #[error("it is packed, so its order is an exchange format")]
@@ -29,7 +29,7 @@ pub enum ReorderRefusal {
     /// Nothing can move.
     #[error("none of its members may move")]
     Fixed,
-    /// A wish names a member the struct doesn't have.
+    /// A request names a member the struct doesn't have.
     #[error("there is no member {0}")]
     NoSuchMember(usize),
     /// There is not one note for each member: how many there are of both.
@@ -37,7 +37,7 @@ pub enum ReorderRefusal {
     Notes(usize, usize),
 }
 
-fn why_not(order: MemberOrder) -> &'static str {
+fn describe_order(order: MemberOrder) -> &'static str {
     match order {
         MemberOrder::Compiler => {
             "the Rust compiler orders its members itself, and they don't lie as written; with #[repr(C)] they would"
@@ -50,37 +50,42 @@ fn why_not(order: MemberOrder) -> &'static str {
     }
 }
 
-pub(super) fn refuse(layout: &Layout, slots: &Slots, wishes: &Wishes) -> Result<(), ReorderRefusal> {
+pub(super) fn check_reorderable(
+    layout: &Layout,
+    inferred: &AbiStruct,
+    requests: &PlacementRequests,
+) -> Result<(), ReorderRefusal> {
     if layout.is_union() {
         return Err(ReorderRefusal::Union);
     }
     if !matches!(layout.order, MemberOrder::Declared | MemberOrder::PerhapsCompiler) {
         return Err(ReorderRefusal::Order(layout.order));
     }
-    if slots.packed() {
+    if inferred.is_packed() {
         return Err(ReorderRefusal::Packed);
     }
     if let Some(file) = layout.file.as_ref().filter(|file| file.contains("/uapi/")) {
         return Err(ReorderRefusal::UserInterface(file.clone()));
     }
     let count = layout.members.len();
-    if !wishes.notes.is_empty() && wishes.notes.len() != count {
-        return Err(ReorderRefusal::Notes(wishes.notes.len(), count));
+    if !requests.notes.is_empty() && requests.notes.len() != count {
+        return Err(ReorderRefusal::Notes(requests.notes.len(), count));
     }
-    if let Some(index) = wishes.named().find(|index| *index >= count) {
+    if let Some(index) = requests.requested_members().find(|index| *index >= count) {
         return Err(ReorderRefusal::NoSuchMember(index));
     }
-    if let Some(member) = layout.members.iter().find(|member| reserves(member)) {
+    if let Some(member) = layout.members.iter().find(|member| is_reserved(member)) {
         return Err(ReorderRefusal::Reserved(member.label().to_owned()));
     }
-    let unexplained = slots.exceptions.iter().find(|found| found.cause == Cause::Overlap);
+    let unexplained = inferred.exceptions.iter().find(|found| found.cause == AbiExceptionCause::Overlap);
     let Some(found) = unexplained else { return Ok(()) };
     let member = found.member.and_then(|index| layout.members.get(index));
     Err(ReorderRefusal::Unexplained(member.map_or("the end", Member::label).to_owned()))
 }
 
-/// Vendor kernels freeze structs and mark spare room: `RH_KABI_RESERVE`, `ANDROID_KABI_RESERVE`, `__kabi_reserved1`.
-fn reserves(member: &Member) -> bool {
+/// Vendor kernels freeze structs and mark spare room: `RH_KABI_RESERVE`, `ANDROID_KABI_RESERVE`,
+/// `__kabi_reserved1`.
+fn is_reserved(member: &Member) -> bool {
     let name = member.label().to_ascii_lowercase();
     name.contains("kabi_reserve") || name.starts_with("rh_reserved") || name.starts_with("android_kabi")
 }

@@ -1,5 +1,5 @@
 use super::*;
-use crate::layout::{Layout, Member, Role};
+use crate::layout::{Layout, Member, MemberRole};
 use crate::testing;
 
 fn member(name: &str, bit_offset: u64, bit_size: u64, align: u64) -> Member {
@@ -23,8 +23,8 @@ fn longs(count: u64) -> Layout {
     layout(count * 8, members)
 }
 
-fn pin(member: usize) -> Pin {
-    Pin { member, reason: "cast at offset 0".to_owned() }
+fn pin(member: usize) -> PinnedMember {
+    PinnedMember { member, reason: "cast at offset 0".to_owned() }
 }
 
 fn regions(found: &Constraints) -> Vec<u32> {
@@ -33,21 +33,21 @@ fn regions(found: &Constraints) -> Vec<u32> {
 
 #[test]
 fn plain_members_are_free() {
-    let found = constraints(&longs(3), &Wishes::default()).unwrap();
+    let found = constraints(&longs(3), &PlacementRequests::default()).unwrap();
     assert_eq!(found.units.len(), 3);
     assert_eq!(found.check(&[2, 0, 1]), Ok(()));
-    assert_eq!(found.check(&[2, 0, 0]), Err(Violation::NotAPermutation));
-    assert_eq!(found.check(&[2, 0]), Err(Violation::NotAPermutation));
+    assert_eq!(found.check(&[2, 0, 0]), Err(OrderViolation::NotAPermutation));
+    assert_eq!(found.check(&[2, 0]), Err(OrderViolation::NotAPermutation));
 }
 
 #[test]
 fn bit_fields_are_one_unit_and_runs_never_meet() {
     let declared = layout(24, vec![bit_field("a", 0), bit_field("b", 1), long("x", 8), bit_field("c", 128)]);
-    let found = constraints(&declared, &Wishes::default()).unwrap();
+    let found = constraints(&declared, &PlacementRequests::default()).unwrap();
     assert_eq!(found.units[0].members, [0, 1]);
-    assert_eq!(found.check(&[1, 2, 0]), Err(Violation::AdjacentBitRuns(0)));
+    assert_eq!(found.check(&[1, 2, 0]), Err(OrderViolation::AdjacentBitRuns(0)));
     assert_eq!(found.check(&[2, 1, 0]), Ok(()));
-    assert_eq!(found.members_in(&[2, 1, 0]), [3, 2, 0, 1]);
+    assert_eq!(found.member_order(&[2, 1, 0]), [3, 2, 0, 1]);
 }
 
 #[test]
@@ -55,20 +55,20 @@ fn declarators_of_one_line_move_together_unless_the_source_knows_better() {
     let mut declared = longs(3);
     declared.members[0].line = 7;
     declared.members[1].line = 7;
-    let found = constraints(&declared, &Wishes::default()).unwrap();
+    let found = constraints(&declared, &PlacementRequests::default()).unwrap();
     assert_eq!(found.units[0].members, [0, 1]);
-    let notes = vec![Note::default(); 3];
-    let wishes = Wishes { notes, ..Wishes::default() };
-    assert_eq!(constraints(&declared, &wishes).unwrap().units.len(), 3);
+    let notes = vec![MemberNote::default(); 3];
+    let requests = PlacementRequests { notes, ..PlacementRequests::default() };
+    assert_eq!(constraints(&declared, &requests).unwrap().units.len(), 3);
 }
 
 #[test]
 fn members_stay_in_their_group() {
-    let begin = Member { role: Role::GroupBegin, ..member("__cacheline_group_begin__hot", 64, 0, 1) };
+    let begin = Member { role: MemberRole::GroupBegin, ..member("__cacheline_group_begin__hot", 64, 0, 1) };
     let declared = layout(32, vec![long("a", 0), begin, long("b", 8), long("c", 16), long("d", 24)]);
-    let found = constraints(&declared, &Wishes::default()).unwrap();
+    let found = constraints(&declared, &PlacementRequests::default()).unwrap();
     assert_eq!(found.check(&[0, 1, 4, 3, 2]), Ok(()));
-    assert_eq!(found.check(&[2, 1, 0, 3, 4]), Err(Violation::Region(1)));
+    assert_eq!(found.check(&[2, 1, 0, 3, 4]), Err(OrderViolation::Region(1)));
 }
 
 #[test]
@@ -76,10 +76,10 @@ fn what_begins_a_line_without_filling_it_keeps_its_neighbours_behind() {
     let mut members = vec![long("a", 0), long("counter", 64), long("b", 72)];
     members[1].explicit_align = Some(64);
     members[1].align = 64;
-    let found = constraints(&layout(128, members.clone()), &Wishes::default());
+    let found = constraints(&layout(128, members.clone()), &PlacementRequests::default());
     assert_eq!(found, Err(ReorderRefusal::Fixed), "each is alone where it is");
     members.push(long("c", 80));
-    let found = constraints(&layout(128, members), &Wishes::default()).unwrap();
+    let found = constraints(&layout(128, members), &PlacementRequests::default()).unwrap();
     assert_eq!(found.check(&[0, 1, 3, 2]), Ok(()));
     assert!(found.check(&[2, 1, 0, 3]).is_err());
 }
@@ -88,17 +88,18 @@ fn what_begins_a_line_without_filling_it_keeps_its_neighbours_behind() {
 fn a_member_that_fills_its_lines_is_free() {
     let mut members = vec![long("a", 0), member("average", 512, 512, 64), long("b", 128)];
     members[1].explicit_align = Some(64);
-    let found = constraints(&layout(192, members), &Wishes::default()).unwrap();
+    let found = constraints(&layout(192, members), &PlacementRequests::default()).unwrap();
     assert_eq!(found.check(&[1, 2, 0]), Ok(()));
 }
 
 #[test]
 fn pins_and_flexible_arrays_keep_the_ends() {
     let mut declared = longs(5);
-    declared.members[4].role = Role::FlexibleArray;
+    declared.members[4].role = MemberRole::FlexibleArray;
     declared.members[4].bit_size = 0;
-    let wishes = Wishes { first: vec![pin(2)], last: vec![pin(0)], ..Wishes::default() };
-    let found = constraints(&layout(32, declared.members), &wishes).unwrap();
+    let requests =
+        PlacementRequests { first: vec![pin(2)], last: vec![pin(0)], ..PlacementRequests::default() };
+    let found = constraints(&layout(32, declared.members), &requests).unwrap();
     assert_eq!(found.initial_order(), [2, 1, 3, 0, 4]);
     assert_eq!(found.check(&[2, 3, 1, 0, 4]), Ok(()));
     assert!(found.check(&[1, 2, 3, 0, 4]).is_err());
@@ -106,8 +107,8 @@ fn pins_and_flexible_arrays_keep_the_ends() {
 
 #[test]
 fn a_kept_member_is_alone_and_knows_its_offset() {
-    let wishes = Wishes { keep: vec![pin(2)], ..Wishes::default() };
-    let found = constraints(&longs(5), &wishes).unwrap();
+    let requests = PlacementRequests { keep: vec![pin(2)], ..PlacementRequests::default() };
+    let found = constraints(&longs(5), &requests).unwrap();
     assert_eq!(found.units[2].kept_offset(), Some(16));
     assert_eq!(regions(&found), [0, 0, 1, 2, 2]);
 }
@@ -116,87 +117,98 @@ fn a_kept_member_is_alone_and_knows_its_offset() {
 fn bit_fields_on_both_sides_of_a_barrier_stay() {
     let members =
         vec![long("a", 0), long("b", 8), bit_field("low", 128), bit_field("high", 129), long("c", 24)];
-    let notes = [1, 1, 1, 2, 2].map(|region| Note { region: Some(region), ..Note::default() });
-    let wishes = Wishes { notes: notes.to_vec(), ..Wishes::default() };
-    let found = constraints(&layout(32, members), &wishes).unwrap();
+    let notes = [1, 1, 1, 2, 2].map(|region| MemberNote { region: Some(region), ..MemberNote::default() });
+    let requests = PlacementRequests { notes: notes.to_vec(), ..PlacementRequests::default() };
+    let found = constraints(&layout(32, members), &requests).unwrap();
     assert_eq!(found.units.len(), 4);
-    assert!(found.units[2].hold.as_ref().is_some_and(|hold| hold.kind == HoldKind::Place));
+    assert!(found.units[2].constraint.as_ref().is_some_and(|hold| hold.kind == UnitConstraintKind::Fixed));
     assert!(found.check(&[1, 0, 2, 3]).is_ok());
     assert!(found.check(&[2, 0, 1, 3]).is_err() && found.check(&[0, 1, 3, 2]).is_err());
 }
 
 #[test]
 fn regions_of_the_text_and_stuck_declarations_are_respected() {
-    let note = |region, stuck: bool| Note {
+    let note = |region, stuck: bool| MemberNote {
         region: Some(region),
-        stuck: stuck.then(|| "a macro declares it".to_owned()),
-        ..Note::default()
+        immovable: stuck.then(|| "a macro declares it".to_owned()),
+        ..MemberNote::default()
     };
-    let wishes = Wishes {
+    let requests = PlacementRequests {
         notes: vec![note(0, false), note(0, true), note(1, true), note(1, false), note(1, true)],
-        ..Wishes::default()
+        ..PlacementRequests::default()
     };
-    let found = constraints(&longs(5), &wishes).unwrap();
+    let found = constraints(&longs(5), &requests).unwrap(); // 1, 2 and 4 can't move
     assert_eq!(found.check(&[1, 0, 3, 2, 4]), Ok(()));
-    assert_eq!(found.check(&[2, 1, 0, 3, 4]), Err(Violation::Region(1)));
-    assert_eq!(found.check(&[0, 1, 4, 3, 2]), Err(Violation::HeldOrder(2)));
+    assert_eq!(found.check(&[2, 1, 0, 3, 4]), Err(OrderViolation::Region(1)));
+    assert_eq!(found.check(&[0, 1, 4, 3, 2]), Err(OrderViolation::ImmovableOrder(2)));
 }
 
 #[test]
 fn what_has_no_order_of_its_own_is_refused() {
     let union = Layout { kind: "union".to_owned(), ..longs(2) };
-    assert_eq!(constraints(&union, &Wishes::default()), Err(ReorderRefusal::Union));
+    assert_eq!(constraints(&union, &PlacementRequests::default()), Err(ReorderRefusal::Union));
     let packed = layout(9, vec![member("a", 0, 8, 1), member("b", 8, 64, 8)]);
-    assert_eq!(constraints(&packed, &Wishes::default()), Err(ReorderRefusal::Packed));
+    assert_eq!(constraints(&packed, &PlacementRequests::default()), Err(ReorderRefusal::Packed));
     let exported = Layout { file: Some("include/uapi/linux/x.h".to_owned()), ..longs(2) };
-    assert!(matches!(constraints(&exported, &Wishes::default()), Err(ReorderRefusal::UserInterface(_))));
+    assert!(matches!(
+        constraints(&exported, &PlacementRequests::default()),
+        Err(ReorderRefusal::UserInterface(_))
+    ));
     let mut reserved = longs(2);
     reserved.members[1].name = Some("rh_reserved1".to_owned());
-    assert!(matches!(constraints(&reserved, &Wishes::default()), Err(ReorderRefusal::Reserved(_))));
-    let wishes = Wishes { first: vec![pin(9)], ..Wishes::default() };
-    assert_eq!(constraints(&longs(2), &wishes), Err(ReorderRefusal::NoSuchMember(9)));
-    let short = Wishes { notes: vec![Note::default()], ..Wishes::default() };
+    assert!(matches!(
+        constraints(&reserved, &PlacementRequests::default()),
+        Err(ReorderRefusal::Reserved(_))
+    ));
+    let requests = PlacementRequests { first: vec![pin(9)], ..PlacementRequests::default() };
+    assert_eq!(constraints(&longs(2), &requests), Err(ReorderRefusal::NoSuchMember(9)));
+    let short = PlacementRequests { notes: vec![MemberNote::default()], ..PlacementRequests::default() };
     assert!(matches!(constraints(&longs(2), &short), Err(ReorderRefusal::Notes { .. })));
 }
 
 #[test]
 fn held_members_part_what_is_before_from_what_is_behind() {
-    let wishes = Wishes { held: vec![pin(2)], ..Wishes::default() };
-    let found = constraints(&longs(5), &wishes).unwrap();
+    let requests = PlacementRequests { fixed: vec![pin(2)], ..PlacementRequests::default() };
+    let found = constraints(&longs(5), &requests).unwrap();
     assert_eq!(found.check(&[1, 0, 2, 4, 3]), Ok(()));
-    assert_eq!(found.check(&[0, 3, 2, 1, 4]), Err(Violation::Region(2)));
-    assert_eq!(found.units[2].hold.as_ref().map(|hold| hold.kind), Some(HoldKind::Place));
+    assert_eq!(found.check(&[0, 3, 2, 1, 4]), Err(OrderViolation::Region(2)));
+    assert_eq!(found.units[2].constraint.as_ref().map(|hold| hold.kind), Some(UnitConstraintKind::Fixed));
 }
 
 #[test]
-fn reasons_for_one_member_are_all_told() {
-    let twice = Pin { member: 2, reason: "cleared from here on".to_owned() };
-    let wishes = Wishes { held: vec![pin(2), twice], ..Wishes::default() };
-    let found = constraints(&longs(5), &wishes).unwrap();
-    let hold = found.units[2].hold.as_ref().unwrap();
+fn reasons_for_one_member_are_all_given() {
+    let twice = PinnedMember { member: 2, reason: "cleared from here on".to_owned() };
+    let requests = PlacementRequests { fixed: vec![pin(2), twice], ..PlacementRequests::default() };
+    let found = constraints(&longs(5), &requests).unwrap();
+    let hold = found.units[2].constraint.as_ref().unwrap();
     assert_eq!(hold.reason, "cast at offset 0; cleared from here on");
 }
 
-fn line_wish(kind: LineKind, members: &[usize]) -> LineWish {
-    LineWish { kind, members: members.to_vec(), reason: "wished".to_owned() }
+fn line_request(kind: CachelineRequestKind, members: &[usize]) -> CachelineRequest {
+    CachelineRequest { kind, members: members.to_vec(), reason: "requested".to_owned() }
 }
 
 #[test]
-fn wishes_about_lines_name_bits_of_units() {
+fn line_requests_name_bits_of_units() {
     let declared = layout(24, vec![bit_field("a", 0), bit_field("b", 1), long("x", 8), bit_field("c", 128)]);
-    let wishes = Wishes { lines: vec![line_wish(LineKind::Same, &[1, 2])], ..Wishes::default() };
-    let found = constraints(&declared, &wishes).unwrap();
+    let requests = PlacementRequests {
+        line_requests: vec![line_request(CachelineRequestKind::Same, &[1, 2])],
+        ..PlacementRequests::default()
+    };
+    let found = constraints(&declared, &requests).unwrap();
     let parts = [UnitBits { unit: 0, start: 1, end: 2 }, UnitBits { unit: 1, start: 0, end: 64 }];
-    assert_eq!(found.lines[0].parts, parts);
+    assert_eq!(found.line_constraints[0].ranges, parts);
 }
 
 #[test]
 fn groups_are_gathered_where_their_first_member_stands() {
-    let group =
-        |members: &[usize]| Wishes { lines: vec![line_wish(LineKind::Group, members)], ..Wishes::default() };
+    let group = |members: &[usize]| PlacementRequests {
+        line_requests: vec![line_request(CachelineRequestKind::Group, members)],
+        ..PlacementRequests::default()
+    };
     let found = constraints(&longs(5), &group(&[4, 1])).unwrap();
     assert_eq!(found.initial_order(), [0, 1, 4, 2, 3]);
-    let held = Wishes { held: vec![pin(2)], ..group(&[4, 1]) };
-    let found = constraints(&longs(5), &held).unwrap();
+    let fixed = PlacementRequests { fixed: vec![pin(2)], ..group(&[4, 1]) };
+    let found = constraints(&longs(5), &fixed).unwrap();
     assert_eq!(found.initial_order(), [0, 1, 2, 3, 4], "the held member stands between them");
 }

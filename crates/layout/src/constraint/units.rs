@@ -1,8 +1,8 @@
-//! Units: members that move together, and what holds them.
+//! Units: members that move together, and their constraints.
 
-use super::wishes::{Note, Pin, Wishes};
-use crate::abi::{Slot, Slots};
-use crate::layout::{Layout, Member, Role};
+use super::requests::{MemberNote, PinnedMember, PlacementRequests};
+use crate::abi::{AbiMember, AbiStruct};
+use crate::layout::{Layout, Member, MemberRole};
 
 /// Alignments from here on are meant for cachelines, not for a scalar or a double-word exchange.
 const LINE_ALIGN: u64 = 32;
@@ -14,50 +14,50 @@ pub struct Unit {
     pub members: Vec<usize>,
     /// Where it may move: never before a unit of a smaller region nor behind one of a larger.
     pub region: u32,
-    /// Path of `#if` conditions, see [`Note::guard`].
+    /// Path of `#if` conditions, see [`MemberNote::guard`].
     pub guard: Option<u32>,
     /// Whether it is a run of bit-fields.
     pub is_bit_run: bool,
-    /// What holds it, if anything.
-    pub hold: Option<Hold>,
+    /// Its constraint, if it has one.
+    pub constraint: Option<UnitConstraint>,
 }
 
-/// Why a unit is not free.
+/// Why a unit can't move freely.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Hold {
-    /// How far it is held.
-    pub kind: HoldKind,
+pub struct UnitConstraint {
+    /// How far it is constrained.
+    pub kind: UnitConstraintKind,
     /// Why, for reports.
     pub reason: String,
 }
 
-/// How far a unit is held.
+/// How far a unit is constrained.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HoldKind {
+pub enum UnitConstraintKind {
     /// It is alone in its region.
-    Place,
+    Fixed,
     /// It stays at this byte offset.
     Offset(u64),
-    /// It keeps its order among units held like this.
+    /// It keeps its order among units constrained like this.
     Order,
 }
 
 impl Unit {
-    /// Whether it keeps its order among units held like it.
+    /// Whether it keeps its order among units constrained like it.
     pub fn keeps_order(&self) -> bool {
-        matches!(&self.hold, Some(hold) if hold.kind == HoldKind::Order)
+        matches!(&self.constraint, Some(hold) if hold.kind == UnitConstraintKind::Order)
     }
 
     /// The byte offset it must keep.
     pub fn kept_offset(&self) -> Option<u64> {
-        match self.hold {
-            Some(Hold { kind: HoldKind::Offset(offset), .. }) => Some(offset),
+        match self.constraint {
+            Some(UnitConstraint { kind: UnitConstraintKind::Offset(offset), .. }) => Some(offset),
             _ => None,
         }
     }
 }
 
-pub(super) fn units_of(layout: &Layout, notes: &[Note]) -> Vec<Unit> {
+pub(super) fn build_units(layout: &Layout, notes: &[MemberNote]) -> Vec<Unit> {
     let mut units: Vec<Unit> = Vec::new();
     for (index, member) in layout.members.iter().enumerate() {
         let joins = index > 0 && moves_with(layout, notes, index - 1, index);
@@ -68,43 +68,56 @@ pub(super) fn units_of(layout: &Layout, notes: &[Note]) -> Vec<Unit> {
                 region: 0,
                 guard: notes.get(index).and_then(|note| note.guard),
                 is_bit_run: member.is_bit_field(),
-                hold: None,
+                constraint: None,
             }),
         }
     }
     units
 }
 
-/// Whether a member moves with its neighbour: bit-fields, and declarators of one declaration (without source: of one line).
-fn moves_with(layout: &Layout, notes: &[Note], before: usize, index: usize) -> bool {
-    let (one, other) = (&layout.members[before], &layout.members[index]);
-    if one.is_bit_field() && other.is_bit_field() {
+/// Whether a member moves with its neighbour: bit-fields, and declarators of one declaration (without source:
+/// of one line).
+fn moves_with(layout: &Layout, notes: &[MemberNote], before: usize, index: usize) -> bool {
+    let (previous, other) = (&layout.members[before], &layout.members[index]);
+    if previous.is_bit_field() && other.is_bit_field() {
         return true;
     }
     match (notes.get(before), notes.get(index)) {
-        (Some(one), Some(other)) => one.unit.is_some() && one.unit == other.unit,
-        _ => one.line > 0 && one.line == other.line && !one.role.is_marker() && !other.role.is_marker(),
+        (Some(previous), Some(other)) => previous.unit.is_some() && previous.unit == other.unit,
+        _ => {
+            previous.line > 0
+                && previous.line == other.line
+                && !previous.role.is_marker()
+                && !other.role.is_marker()
+        }
     }
 }
 
-pub(super) fn hold_by_layout(layout: &Layout, slots: &Slots, wishes: &Wishes, units: &mut [Unit]) {
+pub(super) fn constrain_by_layout(
+    layout: &Layout,
+    inferred: &AbiStruct,
+    requests: &PlacementRequests,
+    units: &mut [Unit],
+) {
     for unit in units {
         let index = unit.members[0];
-        let (member, slot) = (&layout.members[index], &slots.slots[index]);
-        let mut notes = unit.members.iter().filter_map(|index| wishes.notes.get(*index));
-        unit.hold = match layout_reason(member, slot).or_else(|| spans(unit, &wishes.notes)) {
-            Some(reason) => {
-                Some(Hold { kind: HoldKind::Place, reason: format!("{reason}{}", place_of(layout, member)) })
-            }
-            None => {
-                notes.find_map(|note| note.stuck.clone()).map(|reason| Hold { kind: HoldKind::Order, reason })
-            }
-        };
+        let (member, member_abi) = (&layout.members[index], &inferred.members[index]);
+        let mut notes = unit.members.iter().filter_map(|index| requests.notes.get(*index));
+        unit.constraint =
+            match layout_reason(member, member_abi).or_else(|| spanning_reason(unit, &requests.notes)) {
+                Some(reason) => Some(UnitConstraint {
+                    kind: UnitConstraintKind::Fixed,
+                    reason: format!("{reason}{}", format_declaration_site(layout, member)),
+                }),
+                None => notes
+                    .find_map(|note| note.immovable.clone())
+                    .map(|reason| UnitConstraint { kind: UnitConstraintKind::Order, reason }),
+            };
     }
 }
 
-/// Where a member is declared, as far as debug info tells.
-fn place_of(layout: &Layout, member: &Member) -> String {
+/// Where a member is declared, as far as debug info has it.
+fn format_declaration_site(layout: &Layout, member: &Member) -> String {
     match &layout.file {
         Some(file) if member.line > 0 => format!(" ({file}:{})", member.line),
         _ => String::new(),
@@ -112,18 +125,19 @@ fn place_of(layout: &Layout, member: &Member) -> String {
 }
 
 /// Why a member's place is part of the struct's meaning.
-fn layout_reason(member: &Member, slot: &Slot) -> Option<&'static str> {
-    let group_marker = matches!(member.role, Role::GroupBegin | Role::GroupEnd)
+fn layout_reason(member: &Member, member_abi: &AbiMember) -> Option<&'static str> {
+    let group_marker = matches!(member.role, MemberRole::GroupBegin | MemberRole::GroupEnd)
         || member.label().starts_with("__cacheline_group_");
-    let begins_line = slot.align >= LINE_ALIGN;
-    let fills_line = slot.bit_size > 0 && slot.bit_size.is_multiple_of(slot.align.saturating_mul(8));
-    if member.role == Role::FlexibleArray {
+    let begins_line = member_abi.align >= LINE_ALIGN;
+    let fills_line =
+        member_abi.bit_size > 0 && member_abi.bit_size.is_multiple_of(member_abi.align.saturating_mul(8));
+    if member.role == MemberRole::FlexibleArray {
         Some("a flexible array is last")
     } else if group_marker {
         Some("it marks a cacheline group")
-    } else if slot.bit_size == 0 && begins_line {
+    } else if member_abi.bit_size == 0 && begins_line {
         Some("it only aligns what follows")
-    } else if slot.bit_size == 0 && member.role == Role::Plain {
+    } else if member_abi.bit_size == 0 && member.role == MemberRole::Plain {
         Some("it marks a place")
     } else if begins_line && !fills_line {
         Some("it begins a cacheline that members behind it share")
@@ -132,59 +146,60 @@ fn layout_reason(member: &Member, slot: &Slot) -> Option<&'static str> {
     }
 }
 
-/// Why a unit can't leave its place: its declarations stand on both sides of what nothing may pass in the text.
-fn spans(unit: &Unit, notes: &[Note]) -> Option<&'static str> {
+/// Why a unit can't leave its place: its declarations stand on both sides of what nothing may pass in the
+/// text.
+fn spanning_reason(unit: &Unit, notes: &[MemberNote]) -> Option<&'static str> {
     let mut regions = unit.members.iter().filter_map(|index| notes.get(*index)).map(|note| note.region);
     let first = regions.next()?;
     regions.any(|other| other != first).then_some("nothing may pass what stands between its declarations")
 }
 
-pub(super) fn hold_by_wish(layout: &Layout, wishes: &Wishes, units: &mut [Unit]) {
-    let placed = wishes.held.iter().chain(&wishes.first).chain(&wishes.last);
-    let placed = placed.map(|pin| (pin, HoldKind::Place));
-    let kept = wishes
-        .keep
-        .iter()
-        .map(|pin| (pin, HoldKind::Offset(layout.members.get(pin.member).map_or(0, Member::offset))));
+pub(super) fn constrain_by_requests(layout: &Layout, requests: &PlacementRequests, units: &mut [Unit]) {
+    let placed = requests.fixed.iter().chain(&requests.first).chain(&requests.last);
+    let placed = placed.map(|pin| (pin, UnitConstraintKind::Fixed));
+    let kept = requests.keep.iter().map(|pin| {
+        (pin, UnitConstraintKind::Offset(layout.members.get(pin.member).map_or(0, Member::offset)))
+    });
     for (pin, kind) in placed.chain(kept) {
         let unit = units.iter_mut().find(|unit| unit.members.contains(&pin.member));
         let Some(unit) = unit else { continue };
-        let before = unit.hold.take().filter(|hold| hold.reason != pin.reason);
+        let before = unit.constraint.take().filter(|hold| hold.reason != pin.reason);
         let before = before.map(|hold| format!("{}; ", hold.reason)).unwrap_or_default();
-        unit.hold = Some(Hold { kind, reason: format!("{before}{}", pin.reason) });
+        unit.constraint = Some(UnitConstraint { kind, reason: format!("{before}{}", pin.reason) });
     }
 }
 
-/// Numbers regions: the pinned first, stretches between units that are alone in theirs, the pinned last, a flexible array.
-pub(super) fn number_regions(layout: &Layout, wishes: &Wishes, units: &mut [Unit]) {
-    let mut region = wishes.first.len() as u32;
+/// Numbers regions: the pinned first, stretches between units that are alone in theirs, the pinned last, a
+/// flexible array.
+pub(super) fn number_regions(layout: &Layout, requests: &PlacementRequests, units: &mut [Unit]) {
+    let mut region = requests.first.len() as u32;
     let mut stretch = None;
     for unit in units.iter_mut() {
-        if let Some(place) = position(&wishes.first, unit) {
-            unit.region = place;
+        if let Some(position) = position(&requests.first, unit) {
+            unit.region = position;
             continue;
         }
-        let note = unit.members.first().and_then(|index| wishes.notes.get(*index));
+        let note = unit.members.first().and_then(|index| requests.notes.get(*index));
         let here = note.and_then(|note| note.region);
-        let alone = unit.hold.as_ref().is_some_and(|hold| hold.kind != HoldKind::Order);
-        let pinned_last = position(&wishes.last, unit).is_some();
+        let alone = unit.constraint.as_ref().is_some_and(|hold| hold.kind != UnitConstraintKind::Order);
+        let pinned_last = position(&requests.last, unit).is_some();
         let cuts = alone && !pinned_last;
         region += u32::from(cuts || stretch.is_some_and(|stretch| stretch != here));
         stretch = Some(here);
         unit.region = region;
         region += u32::from(cuts);
     }
-    let flexible = |index: &usize| layout.members[*index].role == Role::FlexibleArray;
+    let flexible = |index: &usize| layout.members[*index].role == MemberRole::FlexibleArray;
     for unit in units.iter_mut() {
-        if let Some(place) = position(&wishes.last, unit) {
-            unit.region = region + 1 + place;
+        if let Some(position) = position(&requests.last, unit) {
+            unit.region = region + 1 + position;
         } else if unit.members.iter().any(flexible) {
-            unit.region = region + 1 + wishes.last.len() as u32;
+            unit.region = region + 1 + requests.last.len() as u32;
         }
     }
 }
 
-fn position(pins: &[Pin], unit: &Unit) -> Option<u32> {
-    let place = pins.iter().position(|pin| unit.members.contains(&pin.member));
-    place.map(|place| place as u32)
+fn position(pins: &[PinnedMember], unit: &Unit) -> Option<u32> {
+    let position = pins.iter().position(|pin| unit.members.contains(&pin.member));
+    position.map(|place| place as u32)
 }

@@ -7,7 +7,7 @@ use yaxpeax_arm::armv8::a64::{Instruction as Decoded, Opcode, Operand, SIMDSizeC
 
 /// What instructions do with their operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Class {
+pub(super) enum InstructionClass {
     /// Write no register and touch no memory.
     Nothing,
     /// Compute the first operand.
@@ -38,28 +38,28 @@ pub(super) enum Class {
     System,
 }
 
-pub(super) fn of(decoded: &Decoded) -> Class {
+pub(super) fn classify(decoded: &Decoded) -> InstructionClass {
     use Opcode as O;
     match decoded.opcode {
-        O::LDP | O::LDNP | O::LDPSW | O::LDXP | O::LDAXP => Class::LoadPair,
-        O::STP | O::STNP => Class::StorePair,
-        O::STXR | O::STXRB | O::STXRH | O::STLXR | O::STLXRB | O::STLXRH => Class::StoreExclusive,
-        O::STXP | O::STLXP => Class::StoreExclusivePair,
-        O::ST1 | O::ST2 | O::ST3 | O::ST4 | O::STZG | O::STZ2G => Class::StoreVector,
-        O::CAS(_) | O::CASB(_) | O::CASH(_) | O::CASP(_) => Class::Compare,
-        O::HVC | O::SMC => Class::Firmware,
-        O::SVC => Class::System,
-        O::SYS(_) if zeroes(decoded) => Class::Zero,
-        opcode if is_load(opcode) => Class::Load,
-        opcode if stored(opcode).is_some() => Class::Store,
-        opcode if updated(opcode).is_some() => Class::Update,
-        opcode if is_idle(opcode) => Class::Nothing,
-        _ => Class::Compute,
+        O::LDP | O::LDNP | O::LDPSW | O::LDXP | O::LDAXP => InstructionClass::LoadPair,
+        O::STP | O::STNP => InstructionClass::StorePair,
+        O::STXR | O::STXRB | O::STXRH | O::STLXR | O::STLXRB | O::STLXRH => InstructionClass::StoreExclusive,
+        O::STXP | O::STLXP => InstructionClass::StoreExclusivePair,
+        O::ST1 | O::ST2 | O::ST3 | O::ST4 | O::STZG | O::STZ2G => InstructionClass::StoreVector,
+        O::CAS(_) | O::CASB(_) | O::CASH(_) | O::CASP(_) => InstructionClass::Compare,
+        O::HVC | O::SMC => InstructionClass::Firmware,
+        O::SVC => InstructionClass::System,
+        O::SYS(_) if is_zeroing(decoded) => InstructionClass::Zero,
+        opcode if is_load(opcode) => InstructionClass::Load,
+        opcode if store_width(opcode).is_some() => InstructionClass::Store,
+        opcode if update_width(opcode).is_some() => InstructionClass::Update,
+        opcode if writes_nothing(opcode) => InstructionClass::Nothing,
+        _ => InstructionClass::Compute,
     }
 }
 
 /// `dc zva` and `dc gzva` (Arm ARM, C5.3): system operations 3, c7, c4, 1 and 4.
-fn zeroes(decoded: &Decoded) -> bool {
+fn is_zeroing(decoded: &Decoded) -> bool {
     let Opcode::SYS(operation) = decoded.opcode else { return false };
     let [_, first, second, _] = &decoded.operands;
     let place = (first, second) == (&Operand::ControlReg(7), &Operand::ControlReg(4));
@@ -68,12 +68,12 @@ fn zeroes(decoded: &Decoded) -> bool {
 
 fn is_load(opcode: Opcode) -> bool {
     use Opcode as O;
-    loaded(opcode).is_some()
+    load_width(opcode).is_some()
         || matches!(opcode, O::LD1 | O::LD2 | O::LD3 | O::LD4 | O::LD1R | O::LD2R | O::LD3R | O::LD4R)
 }
 
 /// Bytes of what a load of one register takes; `Some(None)`: as many as the register has.
-fn loaded(opcode: Opcode) -> Option<Option<u16>> {
+fn load_width(opcode: Opcode) -> Option<Option<u16>> {
     use Opcode as O;
     Some(match opcode {
         O::LDR | O::LDUR | O::LDTR | O::LDAR | O::LDLAR | O::LDXR | O::LDAXR | O::LDAPR | O::LDAPUR => None,
@@ -88,7 +88,7 @@ fn loaded(opcode: Opcode) -> Option<Option<u16>> {
 }
 
 /// The same of what a store of one register gives.
-fn stored(opcode: Opcode) -> Option<Option<u16>> {
+fn store_width(opcode: Opcode) -> Option<Option<u16>> {
     use Opcode as O;
     Some(match opcode {
         O::STR | O::STUR | O::STTR | O::STLR | O::STLLR | O::STLUR => None,
@@ -100,7 +100,7 @@ fn stored(opcode: Opcode) -> Option<Option<u16>> {
 }
 
 /// The same of what an atomic operation (FEAT_LSE) changes.
-fn updated(opcode: Opcode) -> Option<Option<u16>> {
+fn update_width(opcode: Opcode) -> Option<Option<u16>> {
     use Opcode as O;
     Some(match opcode {
         O::SWP(_) | O::LDADD(_) | O::LDCLR(_) | O::LDEOR(_) | O::LDSET(_) => None,
@@ -115,7 +115,7 @@ fn updated(opcode: Opcode) -> Option<Option<u16>> {
 
 /// Whether an instruction's first operand is read, or is none, and no memory is touched. Tags of memory
 /// (FEAT_MTE) are none of it, and neither is what is only fetched early.
-fn is_idle(opcode: Opcode) -> bool {
+fn writes_nothing(opcode: Opcode) -> bool {
     use Opcode as O;
     matches!(opcode, O::B | O::Bcc(_) | O::CBZ | O::CBNZ | O::TBZ | O::TBNZ | O::BR | O::BLR | O::RET)
         || matches!(opcode, O::BRAA | O::BRAB | O::BRAAZ | O::BRABZ | O::BLRAA | O::BLRAB | O::BLRAAZ)
@@ -125,48 +125,54 @@ fn is_idle(opcode: Opcode) -> bool {
 }
 
 /// What an instruction does to memory, and to how many bytes of it; 0 if that depends on the processor.
-pub(super) fn touched(decoded: &Decoded, class: Class) -> Option<(AccessKind, u16)> {
+pub(super) fn memory_access(decoded: &Decoded, class: InstructionClass) -> Option<(AccessKind, u16)> {
     let opcode = decoded.opcode;
     // As many bytes as are named, or as an operand has.
     let or_operand =
-        |named: Option<Option<u16>>, place| Some(named?.unwrap_or_else(|| width(decoded, place)));
+        |named: Option<Option<u16>>, place| Some(named?.unwrap_or_else(|| operand_width(decoded, place)));
     Some(match class {
-        Class::Nothing | Class::Compute | Class::Firmware | Class::System => return None,
-        Class::Load => (AccessKind::Read, or_operand(loaded(opcode), 0).unwrap_or_else(|| vectors(decoded))),
-        Class::LoadPair if opcode == Opcode::LDPSW => (AccessKind::Read, 8),
-        Class::LoadPair => (AccessKind::Read, 2 * width(decoded, 0)),
-        Class::Store => (AccessKind::Write, or_operand(stored(opcode), 0)?),
-        Class::StorePair => (AccessKind::Write, 2 * width(decoded, 0)),
-        Class::StoreExclusive => (AccessKind::Write, named_or_width(decoded, 1)),
-        Class::StoreExclusivePair => (AccessKind::Write, 2 * width(decoded, 1)),
-        Class::StoreVector => (AccessKind::Write, vectors(decoded)),
-        Class::Zero => (AccessKind::Write, 0),
-        Class::Update => (AccessKind::ReadWrite, or_operand(updated(opcode), 0)?),
-        Class::Compare => (AccessKind::ReadWrite, named_or_width(decoded, 0)),
+        InstructionClass::Nothing
+        | InstructionClass::Compute
+        | InstructionClass::Firmware
+        | InstructionClass::System => return None,
+        InstructionClass::Load => (
+            AccessKind::Read,
+            or_operand(load_width(opcode), 0).unwrap_or_else(|| vector_list_width(decoded)),
+        ),
+        InstructionClass::LoadPair if opcode == Opcode::LDPSW => (AccessKind::Read, 8),
+        InstructionClass::LoadPair => (AccessKind::Read, 2 * operand_width(decoded, 0)),
+        InstructionClass::Store => (AccessKind::Write, or_operand(store_width(opcode), 0)?),
+        InstructionClass::StorePair => (AccessKind::Write, 2 * operand_width(decoded, 0)),
+        InstructionClass::StoreExclusive => (AccessKind::Write, mnemonic_or_operand_width(decoded, 1)),
+        InstructionClass::StoreExclusivePair => (AccessKind::Write, 2 * operand_width(decoded, 1)),
+        InstructionClass::StoreVector => (AccessKind::Write, vector_list_width(decoded)),
+        InstructionClass::Zero => (AccessKind::Write, 0),
+        InstructionClass::Update => (AccessKind::ReadWrite, or_operand(update_width(opcode), 0)?),
+        InstructionClass::Compare => (AccessKind::ReadWrite, mnemonic_or_operand_width(decoded, 0)),
     })
 }
 
 /// Bytes of what is stored exclusively or compared: as many as are named, or as an operand has.
-fn named_or_width(decoded: &Decoded, place: usize) -> u16 {
+fn mnemonic_or_operand_width(decoded: &Decoded, place: usize) -> u16 {
     match decoded.opcode {
         Opcode::STXRB | Opcode::STLXRB | Opcode::CASB(_) => 1,
         Opcode::STXRH | Opcode::STLXRH | Opcode::CASH(_) => 2,
-        _ => width(decoded, place),
+        _ => operand_width(decoded, place),
     }
 }
 
 /// Bytes of an operand, both registers of a pair.
-fn width(decoded: &Decoded, place: usize) -> u16 {
-    let of = |size: SizeCode| if size == SizeCode::X { 8 } else { 4 };
+fn operand_width(decoded: &Decoded, place: usize) -> u16 {
+    let register_width = |size: SizeCode| if size == SizeCode::X { 8 } else { 4 };
     match decoded.operands.get(place) {
-        Some(Operand::Register(size, _) | Operand::RegisterOrSP(size, _)) => of(*size),
-        Some(Operand::RegisterPair(size, _)) => 2 * of(*size),
-        Some(Operand::SIMDRegister(size, _)) => vector(*size),
+        Some(Operand::Register(size, _) | Operand::RegisterOrSP(size, _)) => register_width(*size),
+        Some(Operand::RegisterPair(size, _)) => 2 * register_width(*size),
+        Some(Operand::SIMDRegister(size, _)) => vector_width(*size),
         _ => 0,
     }
 }
 
-fn vector(size: SIMDSizeCode) -> u16 {
+fn vector_width(size: SIMDSizeCode) -> u16 {
     match size {
         SIMDSizeCode::B => 1,
         SIMDSizeCode::H => 2,
@@ -177,17 +183,17 @@ fn vector(size: SIMDSizeCode) -> u16 {
 }
 
 /// Bytes a load or store of several vectors moves, or one that zeroes memory with its tags (16 bytes each).
-fn vectors(decoded: &Decoded) -> u16 {
+fn vector_list_width(decoded: &Decoded) -> u16 {
     use Opcode as O;
     let is_replicated = matches!(decoded.opcode, O::LD1R | O::LD2R | O::LD3R | O::LD4R);
     match (decoded.opcode, decoded.operands.first()) {
         (O::STZG, _) => 16,
         (O::STZ2G, _) => 32,
         (_, Some(Operand::SIMDRegisterGroup(size, _, element, count))) => {
-            vector(if is_replicated { *element } else { *size }) * u16::from(*count)
+            vector_width(if is_replicated { *element } else { *size }) * u16::from(*count)
         }
         (_, Some(Operand::SIMDRegisterGroupLane(_, element, count, _))) => {
-            vector(*element) * u16::from(*count)
+            vector_width(*element) * u16::from(*count)
         }
         _ => 0,
     }

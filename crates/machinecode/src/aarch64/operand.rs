@@ -5,32 +5,32 @@ use yaxpeax_arm::armv8::a64::{Instruction as Decoded, Operand, ShiftStyle, SizeC
 
 /// Where an operand in memory is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct OperandAddress {
     pub(super) address: Address,
     /// The base, if it moves on by a number.
-    pub(super) moves_on: Option<(Register, i64)>,
+    pub(super) writeback: Option<(Register, i64)>,
     /// The base, if it moves on by what nobody follows.
-    pub(super) spoils: Option<Register>,
+    pub(super) clobbered_base: Option<Register>,
 }
 
 /// A general-purpose register, whatever part of it; number 31 is the zero register, which is none.
-fn general(number: u16) -> Option<Register> {
+fn register_or_zero(number: u16) -> Option<Register> {
     Register::new(usize::from(number)).filter(|register| *register != Register::SP)
 }
 
 /// The same where number 31 is the stack pointer.
-fn with_stack(number: u16) -> Option<Register> {
+fn register_or_sp(number: u16) -> Option<Register> {
     Register::new(usize::from(number))
 }
 /// A general-purpose register of 8 bytes.
-pub(super) fn wide(decoded: &Decoded, place: usize) -> Option<Register> {
+pub(super) fn wide_register(decoded: &Decoded, place: usize) -> Option<Register> {
     register(decoded, place).filter(|_| is_wide(decoded, place))
 }
 
 pub(super) fn register(decoded: &Decoded, place: usize) -> Option<Register> {
     match decoded.operands.get(place)? {
-        Operand::Register(_, number) | Operand::RegShift(_, _, _, number) => general(*number),
-        Operand::RegisterOrSP(_, number) => with_stack(*number),
+        Operand::Register(_, number) | Operand::RegShift(_, _, _, number) => register_or_zero(*number),
+        Operand::RegisterOrSP(_, number) => register_or_sp(*number),
         _ => None,
     }
 }
@@ -53,7 +53,7 @@ pub(super) fn is_plain(decoded: &Decoded, place: usize) -> bool {
     )
 }
 
-pub(super) fn number(decoded: &Decoded, place: usize) -> Option<i64> {
+pub(super) fn immediate(decoded: &Decoded, place: usize) -> Option<i64> {
     Some(match decoded.operands.get(place)? {
         Operand::Immediate(number) => i64::from(*number),
         Operand::Imm64(number) => *number as i64,
@@ -65,15 +65,15 @@ pub(super) fn number(decoded: &Decoded, place: usize) -> Option<i64> {
 }
 
 /// The value of an operand that is a register of 8 bytes, not shifted.
-pub(super) fn source(decoded: &Decoded, place: usize) -> Option<ValueSource> {
+pub(super) fn value_source(decoded: &Decoded, place: usize) -> Option<ValueSource> {
     let is_it = is_wide(decoded, place) && is_plain(decoded, place);
     is_it.then(|| register(decoded, place).map_or(ValueSource::Number(0), ValueSource::Register))
 }
 
 /// A register that is added with a shift, and what it is multiplied with (see [`Address::scale`]).
-pub(super) fn index(decoded: &Decoded, place: usize) -> Option<(Register, u8)> {
+pub(super) fn index_register(decoded: &Decoded, place: usize) -> Option<(Register, u8)> {
     let Operand::RegShift(style, amount, size, number) = decoded.operands.get(place)? else { return None };
-    Some((general(*number)?, scale(*style, *amount, *size)))
+    Some((register_or_zero(*number)?, scale(*style, *amount, *size)))
 }
 
 fn scale(style: ShiftStyle, amount: u8, size: SizeCode) -> u8 {
@@ -82,26 +82,32 @@ fn scale(style: ShiftStyle, amount: u8, size: SizeCode) -> u8 {
 }
 
 /// Where the operand in memory is, if the instruction has one.
-pub(super) fn place(decoded: &Decoded, at: u64) -> Option<Place> {
-    decoded.operands.iter().find_map(|operand| place_of(operand, at)).or_else(|| zeroed(decoded))
+pub(super) fn operand_address(decoded: &Decoded, at: u64) -> Option<OperandAddress> {
+    decoded
+        .operands
+        .iter()
+        .find_map(|operand| parse_operand_address(operand, at))
+        .or_else(|| zeroed_address(decoded))
 }
 
-fn place_of(operand: &Operand, at: u64) -> Option<Place> {
-    let based = |number: u16, displacement: i64| Address::flat(with_stack(number), displacement);
-    let still = |address| Place { address, moves_on: None, spoils: None };
+fn parse_operand_address(operand: &Operand, at: u64) -> Option<OperandAddress> {
+    let based = |number: u16, displacement: i64| Address::flat(register_or_sp(number), displacement);
+    let still = |address| OperandAddress { address, writeback: None, clobbered_base: None };
     Some(match *operand {
         Operand::RegPreIndex(base, distance, moves) => {
             let distance = i64::from(distance);
-            let moves_on = with_stack(base).filter(|_| moves).map(|base| (base, distance));
-            Place { moves_on, ..still(based(base, distance)) }
+            let moves_on = register_or_sp(base).filter(|_| moves).map(|base| (base, distance));
+            OperandAddress { writeback: moves_on, ..still(based(base, distance)) }
         }
         Operand::RegPostIndex(base, distance) => {
-            let moves_on = with_stack(base).map(|base| (base, i64::from(distance)));
-            Place { moves_on, ..still(based(base, 0)) }
+            let moves_on = register_or_sp(base).map(|base| (base, i64::from(distance)));
+            OperandAddress { writeback: moves_on, ..still(based(base, 0)) }
         }
-        Operand::RegPostIndexReg(base, _) => Place { spoils: with_stack(base), ..still(based(base, 0)) },
+        Operand::RegPostIndexReg(base, _) => {
+            OperandAddress { clobbered_base: register_or_sp(base), ..still(based(base, 0)) }
+        }
         Operand::RegRegOffset(base, index, size, style, amount) => {
-            let index = general(index);
+            let index = register_or_zero(index);
             let scale = if index.is_some() { scale(style, amount, size) } else { 1 };
             still(Address { index, scale, ..based(base, 0) })
         }
@@ -111,7 +117,7 @@ fn place_of(operand: &Operand, at: u64) -> Option<Place> {
 }
 
 /// `dc zva` names the register with the address.
-fn zeroed(decoded: &Decoded) -> Option<Place> {
+fn zeroed_address(decoded: &Decoded) -> Option<OperandAddress> {
     let address = Address::flat(Some(register(decoded, 0)?), 0);
-    Some(Place { address, moves_on: None, spoils: None })
+    Some(OperandAddress { address, writeback: None, clobbered_base: None })
 }

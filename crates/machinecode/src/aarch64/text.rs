@@ -5,7 +5,11 @@ use yaxpeax_arch::{Decoder, U8Reader};
 use yaxpeax_arm::armv8::a64::{InstDecoder, Opcode, Operand};
 
 /// The instruction at the beginning of some code, which stands at an address; `None` if there is none.
-pub(crate) fn text(name_of: &dyn Fn(u64) -> Option<String>, address: u64, code: &[u8]) -> Option<String> {
+pub(crate) fn format_instruction(
+    name_of: &dyn Fn(u64) -> Option<String>,
+    address: u64,
+    code: &[u8],
+) -> Option<String> {
     let word = code.get(..4)?;
     let decoded = InstDecoder::default().decode(&mut U8Reader::new(word)).ok()?;
     let spelled = decoded.to_string();
@@ -35,7 +39,7 @@ mod tests {
     use super::*;
 
     fn shown(word: u32) -> Option<String> {
-        text(&|_| None, 0x1_0040, &word.to_le_bytes())
+        format_instruction(&|_| None, 0x1_0040, &word.to_le_bytes())
     }
 
     #[test]
@@ -45,6 +49,6 @@ mod tests {
         assert_eq!(shown(0xb400_0040).as_deref(), Some("cbz    x0, 0x10048"));
         assert_eq!(shown(0x9000_0001).as_deref(), Some("adrp   x1, 0x10000"));
         assert_eq!(shown(0x0600_0000), None);
-        assert_eq!(text(&|_| None, 0, &[0; 3]), None);
+        assert_eq!(format_instruction(&|_| None, 0, &[0; 3]), None);
     }
 }

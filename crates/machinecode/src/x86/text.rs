@@ -4,7 +4,11 @@ use iced_x86::{Decoder, DecoderOptions, Formatter, GasFormatter, Instruction};
 use std::fmt::Write;
 
 /// The instruction at the beginning of some code, which stands at an address; `None` if there is none.
-pub(crate) fn text(name_of: &dyn Fn(u64) -> Option<String>, address: u64, code: &[u8]) -> Option<String> {
+pub(crate) fn format_instruction(
+    name_of: &dyn Fn(u64) -> Option<String>,
+    address: u64,
+    code: &[u8],
+) -> Option<String> {
     let mut decoder = Decoder::with_ip(64, code, address, DecoderOptions::NONE);
     let instruction = decoder.decode();
     if instruction.is_invalid() {
@@ -21,14 +25,14 @@ pub(crate) fn text(name_of: &dyn Fn(u64) -> Option<String>, address: u64, code: 
     options.set_small_hex_numbers_in_decimal(false);
     let mut text = String::new();
     formatter.format(&instruction, &mut text);
-    if let Some(target) = refers_to(&instruction).and_then(name_of) {
+    if let Some(target) = referenced_address(&instruction).and_then(name_of) {
         let _ = write!(text, " <{target}>");
     }
     Some(text)
 }
 
 /// The address that is written in an instruction as such.
-fn refers_to(instruction: &Instruction) -> Option<u64> {
+fn referenced_address(instruction: &Instruction) -> Option<u64> {
     if instruction.is_jmp_short_or_near() || instruction.is_jcc_short_or_near() || instruction.is_call_near()
     {
         return Some(instruction.near_branch_target());
@@ -41,7 +45,7 @@ mod tests {
     use super::*;
 
     fn shown(code: &[u8]) -> Option<String> {
-        text(&|_| None, 0x1000, code)
+        format_instruction(&|_| None, 0x1000, code)
     }
 
     #[test]

@@ -6,7 +6,7 @@ use fieldline_debuginfo::{Elf, FileBytes};
 use fieldline_machinecode::architecture::Architecture;
 use fieldline_machinecode::insn::InstructionReader;
 use fieldline_machinecode::machine::{
-    AccessKind, Address, AddressSegment, Effect, Flow, Instruction, Memory, Register, Registers,
+    AccessKind, Address, AddressSegment, Effect, Flow, Instruction, MemoryOperand, Register, Registers,
 };
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -17,7 +17,7 @@ use yaxpeax_x86::long_mode::{
 
 /// What is compared. Sizes are those of the operand that is written in the instruction.
 #[derive(Clone, Debug, PartialEq)]
-struct View {
+struct OperandView {
     length: u64,
     explicit: Vec<(Address, u16, AccessKind)>,
     written: Option<Registers>,
@@ -76,7 +76,7 @@ fn segment_of(segment: Option<SecondSegment>) -> AddressSegment {
 }
 
 /// What the second decoder says.
-fn second_view(second: &Second, at: u64) -> View {
+fn second_view(second: &Second, at: u64) -> OperandView {
     let length = second.len().to_const();
     let behavior = second.behavior();
     let size = second.mem_size().and_then(|size| size.bytes_size()).unwrap_or(0);
@@ -104,14 +104,14 @@ fn second_view(second: &Second, at: u64) -> View {
         }
         written
     });
-    View { length, explicit, written }
+    OperandView { length, explicit, written }
 }
 
 /// What ours says, in the terms of the second.
-fn our_view(ours: &Instruction, is_string: bool) -> View {
+fn our_view(ours: &Instruction, is_string: bool) -> OperandView {
     // The other spells the operands of string instructions; to ours they go with the instruction.
-    let explicit = ours.memory().filter(|memory| !memory.is_implicit || is_string);
-    let explicit = explicit.map(|memory: &Memory| {
+    let explicit = ours.memory_operands().filter(|memory| !memory.is_implicit || is_string);
+    let explicit = explicit.map(|memory: &MemoryOperand| {
         let mut address = memory.address;
         if address.scale == 0 {
             // The other does not count bits.
@@ -122,7 +122,7 @@ fn our_view(ours: &Instruction, is_string: bool) -> View {
         }
         (address, memory.size, memory.access)
     });
-    View { length: ours.length.into(), explicit: explicit.collect(), written: Some(ours.written) }
+    OperandView { length: ours.length.into(), explicit: explicit.collect(), written: Some(ours.written) }
 }
 
 fn is_string(second: &Second) -> bool {
@@ -171,13 +171,13 @@ fn differences(ours: &Instruction, second: &Second) -> Vec<&'static str> {
 
 /// What became of some code.
 #[derive(Default)]
-struct Outcome {
+struct DecoderComparison {
     same: u64,
     /// Field and opcode: how many, and one of them.
     differences: BTreeMap<(&'static str, String), (u64, String)>,
 }
 
-impl Outcome {
+impl DecoderComparison {
     fn compare(&mut self, address: u64, code: &[u8]) {
         let decoder = InstDecoder::default();
         for ours in InstructionReader::new(Architecture::X86_64).read_all(address, code) {
@@ -224,7 +224,7 @@ impl Outcome {
         }
     }
 
-    fn of_file(path: &Path) -> Self {
+    fn compare_file(path: &Path) -> Self {
         let file = FileBytes::open(path).unwrap();
         let elf = Elf::parse(&file).unwrap();
         let mut outcome = Self::default();
@@ -236,7 +236,7 @@ impl Outcome {
 
     fn check(&self) {
         let explained = |field: &str, opcode: &str| {
-            KNOWN.iter().any(|(known, opcodes, _)| *known == field && opcodes.contains(&opcode))
+            KNOWN_DIFFERENCES.iter().any(|(known, opcodes, _)| *known == field && opcodes.contains(&opcode))
         };
         let differ: u64 = self.differences.values().map(|(count, _)| count).sum();
         println!("{} instructions agree, {differ} differ", self.same);
@@ -251,7 +251,7 @@ impl Outcome {
 }
 
 /// Differences that are known: what differs, of which opcodes, and who is right.
-const KNOWN: &[(&str, &[&str], &str)] = &[
+const KNOWN_DIFFERENCES: &[(&str, &[&str], &str)] = &[
     ("access", &["CLFLUSH", "CLFLUSHOPT", "CLWB"], "ours: checked as a load of a byte (SDM, CLFLUSH)"),
     (
         "size",
@@ -283,7 +283,7 @@ const KNOWN: &[(&str, &[&str], &str)] = &[
 fn operands_of_the_fixtures_are_those_of_another_decoder() {
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures");
     for name in ["attribution/idioms", "demo/shaper"] {
-        let outcome = Outcome::of_file(&fixtures.join(name));
+        let outcome = DecoderComparison::compare_file(&fixtures.join(name));
         assert!(outcome.same > 200, "{name}: {}", outcome.same);
         outcome.check();
     }
@@ -292,7 +292,7 @@ fn operands_of_the_fixtures_are_those_of_another_decoder() {
 #[test]
 fn operands_of_a_kernel_are_those_of_another_decoder() {
     let vmlinux = std::env::var_os("FIELDLINE_VMLINUX").unwrap();
-    let outcome = Outcome::of_file(Path::new(&vmlinux));
+    let outcome = DecoderComparison::compare_file(Path::new(&vmlinux));
     assert!(outcome.same > 1_000_000, "{}", outcome.same);
     outcome.check();
 }

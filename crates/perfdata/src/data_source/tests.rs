@@ -1,7 +1,7 @@
 use super::*;
 
 /// Builds a word from `(position, bits)` pairs.
-fn word(parts: &[(u32, u64)]) -> DataSource {
+fn data_source(parts: &[(u32, u64)]) -> DataSource {
     DataSource(parts.iter().fold(0, |word, (position, bits)| word | bits << position))
 }
 
@@ -25,7 +25,7 @@ fn each_operation() {
         (8, Operation::Prefetch),
         (16, Operation::Execute),
     ] {
-        assert_eq!(word(&[(OP, bits)]).operation(), wanted);
+        assert_eq!(data_source(&[(OP, bits)]).operation(), wanted);
     }
     assert!(Operation::LoadStore.is_load() && Operation::LoadStore.is_store());
     assert!(!Operation::Prefetch.is_load() && !Operation::NotAvailable.is_store());
@@ -51,7 +51,7 @@ fn each_level_by_its_number() {
         (0xf, Level::NotAvailable),
     ];
     for (number, wanted) in levels {
-        assert_eq!(word(&[(LVL_NUM, number)]).level(), wanted);
+        assert_eq!(data_source(&[(LVL_NUM, number)]).level(), wanted);
     }
 }
 
@@ -71,30 +71,30 @@ fn each_level_by_its_old_bit() {
         (0x2000, Level::Uncached),
     ];
     for (bit, wanted) in levels {
-        let hit = word(&[(LVL, bit | 2)]);
+        let hit = data_source(&[(LVL, bit | 2)]);
         assert_eq!((hit.level(), hit.is_l1_hit()), (wanted, wanted == Level::L1));
         // "Not available" as a number defers to the old bits too.
-        assert_eq!(word(&[(LVL, bit | 2), (LVL_NUM, 0xf)]).level(), wanted);
+        assert_eq!(data_source(&[(LVL, bit | 2), (LVL_NUM, 0xf)]).level(), wanted);
     }
-    assert_eq!(word(&[(LVL, 1)]).level(), Level::NotAvailable);
-    assert_eq!(word(&[(LVL, 0x40 | 0x80 | 2)]).level(), Level::LocalRam);
+    assert_eq!(data_source(&[(LVL, 1)]).level(), Level::NotAvailable);
+    assert_eq!(data_source(&[(LVL, 0x40 | 0x80 | 2)]).level(), Level::LocalRam);
 }
 
 #[test]
 fn the_remote_bit_turns_caches_and_memory_into_remote_ones() {
-    assert_eq!(word(&[(LVL_NUM, 0x3), (REMOTE, 1)]).level(), Level::RemoteCache);
-    assert_eq!(word(&[(LVL_NUM, 0xb), (REMOTE, 1)]).level(), Level::RemoteCache);
-    assert_eq!(word(&[(LVL_NUM, 0xd), (REMOTE, 1)]).level(), Level::RemoteRam);
-    assert_eq!(word(&[(LVL_NUM, 0x3), (REMOTE, 1), (LVL, 0x102)]).level(), Level::RemoteRam);
+    assert_eq!(data_source(&[(LVL_NUM, 0x3), (REMOTE, 1)]).level(), Level::RemoteCache);
+    assert_eq!(data_source(&[(LVL_NUM, 0xb), (REMOTE, 1)]).level(), Level::RemoteCache);
+    assert_eq!(data_source(&[(LVL_NUM, 0xd), (REMOTE, 1)]).level(), Level::RemoteRam);
+    assert_eq!(data_source(&[(LVL_NUM, 0x3), (REMOTE, 1), (LVL, 0x102)]).level(), Level::RemoteRam);
 }
 
 #[test]
 fn hit_and_miss() {
-    assert!(!word(&[(LVL, 0x8 | 4), (LVL_NUM, 1)]).is_l1_hit());
-    assert!(word(&[(LVL_NUM, 1)]).is_l1_hit(), "a number alone means a hit");
-    assert!(!word(&[(LVL_NUM, 5)]).is_l1_hit() && !word(&[]).is_l1_hit());
-    assert!(word(&[(LVL, 0x8 | 2)]).is_l1_hit());
-    assert!(!word(&[(LVL, 0x8 | 4)]).is_l1_hit());
+    assert!(!data_source(&[(LVL, 0x8 | 4), (LVL_NUM, 1)]).is_l1_hit());
+    assert!(data_source(&[(LVL_NUM, 1)]).is_l1_hit(), "a number alone means a hit");
+    assert!(!data_source(&[(LVL_NUM, 5)]).is_l1_hit() && !data_source(&[]).is_l1_hit());
+    assert!(data_source(&[(LVL, 0x8 | 2)]).is_l1_hit());
+    assert!(!data_source(&[(LVL, 0x8 | 4)]).is_l1_hit());
 }
 
 #[test]
@@ -112,20 +112,20 @@ fn each_snoop_answer() {
         ((1, 2), Snoop::Peer),
     ];
     for ((snoop, extended), wanted) in answers {
-        assert_eq!(word(&[(SNOOP, snoop), (SNOOPX, extended)]).snoop(), wanted);
+        assert_eq!(data_source(&[(SNOOP, snoop), (SNOOPX, extended)]).snoop(), wanted);
     }
     assert!(Snoop::Peer.is_transfer() && Snoop::HitModified.is_transfer() && !Snoop::Hit.is_transfer());
-    assert!(word(&[(SNOOP, 0x10)]).is_hitm());
+    assert!(data_source(&[(SNOOP, 0x10)]).is_hitm());
 }
 
 #[test]
 fn words_that_intel_tables_make() {
     // arch/x86/events/intel/ds.c: L3 hit by a snoop of a modified line; an L1 hit of a locked load.
-    let hitm = word(&[(OP, 2), (LVL, 0x40 | 2), (LVL_NUM, 3), (SNOOP, 0x10)]);
+    let hitm = data_source(&[(OP, 2), (LVL, 0x40 | 2), (LVL_NUM, 3), (SNOOP, 0x10)]);
     let meaning = |word: DataSource| (word.operation(), word.level(), word.is_l1_hit(), word.is_hitm());
     assert_eq!(meaning(hitm), (Operation::Load, Level::L3, false, true));
-    let locked = word(&[(OP, 2), (LVL, 0x8 | 2), (LVL_NUM, 1), (SNOOP, 2), (LOCK, 2), (TLB, 0x1a)]);
+    let locked = data_source(&[(OP, 2), (LVL, 0x8 | 2), (LVL_NUM, 1), (SNOOP, 2), (LOCK, 2), (TLB, 0x1a)]);
     assert_eq!(meaning(locked), (Operation::Load, Level::L1, true, false));
-    let missed_store = word(&[(OP, 4), (LVL, 0x8 | 4)]);
+    let missed_store = data_source(&[(OP, 4), (LVL, 0x8 | 4)]);
     assert_eq!(meaning(missed_store), (Operation::Store, Level::L1, false, false));
 }

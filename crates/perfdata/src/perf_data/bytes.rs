@@ -1,6 +1,6 @@
 //! Numbers and strings out of bytes whose order the file states.
 
-use crate::perf_data::error::{BytePlace, Error};
+use crate::perf_data::error::{BytePosition, Error};
 
 /// The byte order of the machine that recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -59,17 +59,17 @@ impl Endian {
 pub(crate) struct Cursor<'a> {
     rest: &'a [u8],
     what: &'static str,
-    place: BytePlace,
+    place: BytePosition,
     endian: Endian,
 }
 
 impl<'a> Cursor<'a> {
-    /// Starts at `bytes`, which stand at `place` of the recording and are called `what` in errors.
-    pub(crate) fn new(bytes: &'a [u8], endian: Endian, what: &'static str, place: BytePlace) -> Self {
+    /// Starts at `bytes`, which are at `place` of the recording and are called `what` in errors.
+    pub(crate) fn new(bytes: &'a [u8], endian: Endian, what: &'static str, place: BytePosition) -> Self {
         Self { rest: bytes, what, place, endian }
     }
 
-    pub(crate) fn place(&self) -> BytePlace {
+    pub(crate) fn place(&self) -> BytePosition {
         self.place
     }
 
@@ -148,7 +148,7 @@ mod tests {
 
     #[test]
     fn a_read_past_the_end_names_what_and_where() {
-        let mut cursor = Cursor::new(&[1, 0, 0, 0, 9], Endian::Little, "a thing", BytePlace::in_file(100));
+        let mut cursor = Cursor::new(&[1, 0, 0, 0, 9], Endian::Little, "a thing", BytePosition::in_file(100));
         assert_eq!(cursor.u32().unwrap(), 1);
         let error = cursor.u64().unwrap_err();
         assert_eq!(error.to_string(), "truncated: a thing at byte 104 needs 8 bytes and 1 are left");
@@ -156,7 +156,7 @@ mod tests {
 
     #[test]
     fn a_string_longer_than_its_section_is_an_error_and_not_an_allocation() {
-        let mut cursor = Cursor::new(&[0xff; 6], Endian::Big, "a name", BytePlace::default());
+        let mut cursor = Cursor::new(&[0xff; 6], Endian::Big, "a name", BytePosition::default());
         assert!(matches!(cursor.string(), Err(Error::Truncated { needed: 0xffff_ffff, available: 2, .. })));
     }
 }

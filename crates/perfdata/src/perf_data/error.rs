@@ -1,34 +1,34 @@
-//! What can be wrong with a recording.
+//! Errors of reading a recording.
 
 use std::{fmt, io};
 
 /// Where in a recording something was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct BytePlace {
+pub struct BytePosition {
     /// Byte offset, counted from the start of the file, or of the decompressed records.
     pub offset: u64,
     /// The offset counts decompressed bytes, since the records come out of `COMPRESSED` ones.
     pub decompressed: bool,
 }
 
-impl BytePlace {
+impl BytePosition {
     /// A byte of the file itself.
     #[must_use]
     pub fn in_file(offset: u64) -> Self {
         Self { offset, decompressed: false }
     }
 
-    /// The place `bytes` further on.
+    /// The position `bytes` further on.
     #[must_use]
     pub fn plus(self, bytes: u64) -> Self {
         Self { offset: self.offset.saturating_add(bytes), ..self }
     }
 }
 
-impl fmt::Display for BytePlace {
+impl fmt::Display for BytePosition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let of = if self.decompressed { " of the decompressed records" } else { "" };
-        write!(f, "byte {}{of}", self.offset)
+        let part = if self.decompressed { " of the decompressed records" } else { "" };
+        write!(f, "byte {}{part}", self.offset)
     }
 }
 
@@ -39,11 +39,11 @@ pub enum Error {
     /// The operating system refused to open or to read the file.
     #[error("cannot read {what} at byte {offset}")]
     Io {
-        /// What was being read.
+        /// The part that was being read.
         what: &'static str,
         /// Where in the file.
         offset: u64,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// The path names a directory; `perf record --threads` writes such recordings.
@@ -65,13 +65,13 @@ pub enum Error {
         /// The first bytes, zeros past the end of a shorter file.
         magic: [u8; 8],
     },
-    /// The file, a section or a record ends before what it promises.
+    /// The file, a section or a record is shorter than its stated size.
     #[error("truncated: {what} at {place} needs {needed} bytes and {available} are left")]
     Truncated {
-        /// What was being read.
+        /// The part that was being read.
         what: &'static str,
         /// Where it starts.
-        place: BytePlace,
+        place: BytePosition,
         /// Bytes it needs.
         needed: u64,
         /// Bytes there are.
@@ -80,11 +80,11 @@ pub enum Error {
     /// A value that no recording can hold.
     #[error("malformed {what} at {place}: {problem}")]
     Malformed {
-        /// What was being read.
+        /// The part that was being read.
         what: &'static str,
         /// Where it starts.
-        place: BytePlace,
-        /// What is wrong, with the numbers.
+        place: BytePosition,
+        /// The problem, with the numbers.
         problem: String,
     },
     /// A line of a text that can't be understood. Whoever knows the path writes `PATH:LINE: problem`.
@@ -92,23 +92,23 @@ pub enum Error {
     Line {
         /// Which, counted from 1.
         line: u64,
-        /// What is wrong.
+        /// The problem.
         problem: String,
     },
     /// A valid recording that uses a feature this reader does not know.
     #[error("unsupported {what} at {place}: {problem}")]
     Unsupported {
-        /// What was being read.
+        /// The part that was being read.
         what: &'static str,
         /// Where it starts.
-        place: BytePlace,
-        /// What is not supported.
+        place: BytePosition,
+        /// The unsupported feature.
         problem: String,
     },
 }
 
 impl Error {
-    pub(crate) fn malformed(what: &'static str, place: BytePlace, problem: impl Into<String>) -> Self {
+    pub(crate) fn malformed(what: &'static str, place: BytePosition, problem: impl Into<String>) -> Self {
         Self::Malformed { what, place, problem: problem.into() }
     }
 
@@ -116,7 +116,7 @@ impl Error {
         Self::Line { line, problem }
     }
 
-    pub(crate) fn unsupported(what: &'static str, place: BytePlace, problem: impl Into<String>) -> Self {
+    pub(crate) fn unsupported(what: &'static str, place: BytePosition, problem: impl Into<String>) -> Self {
         Self::Unsupported { what, place, problem: problem.into() }
     }
 }

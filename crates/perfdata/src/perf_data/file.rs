@@ -5,17 +5,17 @@ use std::path::Path;
 use crate::perf_data::error::Error;
 use crate::perf_data::header::event_table::EventTable;
 use crate::perf_data::header::facts::RecordingFacts;
-use crate::perf_data::header::file_header::{FileHeader, PIPE_HEADER_SIZE, opening};
+use crate::perf_data::header::file_header::{FileHeader, PIPE_HEADER_SIZE, read_magic};
 use crate::perf_data::header::pipe;
 use crate::perf_data::stream::record::{self, RawRecord, Record, read_sample};
-use crate::perf_data::stream::records::{AllRecords, Block, Blocks, FileRecords, Header};
-use crate::perf_data::stream::source::Source;
+use crate::perf_data::stream::records::{AllRecords, FileRecords, RecordBlock, RecordBlocks, RecordHeader};
+use crate::perf_data::stream::source::ByteSource;
 use crate::sample::Sample;
 
 /// An open recording. Its records can be read any number of times, by several threads at once.
 #[derive(Debug)]
 pub struct PerfFile {
-    source: Source,
+    source: ByteSource,
     facts: RecordingFacts,
     events: EventTable,
     /// Offsets of the first record and of the end of the records.
@@ -29,7 +29,7 @@ impl PerfFile {
     ///
     /// The file cannot be read, is no recording, breaks off, or uses what this reader does not know.
     pub fn open(path: &Path) -> Result<Self, Error> {
-        Self::of_source(Source::open(path)?)
+        Self::from_source(ByteSource::open(path)?)
     }
 
     /// A recording that is in memory already.
@@ -37,12 +37,12 @@ impl PerfFile {
     /// # Errors
     ///
     /// As for [`PerfFile::open`].
-    pub fn of_bytes(bytes: Vec<u8>) -> Result<Self, Error> {
-        Self::of_source(Source::Memory(bytes))
+    pub fn from_bytes(bytes: Vec<u8>) -> Result<Self, Error> {
+        Self::from_source(ByteSource::Memory(bytes))
     }
 
-    pub(crate) fn of_source(source: Source) -> Result<Self, Error> {
-        let (endian, is_stream) = opening(&source)?;
+    pub(crate) fn from_source(source: ByteSource) -> Result<Self, Error> {
+        let (endian, is_stream) = read_magic(&source)?;
         let (facts, records) = if is_stream {
             let (start, end) = (PIPE_HEADER_SIZE, source.length());
             (pipe::read_facts(FileRecords::new(&source, endian, start, end), endian)?, (start, end))
@@ -54,7 +54,7 @@ impl PerfFile {
         Ok(Self { source, facts, events, records })
     }
 
-    /// What the recording says about itself.
+    /// Facts about the recording, from its header.
     #[must_use]
     pub fn facts(&self) -> &RecordingFacts {
         &self.facts
@@ -63,12 +63,12 @@ impl PerfFile {
     /// The records from the first one on, in file order.
     #[must_use]
     pub fn records(&self) -> Records<'_> {
-        Records { file: self, found: self.all_records(), has_ended: false }
+        Records { file: self, all_records: self.all_records(), has_ended: false }
     }
 
     /// The records in blocks, in file order.
-    pub(crate) fn blocks(&self) -> Blocks<'_> {
-        Blocks::new(self.all_records())
+    pub(crate) fn blocks(&self) -> RecordBlocks<'_> {
+        RecordBlocks::new(self.all_records())
     }
 
     fn all_records(&self) -> AllRecords<'_> {
@@ -80,23 +80,27 @@ impl PerfFile {
     ///
     /// # Errors
     /// If a record does not have the form of its kind.
-    pub(crate) fn read_block(&self, block: &Block, mut each: impl FnMut(Found<'_, '_>)) -> Result<(), Error> {
+    pub(crate) fn read_block(
+        &self,
+        block: &RecordBlock,
+        mut each: impl FnMut(BlockRecord<'_, '_>),
+    ) -> Result<(), Error> {
         let endian = self.facts.endian;
-        let (mut at, mut number) = (0, 0);
+        let (mut offset, mut number) = (0, 0);
         let mut sample = Sample::default();
-        while let Some(bytes) = block.bytes.get(at..).filter(|bytes| !bytes.is_empty()) {
-            let place = block.places.get(number).copied().unwrap_or(block.place.plus(at as u64));
-            let header = Header::parse(bytes, endian, place)?;
+        while let Some(bytes) = block.bytes.get(offset..).filter(|bytes| !bytes.is_empty()) {
+            let place = block.positions.get(number).copied().unwrap_or(block.place.plus(offset as u64));
+            let header = RecordHeader::parse(bytes, endian, place)?;
             let raw = header.raw(bytes.get(..header.size).unwrap_or(bytes), place);
             if raw.is_sample() {
                 match read_sample(raw, &self.events, &mut sample)? {
-                    None => each(Found::Sample(&sample)),
-                    Some(id) => each(Found::Other(&Record::UnknownSample { id })),
+                    None => each(BlockRecord::Sample(&sample)),
+                    Some(id) => each(BlockRecord::Other(&Record::UnknownSample { id })),
                 }
             } else {
-                each(Found::Other(&self.parse(raw)?));
+                each(BlockRecord::Other(&self.parse(raw)?));
             }
-            at += header.size;
+            offset += header.size;
             number += 1;
         }
         Ok(())
@@ -113,14 +117,14 @@ impl PerfFile {
     }
 }
 
-pub(crate) enum Found<'r, 'a> {
+pub(crate) enum BlockRecord<'r, 'a> {
     /// A sample.
     Sample(&'r Sample<'a>),
     /// Another record.
     Other(&'r Record<'a>),
 }
 
-/// The records of a recording in the order they stand in it.
+/// The records of a recording in file order.
 ///
 /// Records that `perf record -z` packed come in their own order, but up to a window of the compression
 /// later than records beside them that it did not pack. All samples of such a recording are packed, so
@@ -128,7 +132,7 @@ pub(crate) enum Found<'r, 'a> {
 #[derive(Debug)]
 pub struct Records<'f> {
     file: &'f PerfFile,
-    found: AllRecords<'f>,
+    all_records: AllRecords<'f>,
     has_ended: bool,
 }
 
@@ -143,7 +147,7 @@ impl Records<'_> {
         if self.has_ended {
             return Ok(None);
         }
-        let found = self.found.next();
+        let found = self.all_records.next();
         self.has_ended = !matches!(found, Ok(Some(_)));
         found
     }

@@ -1,10 +1,10 @@
-//! What a recording says about itself, apart from its records.
+//! Facts about a recording, apart from its records.
 //!
-//! * `attr`: what was asked of the kernel for one event.
+//! * `attr`: the attribute of an event.
 //! * `facts`: all of it together.
 //! * `event_table`: which event a record belongs to.
 //! * `features`: the sections about the machine and the events.
-//! * `file_header`, `pipe`: where all that stands in a file, and in a stream.
+//! * `file_header`, `pipe`: the same in a file, and in a stream.
 
 pub(crate) mod attr;
 pub(crate) mod event_table;

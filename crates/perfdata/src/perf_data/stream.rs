@@ -3,7 +3,7 @@
 //! * `source`: the file or memory they are read from.
 //! * `inflate`: records out of zstd.
 //! * `records`: where each record begins and ends; blocks of them for several threads.
-//! * `record`: what each kind says.
+//! * `record`: the contents of each kind.
 
 mod inflate;
 pub(crate) mod record;

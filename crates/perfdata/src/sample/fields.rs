@@ -62,7 +62,7 @@ impl SampleFields {
     pub const KNOWN: Self = Self((1 << 25) - 1);
 
     /// The fields that there are.
-    pub(crate) fn of<const N: usize>(has: [(bool, Self); N]) -> Self {
+    pub(crate) fn from_flags<const N: usize>(has: [(bool, Self); N]) -> Self {
         Self(has.iter().filter(|(has, _)| *has).fold(0, |all, (_, field)| all | field.0))
     }
 

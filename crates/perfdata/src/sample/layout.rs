@@ -2,8 +2,8 @@
 
 use super::cpu_mode::CpuMode;
 use super::fields::SampleFields;
+use super::fixed_offsets::{EXECUTION_FIELDS, FixedOffsets, weight_struct_latency};
 use super::parts::{BranchStack, Sample, Words};
-use super::places::{EXECUTION, Places, latency_of_struct};
 use crate::data_source::DataSource;
 use crate::perf_data::{Attr, Endian};
 
@@ -27,13 +27,13 @@ pub(crate) struct SampleLayout {
     branch_sample_type: u64,
     user_registers: u64,
     interrupt_registers: u64,
-    unrecorded_period: u64,
+    default_period: u64,
     endian: Endian,
     /// Where fields are, if that is the same in all samples.
-    places: Option<Places>,
+    fixed_offsets: Option<FixedOffsets>,
 }
 
-/// A sample that does not hold what its event's `sample_type` says.
+/// A sample that does not have the fields of its event's `sample_type`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FieldError {
     /// The record ends within a field, so many bytes into its body, where so many are needed.
@@ -47,7 +47,7 @@ pub(crate) enum FieldError {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum EmptyStack {
     WithIndex,
-    Bare,
+    WithoutIndex,
 }
 
 impl SampleLayout {
@@ -60,13 +60,14 @@ impl SampleLayout {
             branch_sample_type: attr.branch_sample_type,
             user_registers: attr.user_registers,
             interrupt_registers: attr.interrupt_registers,
-            unrecorded_period: if attr.is_frequency() { 1 } else { attr.period_or_frequency },
+            default_period: if attr.is_frequency() { 1 } else { attr.period_or_frequency },
             endian,
-            places: Places::of(attr.sample_type),
+            fixed_offsets: FixedOffsets::for_fields(attr.sample_type),
         }
     }
 
-    /// Reads the body of a `PERF_RECORD_SAMPLE` whose header has `misc`. After an error `into` holds anything.
+    /// Reads the body of a `PERF_RECORD_SAMPLE` whose header has `misc`. After an error `into` holds
+    /// anything.
     ///
     /// # Errors
     ///
@@ -81,36 +82,36 @@ impl SampleLayout {
         *into = Sample {
             cpu_mode: CpuMode::from_misc(misc),
             exact_ip: misc & MISC_EXACT_IP != 0,
-            period: self.unrecorded_period,
+            period: self.default_period,
             ..Sample::default()
         };
-        match self.places.as_ref().filter(|places| places.size == body.len()) {
-            Some(places) => {
-                places.read(body, self.endian, into);
+        match self.fixed_offsets.as_ref().filter(|offsets| offsets.size == body.len()) {
+            Some(offsets) => {
+                offsets.read(body, self.endian, into);
                 Ok(())
             }
-            None => self.walk(body, into),
+            None => self.read_fields(body, into),
         }
     }
 
-    fn walk<'a>(&self, body: &'a [u8], sample: &mut Sample<'a>) -> Result<(), FieldError> {
-        let walked = self.walk_with(body, sample, EmptyStack::WithIndex);
-        let may_be_bare = self.fields.contains(SampleFields::BRANCH_STACK)
+    fn read_fields<'a>(&self, body: &'a [u8], sample: &mut Sample<'a>) -> Result<(), FieldError> {
+        let result = self.read_fields_with(body, sample, EmptyStack::WithIndex);
+        let may_lack_index = self.fields.contains(SampleFields::BRANCH_STACK)
             && self.branch_sample_type & BRANCH_HW_INDEX != 0;
-        if walked.is_err() && may_be_bare {
-            return self.walk_with(body, sample, EmptyStack::Bare).or(walked);
+        if result.is_err() && may_lack_index {
+            return self.read_fields_with(body, sample, EmptyStack::WithoutIndex).or(result);
         }
-        walked
+        result
     }
 
     #[inline]
-    fn walk_with<'a>(
+    fn read_fields_with<'a>(
         &self,
         body: &'a [u8],
         sample: &mut Sample<'a>,
         empty_stack: EmptyStack,
     ) -> Result<(), FieldError> {
-        let mut at = Walk { body, position: 0, fields: self.fields, endian: self.endian };
+        let mut at = FieldCursor { body, position: 0, fields: self.fields, endian: self.endian };
         at.word(SampleFields::IDENTIFIER)?;
         sample.ip = at.word(SampleFields::IP)?;
         (sample.pid, sample.tid) = at.half_words(SampleFields::TID)?.unzip();
@@ -120,11 +121,11 @@ impl SampleLayout {
         at.word(SampleFields::STREAM_ID)?;
         sample.cpu = at.half_words(SampleFields::CPU)?.map(|(cpu, _reserved)| cpu);
         sample.period = at.word(SampleFields::PERIOD)?.unwrap_or(sample.period);
-        if at.fields.intersects(EXECUTION) {
-            self.walk_execution(&mut at, sample, empty_stack)?;
+        if at.fields.intersects(EXECUTION_FIELDS) {
+            self.read_execution_fields(&mut at, sample, empty_stack)?;
         }
         sample.latency = match at.word(SampleFields::WEIGHT_STRUCT)? {
-            Some(word) => Some(latency_of_struct(word)),
+            Some(word) => Some(weight_struct_latency(word)),
             None => at.word(SampleFields::WEIGHT)?,
         };
         sample.data_source = at.word(SampleFields::DATA_SRC)?.map(DataSource);
@@ -141,9 +142,9 @@ impl SampleLayout {
     }
 
     /// The fields about where the code was: counters, call chain, branches, registers, stack.
-    fn walk_execution<'a>(
+    fn read_execution_fields<'a>(
         &self,
-        at: &mut Walk<'a>,
+        at: &mut FieldCursor<'a>,
         sample: &mut Sample<'a>,
         empty_stack: EmptyStack,
     ) -> Result<(), FieldError> {
@@ -177,8 +178,9 @@ impl SampleLayout {
         Ok(())
     }
 
-    /// `perf_output_read_group` and `perf_output_read_one`, behind the number of counters or the value of the only one.
-    fn skip_read(&self, at: &mut Walk<'_>, count: u64) -> Result<(), FieldError> {
+    /// `perf_output_read_group` and `perf_output_read_one`, behind the number of counters or the value of the
+    /// only one.
+    fn skip_read(&self, at: &mut FieldCursor<'_>, count: u64) -> Result<(), FieldError> {
         let words = |bits: u64| (self.read_format & bits).count_ones();
         let beside_value = words(FORMAT_ID_AND_LOST);
         let is_group = words(FORMAT_GROUP) > 0;
@@ -193,14 +195,14 @@ impl SampleLayout {
 }
 
 /// Where in the body the next field starts.
-struct Walk<'a> {
+struct FieldCursor<'a> {
     body: &'a [u8],
     position: usize,
     fields: SampleFields,
     endian: Endian,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> FieldCursor<'a> {
     /// A word, if the samples have the field.
     #[inline]
     fn word(&mut self, field: SampleFields) -> Result<Option<u64>, FieldError> {
@@ -266,7 +268,7 @@ impl<'a> Walk<'a> {
 #[cfg(test)]
 impl SampleLayout {
     /// The same, without knowing where fields are.
-    pub(super) fn without_places(self) -> Self {
-        Self { places: None, ..self }
+    pub(super) fn without_fixed_offsets(self) -> Self {
+        Self { fixed_offsets: None, ..self }
     }
 }

@@ -4,7 +4,8 @@ use crate::data_source::DataSource;
 use crate::perf_data::{Endian, EventIndex};
 use crate::sample::cpu_mode::CpuMode;
 
-/// One sample, with the fields that attribution uses. One is `None` where the event's `sample_type` did not ask for it.
+/// One sample, with the fields that attribution uses. One is `None` where the event's `sample_type` did not
+/// ask for it.
 ///
 /// Making a sample allocates nothing.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -39,7 +40,7 @@ pub struct Sample<'a> {
     pub data_source: Option<DataSource>,
     /// Physical data address; zero where not known.
     pub physical_address: Option<u64>,
-    /// The file its instruction is in, where a text names it; a perf.data tells by mappings.
+    /// The file its instruction is in, where a text names it; a perf.data has mappings.
     pub dso: Option<&'a str>,
 }
 
@@ -57,7 +58,7 @@ impl Sample<'_> {
     }
 }
 
-/// A run of 64-bit numbers inside a record.
+/// Consecutive 64-bit numbers inside a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Words<'a> {
     pub(crate) bytes: &'a [u8],
@@ -83,7 +84,7 @@ impl<'a> BranchStack<'a> {
         let entries = bytes.as_chunks::<8>().0.as_chunks::<3>().0.iter();
         entries.map(move |&entry| {
             let [from, to, flags] = entry.map(|word| endian.u64(word));
-            BranchEntry { from, to, is_of_wrong_path: endian.bit_field(flags, 24, 2) == 1 }
+            BranchEntry { from, to, is_wrong_path: endian.bit_field(flags, 24, 2) == 1 }
         })
     }
 }
@@ -96,5 +97,5 @@ pub struct BranchEntry {
     /// Address it went to.
     pub to: u64,
     /// The processor took it on a path that proved wrong (`PERF_BR_SPEC_WRONG_PATH`): the program did not.
-    pub is_of_wrong_path: bool,
+    pub is_wrong_path: bool,
 }

@@ -60,7 +60,7 @@ const PLAIN: [(SampleFields, Read); 7] = [
     (SampleFields::PHYS_ADDR, |s| s.physical_address),
 ];
 /// Numbers that are stepped over.
-const PASSED_OVER: [SampleFields; 7] = [
+const SKIPPED: [SampleFields; 7] = [
     SampleFields::IDENTIFIER,
     SampleFields::ID,
     SampleFields::STREAM_ID,
@@ -85,12 +85,12 @@ fn each_plain_field_alone_is_the_whole_body() {
 }
 
 #[test]
-fn fields_nobody_asks_for_take_their_place() {
+fn skipped_fields_take_their_space() {
     for endian in [Endian::Little, Endian::Big] {
-        for field in PASSED_OVER {
+        for field in SKIPPED {
             let body = Body::new(endian).u64(1).u64(2).u64(3);
             let event = layout(field | SampleFields::ADDR | SampleFields::PHYS_ADDR, endian);
-            for event in [event.clone(), event.without_places()] {
+            for event in [event.clone(), event.without_fixed_offsets()] {
                 let sample = parse(&event, 0, &body.bytes).unwrap();
                 // By how many of the other two it follows.
                 let wanted = match field {
@@ -126,8 +126,8 @@ fn weight_struct_splits_the_word_the_same_way_in_both_byte_orders() {
     for (endian, bytes) in [(Endian::Little, little), (Endian::Big, big)] {
         let event = layout(SampleFields::WEIGHT_STRUCT, endian);
         assert_eq!(parse(&event, 0, &bytes).unwrap().latency, Some(0x1122_3344));
-        let walked = event.without_places();
-        assert_eq!(parse(&walked, 0, &bytes).unwrap().latency, Some(0x1122_3344));
+        let by_cursor = event.without_fixed_offsets();
+        assert_eq!(parse(&by_cursor, 0, &bytes).unwrap().latency, Some(0x1122_3344));
     }
 }
 
@@ -141,7 +141,8 @@ fn weight_struct_stands_before_the_data_source() {
     assert_eq!(sample.physical_address, Some(0xabc));
 }
 
-/// Whether counters of this format take so many words, of which the first is `count`: the weight behind is read.
+/// Whether counters of this format take so many words, of which the first is `count`: the weight behind is
+/// read.
 fn assert_counters(read_format: u64, count: u64, words: usize) {
     let sample_type = SampleFields::READ | SampleFields::WEIGHT;
     let attr = Attr { sample_type, read_format, ..Attr::default() };
@@ -192,13 +193,13 @@ fn branch_layout(branch_sample_type: u64) -> SampleLayout {
 }
 
 #[test]
-fn branch_stack_with_index_and_counters() {
+fn branch_stacks_with_index_and_counters() {
     let body = Body::new(Endian::Little).u64(2).u64(5);
     let body = body.u64(10).u64(20).u64(1 << 24 | 77 << 4).u64(30).u64(40).u64(2).u64(0xc0).u64(0xc1).u64(9);
     let event = branch_layout(1 << 17 | 1 << 19);
     let sample = parse(&event, 0, &body.bytes).unwrap();
     let stack = sample.branch_stack.unwrap();
-    let entries: Vec<_> = stack.entries().map(|e| (e.from, e.to, e.is_of_wrong_path)).collect();
+    let entries: Vec<_> = stack.entries().map(|e| (e.from, e.to, e.is_wrong_path)).collect();
     assert_eq!(entries, [(10, 20, true), (30, 40, false)]);
     assert_eq!(sample.latency, Some(9));
 }
@@ -374,15 +375,15 @@ fn an_address_of_zero_is_none() {
 }
 
 #[test]
-fn fields_are_the_same_found_at_their_places_and_by_walking() {
+fn fields_are_the_same_at_fixed_offsets_and_by_cursor() {
     let mut random = Random(1);
     for _ in 0..1000 {
         let mask = random.next() & SampleFields::KNOWN.0;
         let words: Vec<u64> = (0..random.below(18)).map(|_| random.next()).collect();
         let endian = [Endian::Little, Endian::Big][random.below(2)];
         let misc = random.next() as u16;
-        let event = layout(SampleFields(mask & !places::VARIABLE.0), endian);
-        let walked = event.clone().without_places();
+        let event = layout(SampleFields(mask & !fixed_offsets::VARIABLE_SIZE_FIELDS.0), endian);
+        let walked = event.clone().without_fixed_offsets();
         // As long as the fields say, and as long as it happens to be.
         let count = (0..=17).find(|count| parse(&walked, misc, &vec![0; 8 * count]).is_ok()).unwrap();
         for body in
@@ -424,13 +425,13 @@ fn no_body_makes_it_panic() {
 }
 
 #[test]
-fn branches_of_both_byte_orders_tell_wrong_paths() {
+fn wrong_path_branches_are_marked_in_both_byte_orders() {
     for (endian, flags) in [(Endian::Little, 1 << 24), (Endian::Big, 1 << 38)] {
         let body = Body::new(endian).u64(2).u64(10).u64(20).u64(flags).u64(30).u64(40).u64(0);
         let event = layout(SampleFields::BRANCH_STACK, endian);
         let sample = parse(&event, 0, &body.bytes).unwrap();
         let entries = sample.branch_stack.unwrap().entries();
-        let entries: Vec<_> = entries.map(|e| (e.from, e.to, e.is_of_wrong_path)).collect();
+        let entries: Vec<_> = entries.map(|e| (e.from, e.to, e.is_wrong_path)).collect();
         assert_eq!(entries, [(10, 20, true), (30, 40, false)]);
         assert_eq!(sample.callchain, None);
     }
@@ -439,7 +440,7 @@ fn branches_of_both_byte_orders_tell_wrong_paths() {
 #[test]
 fn fields_are_a_set() {
     let found = [(true, SampleFields::IP), (false, SampleFields::TID), (true, SampleFields::TIME)];
-    let fields = SampleFields::of(found);
+    let fields = SampleFields::from_flags(found);
     assert_eq!(fields, SampleFields::IP | SampleFields::TIME);
     assert!(fields.contains(SampleFields::IP) && !fields.contains(SampleFields::TID));
     assert!(fields.intersects(SampleFields::TID | SampleFields::TIME));

@@ -1,43 +1,44 @@
-//! Which number of a line is what.
+//! The meaning of numbers in lines.
 //!
-//! The order is perf's: address, data source, weights, instruction. Which of them were asked for is the same for all lines
-//! of an event, so it is learnt from all of them: a symbol may look like a number, but not on every line.
+//! The order is perf's: address, data source, weights, instruction. Which of them were asked for is the same
+//! for all lines of an event, so it is learnt from all of them: a symbol may look like a number, but not on
+//! every line.
 
-use super::sample_line::{NUMBERS, Numbers, SampleLine};
+use super::sample_line::{HexNumbers, MAX_NUMBERS, SampleLine};
 use crate::sample::SampleFields;
 
-/// What the lines of one event have in common.
+/// Statistics over the lines of one event.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Columns {
+pub(crate) struct ColumnStatistics {
     /// Fewest numbers in front of the instruction, behind the data source's words if there are such.
     before_ip: Option<usize>,
     /// Fewest numbers in front of the words, on lines that have words.
-    before_words: Option<usize>,
+    before_source_text: Option<usize>,
     /// Whether some value of a column can't be decimal, or is too large for a weight.
-    is_address: [bool; NUMBERS],
+    is_address: [bool; MAX_NUMBERS],
     /// Whether some value is too large for a latency, so may be a data source.
-    is_wide: [bool; NUMBERS],
+    may_be_data_source: [bool; MAX_NUMBERS],
     /// The same as `is_address` of numbers in front of the words.
-    is_address_before: [bool; NUMBERS],
+    is_address_before: [bool; MAX_NUMBERS],
     has_event: bool,
     has_ip: bool,
 }
 
-/// Where a value stands.
+/// Position of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Slot {
+enum ColumnPosition {
     /// Among the numbers in front of the data source's words.
-    BeforeWords(usize),
+    BeforeSourceText(usize),
     /// Among the others.
     Number(usize),
 }
 
-/// What the numbers of an event's lines are.
+/// The meaning of the numbers of an event's lines.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Roles {
-    period: Option<Slot>,
-    addr: Option<Slot>,
-    data_source: Option<Slot>,
+pub(crate) struct ColumnRoles {
+    period: Option<ColumnPosition>,
+    addr: Option<ColumnPosition>,
+    data_source: Option<ColumnPosition>,
     /// The first column of the weights, and the instruction's.
     weights: (usize, usize),
     pub(crate) has_ip: bool,
@@ -45,7 +46,7 @@ pub(crate) struct Roles {
 
 /// The numbers of a line by their meaning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Values<'l> {
+pub(crate) struct LineValues<'l> {
     pub(crate) period: Option<&'l str>,
     pub(crate) addr: Option<&'l str>,
     pub(crate) data_source: Option<&'l str>,
@@ -65,67 +66,69 @@ fn is_address(word: &str) -> bool {
 /// Digits that no latency in cycles has, but every data source.
 const DATA_SOURCE_DIGITS: usize = 7;
 
-fn is_wide(word: &str) -> bool {
+fn may_be_data_source(word: &str) -> bool {
     word.len() >= DATA_SOURCE_DIGITS || is_address(word)
 }
 
-fn fewest(known: &mut Option<usize>, count: usize) {
+fn update_minimum(known: &mut Option<usize>, count: usize) {
     *known = Some(known.map_or(count, |known| known.min(count)));
 }
 
-impl Columns {
+impl ColumnStatistics {
     /// Takes note of a line; `has_frames` if a call chain follows it, which then holds the instruction.
-    pub(crate) fn note(&mut self, line: &SampleLine<'_>, has_frames: bool) {
+    pub(crate) fn add_line(&mut self, line: &SampleLine<'_>, has_frames: bool) {
         let count = line.numbers.count();
         self.has_ip |= has_frames || count > 0;
         self.has_event |= line.event.is_some();
-        fewest(&mut self.before_ip, if has_frames { count } else { count.saturating_sub(1) });
-        if line.has_words() {
-            fewest(&mut self.before_words, line.before_words.count());
+        update_minimum(&mut self.before_ip, if has_frames { count } else { count.saturating_sub(1) });
+        if line.has_source_text() {
+            update_minimum(&mut self.before_source_text, line.before_source_text.count());
         }
-        let note = |flags: &mut [bool; NUMBERS], numbers: &Numbers<'_>, is: fn(&str) -> bool| {
-            for (index, flag) in flags.iter_mut().enumerate() {
-                *flag |= numbers.get(index).is_some_and(is);
-            }
-        };
-        note(&mut self.is_address, &line.numbers, is_address);
-        note(&mut self.is_wide, &line.numbers, is_wide);
-        note(&mut self.is_address_before, &line.before_words, is_address);
+        let set_flags =
+            |flags: &mut [bool; MAX_NUMBERS], numbers: &HexNumbers<'_>, predicate: fn(&str) -> bool| {
+                for (index, flag) in flags.iter_mut().enumerate() {
+                    *flag |= numbers.get(index).is_some_and(predicate);
+                }
+            };
+        set_flags(&mut self.is_address, &line.numbers, is_address);
+        set_flags(&mut self.may_be_data_source, &line.numbers, may_be_data_source);
+        set_flags(&mut self.is_address_before, &line.before_source_text, is_address);
     }
 
-    /// What the numbers are, now that all lines were seen.
-    pub(crate) fn roles(&self) -> Roles {
+    /// The meaning of the numbers, once all lines were added.
+    pub(crate) fn assign_roles(&self) -> ColumnRoles {
         let before_ip = self.before_ip.unwrap_or(0);
-        let roles = Roles { weights: (0, before_ip), has_ip: self.has_ip, ..Roles::default() };
-        match self.before_words {
-            Some(count) => self.with_words(count, roles),
-            None => self.without_words(before_ip, roles),
+        let roles = ColumnRoles { weights: (0, before_ip), has_ip: self.has_ip, ..ColumnRoles::default() };
+        match self.before_source_text {
+            Some(count) => self.roles_with_source_text(count, roles),
+            None => self.roles_without_source_text(before_ip, roles),
         }
     }
 
     /// With words: the data source stands right in front of them, the address in front of it.
-    fn with_words(&self, count: usize, mut roles: Roles) -> Roles {
-        roles.data_source = count.checked_sub(1).map(Slot::BeforeWords);
+    fn roles_with_source_text(&self, count: usize, mut roles: ColumnRoles) -> ColumnRoles {
+        roles.data_source = count.checked_sub(1).map(ColumnPosition::BeforeSourceText);
         let has_period = count > 1 && self.is_lone_period(&self.is_address_before);
-        roles.period = has_period.then_some(Slot::BeforeWords(0));
+        roles.period = has_period.then_some(ColumnPosition::BeforeSourceText(0));
         let first = usize::from(has_period);
-        roles.addr = (first + 1 < count).then_some(Slot::BeforeWords(first));
+        roles.addr = (first + 1 < count).then_some(ColumnPosition::BeforeSourceText(first));
         roles
     }
 
     /// Without words: weights are small and decimal, addresses are not, nor is a data source in figures.
-    fn without_words(&self, before_ip: usize, mut roles: Roles) -> Roles {
-        let is = |flags: &[bool; NUMBERS], index: usize| index < before_ip && flags.get(index) == Some(&true);
+    fn roles_without_source_text(&self, before_ip: usize, mut roles: ColumnRoles) -> ColumnRoles {
+        let is_flagged =
+            |flags: &[bool; MAX_NUMBERS], index: usize| index < before_ip && flags.get(index) == Some(&true);
         let mut next = 0;
         if before_ip > 0 && self.is_lone_period(&self.is_address) {
-            roles.period = Some(Slot::Number(0));
+            roles.period = Some(ColumnPosition::Number(0));
             next = 1;
         }
-        if is(&self.is_address, next) {
-            roles.addr = Some(Slot::Number(next));
+        if is_flagged(&self.is_address, next) {
+            roles.addr = Some(ColumnPosition::Number(next));
             next += 1;
-            if is(&self.is_wide, next) {
-                roles.data_source = Some(Slot::Number(next));
+            if is_flagged(&self.may_be_data_source, next) {
+                roles.data_source = Some(ColumnPosition::Number(next));
                 next += 1;
             }
         }
@@ -133,16 +136,16 @@ impl Columns {
         roles
     }
 
-    /// Without the event's name nothing parts the period from the numbers but that it is small and decimal.
-    fn is_lone_period(&self, is_address: &[bool; NUMBERS]) -> bool {
+    /// Without the event's name the period differs from the other numbers only by being small and decimal.
+    fn is_lone_period(&self, is_address: &[bool; MAX_NUMBERS]) -> bool {
         !self.has_event && !is_address.first().is_some_and(|is_address| *is_address)
     }
 }
 
-impl Roles {
+impl ColumnRoles {
     /// The fields that samples have by their numbers.
     pub(crate) fn fields(&self) -> SampleFields {
-        SampleFields::of([
+        SampleFields::from_flags([
             (self.has_ip, SampleFields::IP),
             (self.addr.is_some(), SampleFields::ADDR),
             (self.data_source.is_some(), SampleFields::DATA_SRC),
@@ -152,17 +155,17 @@ impl Roles {
     }
 
     /// The numbers of a line by their meaning; `None` if it has other numbers than its event's lines have.
-    pub(crate) fn values<'l>(&self, line: &SampleLine<'l>, has_frames: bool) -> Option<Values<'l>> {
-        let of_slot = |slot: Option<Slot>| match slot {
+    pub(crate) fn values<'l>(&self, line: &SampleLine<'l>, has_frames: bool) -> Option<LineValues<'l>> {
+        let value_at = |position: Option<ColumnPosition>| match position {
             None => Some(None),
-            Some(Slot::BeforeWords(index)) => line.before_words.get(index).map(Some),
-            Some(Slot::Number(index)) => line.numbers.get(index).map(Some),
+            Some(ColumnPosition::BeforeSourceText(index)) => line.before_source_text.get(index).map(Some),
+            Some(ColumnPosition::Number(index)) => line.numbers.get(index).map(Some),
         };
         let (first, ip) = self.weights;
-        Some(Values {
-            period: of_slot(self.period)?,
-            addr: of_slot(self.addr)?,
-            data_source: of_slot(self.data_source)?,
+        Some(LineValues {
+            period: value_at(self.period)?,
+            addr: value_at(self.addr)?,
+            data_source: value_at(self.data_source)?,
             latency: line.numbers.get(first).filter(|_| first < ip),
             ip: (!has_frames && line.numbers.count() > ip).then_some(ip),
         })
@@ -172,21 +175,21 @@ impl Roles {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::script::sample_line::Line;
+    use crate::script::sample_line::ScriptLine;
 
     /// The address, data source, first weight and instruction of the last line.
     fn read(lines: &[&str]) -> [Option<String>; 4] {
         let parsed: Vec<SampleLine<'_>> = lines
             .iter()
-            .map(|line| match Line::parse(line) {
-                Line::Sample(sample) => sample,
+            .map(|line| match ScriptLine::parse(line) {
+                ScriptLine::Sample(sample) => sample,
                 other => panic!("{other:?}"),
             })
             .collect();
-        let mut columns = Columns::default();
-        parsed.iter().for_each(|line| columns.note(line, false));
+        let mut columns = ColumnStatistics::default();
+        parsed.iter().for_each(|line| columns.add_line(line, false));
         let last = parsed.last().unwrap();
-        let values = columns.roles().values(last, false).unwrap();
+        let values = columns.assign_roles().values(last, false).unwrap();
         let ip = values.ip.and_then(|index| last.numbers.get(index));
         [values.addr, values.data_source, values.latency, ip].map(|word| word.map(str::to_owned))
     }
@@ -212,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn symbols_that_look_like_numbers_are_told_by_the_other_lines() {
+    fn symbols_like_numbers_are_recognized_by_the_other_lines() {
         let add = "1.000001: x: ffff888000000010 ffffffff81000010 add (vmlinux)";
         let walk = "1.000001: x: ffff888000000018 ffffffff81000020 walk (vmlinux)";
         assert_eq!(read(&[walk, add]), some(["ffff888000000010", "", "", "ffffffff81000010"]));

@@ -1,14 +1,14 @@
 //! The text as a recording: facts, records in the order of the lines.
 
-use super::columns::Roles;
-use super::front::cpu_mode;
-use super::reader::Reader;
-use super::sample_line::{Line, SampleLine, address};
-use super::survey::{Survey, SurveyedEvent};
-use super::symbol::{AddressSpace, Landmark, Landmarks, Symbol};
-use super::{about, other};
+use super::columns::ColumnRoles;
+use super::line_prefix::cpu_mode;
+use super::reader::SampleReader;
+use super::sample_line::{SampleLine, ScriptLine, parse_address};
+use super::scan::{ScannedEvent, ScriptScan};
+use super::symbol::{AddressSpace, Symbol, SymbolAddresses, SymbolAddressesBySpace};
+use super::{header, records};
 use crate::data_source::DataSource;
-use crate::perf_data::{Attr, Error, Event, EventIndex, Record, RecordingFacts, Source};
+use crate::perf_data::{Attr, ByteSource, Error, Event, EventIndex, Record, RecordingFacts};
 use crate::sample::{Sample, SampleFields};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
@@ -21,65 +21,65 @@ pub(crate) fn is_text(head: &[u8]) -> bool {
 
 /// The text of `perf script`, whichever fields it was asked for. Its records can be read any number of times.
 #[derive(Debug)]
-pub struct Script {
-    source: Source,
+pub struct ScriptFile {
+    source: ByteSource,
     facts: RecordingFacts,
     /// Events by name; one without a name is that of lines without.
     events: FxHashMap<String, usize>,
-    roles: Vec<Roles>,
-    landmarks: Landmarks,
+    roles: Vec<ColumnRoles>,
+    symbol_addresses: SymbolAddressesBySpace,
     has_kernel_code: bool,
     has_short_times: bool,
-    /// It doesn't tell which branches were recorded.
+    /// It doesn't say which branches were recorded.
     has_untold_branches: bool,
 }
 
-impl Script {
+impl ScriptFile {
     /// Goes over the text once: which events there are, and which fields their lines have.
-    pub(crate) fn of_source(source: Source) -> Result<Self, Error> {
-        let mut survey = Survey::default();
-        let mut reader = Reader::new(&source);
+    pub(crate) fn from_source(source: ByteSource) -> Result<Self, Error> {
+        let mut scan = ScriptScan::default();
+        let mut reader = SampleReader::new(&source);
         while reader.advance()? {
-            survey.note(&reader)?;
+            scan.add(&reader)?;
         }
-        let roles: Vec<Roles> = survey.events.iter().map(|event| event.columns.roles()).collect();
-        survey.check_ip(&roles)?;
-        let mut facts = survey.facts;
+        let roles: Vec<ColumnRoles> = scan.events.iter().map(|event| event.columns.assign_roles()).collect();
+        scan.check_ip(&roles)?;
+        let mut facts = scan.facts;
         facts.is_finished = true;
         facts.events =
-            survey.events.iter().zip(&roles).map(|(event, roles)| described(event, roles)).collect();
-        let has_untold_branches = about::choose_branches(&mut facts.events, &survey.branches);
+            scan.events.iter().zip(&roles).map(|(event, roles)| describe_event(event, roles)).collect();
+        let has_unknown_branches = header::set_branch_types(&mut facts.events, &scan.branches);
         Ok(Self {
             facts,
-            events: survey.numbers,
+            events: scan.numbers,
             roles,
-            landmarks: survey.landmarks,
-            has_kernel_code: survey.has_kernel_code,
-            has_short_times: survey.has_short_times,
-            has_untold_branches,
+            symbol_addresses: scan.symbol_addresses,
+            has_kernel_code: scan.has_kernel_code,
+            has_short_times: scan.has_short_times,
+            has_untold_branches: has_unknown_branches,
             source,
         })
     }
 
-    /// What the text says of its recording: events, and what `perf script --header` prints.
+    /// Facts about the recording: events, and the comments of `perf script --header`.
     #[must_use]
     pub fn facts(&self) -> &RecordingFacts {
         &self.facts
     }
 
-    /// Where the text shows that symbols lay, by address space; needs the field `symoff`.
+    /// Loaded addresses of symbols, by address space; needs the field `symoff`.
     #[must_use]
-    pub fn landmarks(&self) -> &BTreeMap<AddressSpace, Landmark> {
-        &self.landmarks.spaces
+    pub fn symbol_addresses(&self) -> &BTreeMap<AddressSpace, SymbolAddresses> {
+        &self.symbol_addresses.spaces
     }
 
     /// The records from the first line on.
     #[must_use]
     pub fn records(&self) -> ScriptRecords<'_> {
-        ScriptRecords { file: self, reader: Reader::new(&self.source) }
+        ScriptRecords { file: self, reader: SampleReader::new(&self.source) }
     }
 
-    /// What the text lacks that attribution and profiles use, a sentence each.
+    /// Notes on fields that the text lacks and attribution and profiles use, a sentence each.
     #[must_use]
     pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
@@ -90,16 +90,16 @@ impl Script {
             (SampleFields::PERIOD, "period"),
         ];
         let has = |field| self.facts.events.iter().any(|event| event.attr.sample_type.contains(field));
-        let lacking = wanted.into_iter().filter(|(field, _)| !has(*field));
-        let fields: Vec<&str> = lacking.map(|(_, word)| word).collect();
+        let missing = wanted.into_iter().filter(|(field, _)| !has(*field));
+        let fields: Vec<&str> = missing.map(|(_, word)| word).collect();
         if !fields.is_empty() {
             let (fields, more) = (fields.join(", "), fields.join(",+"));
             notes.push(format!("the text has no {fields}; if recorded, perf script -F +{more} prints them"));
         }
-        if self.has_kernel_code && !self.landmarks.spaces.contains_key(&AddressSpace::Kernel) {
+        if self.has_kernel_code && !self.symbol_addresses.spaces.contains_key(&AddressSpace::Kernel) {
             notes.push(
-                "the text does not tell where the kernel lay, so addresses are taken as linked; \
-                 perf script -F +symoff tells"
+                "the text has no load bias (KASLR offset) of the kernel, so addresses are taken as linked; \
+                 perf script -F +symoff prints it"
                     .to_owned(),
             );
         }
@@ -121,29 +121,35 @@ impl Script {
     }
 
     /// The sample in a line and the frames behind it.
-    fn sample<'a>(&'a self, line: &SampleLine<'a>, reader: &'a Reader<'_>) -> Result<Sample<'a>, Error> {
-        let wrong = |problem: String| Error::line(reader.number, problem);
+    fn sample<'a>(
+        &'a self,
+        line: &SampleLine<'a>,
+        reader: &'a SampleReader<'_>,
+    ) -> Result<Sample<'a>, Error> {
+        let line_error = |problem: String| Error::line(reader.number, problem);
         let event = self.events.get(line.event.unwrap_or_default()).copied().unwrap_or(usize::MAX);
         let values = self.roles.get(event).and_then(|roles| roles.values(line, reader.has_frames()));
         let values =
-            values.ok_or_else(|| wrong("has other fields than the event's lines before it".into()))?;
-        let hexadecimal = |word: Option<&str>| word.map(|word| address(word).map_err(wrong)).transpose();
-        let decimal = |word: Option<&str>| word.map(|word| number(word).map_err(wrong)).transpose();
+            values.ok_or_else(|| line_error("has other fields than the event's lines before it".into()))?;
+        let hexadecimal =
+            |word: Option<&str>| word.map(|word| parse_address(word).map_err(line_error)).transpose();
+        let decimal =
+            |word: Option<&str>| word.map(|word| parse_decimal(word).map_err(line_error)).transpose();
         let inline = values.ip.and_then(|index| line.numbers.get(index));
         let ip = if reader.has_frames() { reader.first_frame()? } else { hexadecimal(inline)? };
         let symbol = match values.ip {
-            Some(index) => Symbol::parse(line.behind(&reader.line, index)),
+            Some(index) => Symbol::parse(line.text_after(&reader.line, index)),
             None => reader.first_symbol(),
         };
         Ok(Sample {
             event: EventIndex(u32::try_from(event).unwrap_or(u32::MAX)),
-            cpu_mode: cpu_mode(&line.front, ip, symbol.dso),
+            cpu_mode: cpu_mode(&line.prefix, ip, symbol.dso),
             ip,
-            pid: line.front.pid,
-            tid: line.front.tid,
-            time: line.front.time,
+            pid: line.prefix.pid,
+            tid: line.prefix.tid,
+            time: line.prefix.time,
             addr: hexadecimal(values.addr)?,
-            cpu: line.front.cpu,
+            cpu: line.prefix.cpu,
             period: line.period.or(decimal(values.period)?).unwrap_or(1),
             callchain: Some(reader.callchain()),
             branch_stack: Some(reader.branch_stack()),
@@ -155,21 +161,21 @@ impl Script {
     }
 }
 
-fn described(event: &SurveyedEvent, roles: &Roles) -> Event {
+fn describe_event(event: &ScannedEvent, roles: &ColumnRoles) -> Event {
     let name = if event.name.is_empty() { "samples" } else { &event.name };
-    let attr = Attr { sample_type: event.fields | roles.fields(), ..about::attr_of_name(name) };
+    let attr = Attr { sample_type: event.fields | roles.fields(), ..header::attr_from_name(name) };
     Event { name: name.to_owned(), attr, ids: Vec::new() }
 }
 
-fn number(word: &str) -> Result<u64, String> {
+fn parse_decimal(word: &str) -> Result<u64, String> {
     word.parse().map_err(|_| format!("{word} is not a decimal number of 64 bits"))
 }
 
 /// The records of a text in the order of its lines.
 #[derive(Debug)]
 pub struct ScriptRecords<'f> {
-    file: &'f Script,
-    reader: Reader<'f>,
+    file: &'f ScriptFile,
+    reader: SampleReader<'f>,
 }
 
 impl ScriptRecords<'_> {
@@ -183,19 +189,19 @@ impl ScriptRecords<'_> {
             if !self.reader.advance()? {
                 return Ok(None);
             }
-            if !Line::is_empty(&self.reader.line) {
+            if !ScriptLine::is_empty(&self.reader.line) {
                 break;
             }
         }
-        match Line::parse(&self.reader.line) {
-            Line::Sample(line) => {
+        match ScriptLine::parse(&self.reader.line) {
+            ScriptLine::Sample(line) => {
                 self.file.sample(&line, &self.reader).map(|sample| Some(Record::Sample(sample)))
             }
-            Line::Other(front, text) => {
-                let wrong = || Error::line(self.reader.number, other::UNKNOWN_FORM.into());
-                other::record(front, text).map(Some).ok_or_else(wrong)
+            ScriptLine::Other(prefix, text) => {
+                let line_error = || Error::line(self.reader.number, records::UNKNOWN_FORM.into());
+                records::parse_record(prefix, text).map(Some).ok_or_else(line_error)
             }
-            Line::Empty => Ok(Some(Record::Other { kind: 0 })),
+            ScriptLine::Empty => Ok(Some(Record::Other { kind: 0 })),
         }
     }
 }

@@ -1,21 +1,21 @@
 //! Lines of a text, one at a time.
 
-use crate::perf_data::{Error, Source, Stream};
+use crate::perf_data::{ByteSource, ByteStream, Error};
 
 /// No line of `perf script` comes near this; the longest hold a branch stack of some kilobytes.
 pub(crate) const LINE_LIMIT: usize = 64 * 1024;
-const WHAT: &str = "the text";
+const TEXT_NAME: &str = "the text";
 
 /// Reads a source line by line through a window of fixed size.
 #[derive(Debug)]
-pub(crate) struct Lines<'s> {
-    stream: Stream<'s>,
+pub(crate) struct LineReader<'s> {
+    stream: ByteStream<'s>,
     number: u64,
 }
 
-impl<'s> Lines<'s> {
-    pub(crate) fn new(source: &'s Source) -> Self {
-        Self { stream: Stream::new(source, 0, source.length()), number: 0 }
+impl<'s> LineReader<'s> {
+    pub(crate) fn new(source: &'s ByteSource) -> Self {
+        Self { stream: ByteStream::new(source, 0, source.length()), number: 0 }
     }
 
     /// Number of the line read last, counted from 1.
@@ -23,8 +23,9 @@ impl<'s> Lines<'s> {
         self.number
     }
 
-    /// Reads the next line into `line`, without its end; `false` if there is none. What is no UTF-8 is replaced.
-    pub(crate) fn next(&mut self, line: &mut String) -> Result<bool, Error> {
+    /// Reads the next line into `line`, without its end; `false` if there is none. What is no UTF-8 is
+    /// replaced.
+    pub(crate) fn read_line(&mut self, line: &mut String) -> Result<bool, Error> {
         line.clear();
         let Some(length) = self.find_end()? else { return Ok(false) };
         self.number += 1;
@@ -41,7 +42,7 @@ impl<'s> Lines<'s> {
     /// The first byte of the next line.
     pub(crate) fn peek(&mut self) -> Result<Option<u8>, Error> {
         let count = self.stream.remaining().min(1) as usize;
-        Ok(self.stream.peek(count, WHAT)?.first().copied())
+        Ok(self.stream.peek(count, TEXT_NAME)?.first().copied())
     }
 
     /// Length of the next line, if there is one.
@@ -59,7 +60,7 @@ impl<'s> Lines<'s> {
             if self.stream.remaining() == length as u64 {
                 return Ok((length > 0).then_some(length));
             }
-            self.stream.peek(length + 1, WHAT)?;
+            self.stream.peek(length + 1, TEXT_NAME)?;
         }
     }
 
@@ -73,10 +74,10 @@ mod tests {
     use super::*;
 
     fn lines(text: &[u8]) -> Result<Vec<String>, Error> {
-        let source = Source::Memory(text.to_vec());
-        let mut lines = Lines::new(&source);
+        let source = ByteSource::Memory(text.to_vec());
+        let mut lines = LineReader::new(&source);
         let (mut line, mut found) = (String::new(), Vec::new());
-        while lines.next(&mut line)? {
+        while lines.read_line(&mut line)? {
             found.push(line.clone());
         }
         assert_eq!(lines.number(), found.len() as u64);
@@ -107,14 +108,14 @@ mod tests {
 
     #[test]
     fn the_next_line_is_seen_before_it_is_read() {
-        let source = Source::Memory(b"a\n\tb".to_vec());
-        let (mut lines, mut line) = (Lines::new(&source), String::new());
+        let source = ByteSource::Memory(b"a\n\tb".to_vec());
+        let (mut lines, mut line) = (LineReader::new(&source), String::new());
         assert_eq!(lines.peek().unwrap(), Some(b'a'));
-        assert!(lines.next(&mut line).unwrap());
+        assert!(lines.read_line(&mut line).unwrap());
         assert_eq!(lines.peek().unwrap(), Some(b'\t'));
-        assert!(lines.next(&mut line).unwrap());
+        assert!(lines.read_line(&mut line).unwrap());
         assert_eq!(line, "\tb");
         assert_eq!(lines.peek().unwrap(), None);
-        assert!(!lines.next(&mut line).unwrap());
+        assert!(!lines.read_line(&mut line).unwrap());
     }
 }

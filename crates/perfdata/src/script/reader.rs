@@ -1,8 +1,8 @@
 //! A line, the frames of the call chain behind it, and the branches in it.
 
-use super::lines::Lines;
+use super::lines::LineReader;
 use super::symbol::Symbol;
-use crate::perf_data::{Endian, Error, Source};
+use crate::perf_data::{ByteSource, Endian, Error};
 use crate::sample::{BranchStack, Words};
 
 /// More frames than perf records (`kernel.perf_event_max_stack` can be raised, though not this far).
@@ -10,61 +10,63 @@ const FRAME_LIMIT: usize = 1 << 16;
 
 /// A line and the frames of its call chain.
 #[derive(Debug)]
-pub(super) struct Reader<'s> {
-    lines: Lines<'s>,
+pub(super) struct SampleReader<'s> {
+    lines: LineReader<'s>,
     pub(super) line: String,
     /// Number of the line, not of its last frame.
     pub(super) number: u64,
     frame: String,
-    first: String,
+    first_frame_text: String,
     /// Addresses of frames, and branches as a perf.data's sample holds them, numbers in little-endian order.
     chain: Vec<u8>,
     branches: Vec<u8>,
 }
 
-impl<'s> Reader<'s> {
-    pub(super) fn new(source: &'s Source) -> Self {
-        let lines = Lines::new(source);
+impl<'s> SampleReader<'s> {
+    pub(super) fn new(source: &'s ByteSource) -> Self {
+        let lines = LineReader::new(source);
         let (line, frame, first, chain, branches) = Default::default();
-        Self { lines, line, number: 0, frame, first, chain, branches }
+        Self { lines, line, number: 0, frame, first_frame_text: first, chain, branches }
     }
 
     /// Reads the next line and its frames; `false` if there is none.
     pub(super) fn advance(&mut self) -> Result<bool, Error> {
-        if !self.lines.next(&mut self.line)? {
+        if !self.lines.read_line(&mut self.line)? {
             return Ok(false);
         }
         self.number = self.lines.number();
         self.chain.clear();
         while !self.line.is_empty() && self.lines.peek()? == Some(b'\t') {
-            self.lines.next(&mut self.frame)?;
-            self.note_frame()?;
+            self.lines.read_line(&mut self.frame)?;
+            self.add_frame()?;
         }
-        self.note_branches();
+        self.add_branches();
         Ok(true)
     }
 
-    /// `ADDRESS SYMBOL+0xOFFSET (FILE)`. Functions inlined at an address stand in front of the one that holds it.
-    fn note_frame(&mut self) -> Result<(), Error> {
+    /// `ADDRESS SYMBOL+0xOFFSET (FILE)`. Functions inlined at an address stand in front of the one that holds
+    /// it.
+    fn add_frame(&mut self) -> Result<(), Error> {
         if self.frame.trim_end().ends_with("(inlined)") || self.frame.trim_start().is_empty() {
             return Ok(());
         }
-        let ip = frame_address(&self.frame).map_err(|problem| Error::line(self.lines.number(), problem))?;
+        let ip =
+            parse_frame_address(&self.frame).map_err(|problem| Error::line(self.lines.number(), problem))?;
         if self.chain.len() == 8 * FRAME_LIMIT {
             return Err(Error::line(self.lines.number(), format!("is a frame more than {FRAME_LIMIT}")));
         }
         if !self.has_frames() {
-            std::mem::swap(&mut self.frame, &mut self.first);
+            std::mem::swap(&mut self.frame, &mut self.first_frame_text);
         }
         self.chain.extend(ip.to_le_bytes());
         Ok(())
     }
 
     /// Branches of the field `brstack`, `0xFROM/0xTO/…`, youngest first.
-    fn note_branches(&mut self) {
+    fn add_branches(&mut self) {
         self.branches.clear();
         if memchr::memmem::find(self.line.as_bytes(), b"/0x").is_some() {
-            let branches = self.line.split_whitespace().filter_map(branch);
+            let branches = self.line.split_whitespace().filter_map(parse_branch);
             self.branches.extend(branches.flatten().flat_map(u64::to_le_bytes));
         }
     }
@@ -87,25 +89,27 @@ impl<'s> Reader<'s> {
 
     /// The instruction of a sample with frames.
     pub(super) fn first_frame(&self) -> Result<Option<u64>, Error> {
-        frame_address(&self.first).map(Some).map_err(|problem| Error::line(self.number, problem))
+        parse_frame_address(&self.first_frame_text)
+            .map(Some)
+            .map_err(|problem| Error::line(self.number, problem))
     }
 
     pub(super) fn first_symbol(&self) -> Symbol<'_> {
-        let symbol = self.first.trim_start().split_once(char::is_whitespace);
+        let symbol = self.first_frame_text.trim_start().split_once(char::is_whitespace);
         symbol.filter(|_| self.has_frames()).map(|(_, symbol)| Symbol::parse(symbol)).unwrap_or_default()
     }
 }
 
-fn frame_address(frame: &str) -> Result<u64, String> {
+fn parse_frame_address(frame: &str) -> Result<u64, String> {
     let word = frame.split_whitespace().next().unwrap_or_default();
     u64::from_str_radix(word, 16).map_err(|_| format!("{word:?} is not an address in a call chain"))
 }
 
-/// Flag of a `struct perf_branch_entry` that was taken on a wrong path, and how perf prints it (`branch_spec_desc` in
-/// `tools/perf/util/branch.c`).
+/// Flag of a `struct perf_branch_entry` that was taken on a wrong path, and how perf prints it
+/// (`branch_spec_desc` in `tools/perf/util/branch.c`).
 const WRONG_PATH: (u64, &str) = (1 << 24, "SPEC_WRONG_PATH");
 
-fn branch(word: &str) -> Option<[u64; 3]> {
+fn parse_branch(word: &str) -> Option<[u64; 3]> {
     let mut parts = word.strip_prefix("0x")?.split('/');
     let from = u64::from_str_radix(parts.next()?, 16).ok()?;
     let to = u64::from_str_radix(parts.next()?.strip_prefix("0x")?, 16).ok()?;

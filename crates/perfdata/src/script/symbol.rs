@@ -1,16 +1,16 @@
-//! What stands behind an address: `SYMBOL+0xOFFSET (FILE)`; where it tells that symbols lay.
+//! The text behind an address, `SYMBOL+0xOFFSET (FILE)`, and the loaded addresses of symbols that it gives.
 
 use std::collections::BTreeMap;
 
 /// Symbols kept of one address space: enough to outvote names that several functions share.
-const SYMBOLS: usize = 64;
-const SPACES: usize = 1 << 12;
+const MAX_SYMBOLS: usize = 64;
+const MAX_SPACES: usize = 1 << 12;
 
 /// The parts behind an address.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Symbol<'l> {
-    /// The symbol and the address's distance from its start, if both stand there.
-    pub(crate) place: Option<(&'l str, u64)>,
+    /// The symbol and the address's distance from its start, if both are printed.
+    pub(crate) symbol_offset: Option<(&'l str, u64)>,
     /// The file, or a name in brackets.
     pub(crate) dso: Option<&'l str>,
     pub(crate) rest: &'l str,
@@ -19,14 +19,15 @@ pub(crate) struct Symbol<'l> {
 impl<'l> Symbol<'l> {
     pub(crate) fn parse(text: &'l str) -> Self {
         let text = text.trim_start();
-        let (place, behind) = match split_offset(text) {
+        let (symbol_offset, behind) = match split_offset(text) {
             Some((symbol, offset, behind)) => (Some((symbol, offset)), behind),
             None => (None, text),
         };
-        let open = if place.is_some() { behind.trim_start().strip_prefix('(') } else { find_open(text) };
+        let open =
+            if symbol_offset.is_some() { behind.trim_start().strip_prefix('(') } else { find_open(text) };
         match open.and_then(split_close) {
-            Some((dso, rest)) => Self { place, dso: Some(dso), rest },
-            None => Self { place, dso: None, rest: behind },
+            Some((dso, rest)) => Self { symbol_offset, dso: Some(dso), rest },
+            None => Self { symbol_offset, dso: None, rest: behind },
         }
     }
 }
@@ -41,12 +42,13 @@ fn split_offset(text: &str) -> Option<(&str, u64, &str)> {
     (is_end && !symbol.is_empty() && !symbol.starts_with('[')).then_some((symbol, offset, behind))
 }
 
-/// What follows the parenthesis that opens the file's name; the arguments of a C++ function have no blank before theirs.
+/// The text behind the parenthesis that opens the file's name; a C++ function's arguments have no blank
+/// before theirs.
 fn find_open(text: &str) -> Option<&str> {
     text.strip_prefix('(').or_else(|| text.split_once(" (").map(|(_, rest)| rest))
 }
 
-/// The text up to a closing parenthesis that ends a word, and what follows it.
+/// The text up to a closing parenthesis that ends a word, and the text behind it.
 fn split_close(text: &str) -> Option<(&str, &str)> {
     text.match_indices(')').find_map(|(at, _)| {
         let behind = text.get(at + 1..)?;
@@ -59,41 +61,41 @@ fn split_close(text: &str) -> Option<(&str, &str)> {
 pub enum AddressSpace {
     /// The kernel's.
     Kernel,
-    /// A file's in a process, or a thread's where processes are not told; by the file's path as printed.
+    /// A file's in a process, or a thread's where processes are not printed; by the file's path as printed.
     Program(u32, String),
 }
 
-/// Where symbols of a program or of the kernel were when it was recorded.
+/// Loaded addresses of symbols of a program or of the kernel.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Landmark {
-    /// Run-time addresses of symbols by name; `None` for names that more than one address has.
+pub struct SymbolAddresses {
+    /// Loaded addresses by name; `None` for names that more than one address has.
     pub symbols: BTreeMap<String, Option<u64>>,
 }
 
-/// Landmarks by address space.
+/// Addresses of symbols by address space.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Landmarks {
-    pub(crate) spaces: BTreeMap<AddressSpace, Landmark>,
+pub(crate) struct SymbolAddressesBySpace {
+    pub(crate) spaces: BTreeMap<AddressSpace, SymbolAddresses>,
 }
 
-impl Landmarks {
-    /// Takes note of an address and what stands behind it. `pid` is a process, or none for the kernel's addresses.
-    pub(crate) fn note(&mut self, pid: Option<u32>, ip: u64, symbol: &Symbol<'_>) {
-        let Some((name, offset)) = symbol.place else { return };
+impl SymbolAddressesBySpace {
+    /// Adds an address with the symbol behind it. `pid` is a process, or none for the kernel's addresses.
+    pub(crate) fn add(&mut self, pid: Option<u32>, ip: u64, symbol: &Symbol<'_>) {
+        let Some((name, offset)) = symbol.symbol_offset else { return };
         let Some(address) = ip.checked_sub(offset) else { return };
         let space = match (pid, symbol.dso) {
             (None, _) => AddressSpace::Kernel,
             (Some(pid), Some(dso)) => AddressSpace::Program(pid, dso.to_owned()),
-            // Without the file there is no telling whose symbol it is.
+            // Without the file the symbol belongs to no known program.
             (Some(_), None) => return,
         };
-        if !self.spaces.contains_key(&space) && self.spaces.len() >= SPACES {
+        if !self.spaces.contains_key(&space) && self.spaces.len() >= MAX_SPACES {
             return;
         }
         let symbols = &mut self.spaces.entry(space).or_default().symbols;
         if let Some(known) = symbols.get_mut(name) {
             *known = known.filter(|known| *known == address);
-        } else if symbols.len() < SYMBOLS {
+        } else if symbols.len() < MAX_SYMBOLS {
             symbols.insert(name.to_owned(), Some(address));
         }
     }
@@ -105,7 +107,7 @@ mod tests {
 
     fn parts(text: &str) -> (Option<(&str, u64)>, Option<&str>, &str) {
         let symbol = Symbol::parse(text);
-        (symbol.place, symbol.dso, symbol.rest)
+        (symbol.symbol_offset, symbol.dso, symbol.rest)
     }
 
     #[test]
@@ -126,24 +128,28 @@ mod tests {
     }
 
     #[test]
-    fn a_name_with_two_addresses_tells_nothing() {
-        let mut marks = Landmarks::default();
+    fn names_with_two_addresses_have_none() {
+        let mut marks = SymbolAddressesBySpace::default();
         for (ip, name) in [(0x1010, "a"), (0x1018, "a"), (0x2010, "b")] {
-            marks.note(None, ip, &Symbol { place: Some((name, ip & 0xf | 0x10)), ..Symbol::default() });
+            marks.add(
+                None,
+                ip,
+                &Symbol { symbol_offset: Some((name, ip & 0xf | 0x10)), ..Symbol::default() },
+            );
         }
-        marks.note(None, 0x3000, &Symbol { place: Some(("b", 0)), ..Symbol::default() });
-        marks.note(None, 0x1, &Symbol { place: Some(("c", 2)), ..Symbol::default() });
+        marks.add(None, 0x3000, &Symbol { symbol_offset: Some(("b", 0)), ..Symbol::default() });
+        marks.add(None, 0x1, &Symbol { symbol_offset: Some(("c", 2)), ..Symbol::default() });
         let symbols = &marks.spaces[&AddressSpace::Kernel].symbols;
         assert_eq!((symbols["a"], symbols["b"], symbols.len()), (Some(0x1000), None, 2));
     }
 
     #[test]
-    fn programs_are_told_by_process_and_file() {
-        let mut marks = Landmarks::default();
-        let symbol = Symbol { place: Some(("a", 0)), dso: Some("/bin/a"), rest: "" };
-        marks.note(Some(7), 0x1000, &symbol);
-        marks.note(Some(8), 0x2000, &symbol);
-        marks.note(Some(8), 0x2000, &Symbol { dso: None, ..symbol });
+    fn programs_are_keyed_by_process_and_file() {
+        let mut marks = SymbolAddressesBySpace::default();
+        let symbol = Symbol { symbol_offset: Some(("a", 0)), dso: Some("/bin/a"), rest: "" };
+        marks.add(Some(7), 0x1000, &symbol);
+        marks.add(Some(8), 0x2000, &symbol);
+        marks.add(Some(8), 0x2000, &Symbol { dso: None, ..symbol });
         assert_eq!(marks.spaces.len(), 2);
     }
 }

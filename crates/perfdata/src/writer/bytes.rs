@@ -2,7 +2,7 @@
 
 use crate::perf_data::Endian;
 
-/// Grows by what is put at its end.
+/// A buffer that grows at its end.
 #[derive(Debug, Clone)]
 pub(super) struct Bytes {
     bytes: Vec<u8>,

@@ -60,7 +60,7 @@ impl RecordingWriter {
             out.record(kind::HEADER_FEATURE, 0, &body.into_vec());
         }
         out.bytes(&self.data());
-        // Records that stand for the build id section.
+        // Records in place of the build id section.
         out.bytes(&self.build_ids);
         out.into_vec()
     }

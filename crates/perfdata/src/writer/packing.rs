@@ -7,7 +7,7 @@ use crate::perf_data::{Endian, kind};
 #[derive(Debug, Clone)]
 pub(super) struct WrittenRecord {
     pub(super) bytes: Vec<u8>,
-    /// `perf record -z` packs what came through the kernel's buffer and nothing else.
+    /// `perf record -z` packs only records that came through the kernel's buffer.
     pub(super) is_from_kernel: bool,
 }
 
@@ -28,7 +28,7 @@ impl Packing {
         self != Self::None
     }
 
-    fn piece(self) -> usize {
+    fn chunk_bytes(self) -> usize {
         match self {
             Self::None => usize::MAX,
             Self::Compressed(bytes) | Self::Compressed2(bytes) => bytes.clamp(1, 60_000),
@@ -41,13 +41,13 @@ const FRAME_HEADER: [u8; 6] = [0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x38];
 /// Bytes stored in one block; small, so that blocks end within records and records within blocks.
 const BLOCK: usize = 3000;
 
-/// The bytes of all records, runs of the kernel's packed into one stream of zstd.
+/// The bytes of all records, consecutive ones of the kernel packed into one stream of zstd.
 pub(super) fn pack(records: &[WrittenRecord], packing: Packing, endian: Endian) -> Vec<u8> {
     let mut out = Bytes::new(endian);
     let mut has_frame = false;
-    for run in records.chunk_by(|a, b| a.is_from_kernel == b.is_from_kernel) {
-        let bytes: Vec<u8> = run.iter().flat_map(|record| record.bytes.iter().copied()).collect();
-        let is_kernels = run.first().is_some_and(|record| record.is_from_kernel);
+    for group in records.chunk_by(|a, b| a.is_from_kernel == b.is_from_kernel) {
+        let bytes: Vec<u8> = group.iter().flat_map(|record| record.bytes.iter().copied()).collect();
+        let is_kernels = group.first().is_some_and(|record| record.is_from_kernel);
         if !packing.is_packed() || !is_kernels {
             out.bytes(&bytes);
             continue;
@@ -55,7 +55,7 @@ pub(super) fn pack(records: &[WrittenRecord], packing: Packing, endian: Endian) 
         let mut stream = if has_frame { Vec::new() } else { FRAME_HEADER.to_vec() };
         has_frame = true;
         bytes.chunks(BLOCK).for_each(|block| store_block(&mut stream, block));
-        stream.chunks(packing.piece()).for_each(|piece| write_piece(&mut out, piece, packing, endian));
+        stream.chunks(packing.chunk_bytes()).for_each(|chunk| write_chunk(&mut out, chunk, packing, endian));
     }
     out.into_vec()
 }
@@ -67,15 +67,15 @@ fn store_block(stream: &mut Vec<u8>, block: &[u8]) {
     stream.extend_from_slice(block);
 }
 
-fn write_piece(out: &mut Bytes, piece: &[u8], packing: Packing, endian: Endian) {
+fn write_chunk(out: &mut Bytes, chunk: &[u8], packing: Packing, endian: Endian) {
     match packing {
         Packing::Compressed2(_) => {
             let mut body = Bytes::new(endian);
-            body.u64(piece.len() as u64).bytes(piece).pad(8);
+            body.u64(chunk.len() as u64).bytes(chunk).pad(8);
             out.record(kind::COMPRESSED2, 0, &body.into_vec());
         }
         _ => {
-            out.record(kind::COMPRESSED, 0, piece);
+            out.record(kind::COMPRESSED, 0, chunk);
         }
     }
 }

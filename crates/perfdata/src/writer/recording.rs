@@ -1,4 +1,4 @@
-//! A recording under construction: its events, and what its records and features are collected in.
+//! A recording under construction: its events, records and features.
 
 use super::bytes::Bytes;
 use super::packing::{Packing, WrittenRecord};
@@ -7,9 +7,10 @@ use crate::perf_data::{Attr, Endian, Event, EventIndex, feature};
 /// Bytes of the attribute as written: the size Linux 6.3 to 6.18 have.
 const ATTR_SIZE: u32 = 136;
 
-/// Who and when, at the end of records that are no samples (`struct sample_id` of `perf_event_open(2)`).
+/// Thread, time and CPU at the end of records that are no samples (`struct sample_id` of
+/// `perf_event_open(2)`).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Identity {
+pub struct SampleId {
     /// Process.
     pub pid: u32,
     /// Thread.
@@ -33,8 +34,8 @@ pub struct RecordingWriter {
     /// Build id records: those of the feature, and in pipe mode records of their own.
     pub(super) build_ids: Vec<u8>,
     pub(super) packing: Packing,
-    /// What records that are no samples end in.
-    pub(super) identity: Identity,
+    /// The end of records that are no samples.
+    pub(super) sample_id: SampleId,
 }
 
 impl RecordingWriter {
@@ -53,7 +54,7 @@ impl RecordingWriter {
     }
 
     /// Packs the kernel's records.
-    pub fn pack(&mut self, packing: Packing) {
+    pub fn set_packing(&mut self, packing: Packing) {
         self.packing = packing;
     }
 

@@ -2,8 +2,8 @@
 
 use super::bytes::Bytes;
 use super::packing::WrittenRecord;
-use super::recording::{Identity, RecordingWriter};
-use crate::perf_data::{BuildId, Mmap, Task, kind};
+use super::recording::{RecordingWriter, SampleId};
+use crate::perf_data::{BuildId, Mmap, TaskRecord, kind};
 use crate::sample::{CpuMode, SampleFields};
 
 /// `PERF_RECORD_MISC_COMM_EXEC`.
@@ -27,20 +27,20 @@ pub struct Mapping<'a> {
 }
 
 impl<'a> From<&'a Mmap<'_>> for Mapping<'a> {
-    fn from(of: &'a Mmap<'_>) -> Self {
-        let Mmap { pid, address, length, page_offset, cpu_mode, .. } = *of;
-        Self { pid, address, length, page_offset, filename: &of.filename, cpu_mode }
+    fn from(mmap: &'a Mmap<'_>) -> Self {
+        let Mmap { pid, address, length, page_offset, cpu_mode, .. } = *mmap;
+        Self { pid, address, length, page_offset, filename: &mmap.filename, cpu_mode }
     }
 }
 
 impl RecordingWriter {
-    /// Says who and when for the records that follow; all zeros if never said.
-    pub fn identity(&mut self, identity: Identity) {
-        self.identity = identity;
+    /// Sets thread, time and CPU of the records that follow; all zeros if never set.
+    pub fn set_sample_id(&mut self, identity: SampleId) {
+        self.sample_id = identity;
     }
 
     /// Adds a record with any kind and body. The kernel's kinds get the identity at their end that the
-    /// first event asks for: what was said last, and the event's id.
+    /// first event asks for: the last sample ID that was set, and the event's id.
     pub fn record(&mut self, kind: u32, misc: u16, body: &[u8]) {
         // The first kind that perf writes and the kernel does not.
         let is_from_kernel = kind < kind::HEADER_ATTR;
@@ -63,7 +63,7 @@ impl RecordingWriter {
         let Some(event) = self.events.first().filter(|event| event.attr.has_sample_id_all()) else { return };
         let id = event.ids.first().copied().unwrap_or(0);
         let has = |field| event.attr.sample_type.contains(field);
-        let Identity { pid, tid, time, cpu } = self.identity;
+        let SampleId { pid, tid, time, cpu } = self.sample_id;
         if has(SampleFields::TID) {
             out.u32(pid).u32(tid);
         }
@@ -80,7 +80,7 @@ impl RecordingWriter {
     }
 
     /// The mapping of the kernel image as perf makes it up: named after the reference symbol, whose
-    /// run-time address stands as page offset.
+    /// loaded address is the page offset.
     pub fn kernel_map(&mut self, address: u64, length: u64, symbol: &str, symbol_address: u64) {
         self.mmap(&Mapping {
             pid: u32::MAX,
@@ -131,21 +131,21 @@ impl RecordingWriter {
     }
 
     /// A thread or a process that began.
-    pub fn began(&mut self, task: Task) {
+    pub fn fork_task(&mut self, task: TaskRecord) {
         self.task(kind::FORK, task);
     }
 
     /// A thread or a process that ended.
-    pub fn ended(&mut self, task: Task) {
+    pub fn exit_task(&mut self, task: TaskRecord) {
         self.task(kind::EXIT, task);
     }
 
     /// A process that began, or a thread whose process doesn't matter.
     pub fn fork(&mut self, pid: u32, parent: u32, time: u64) {
-        self.began(Task { pid, parent_pid: parent, tid: pid, parent_tid: parent, time });
+        self.fork_task(TaskRecord { pid, parent_pid: parent, tid: pid, parent_tid: parent, time });
     }
 
-    fn task(&mut self, kind: u32, task: Task) {
+    fn task(&mut self, kind: u32, task: TaskRecord) {
         let mut body = self.bytes();
         body.u32(task.pid).u32(task.parent_pid).u32(task.tid).u32(task.parent_tid).u64(task.time);
         self.record(kind, 0, &body.into_vec());

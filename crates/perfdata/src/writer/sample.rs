@@ -5,8 +5,8 @@ use super::recording::RecordingWriter;
 use crate::perf_data::{Attr, EventIndex, kind};
 use crate::sample::{CpuMode, SampleFields};
 
-/// The values of a sample; those that its event does not ask for are not written. Of fields that have no value here zeros
-/// are written, as few as there can be.
+/// The values of a sample; those that its event does not ask for are not written. Of fields that have no
+/// value here zeros are written, as few as there can be.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SampleValues<'a> {
     /// In whose code.

@@ -1,8 +1,8 @@
-//! Recordings that break off, are damaged or are none: an error with its place, never a panic, and never
+//! Recordings that break off, are damaged or are none: an error with its position, never a panic, and never
 //! more memory than the file is worth.
 
 use crate::random::Random;
-use fieldline_perfdata::perf_data::{Attr, BuildId, Endian, Error, PerfFile, RecordTally};
+use fieldline_perfdata::perf_data::{Attr, BuildId, Endian, Error, PerfFile, RecordCounts};
 use fieldline_perfdata::sample::{CpuMode, SampleFields};
 use fieldline_perfdata::sample_file::SampleFile;
 use fieldline_perfdata::writer::{Packing, RecordingWriter, SampleValues};
@@ -52,15 +52,15 @@ fn forms(samples: u64) -> Vec<Vec<u8>> {
     let mut forms = Vec::new();
     for packing in [Packing::None, Packing::Compressed(500), Packing::Compressed2(500)] {
         let mut recording = recording(samples);
-        recording.pack(packing);
+        recording.set_packing(packing);
         forms.extend([recording.to_file(), recording.to_pipe()]);
     }
     forms
 }
 
 /// Reads all there is.
-fn read(bytes: Vec<u8>) -> Result<RecordTally, Error> {
-    SampleFile::from(PerfFile::of_bytes(bytes)?).tally()
+fn read(bytes: Vec<u8>) -> Result<RecordCounts, Error> {
+    SampleFile::from(PerfFile::from_bytes(bytes)?).count_records()
 }
 
 /// The numbers of a message, which must lie within the file or its decompressed records.
@@ -151,7 +151,7 @@ fn sizes_and_offsets_of_all_ones_are_refused_without_allocating_them() {
 }
 
 #[test]
-fn what_is_no_recording() {
+fn other_files_are_refused() {
     assert!(matches!(read(Vec::new()), Err(Error::Empty)));
     let error = read(b"\x7fELF\x02\x01\x01\x00 and more".to_vec()).unwrap_err();
     assert!(matches!(error, Error::NotPerfData { magic: [0x7f, b'E', b'L', b'F', ..] }));
@@ -181,8 +181,8 @@ fn a_recording_that_perf_did_not_finish_is_read_to_its_end() {
     let data_size = u64::from_le_bytes(bytes[48..56].try_into().unwrap());
     bytes.truncate((data_offset + data_size) as usize);
     bytes[48..56].fill(0);
-    let file = SampleFile::of_bytes(bytes).unwrap();
-    assert_eq!(file.tally().unwrap().samples(), 5);
+    let file = SampleFile::from_bytes(bytes).unwrap();
+    assert_eq!(file.count_records().unwrap().samples(), 5);
     assert!(!file.facts().is_finished);
 }
 
@@ -213,7 +213,7 @@ fn after_an_error_there_are_no_more_records() {
     let mut recording = recording(2);
     recording.record(81, 0, b"this is no zstd");
     recording.finished_round();
-    let file = PerfFile::of_bytes(recording.to_file()).unwrap();
+    let file = PerfFile::from_bytes(recording.to_file()).unwrap();
     let mut records = file.records();
     let error = loop {
         match records.next_record() {
@@ -237,7 +237,7 @@ fn the_data_of_trace_records_must_be_within_the_file() {
 }
 
 #[test]
-fn events_that_samples_cannot_be_told_by_are_refused_at_once() {
+fn events_without_a_common_id_position_are_refused_at_once() {
     let mut recording = RecordingWriter::new(Endian::Little);
     let attr = Attr { sample_type: SampleFields::IP, ..Attr::default() };
     recording.event("a", attr.clone(), &[1]);

@@ -11,12 +11,12 @@ fn open(name: &str) -> PerfFile {
 }
 
 /// Calls `see` with each sample and counts them.
-fn each_sample(file: &PerfFile, mut see: impl FnMut(&fieldline_perfdata::sample::Sample<'_>)) -> usize {
+fn each_sample(file: &PerfFile, mut handle: impl FnMut(&fieldline_perfdata::sample::Sample<'_>)) -> usize {
     let mut count = 0;
     let mut records = file.records();
     while let Some(record) = records.next_record().unwrap() {
         if let Record::Sample(sample) = record {
-            see(&sample);
+            handle(&sample);
             count += 1;
         }
     }
@@ -84,7 +84,7 @@ fn the_kernel_image_is_mapped_with_its_reference_symbol() {
     for name in ["clock.data", "packed.data", "stream.data"] {
         let file = SampleFile::from(open(name));
         let image = file.kernel_image().unwrap().unwrap();
-        assert_eq!(file.tally().unwrap().kernel_image(), Some(&image), "{name}");
+        assert_eq!(file.count_records().unwrap().kernel_image(), Some(&image), "{name}");
         let (symbol, address) = image.reference_symbol().unwrap();
         assert!(["_text", "_stext"].contains(&symbol), "{name}: {symbol}");
         assert!((image.address..image.address + image.length).contains(&address), "{name}: {address:x}");
@@ -102,7 +102,7 @@ fn every_field_behind_the_weight_is_in_its_place() {
         | SampleFields::DATA_PAGE_SIZE
         | SampleFields::CODE_PAGE_SIZE;
     assert!(fields.contains(wanted));
-    // What is behind the weight: a record with more or less would be refused.
+    // The fields behind the weight: a record with more or less would be refused.
     let mut physical = 0;
     let count = each_sample(&file, |sample| {
         assert_eq!(sample.latency, Some(0));
@@ -153,7 +153,7 @@ fn a_recording_cut_at_any_fiftieth_is_an_error_in_file_mode_and_never_a_panic() 
         let whole = std::fs::read(rows::fixture(name)).unwrap();
         for part in 0..50 {
             let cut = whole[..whole.len() * part / 50].to_vec();
-            let read = SampleFile::of_bytes(cut).and_then(|file| file.tally());
+            let read = SampleFile::from_bytes(cut).and_then(|file| file.count_records());
             let is_file = !name.contains("stream");
             assert!(!is_file || read.is_err(), "{name} cut at {part}/50");
         }
@@ -167,7 +167,7 @@ fn a_flipped_byte_in_what_zstd_packed_is_read_or_refused() {
     for index in (0..whole.len()).step_by(7) {
         let mut bytes = whole.clone();
         bytes[index] ^= 0x55;
-        let read = SampleFile::of_bytes(bytes).and_then(|file| file.tally());
+        let read = SampleFile::from_bytes(bytes).and_then(|file| file.count_records());
         refused += usize::from(matches!(read, Err(Error::Malformed { .. })));
     }
     assert!(refused > 100, "{refused} of {} were refused", whole.len());

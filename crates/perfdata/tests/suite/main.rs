@@ -1,4 +1,4 @@
-//! What the crate promises, from outside.
+//! The crate's behaviour, from outside.
 
 // `cfg(test)` tells clippy that helpers may unwrap and print too.
 #[cfg(test)]

@@ -13,7 +13,7 @@ use fieldline_perfdata::sample::{CpuMode, SampleFields};
 use fieldline_perfdata::writer::{Packing, RecordingWriter, SampleValues};
 
 /// A row of `perf script` in our form: name first, times in nanoseconds, the data source in figures only.
-fn row_of_perf(line: &str, fields: SampleFields) -> String {
+fn parse_perf_row(line: &str, fields: SampleFields) -> String {
     let has = |field| fields.contains(field);
     let (front, back) = line.split_once(": ").unwrap();
     let mut front: Vec<String> = front.split_whitespace().map(str::to_owned).collect();
@@ -46,7 +46,7 @@ fn row_of_perf(line: &str, fields: SampleFields) -> String {
     format!("{event} {} {}", front.join(" "), numbers.join(" "))
 }
 
-/// What `perf script` prints of a recording below the root.
+/// The output of `perf script` for a recording below the root.
 fn perf_rows(root: &Path, path: &Path, fields: SampleFields) -> Vec<String> {
     let columns: Vec<_> =
         COLUMNS.iter().filter(|(field, _)| fields.contains(*field)).map(|(_, word)| *word).collect();
@@ -59,7 +59,7 @@ fn perf_rows(root: &Path, path: &Path, fields: SampleFields) -> Vec<String> {
         .unwrap();
     assert!(output.status.success(), "perf script: {}", String::from_utf8_lossy(&output.stderr));
     let text = String::from_utf8(output.stdout).unwrap();
-    text.lines().filter(|line| !line.trim().is_empty()).map(|line| row_of_perf(line, fields)).collect()
+    text.lines().filter(|line| !line.trim().is_empty()).map(|line| parse_perf_row(line, fields)).collect()
 }
 
 /// Rows in all, if they agree; `perf script` sorts by time and we do not, so both are sorted.
@@ -125,13 +125,13 @@ fn recording(endian: Endian, weight: SampleFields) -> RecordingWriter {
     recording
 }
 
-fn written(folder: &Path) -> Vec<PathBuf> {
+fn write_recordings(folder: &Path) -> Vec<PathBuf> {
     let mut paths = Vec::new();
     for endian in [Endian::Little, Endian::Big] {
         for weight in [SampleFields::WEIGHT, SampleFields::WEIGHT_STRUCT] {
             for packing in [Packing::None, Packing::Compressed(5000)] {
                 let mut recording = recording(endian, weight);
-                recording.pack(packing);
+                recording.set_packing(packing);
                 // perf reads streams of the other byte order wrongly: it swaps pid with tid, since only
                 // perf_session__read_header for files sets evsel.needs_swap.
                 let stream = (endian == Endian::Little).then(|| recording.to_pipe());
@@ -172,7 +172,7 @@ fn every_sample_is_as_perf_script_has_it() {
         let count = compare_fixture(&root, folder.path(), &fixture);
         println!("{}: {count} samples agree", fixture.display());
     }
-    let mut paths = written(folder.path());
+    let mut paths = write_recordings(folder.path());
     if let Some(more) = std::env::var_os("FIELDLINE_PERF_FILES") {
         paths.extend(std::env::split_paths(&more));
     }

@@ -1,7 +1,7 @@
-//! What the writer writes, the reader reads back: in both modes, both byte orders, packed and not.
+//! The reader reads back all that the writer writes: in both modes, both byte orders, packed and not.
 
 use fieldline_perfdata::data_source::DataSource;
-use fieldline_perfdata::perf_data::{Attr, BuildId, Endian, EventIndex, PerfFile, Record, Task};
+use fieldline_perfdata::perf_data::{Attr, BuildId, Endian, EventIndex, PerfFile, Record, TaskRecord};
 use fieldline_perfdata::sample::{CpuMode, SampleFields};
 use fieldline_perfdata::sample_file::SampleFile;
 use fieldline_perfdata::writer::{Mapping, Packing, RecordingWriter, SampleValues};
@@ -91,7 +91,7 @@ fn recording(endian: Endian) -> RecordingWriter {
             recording.finished_round();
         }
     }
-    recording.ended(Task { pid: 101, parent_pid: 100, tid: 101, parent_tid: 100, time: 6 });
+    recording.exit_task(TaskRecord { pid: 101, parent_pid: 100, tid: 101, parent_tid: 100, time: 6 });
     recording.lost(11, 17);
     recording.lost_samples(16);
     recording.throttle(11);
@@ -106,10 +106,10 @@ fn all_forms() -> Vec<(String, PerfFile)> {
         let plain = [recording(endian).to_file(), recording(endian).to_pipe()];
         for packing in [Packing::None, Packing::Compressed(777), Packing::Compressed2(50_001)] {
             let mut recording = recording(endian);
-            recording.pack(packing);
+            recording.set_packing(packing);
             for (mode, bytes) in [("file", recording.to_file()), ("pipe", recording.to_pipe())] {
                 assert_eq!(plain.contains(&bytes), packing == Packing::None);
-                let file = PerfFile::of_bytes(bytes).unwrap();
+                let file = PerfFile::from_bytes(bytes).unwrap();
                 assert_eq!(file.facts().endian, endian);
                 forms.push((format!("{endian:?} {packing:?} {mode}"), file));
             }
@@ -212,9 +212,9 @@ fn other_records_of_every_form() {
 }
 
 #[test]
-fn the_tally_of_every_form() {
+fn record_counts_of_every_form() {
     for (form, file) in all_forms() {
-        let tally = SampleFile::from(file).tally().unwrap();
+        let tally = SampleFile::from(file).count_records().unwrap();
         let counts: Vec<_> = tally.events.iter().map(|event| (event.samples, event.period)).collect();
         assert_eq!(counts, [(750, 150_000), (250, 50_000)], "{form}");
         assert_eq!((tally.in_mode(CpuMode::Kernel), tally.in_mode(CpuMode::User)), (666, 334), "{form}");
@@ -229,7 +229,7 @@ fn the_tally_of_every_form() {
 
 #[test]
 fn records_can_be_read_twice_and_by_two_readers_at_once() {
-    let file = PerfFile::of_bytes(recording(Endian::Little).to_file()).unwrap();
+    let file = PerfFile::from_bytes(recording(Endian::Little).to_file()).unwrap();
     let (mut a, mut b) = (file.records(), file.records());
     loop {
         let (a, b) = (a.next_raw().unwrap(), b.next_raw().unwrap());
@@ -246,10 +246,10 @@ fn attributes_of_other_kernels() {
         let mut recording = recording(Endian::Little);
         recording.attr_size(size);
         for bytes in [recording.to_file(), recording.to_pipe()] {
-            let file = PerfFile::of_bytes(bytes).unwrap();
+            let file = PerfFile::from_bytes(bytes).unwrap();
             assert_eq!(file.facts().events[0].attr.size, size);
             assert_eq!(file.facts().events[0].ids, [11, 12]);
-            assert_eq!(SampleFile::from(file).tally().unwrap().samples(), 1000);
+            assert_eq!(SampleFile::from(file).count_records().unwrap().samples(), 1000);
         }
     }
 }
@@ -260,9 +260,9 @@ fn a_recording_on_disk_reads_as_one_in_memory() {
     let path = folder.path().join("perf.data");
     let bytes = recording(Endian::Big).to_file();
     std::fs::write(&path, &bytes).unwrap();
-    let (on_disk, in_memory) = (PerfFile::open(&path).unwrap(), PerfFile::of_bytes(bytes).unwrap());
+    let (on_disk, in_memory) = (PerfFile::open(&path).unwrap(), PerfFile::from_bytes(bytes).unwrap());
     assert_eq!(on_disk.facts(), in_memory.facts());
-    let tally = |file| SampleFile::from(file).tally().unwrap();
+    let tally = |file| SampleFile::from(file).count_records().unwrap();
     assert_eq!(tally(on_disk), tally(in_memory));
 }
 
@@ -274,7 +274,7 @@ fn events_without_names_get_some() {
     recording.event("", Attr { kind: 4, config: 0x1cd, ..attr }, &[2]);
     recording.finished_round();
     for bytes in [recording.to_file(), recording.to_pipe()] {
-        let file = PerfFile::of_bytes(bytes).unwrap();
+        let file = PerfFile::from_bytes(bytes).unwrap();
         let names: Vec<_> = file.facts().events.iter().map(|event| event.name.as_str()).collect();
         assert_eq!(names, ["cpu-clock", "r1cd"]);
     }

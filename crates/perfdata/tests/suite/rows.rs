@@ -21,10 +21,10 @@ pub(crate) const COLUMNS: [(SampleFields, &str); 9] = [
 /// Columns that all sampled events have.
 pub(crate) fn common_fields(facts: &RecordingFacts) -> SampleFields {
     let sampled = facts.events.iter().filter(|event| !event.attr.is_dummy());
-    let all = sampled.map(|event| event.attr.sample_type.0).fold(u64::MAX, |all, one| {
+    let all = sampled.map(|event| event.attr.sample_type.0).fold(u64::MAX, |all, fields| {
         // Either form of the weight is one column.
-        let has_weight = one & (SampleFields::WEIGHT | SampleFields::WEIGHT_STRUCT).0 != 0;
-        all & (one | if has_weight { SampleFields::WEIGHT.0 } else { 0 })
+        let has_weight = fields & (SampleFields::WEIGHT | SampleFields::WEIGHT_STRUCT).0 != 0;
+        all & (fields | if has_weight { SampleFields::WEIGHT.0 } else { 0 })
     });
     SampleFields(all)
 }

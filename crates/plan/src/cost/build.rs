@@ -1,39 +1,40 @@
 //! How a compiler places the units of a struct.
 
-use crate::visits::{Cell, Cells};
+use crate::visits::{TouchedRange, TouchedRanges};
 use fieldline_layout::Layout;
-use fieldline_layout::abi::{self, Slot, Slots};
+use fieldline_layout::abi::{self, AbiMember, AbiStruct};
 use fieldline_layout::constraint::Constraints;
 
-/// The slots of all units as one compiler sees them.
+/// The placement rules of all units in one build.
 #[derive(Clone, Debug)]
-pub struct BuildSlots {
+pub struct BuildPlacement {
     /// Line size alignments follow, in bytes.
     pub line: u64,
     /// Size in bytes no order may exceed.
     pub size_limit: u64,
-    slots: Vec<Vec<Slot>>,
-    quick: Vec<Option<Quick>>,
+    slots: Vec<Vec<AbiMember>>,
+    single_slot_units: Vec<Option<SingleSlotUnit>>,
     pub(crate) align: u64,
     /// Bits behind the last member that no rule explains.
     pub(crate) tail: u64,
-    /// Where cells lie, if not where they lie in the recorded build.
-    cells: Option<CellBits>,
+    /// Bits of the touched ranges, if not those of the recorded build.
+    ranges: Option<RangeLocations>,
 }
 
-/// By cell, its first bit from the start of its unit and the bit behind it; `None` for a cell that isn't there.
-pub(crate) type CellBits = Vec<Option<(u64, u64)>>;
+/// By touched range, its first bit from the start of its unit and the bit behind it; `None` for one that
+/// isn't there.
+pub(crate) type RangeLocations = Vec<Option<(u64, u64)>>;
 
 /// A unit of one member of whole bytes: one rounding places it.
 #[derive(Clone, Copy, Debug)]
-struct Quick {
+struct SingleSlotUnit {
     /// Bits of an offset that must be 0.
     mask: u64,
     bit_size: u64,
 }
 
-impl Quick {
-    fn new(slots: &[Slot]) -> Option<Self> {
+impl SingleSlotUnit {
+    fn new(slots: &[AbiMember]) -> Option<Self> {
         let [slot] = slots else { return None };
         let align = slot.align.max(1);
         let is_plain = slot.bit_field_storage.is_none() && slot.skip == 0 && align.is_power_of_two();
@@ -42,18 +43,18 @@ impl Quick {
     }
 }
 
-impl BuildSlots {
+impl BuildPlacement {
     /// The build for a line size. The declared size is the limit.
     pub fn new(layout: &Layout, constraints: &Constraints, build_line: u64, line: u64) -> Self {
-        let (slots, _) = abi::line_slots(layout, build_line, line);
+        let (slots, _) = abi::adapt_to_line(layout, build_line, line);
         let units = constraints.units.iter();
-        let of_units: Vec<Vec<Slot>> =
-            units.map(|unit| unit.members.iter().map(|member| slots.slots[*member]).collect()).collect();
-        Self::of(&slots, of_units, line, None)
+        let by_unit: Vec<Vec<AbiMember>> =
+            units.map(|unit| unit.members.iter().map(|member| slots.members[*member]).collect()).collect();
+        Self::from_slots(&slots, by_unit, line, None)
     }
 
     /// The recorded machine's build first, then those of other line sizes.
-    pub(crate) fn of_lines(
+    pub(crate) fn for_lines(
         layout: &Layout,
         constraints: &Constraints,
         build_line: u64,
@@ -68,50 +69,57 @@ impl BuildSlots {
         builds
     }
 
-    /// A build whose slots are told apart by unit; `cells` if it is of another machine or configuration.
-    pub(crate) fn of(slots: &Slots, of_units: Vec<Vec<Slot>>, line: u64, cells: Option<CellBits>) -> Self {
+    /// A build from its slots by unit; `ranges` if it is of another machine or configuration.
+    pub(crate) fn from_slots(
+        slots: &AbiStruct,
+        by_unit: Vec<Vec<AbiMember>>,
+        line: u64,
+        ranges: Option<RangeLocations>,
+    ) -> Self {
         Self {
             line,
             size_limit: slots.place().size,
             align: slots.align(),
-            tail: slots.tail,
-            quick: of_units.iter().map(|slots| Quick::new(slots)).collect(),
-            slots: of_units,
-            cells,
+            tail: slots.tail_bits,
+            single_slot_units: by_unit.iter().map(|slots| SingleSlotUnit::new(slots)).collect(),
+            slots: by_unit,
+            ranges,
         }
     }
 
-    pub(crate) fn align_of(&self, unit: usize) -> u64 {
+    pub(crate) fn unit_align(&self, unit: usize) -> u64 {
         self.slots[unit].iter().map(|slot| slot.align).max().unwrap_or(1)
     }
 
-    /// Bits a unit takes wherever it stands.
+    /// Bits a unit takes at any offset.
     pub(crate) fn least_bits(&self, unit: usize) -> u64 {
         let bits = self.slots[unit].iter().map(|slot| slot.bit_size.saturating_add(slot.skip));
         bits.fold(0, u64::saturating_add)
     }
 
-    /// Where a cell lies: its first bit from the start of its unit and the bit behind it. `None` if it isn't there.
-    pub(crate) fn cell_bits(&self, number: usize, cell: &Cell) -> Option<(u64, u64)> {
-        match &self.cells {
-            Some(cells) => cells.get(number).copied().flatten().filter(|bits| bits.0 < bits.1),
-            None => Some((cell.start * 8, (cell.start + cell.size) * 8)),
+    /// The bits of a touched range: its first bit from the start of its unit and the bit behind it. `None` if
+    /// it isn't there.
+    pub(crate) fn range_bits(&self, number: usize, range: &TouchedRange) -> Option<(u64, u64)> {
+        match &self.ranges {
+            Some(ranges) => ranges.get(number).copied().flatten().filter(|bits| bits.0 < bits.1),
+            None => Some((range.start * 8, (range.start + range.size) * 8)),
         }
     }
 
     /// Whether it is the recorded one, for whatever line size, so that units are inside as declared.
     pub(crate) fn is_recorded(&self) -> bool {
-        self.cells.is_none()
+        self.ranges.is_none()
     }
 
-    /// Whether two builds have lines of one size, place every order alike and have cells at the same places.
-    pub(crate) fn is_like(&self, other: &Self, cells: &Cells) -> bool {
-        let mut numbered = cells.iter().enumerate();
-        let same =
-            |(number, cell): (usize, &Cell)| self.cell_bits(number, cell) == other.cell_bits(number, cell);
+    /// Whether two builds have the same line size and place every order and touched range equally.
+    pub(crate) fn is_equivalent(&self, other: &Self, ranges: &TouchedRanges) -> bool {
+        let mut numbered = ranges.iter().enumerate();
+        let is_same = |(number, range): (usize, &TouchedRange)| {
+            self.range_bits(number, range) == other.range_bits(number, range)
+        };
         (self.line, self.align, self.tail) == (other.line, other.align, other.tail)
             && self.slots == other.slots
-            && numbered.all(same)
+            && numbered.all(is_same)
     }
 
     /// First bit of each unit in an order, and the bit behind it.
@@ -124,17 +132,17 @@ impl BuildSlots {
         spans.collect()
     }
 
-    pub(crate) fn unit_slots(&self, unit: usize) -> &[Slot] {
+    pub(crate) fn unit_slots(&self, unit: usize) -> &[AbiMember] {
         self.slots.get(unit).map_or(&[], Vec::as_slice)
     }
 
     /// Places a unit behind bit `end`: its first bit and the bit behind it.
     #[inline]
     pub(crate) fn place(&self, unit: usize, end: u64) -> (u64, u64) {
-        match self.quick[unit] {
-            Some(quick) if end < 1 << 60 => {
-                let start = (end + quick.mask) & !quick.mask;
-                (start, start + quick.bit_size)
+        match self.single_slot_units[unit] {
+            Some(single) if end < 1 << 60 => {
+                let start = (end + single.mask) & !single.mask;
+                (start, start + single.bit_size)
             }
             _ => self.place_slots(unit, end),
         }
@@ -146,22 +154,22 @@ impl BuildSlots {
         (start, slots.iter().fold(end, |end, slot| abi::next_offset(slot, end) + slot.bit_size))
     }
 
-    pub(crate) fn bits(&self, unit: usize) -> u64 {
+    pub(crate) fn unit_bits(&self, unit: usize) -> u64 {
         self.slots[unit].iter().map(|slot| slot.bit_size).sum()
     }
 
-    /// Those of all units.
+    /// Bits of all units.
     pub(crate) fn all_bits(&self) -> u64 {
-        (0..self.slots.len()).map(|unit| self.bits(unit)).sum()
+        (0..self.slots.len()).map(|unit| self.unit_bits(unit)).sum()
     }
 
     /// Bits of which a unit of one member begins at a multiple.
     pub(crate) fn granule(&self, unit: usize) -> Option<u64> {
-        self.quick[unit].map(|quick| quick.mask + 1)
+        self.single_slot_units[unit].map(|single| single.mask + 1)
     }
 
     /// Size in bytes of a struct whose last bit lies before `end`.
     pub(crate) fn size(&self, end: u64) -> u64 {
-        abi::size_of(end + self.tail, self.align)
+        abi::round_size(end + self.tail, self.align)
     }
 }

@@ -1,42 +1,42 @@
 //! Members whose cacheline is taken away by writes to its other members.
 //!
-//! Samples tell which accesses found their line lost to another CPU. Each of these losses has one of two causes: another
-//! CPU wrote the same word (true sharing), or it wrote only other words of the line (false sharing). An object has a
-//! home, the CPU that touches it most; what takes lines from the home is done away from it, and the other way round. If
-//! accesses of one side come at rate `r`, and writes of the other side to the line at rate `v` and to the word at rate
-//! `w`, all at random, then the word was not written since the last access with probability `r / (r + w)`, nothing was
-//! with `r / (r + v)`, and of all losses the share `(r / (r + w) - r / (r + v)) / (1 - r / (r + v))` is false. What the
-//! word would lose on a line of its own, `r' w / (r' + w)` for its own accesses at rate `r'`, is true sharing at least.
-//! Accesses come in visits, and CPUs work on one object by turns, so all such numbers are too high; by how much, the sum
-//! over lines of `r v / (r + v)` tells, which should be the losses that samples show.
+//! Samples show which accesses found their line lost to another CPU. Each of these losses has one of two
+//! causes: another CPU wrote the same word (true sharing), or it wrote only other words of the line (false
+//! sharing). The home CPU loses lines to the other CPUs, and these to the home. If accesses of one side come
+//! at rate `r`, and writes of the other side to the line at rate `v` and to the word at rate `w`, all at
+//! random, then the word was not written since the last access with probability `r / (r + w)`, nothing was
+//! with `r / (r + v)`, and of all losses the share `(r / (r + w) - r / (r + v)) / (1 - r / (r + v))` is
+//! false. What the word would lose on a line of its own, `r' w / (r' + w)` for its own accesses at rate `r'`,
+//! is true sharing at least. Accesses come in visits, so all such numbers are too high; the factor is the
+//! sampled losses over the sum of `r v / (r + v)` over lines.
 //!
-//! Rates are counted in runs of functions, see [`fieldline_access::sides`].
+//! Rates are counted in runs of functions, see [`fieldline_access::line_loss`].
 
 use fieldline_access::access::TypeProfile;
-use fieldline_access::sides::{Sides, Turns, WORD};
+use fieldline_access::line_loss::{HomeAwaySamples, LineLossModel, WORD};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Losses below this many samples may be chance: a count of four is two deviations above none (Poisson).
-const LEAST: f64 = 4.0;
+const MIN_LOSSES: f64 = 4.0;
 
-/// How a place of a struct loses its line.
+/// How an offset of a struct loses its line.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Contended {
-    /// Byte offset of the place.
+pub struct ContendedOffset {
+    /// Byte offset.
     pub offset: u64,
     /// Samples that found the line lost to another CPU.
     pub lost: u64,
     /// Those of them on the object's home CPU.
     pub lost_at_home: u64,
     /// How many of them are due to writes to other words of the line only, an expected number.
-    pub falsely: f64,
-    /// Other written words of the line, most written by those who take it first.
-    pub writers: Vec<Writer>,
+    pub false_losses: f64,
+    /// Other written words of the line, those most written by other CPUs first.
+    pub writers: Vec<LineWriter>,
 }
 
-/// A written word next to a place.
+/// Another written word of the line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Writer {
+pub struct LineWriter {
     /// Byte offset.
     pub offset: u64,
     /// Stores sampled on the home CPU of the object, and elsewhere.
@@ -47,96 +47,113 @@ pub struct Writer {
     pub cpus: BTreeSet<u32>,
 }
 
-impl Contended {
+impl ContendedOffset {
     /// Whether writes to other members alone take the line too often for chance.
     pub fn is_false(&self) -> bool {
-        self.falsely >= LEAST
+        self.false_losses >= MIN_LOSSES
     }
 
-    /// Whether the place is lost too often for chance, mostly because it is written itself.
+    /// Whether the line is lost too often for chance, mostly because the word itself is written.
     pub fn is_true(&self) -> bool {
-        self.lost as f64 - self.falsely >= LEAST
+        self.lost as f64 - self.false_losses >= MIN_LOSSES
     }
 }
 
-/// Places of a struct that lose their line of `line` bytes to other CPUs, those with most false sharing first.
-pub fn contended(of: &TypeProfile, line: u64) -> Vec<Contended> {
-    let rates = Rates::new(of, line.max(WORD));
-    let places: BTreeSet<u64> =
-        of.accesses.iter().filter(|access| access.lost() > 0).map(|access| access.offset).collect();
-    let mut found: Vec<Contended> = places.into_iter().map(|offset| rates.judge(of, offset)).collect();
-    found.sort_by(|one, other| other.falsely.total_cmp(&one.falsely).then(one.offset.cmp(&other.offset)));
-    found
+/// Offsets of a struct that lose their line of `line` bytes to other CPUs, those with most false sharing
+/// first.
+pub fn find_contended(profile: &TypeProfile, line: u64) -> Vec<ContendedOffset> {
+    let rates = RunRates::new(profile, line.max(WORD));
+    let places: BTreeSet<u64> = profile
+        .accesses
+        .iter()
+        .filter(|access| access.lost_line_samples() > 0)
+        .map(|access| access.offset)
+        .collect();
+    let mut contended: Vec<ContendedOffset> =
+        places.into_iter().map(|offset| rates.estimate(profile, offset)).collect();
+    contended.sort_by(|this, other| {
+        other.false_losses.total_cmp(&this.false_losses).then(this.offset.cmp(&other.offset))
+    });
+    contended
 }
 
 /// Runs of functions that touch lines and words, in samples.
-struct Rates {
+struct RunRates {
     line: u64,
-    turns: Turns,
+    model: LineLossModel,
     /// Accesses by line and by word, writes by line and by word.
-    touched_lines: BTreeMap<u64, Sides>,
-    touched_words: BTreeMap<u64, Sides>,
-    written_lines: BTreeMap<u64, Sides>,
-    written_words: BTreeMap<u64, Sides>,
+    touched_lines: BTreeMap<u64, HomeAwaySamples>,
+    touched_words: BTreeMap<u64, HomeAwaySamples>,
+    written_lines: BTreeMap<u64, HomeAwaySamples>,
+    written_words: BTreeMap<u64, HomeAwaySamples>,
 }
 
-impl Rates {
-    fn new(of: &TypeProfile, line: u64) -> Self {
-        let turns = Turns::new(of, line);
+impl RunRates {
+    fn new(profile: &TypeProfile, line: u64) -> Self {
+        let model = LineLossModel::new(profile, line);
         Self {
             line,
-            touched_lines: turns.touched(of, |access| access.offset / line),
-            touched_words: turns.touched(of, |access| access.offset / WORD),
-            written_lines: turns.written(of, |access| access.offset / line),
-            written_words: turns.stored(of, |access| access.offset / WORD),
-            turns,
+            touched_lines: model.touch_rates(profile, |access| access.offset / line),
+            touched_words: model.touch_rates(profile, |access| access.offset / WORD),
+            written_lines: model.word_store_rates(profile, |access| access.offset / line),
+            written_words: model.store_rates(profile, |access| access.offset / WORD),
+            model,
         }
     }
 
-    fn judge(&self, of: &TypeProfile, offset: u64) -> Contended {
+    fn estimate(&self, profile: &TypeProfile, offset: u64) -> ContendedOffset {
         let (line, word) = (offset / self.line, offset / WORD);
-        let get = |rates: &BTreeMap<u64, Sides>, place| rates.get(&place).copied().unwrap_or_default();
-        let (touching, own) = (get(&self.touched_lines, line), get(&self.touched_words, word));
-        let (taking, same) = (get(&self.written_lines, line), get(&self.written_words, word));
-        let mut lost = Sides::default();
+        let get = |rates: &BTreeMap<u64, HomeAwaySamples>, key| rates.get(&key).copied().unwrap_or_default();
+        let (line_touches, word_touches) = (get(&self.touched_lines, line), get(&self.touched_words, word));
+        let (line_stores, word_stores) = (get(&self.written_lines, line), get(&self.written_words, word));
+        let mut lost = HomeAwaySamples::default();
         let mut all = 0;
-        for access in of.accesses.iter().filter(|access| access.offset == offset) {
-            lost.add(self.turns.losses(access));
-            all += access.lost();
+        for access in profile.accesses.iter().filter(|access| access.offset == offset) {
+            lost.add(self.model.split_losses(access));
+            all += access.lost_line_samples();
         }
-        let turns = &self.turns;
-        let at_home = (lost.home * share(touching.home, taking.away, same.away))
-            .min(lost.home - turns.seen * turns.at_home(own, same));
-        let away_rate = touching.away / turns.others;
-        let away = (lost.away * share(away_rate, turns.foreign(taking), turns.foreign(same)))
-            .min(lost.away - turns.seen * turns.away(own, same));
-        let falsely = at_home.max(0.0) + away.max(0.0);
-        let lost_at_home = if turns.has_homes { lost.home as u64 } else { 0 };
-        Contended { offset, lost: all, lost_at_home, falsely, writers: self.writers(of, offset) }
+        let model = &self.model;
+        let at_home = (lost.home * false_share(line_touches.home, line_stores.away, word_stores.away))
+            .min(lost.home - model.observed_share * model.home_losses(word_touches, word_stores));
+        let away_rate = line_touches.away / model.other_cpus;
+        let away = (lost.away
+            * false_share(away_rate, model.foreign_writes(line_stores), model.foreign_writes(word_stores)))
+        .min(lost.away - model.observed_share * model.away_losses(word_touches, word_stores));
+        let false_losses = at_home.max(0.0) + away.max(0.0);
+        let lost_at_home = if model.has_homes { lost.home as u64 } else { 0 };
+        ContendedOffset {
+            offset,
+            lost: all,
+            lost_at_home,
+            false_losses,
+            writers: self.writers(profile, offset),
+        }
     }
 
-    fn writers(&self, of: &TypeProfile, offset: u64) -> Vec<Writer> {
-        let mut writers: BTreeMap<u64, Writer> = BTreeMap::new();
+    fn writers(&self, profile: &TypeProfile, offset: u64) -> Vec<LineWriter> {
+        let mut writers: BTreeMap<u64, LineWriter> = BTreeMap::new();
         let near = |other: u64| other / self.line == offset / self.line && other / WORD != offset / WORD;
-        for access in of.accesses.iter().filter(|access| access.stores.samples > 0 && near(access.offset)) {
-            let new = || Writer { offset: access.offset, at_home: 0, away: 0, cpus: BTreeSet::new() };
+        for access in
+            profile.accesses.iter().filter(|access| access.stores.samples > 0 && near(access.offset))
+        {
+            let new = || LineWriter { offset: access.offset, at_home: 0, away: 0, cpus: BTreeSet::new() };
             let writer = writers.entry(access.offset).or_insert_with(new);
             writer.at_home += access.stores.samples - access.away.stores.min(access.stores.samples);
             writer.away += access.away.stores;
         }
-        for access in of.cpus.iter().filter(|access| access.stores > 0) {
+        for access in profile.cpus.iter().filter(|access| access.stores > 0) {
             if let Some(writer) = writers.get_mut(&access.offset) {
                 writer.cpus.insert(access.cpu);
             }
         }
-        let mut writers: Vec<Writer> = writers.into_values().collect();
+        let mut writers: Vec<LineWriter> = writers.into_values().collect();
         writers.sort_by_key(|writer| (std::cmp::Reverse((writer.away, writer.at_home)), writer.offset));
         writers
     }
 }
 
 /// Share of losses before which the word itself was not written.
-fn share(r: f64, v: f64, w: f64) -> f64 {
+fn false_share(r: f64, v: f64, w: f64) -> f64 {
     if v <= 0.0 {
         return 1.0; // the writer was not sampled, so it wrote something else
     }
@@ -151,11 +168,11 @@ fn share(r: f64, v: f64, w: f64) -> f64 {
 mod tests {
     use super::*;
     use crate::random::Random;
-    use fieldline_access::access::{Access, Away, CpuAccess, Homes, Levels, Tally};
+    use fieldline_access::access::{Access, AwaySamples, CpuAccess, HomeCounts, LevelCounts, SampleCount};
 
-    /// An object of one line with words 0 to 3. In each step one side works: the home, mostly, or the other CPU.
+    /// An object of one line with words 0 to 3. In each step one CPU works: the home, mostly, or the other.
     #[derive(Default)]
-    struct Line {
+    struct SimulatedLine {
         accesses: BTreeMap<(u64, u32), Access>,
         /// By word: losses, and those without a foreign write to the word.
         truth: BTreeMap<u64, (u64, u64)>,
@@ -163,7 +180,7 @@ mod tests {
         written: [BTreeSet<u64>; 2],
     }
 
-    impl Line {
+    impl SimulatedLine {
         fn touch(&mut self, side: usize, function: u32, word: u64, is_store: bool, first: bool) {
             let is_lost = first && !self.written[side].is_empty();
             if is_lost {
@@ -184,15 +201,15 @@ mod tests {
                 ..Access::default()
             });
             let tally = if is_store { &mut access.stores } else { &mut access.loads };
-            tally.count(1);
+            tally.add_sample(1);
             if is_lost {
-                let (levels, key): (&mut Levels, _) =
+                let (levels, key): (&mut LevelCounts, _) =
                     if is_store { (&mut access.store_levels, "TAKEN") } else { (&mut access.levels, "HITM") };
                 *levels.entry(key.to_owned()).or_default() += 1;
             }
             if side == 1 {
                 let (loads, stores) = (u64::from(!is_store), u64::from(is_store));
-                access.away.add(Away { loads, stores, lost: u64::from(is_lost) });
+                access.away.add(AwaySamples { loads, stores, lost: u64::from(is_lost) });
             }
         }
 
@@ -205,16 +222,16 @@ mod tests {
                 size: 32,
                 accesses,
                 cpus: vec![cpu(0), cpu(1)],
-                homes: Homes { samples, others: samples },
+                homes: HomeCounts { samples, others: samples },
                 ..TypeProfile::default()
             }
         }
     }
 
-    /// Word 0 is only read, word 1 written by the other CPU, word 2 read at home and always written with word 1, word 3
-    /// seldom.
-    fn line() -> Line {
-        let mut line = Line::default();
+    /// Word 0 is only read, word 1 written by the other CPU, word 2 read at home and always written with word
+    /// 1, word 3 seldom.
+    fn line() -> SimulatedLine {
+        let mut line = SimulatedLine::default();
         let mut random = Random::new(5);
         for _ in 0..4000 {
             if random.below(4) > 0 {
@@ -229,25 +246,25 @@ mod tests {
     }
 
     #[test]
-    fn the_estimate_meets_what_happened() {
+    fn the_estimate_matches_the_simulated_losses() {
         let line = line();
-        let found = contended(&line.profile(), 64);
-        for place in &found {
-            let (lost, falsely) = line.truth[&(place.offset / 8)];
-            assert_eq!(place.lost, lost);
-            let off = (place.falsely - falsely as f64).abs();
-            assert!(off <= 0.1 * lost as f64, "{place:?}: {falsely} of {lost}");
+        let contended = find_contended(&line.profile(), 64);
+        for loss in &contended {
+            let (lost, false_losses) = line.truth[&(loss.offset / 8)];
+            assert_eq!(loss.lost, lost);
+            let error = (loss.false_losses - false_losses as f64).abs();
+            assert!(error <= 0.1 * lost as f64, "{loss:?}: {false_losses} of {lost}");
         }
-        let falsely: Vec<u64> =
-            found.iter().filter(|place| place.is_false()).map(|place| place.offset).collect();
-        assert_eq!(falsely, [0]);
-        assert!(found.iter().any(|place| place.offset == 16 && place.is_true()));
+        let false_losses: Vec<u64> =
+            contended.iter().filter(|loss| loss.is_false()).map(|place| place.offset).collect();
+        assert_eq!(false_losses, [0]);
+        assert!(contended.iter().any(|loss| loss.offset == 16 && loss.is_true()));
     }
 
     #[test]
     fn the_written_neighbours_are_named_with_their_cpus() {
-        let found = contended(&line().profile(), 64);
-        let writers = &found[0].writers;
+        let contended = find_contended(&line().profile(), 64);
+        let writers = &contended[0].writers;
         assert_eq!(writers.iter().map(|writer| writer.offset).collect::<Vec<_>>(), [8, 16]);
         assert_eq!(writers[0].at_home, 0);
         assert_eq!(writers[0].cpus, BTreeSet::from([0, 1]));
@@ -256,10 +273,10 @@ mod tests {
     #[test]
     fn a_loss_by_chance_is_no_sharing() {
         let levels = BTreeMap::from([("HITM".to_owned(), 2)]);
-        let loads = Tally { samples: 90, period: 90 };
+        let loads = SampleCount { samples: 90, period: 90 };
         let accesses = vec![Access { ip: 1, size: 8, loads, levels, ..Access::default() }];
-        let of = TypeProfile { size: 64, accesses, ..TypeProfile::default() };
-        let found = contended(&of, 64);
-        assert!(found.len() == 1 && !found[0].is_false() && !found[0].is_true());
+        let profile = TypeProfile { size: 64, accesses, ..TypeProfile::default() };
+        let contended = find_contended(&profile, 64);
+        assert!(contended.len() == 1 && !contended[0].is_false() && !contended[0].is_true());
     }
 }

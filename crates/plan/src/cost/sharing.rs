@@ -1,47 +1,49 @@
 //! How CPUs take lines from each other.
 //!
-//! CPU `k` touches a line at rate `r` and the others write it at rate `v`. If both streams are independent, `k` finds
-//! the line written by another `r·v / (r + v)` times: the rate at which runs of its accesses begin behind a foreign
-//! write. The sum over CPUs, less what each cell would cost on a line of its own, is what sharing the line adds. It
-//! is scaled by how often CPUs really work on one object, which hits on modified lines tell.
+//! CPU `k` touches a line at rate `r` and the others write it at rate `v`. If both streams are independent,
+//! `k` finds the line written by another `r·v / (r + v)` times: the rate at which runs of its accesses begin
+//! behind a foreign write. The sum over CPUs, less the cost of each range on a line of its own, is the cost
+//! of sharing the line. It is scaled by how often CPUs really work on one object, as hits on modified lines
+//! show.
 
-use crate::visits::Cells;
+use crate::visits::TouchedRanges;
 use fieldline_access::access::{Access, CpuAccess};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// CPUs summed at once, so that a processor keeps them in registers.
 const LANES: usize = 8;
-/// Losses of a cell alone are kept in steps of this, so that sums don't depend on their order.
-const STEP: f64 = 1.0 / 1_048_576.0;
+/// Losses of a touched range alone are kept in steps of this, so that sums don't depend on their order.
+const LOSS_STEP: f64 = 1.0 / 1_048_576.0;
 
-/// Accesses of some CPUs to one cell, in samples.
+/// Accesses of some CPUs to one touched range, in samples.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct Rates {
+struct CpuRates {
     loads: [f64; LANES],
     stores: [f64; LANES],
 }
 
-/// Rates by cell and CPU, and what a lost line costs. By default nothing is shared.
+/// Rates by touched range and CPU, and the cost of a lost line. By default nothing is shared.
 #[derive(Clone, Debug, Default)]
-pub struct Sharing {
-    /// By some CPUs at a time and cell.
-    rates: Vec<Rates>,
-    /// By cell, stores of all CPUs.
+pub struct LineSharing {
+    /// By some CPUs at a time and touched range.
+    rates: Vec<CpuRates>,
+    /// By touched range, stores of all CPUs.
     written: Vec<f64>,
-    /// By cell, what it loses on a line of its own.
+    /// By range, its losses on a line of its own.
     floors: Vec<f64>,
     scale: f64,
 }
 
 /// Nothing shared.
-pub(crate) static NO_SHARING: Sharing =
-    Sharing { rates: Vec::new(), written: Vec::new(), floors: Vec::new(), scale: 0.0 };
+pub(crate) static NO_SHARING: LineSharing =
+    LineSharing { rates: Vec::new(), written: Vec::new(), floors: Vec::new(), scale: 0.0 };
 
-impl Sharing {
-    /// Rates of the cells from accesses by CPU. One lost line costs `unit`, times the share of alternations that
-    /// `accesses` show as hits on modified lines in the declared layout, of which `lines` names the cells line by line.
+impl LineSharing {
+    /// Rates of the touched ranges from accesses by CPU. One lost line costs `unit`, times the share of
+    /// alternations that `accesses` show as hits on modified lines in the declared layout, of which `lines`
+    /// names the touched ranges line by line.
     pub fn new(
-        cells: &Cells,
+        ranges: &TouchedRanges,
         by_cpu: &[CpuAccess],
         accesses: &[Access],
         lines: &[Vec<u32>],
@@ -49,58 +51,59 @@ impl Sharing {
     ) -> Self {
         let cpus: BTreeSet<u32> = by_cpu.iter().map(|access| access.cpu).collect();
         let number: BTreeMap<u32, usize> = cpus.into_iter().zip(0..).collect();
-        let mut sharing = Self::zero(cells.len(), number.len());
+        let mut sharing = Self::zero(ranges.len(), number.len());
         for access in by_cpu {
             let Some(cpu) = number.get(&access.cpu) else { continue };
-            for cell in cells.touched(access.offset, 1) {
-                sharing.add(cell, *cpu, access.loads as f64, access.stores as f64);
+            for range in ranges.touched(access.offset, 1) {
+                sharing.add(range, *cpu, access.loads as f64, access.stores as f64);
             }
         }
         sharing.set_floors();
-        sharing.scale = unit * sharing.seen(accesses, lines);
+        sharing.scale = unit * sharing.observed_share(accesses, lines);
         sharing
     }
 
-    fn zero(cells: usize, cpus: usize) -> Self {
-        let rates = vec![Rates::default(); cells * cpus.div_ceil(LANES)];
-        Self { rates, written: vec![0.0; cells], floors: vec![0.0; cells], scale: 0.0 }
+    fn zero(ranges: usize, cpus: usize) -> Self {
+        let rates = vec![CpuRates::default(); ranges * cpus.div_ceil(LANES)];
+        Self { rates, written: vec![0.0; ranges], floors: vec![0.0; ranges], scale: 0.0 }
     }
 
-    fn add(&mut self, cell: usize, cpu: usize, loads: f64, stores: f64) {
-        let rates = &mut self.rates[cpu / LANES * self.written.len() + cell];
+    fn add(&mut self, range: usize, cpu: usize, loads: f64, stores: f64) {
+        let rates = &mut self.rates[cpu / LANES * self.written.len() + range];
         rates.loads[cpu % LANES] += loads;
         rates.stores[cpu % LANES] += stores;
-        self.written[cell] += stores;
+        self.written[range] += stores;
     }
 
     fn set_floors(&mut self) {
-        let floors = (0..self.written.len() as u32).map(|cell| self.losses(&[cell], true));
-        self.floors = floors.map(|floor| (floor / STEP).round() * STEP).collect();
+        let floors = (0..self.written.len() as u32).map(|range| self.losses(&[range], true));
+        self.floors = floors.map(|floor| (floor / LOSS_STEP).round() * LOSS_STEP).collect();
     }
 
     /// Share of the load losses that alternation predicts which samples show, at most 1.
-    fn seen(&self, accesses: &[Access], lines: &[Vec<u32>]) -> f64 {
+    fn observed_share(&self, accesses: &[Access], lines: &[Vec<u32>]) -> f64 {
         let modified: u64 = accesses.iter().filter_map(|access| access.levels.get("HITM")).sum();
-        let predicted: f64 = lines.iter().map(|cells| self.losses(cells, false)).sum();
+        let predicted: f64 = lines.iter().map(|ranges| self.losses(ranges, false)).sum();
         if predicted > 0.0 { (modified as f64 / predicted).min(1.0) } else { 0.0 }
     }
 
-    /// Cost of the lines lost because these cells share one.
-    pub fn excess(&self, cells: &[u32]) -> u64 {
-        if self.scale <= 0.0 || cells.len() < 2 {
+    /// Cost of the lines lost because these ranges share one.
+    pub fn excess(&self, ranges: &[u32]) -> u64 {
+        if self.scale <= 0.0 || ranges.len() < 2 {
             return 0;
         }
-        let floor: f64 = cells.iter().map(|cell| self.floors[*cell as usize]).sum();
-        let excess = (self.losses(cells, true) - floor).max(0.0);
+        let floor: f64 = ranges.iter().map(|range| self.floors[*range as usize]).sum();
+        let excess = (self.losses(ranges, true) - floor).max(0.0);
         (excess * self.scale) as u64
     }
 
-    /// How often any CPU finds a line with these cells written by another: of its loads, or of all its accesses.
-    fn losses(&self, cells: &[u32], with_stores: bool) -> f64 {
-        let written: f64 = cells.iter().map(|cell| self.written[*cell as usize]).sum();
+    /// How often any CPU finds a line with these touched ranges written by another: of its loads, or of all
+    /// its accesses.
+    fn losses(&self, ranges: &[u32], with_stores: bool) -> f64 {
+        let written: f64 = ranges.iter().map(|range| self.written[*range as usize]).sum();
         let share = if with_stores { 1.0 } else { 0.0 };
         let losses = self.rates.chunks_exact(self.written.len().max(1)).map(|rates| {
-            let sum = sum(rates, cells);
+            let sum = sum(rates, ranges);
             let losses: [f64; LANES] = std::array::from_fn(|cpu| {
                 let own = sum.loads[cpu] + share * sum.stores[cpu];
                 let foreign = written - sum.stores[cpu];
@@ -113,11 +116,12 @@ impl Sharing {
     }
 }
 
-/// Rates of several cells together. Counts of samples are whole numbers, so their order doesn't matter.
+/// Rates of several touched ranges together. Counts of samples are whole numbers, so their order doesn't
+/// matter.
 #[inline]
-fn sum(rates: &[Rates], cells: &[u32]) -> Rates {
-    let mut sum = Rates::default();
-    for rates in cells.iter().filter_map(|cell| rates.get(*cell as usize)) {
+fn sum(rates: &[CpuRates], ranges: &[u32]) -> CpuRates {
+    let mut sum = CpuRates::default();
+    for rates in ranges.iter().filter_map(|range| rates.get(*range as usize)) {
         for cpu in 0..LANES {
             sum.loads[cpu] += rates.loads[cpu];
             sum.stores[cpu] += rates.stores[cpu];
@@ -130,17 +134,17 @@ fn sum(rates: &[Rates], cells: &[u32]) -> Rates {
 mod tests {
     use super::*;
 
-    /// Loads and stores by cell and CPU.
-    fn sharing(cells: &[&[(f64, f64)]]) -> Sharing {
-        let cpus = cells.iter().map(|cell| cell.len()).max().unwrap_or(0);
-        let mut sharing = Sharing::zero(cells.len(), cpus);
-        for (number, cell) in cells.iter().enumerate() {
-            for (cpu, (loads, stores)) in cell.iter().enumerate() {
+    /// Loads and stores by touched range and CPU.
+    fn sharing(ranges: &[&[(f64, f64)]]) -> LineSharing {
+        let cpus = ranges.iter().map(|range| range.len()).max().unwrap_or(0);
+        let mut sharing = LineSharing::zero(ranges.len(), cpus);
+        for (number, range) in ranges.iter().enumerate() {
+            for (cpu, (loads, stores)) in range.iter().enumerate() {
                 sharing.add(number, cpu, *loads, *stores);
             }
         }
         sharing.set_floors();
-        Sharing { scale: 1.0, ..sharing }
+        LineSharing { scale: 1.0, ..sharing }
     }
 
     #[test]
@@ -171,7 +175,7 @@ mod tests {
     fn what_is_written_by_all_anyway_is_true_sharing() {
         let both: &[(f64, f64)] = &[(0.0, 30.0), (0.0, 30.0)];
         let shared = sharing(&[both, both]);
-        // Together each CPU alternates twice as often as with one cell, as often as with both apart.
+        // Together each CPU alternates twice as often as with one range, as often as with both apart.
         assert_eq!(shared.excess(&[0, 1]), 0);
     }
 }

@@ -1,13 +1,13 @@
 //! An order with its cost, changed move by move.
 //!
-//! A move replaces a stretch of the order. Only units that lie elsewhere afterwards are looked at again, and a line's
-//! cost is remembered by what lies on it, so that most moves cost no count of visits at all. Where units that are laid out
-//! alike change places, nothing else moves, so nothing else is looked at.
+//! A move replaces consecutive units. Only units whose offsets change are evaluated again, and line costs are
+//! cached by the ranges on the line, so that most moves count no visits. Where units with equal placement
+//! rules are exchanged, nothing else moves.
 
-use crate::cost::lines::{Lines, Memo};
-use crate::cost::wish::Placed;
-use crate::cost::{Problem, View};
-use fieldline_layout::constraint::LinePin;
+use crate::cost::line_costs::{LineCostCache, LineCosts};
+use crate::cost::line_requests::PlacedUnits;
+use crate::cost::{LineConfiguration, Problem};
+use fieldline_layout::constraint::CachelineConstraint;
 
 /// First bit of a unit, and the bit behind its last.
 type Span = (u64, u64);
@@ -17,12 +17,12 @@ type Span = (u64, u64);
 pub struct OrderState<'p> {
     problem: &'p Problem<'p>,
     order: Vec<usize>,
-    place_of: Vec<usize>,
+    positions: Vec<usize>,
     /// By build and unit.
     spans: Vec<Vec<Span>>,
     /// By build, in bytes.
     sizes: Vec<u64>,
-    lines: Vec<Lines>,
+    lines: Vec<LineCosts>,
     cost: u64,
     undo: Undo,
 }
@@ -30,44 +30,44 @@ pub struct OrderState<'p> {
 #[derive(Clone, Debug, Default)]
 struct Undo {
     first: usize,
-    /// What stood there.
+    /// The units that stood there.
     order: Vec<usize>,
-    /// Places whose units were exchanged, if that is all.
+    /// Positions whose units were exchanged, if that is all.
     exchanged: Option<(usize, usize)>,
-    /// By build, units that lie elsewhere now, and where they lay.
-    moved: Vec<Vec<(usize, Span)>>,
+    /// By build, units whose offsets changed, with their former spans.
+    shifted: Vec<Vec<(usize, Span)>>,
     sizes: Vec<u64>,
     cost: u64,
 }
 
 impl<'p> OrderState<'p> {
     /// The state of an order, a permutation of the problem's units.
-    pub fn new(problem: &'p Problem<'p>, order: &[usize], memo: &mut Memo) -> Self {
+    pub fn new(problem: &'p Problem<'p>, order: &[usize], memo: &mut LineCostCache) -> Self {
         let builds = problem.builds.len();
         let mut state = Self {
             problem,
             order: Vec::new(),
-            place_of: vec![0; order.len()],
+            positions: vec![0; order.len()],
             spans: vec![vec![(0, 0); order.len()]; builds],
             sizes: vec![0; builds],
-            lines: vec![Lines::default(); problem.views.len()],
+            lines: vec![LineCosts::default(); problem.configurations.len()],
             cost: 0,
-            undo: Undo { moved: vec![Vec::new(); builds], ..Undo::default() },
+            undo: Undo { shifted: vec![Vec::new(); builds], ..Undo::default() },
         };
         state.reset(order, memo);
         state
     }
 
     /// The state of an order that won't change.
-    pub fn of(problem: &'p Problem<'p>, order: &[usize]) -> Self {
-        Self::new(problem, order, &mut Memo::brief())
+    pub fn evaluate(problem: &'p Problem<'p>, order: &[usize]) -> Self {
+        Self::new(problem, order, &mut LineCostCache::small())
     }
 
     /// Takes another order.
-    pub fn reset(&mut self, order: &[usize], memo: &mut Memo) {
+    pub fn reset(&mut self, order: &[usize], memo: &mut LineCostCache) {
         self.order = order.to_vec();
-        for (place, unit) in order.iter().enumerate() {
-            self.place_of[*unit] = place;
+        for (position, unit) in order.iter().enumerate() {
+            self.positions[*unit] = position;
         }
         let builds = self.problem.builds.iter().zip(&mut self.spans);
         for ((build, spans), size) in builds.zip(&mut self.sizes) {
@@ -81,29 +81,29 @@ impl<'p> OrderState<'p> {
         self.fill_lines(memo);
         let problem = self.problem;
         let lines = problem
-            .views
+            .configurations
             .iter()
             .zip(&self.lines)
-            .map(|(view, lines)| view.weight * lines.values.iter().sum::<u64>());
+            .map(|(configuration, lines)| configuration.weight * lines.costs.iter().sum::<u64>());
         let sizes =
             self.sizes.iter().zip(&problem.builds).map(|(size, build)| problem.size_cost(build, *size));
-        self.cost = lines.sum::<u64>() + sizes.sum::<u64>() + problem.neighbours.cost(order);
+        self.cost = lines.sum::<u64>() + sizes.sum::<u64>() + problem.adjacency.cost(order);
     }
 
-    fn fill_lines(&mut self, memo: &mut Memo) {
-        for (index, view) in self.problem.views.iter().enumerate() {
+    fn fill_lines(&mut self, memo: &mut LineCostCache) {
+        for (index, configuration) in self.problem.configurations.iter().enumerate() {
             let lines = &mut self.lines[index];
             lines.clear();
-            for (unit, span) in self.spans[view.build].iter().enumerate() {
-                for part in &self.problem.parts_in[view.build][unit] {
-                    let on = view.lines_of(span.0 + part.start, span.0 + part.end);
-                    lines.reach(on.1);
-                    lines.toggle(on, part.key);
+            for (unit, span) in self.spans[configuration.build].iter().enumerate() {
+                for bits in &self.problem.touched_bits[configuration.build][unit] {
+                    let lines_touched = configuration.lines_of(span.0 + bits.start, span.0 + bits.end);
+                    lines.ensure_line(lines_touched.1);
+                    lines.toggle(lines_touched, bits.key);
                 }
             }
             for line in 0..self.lines[index].keys.len() {
-                let value = self.value(index, line, memo);
-                self.lines[index].values[line] = value;
+                let value = self.line_value(index, line, memo);
+                self.lines[index].costs[line] = value;
             }
         }
     }
@@ -119,10 +119,10 @@ impl<'p> OrderState<'p> {
         &self.spans[build]
     }
 
-    /// Where a unit stands in the order.
+    /// The position of a unit in the order.
     #[inline]
-    pub fn place_of(&self, unit: usize) -> usize {
-        self.place_of[unit]
+    pub fn position(&self, unit: usize) -> usize {
+        self.positions[unit]
     }
 
     /// Cost of the order.
@@ -136,60 +136,67 @@ impl<'p> OrderState<'p> {
         &self.sizes
     }
 
-    /// Lines that all visits touch together, by view.
-    pub fn touched(&self) -> Vec<u64> {
-        (0..self.lines.len()).map(|view| self.sum(view, |cells| self.problem.touching(cells))).collect()
+    /// Lines that all visits touch together, by configuration.
+    pub fn touched_lines(&self) -> Vec<u64> {
+        (0..self.lines.len())
+            .map(|configuration| self.sum_lines(configuration, |ranges| self.problem.touching_weight(ranges)))
+            .collect()
     }
 
-    /// What CPUs lose to each other on the lines of a view because of what lies together there, in lines touched.
-    pub fn lost(&self, view: usize) -> u64 {
-        self.sum(view, |cells| self.problem.excess(cells))
+    /// Lines that CPUs lose to each other in a configuration because ranges share them, in lines touched.
+    pub fn lost_lines(&self, configuration: usize) -> u64 {
+        self.sum_lines(configuration, |ranges| self.problem.sharing_cost(ranges))
     }
 
-    /// What the cells on each line of a view come to, in all.
-    fn sum(&self, view: usize, count: impl Fn(&[u32]) -> u64) -> u64 {
-        let (Some(of), Some(lines)) = (self.problem.views.get(view), self.lines.get(view)) else { return 0 };
-        let mut cells = Vec::new();
-        let counts = lines.taken().map(|line| {
-            self.cells_on(of, line, &mut cells);
-            count(&cells)
+    /// Sum over the lines of a configuration.
+    fn sum_lines(&self, configuration: usize, count: impl Fn(&[u32]) -> u64) -> u64 {
+        let (Some(current), Some(lines)) =
+            (self.problem.configurations.get(configuration), self.lines.get(configuration))
+        else {
+            return 0;
+        };
+        let mut ranges = Vec::new();
+        let counts = lines.occupied_lines().map(|line| {
+            self.ranges_on_line(current, line, &mut ranges);
+            count(&ranges)
         });
         counts.sum()
     }
 
-    /// Whether no size exceeds its limit, kept members lie where they must, and wishes about lines are kept.
+    /// Whether no size exceeds its limit, pinned members keep their offsets, and requests about lines are
+    /// kept.
     pub fn fits(&self) -> bool {
         let mut sizes = self.sizes.iter().zip(&self.problem.builds);
         let fits = sizes.all(|(size, build)| *size <= build.size_limit) && self.keeps_offsets();
-        fits && self.broken().next().is_none()
+        fits && self.violated_pins().next().is_none()
     }
 
-    /// Wishes about lines that the order doesn't keep.
-    pub fn broken(&self) -> impl Iterator<Item = &'p LinePin> {
+    /// Requests about lines that the order doesn't keep.
+    pub fn violated_pins(&self) -> impl Iterator<Item = &'p CachelineConstraint> {
         let problem = self.problem;
-        let placed = Placed {
+        let placed = PlacedUnits {
             builds: &problem.builds,
-            views: &problem.views,
+            configurations: &problem.configurations,
             spans: &self.spans,
-            place_of: &self.place_of,
+            positions: &self.positions,
         };
-        problem.constraints.lines.iter().filter(move |pin| !placed.keeps(pin))
+        problem.constraints.line_constraints.iter().filter(move |pin| !placed.satisfies(pin))
     }
 
-    /// Whether kept members lie where they must.
+    /// Whether pinned members keep their offsets.
     #[inline]
     pub fn keeps_offsets(&self) -> bool {
         let spans = self.spans.first();
-        self.problem.kept.iter().all(|(unit, offset)| {
+        self.problem.fixed_offsets.iter().all(|(unit, offset)| {
             let span = spans.and_then(|spans| spans.get(*unit));
             span.is_some_and(|span| span.0 / 8 == *offset)
         })
     }
 
-    /// Whether the units from place `first` on may be replaced by these, as far as offsets don't matter.
+    /// Whether these units may replace those from position `first` on; offsets aren't checked.
     pub fn allows(&self, first: usize, units: &[usize]) -> bool {
-        let neighbours = &self.problem.neighbours;
-        let before = first.checked_sub(1).map(|place| self.order[place]);
+        let neighbours = &self.problem.adjacency;
+        let before = first.checked_sub(1).map(|position| self.order[position]);
         let behind = self.order.get(first + units.len()).copied();
         let mut around = before.into_iter().chain(units.iter().copied()).chain(behind);
         let Some(mut last) = around.next() else { return true };
@@ -199,133 +206,145 @@ impl<'p> OrderState<'p> {
             }
             last = next;
         }
-        neighbours.keep_order(units)
+        neighbours.is_order_kept(units)
     }
 
-    /// The places of the units that begin on the line, of the first view, where the unit at `place` begins.
-    pub fn line_run(&self, place: usize) -> (usize, usize) {
-        let Some(view) = self.problem.views.first() else {
-            return (place, place + 1);
+    /// The positions of the units that begin on the same line of the first configuration as the unit at
+    /// `place`.
+    pub fn units_on_line(&self, position: usize) -> (usize, usize) {
+        let Some(configuration) = self.problem.configurations.first() else {
+            return (position, position + 1);
         };
-        let spans = &self.spans[view.build];
-        let line = |place: usize| view.line_of(spans[self.order[place]].0);
-        let here = line(place);
-        let first = (0..place).rev().take_while(|place| line(*place) == here).last();
-        let last = (place + 1..self.order.len()).take_while(|place| line(*place) == here).last();
-        (first.unwrap_or(place), last.unwrap_or(place) + 1)
+        let spans = &self.spans[configuration.build];
+        let line = |position: usize| configuration.line_of(spans[self.order[position]].0);
+        let here = line(position);
+        let first = (0..position).rev().take_while(|position| line(*position) == here).last();
+        let last = (position + 1..self.order.len()).take_while(|position| line(*position) == here).last();
+        (first.unwrap_or(position), last.unwrap_or(position) + 1)
     }
 
-    /// Replaces the units from place `first` on, by a permutation of them, if the cost rises by less than `bound`;
-    /// otherwise the order stays, and `false` is returned. What rises too much in the first view already is not looked
-    /// at in the others: they mostly agree, and an order that is worse in the first can be had by way of others.
-    pub fn replace_below(&mut self, first: usize, units: &[usize], memo: &mut Memo, bound: f64) -> bool {
+    /// Replaces the units from position `first` on by a permutation of them if the cost rises by less than
+    /// `bound`; otherwise the order stays, and `false` is returned. A cost that rises too much in the first
+    /// configuration is not evaluated in the others: they mostly agree.
+    pub fn try_replace(
+        &mut self,
+        first: usize,
+        units: &[usize],
+        memo: &mut LineCostCache,
+        bound: f64,
+    ) -> bool {
         let after = first + units.len();
-        let seams = self.seam_change(first, units);
-        self.remember();
+        let adjacency_costs = self.adjacency_change(first, units);
+        self.begin_move();
         self.undo.first = first;
         self.undo.order.clear();
         self.undo.order.extend_from_slice(&self.order[first..after]);
-        for (place, unit) in (first..).zip(units) {
-            self.order[place] = *unit;
-            self.place_of[*unit] = place;
+        for (position, unit) in (first..).zip(units) {
+            self.order[position] = *unit;
+            self.positions[*unit] = position;
         }
-        self.cost = self.cost.wrapping_add(seams);
-        self.place_again(0);
-        self.settle_below(memo, bound)
+        self.cost = self.cost.wrapping_add(adjacency_costs);
+        self.recompute_spans(0);
+        self.apply_or_undo(memo, bound)
     }
 
-    /// Like [`OrderState::replace_below`] for units at two places, in order, that are laid out alike in all builds.
-    pub fn exchange_below(&mut self, one: usize, other: usize, memo: &mut Memo, bound: f64) -> bool {
-        let units = (self.order[one], self.order[other]);
-        let before = self.seams_around(one, other);
-        self.remember();
-        self.undo.exchanged = Some((one, other));
-        self.order.swap(one, other);
-        (self.place_of[units.0], self.place_of[units.1]) = (other, one);
-        let after = self.seams_around(one, other);
+    /// Like [`OrderState::try_replace`] for units at two positions, in order, that have equal placement
+    /// rules in all builds.
+    pub fn try_exchange(&mut self, this: usize, other: usize, memo: &mut LineCostCache, bound: f64) -> bool {
+        let units = (self.order[this], self.order[other]);
+        let before = self.adjacency_cost_around(this, other);
+        self.begin_move();
+        self.undo.exchanged = Some((this, other));
+        self.order.swap(this, other);
+        (self.positions[units.0], self.positions[units.1]) = (other, this);
+        let after = self.adjacency_cost_around(this, other);
         self.cost = self.cost.wrapping_add(after).wrapping_sub(before);
-        for (spans, moved) in self.spans.iter_mut().zip(&mut self.undo.moved) {
-            moved.extend([(units.0, spans[units.0]), (units.1, spans[units.1])]);
+        for (spans, shifted) in self.spans.iter_mut().zip(&mut self.undo.shifted) {
+            shifted.extend([(units.0, spans[units.0]), (units.1, spans[units.1])]);
             spans.swap(units.0, units.1);
         }
-        self.settle_below(memo, bound)
+        self.apply_or_undo(memo, bound)
     }
 
-    /// Places behind which something else stands once two units are exchanged: those before either and themselves.
-    fn seams_at(one: usize, other: usize) -> impl Iterator<Item = usize> {
-        let before = [one.checked_sub(1), Some(one), other.checked_sub(1).filter(|place| *place != one)];
+    /// Positions whose successor changes when two units are exchanged: those before either and themselves.
+    fn changed_adjacencies(this: usize, other: usize) -> impl Iterator<Item = usize> {
+        let before =
+            [this.checked_sub(1), Some(this), other.checked_sub(1).filter(|position| *position != this)];
         before.into_iter().flatten().chain([other])
     }
 
-    /// Cost of the seams around two places, the first before the second.
-    fn seams_around(&self, one: usize, other: usize) -> u64 {
-        let seams = Self::seams_at(one, other).filter_map(|place| {
-            Some(self.problem.neighbours.seam(*self.order.get(place)?, *self.order.get(place + 1)?))
+    /// Cost of the neighbours around two positions, the first before the second.
+    fn adjacency_cost_around(&self, this: usize, other: usize) -> u64 {
+        let adjacency_costs = Self::changed_adjacencies(this, other).filter_map(|position| {
+            Some(self.problem.adjacency.pair_cost(*self.order.get(position)?, *self.order.get(position + 1)?))
         });
-        seams.sum()
+        adjacency_costs.sum()
     }
 
-    /// Whether units at two places, in order, may be exchanged, offsets and units that keep their order apart.
-    pub fn allows_exchange(&self, one: usize, other: usize) -> bool {
-        let unit = |place: usize| match place {
-            _ if place == one => self.order.get(other).copied(),
-            _ if place == other => self.order.get(one).copied(),
-            _ => self.order.get(place).copied(),
+    /// Whether units at two positions, in order, may be exchanged; offsets and units that keep their order
+    /// aren't checked.
+    pub fn allows_exchange(&self, this: usize, other: usize) -> bool {
+        let unit = |position: usize| match position {
+            _ if position == this => self.order.get(other).copied(),
+            _ if position == other => self.order.get(this).copied(),
+            _ => self.order.get(position).copied(),
         };
-        Self::seams_at(one, other).all(|place| {
-            let pair = unit(place).zip(unit(place + 1));
-            pair.is_none_or(|(before, behind)| self.problem.neighbours.may_follow(before, behind))
+        Self::changed_adjacencies(this, other).all(|position| {
+            let pair = unit(position).zip(unit(position + 1));
+            pair.is_none_or(|(before, behind)| self.problem.adjacency.may_follow(before, behind))
         })
     }
 
-    /// Counts lines anew after a move; takes it back if the cost rises by `bound` or more.
-    fn settle_below(&mut self, memo: &mut Memo, bound: f64) -> bool {
-        let views = self.problem.views.len();
-        let looked = usize::from(self.problem.views.first().is_some_and(|view| view.build == 0));
-        for view in 0..looked {
-            self.move_parts(view, memo);
+    /// Counts lines again after a move; undoes it if the cost rises by `bound` or more.
+    fn apply_or_undo(&mut self, memo: &mut LineCostCache, bound: f64) -> bool {
+        let configurations = self.problem.configurations.len();
+        let applied = usize::from(
+            self.problem.configurations.first().is_some_and(|configuration| configuration.build == 0),
+        );
+        for configuration in 0..applied {
+            self.move_touched_bits(configuration, memo);
         }
-        let mut stays = self.rises_by(bound);
-        if !stays {
+        let mut is_undone = self.rises_at_least(bound);
+        if !is_undone {
             let builds = if self.undo.exchanged.is_none() { self.problem.builds.len() } else { 0 };
             for build in 1..builds {
-                self.place_again(build);
+                self.recompute_spans(build);
             }
-            for view in looked..views {
-                self.move_parts(view, memo);
+            for configuration in applied..configurations {
+                self.move_touched_bits(configuration, memo);
             }
-            stays = self.rises_by(bound) || !self.keeps_offsets();
+            is_undone = self.rises_at_least(bound) || !self.keeps_offsets();
         }
-        if stays {
+        if is_undone {
             self.undo();
         }
-        !stays
+        !is_undone
     }
 
-    fn rises_by(&self, bound: f64) -> bool {
+    fn rises_at_least(&self, bound: f64) -> bool {
         self.cost > self.undo.cost && (self.cost - self.undo.cost) as f64 >= bound
     }
 
-    /// Begins a move: remembers what it costs before.
-    fn remember(&mut self) {
+    /// Begins a move: saves the cost before it.
+    fn begin_move(&mut self) {
         self.undo.exchanged = None;
         self.undo.cost = self.cost;
         self.undo.sizes.clone_from(&self.sizes);
-        self.undo.moved.iter_mut().for_each(Vec::clear);
-        self.lines.iter_mut().for_each(Lines::forget);
+        self.undo.shifted.iter_mut().for_each(Vec::clear);
+        self.lines.iter_mut().for_each(LineCosts::clear_saved);
     }
 
-    /// By how much seams cost more once units stand from place `first` on.
-    fn seam_change(&self, first: usize, units: &[usize]) -> u64 {
+    /// Change of the neighbours' cost once units stand from position `first` on.
+    fn adjacency_change(&self, first: usize, units: &[usize]) -> u64 {
         let after = first + units.len();
         let old = &self.order[first..after];
-        let neighbours = &self.problem.neighbours;
+        let neighbours = &self.problem.adjacency;
         let mut change = 0_u64;
-        let mut last = first.checked_sub(1).map(|place| (self.order[place], self.order[place]));
+        let mut last = first.checked_sub(1).map(|position| (self.order[position], self.order[position]));
         let behind = self.order.get(after).map(|unit| (unit, unit));
         for (old, new) in old.iter().zip(units).chain(behind) {
             if let Some((old_last, new_last)) = last {
-                let (new, old) = (neighbours.seam(new_last, *new), neighbours.seam(old_last, *old));
+                let (new, old) = (neighbours.pair_cost(new_last, *new), neighbours.pair_cost(old_last, *old));
                 change = change.wrapping_add(new).wrapping_sub(old);
             }
             last = Some((*old, *new));
@@ -333,102 +352,102 @@ impl<'p> OrderState<'p> {
         change
     }
 
-    /// Places units anew in a build, from the first replaced one up to where nothing lies elsewhere.
-    fn place_again(&mut self, build: usize) {
-        let of = &self.problem.builds[build];
-        let (spans, moved) = (&mut self.spans[build], &mut self.undo.moved[build]);
+    /// Places units again in a build, from the first replaced one up to the first unchanged offset.
+    fn recompute_spans(&mut self, build: usize) {
+        let rules = &self.problem.builds[build];
+        let (spans, shifted) = (&mut self.spans[build], &mut self.undo.shifted[build]);
         let (first, after) = (self.undo.first, self.undo.first + self.undo.order.len());
         let mut end = first.checked_sub(1).map_or(0, |before| spans[self.order[before]].1);
-        for (place, unit) in (first..).zip(&self.order[first..]) {
-            let (old, new) = (spans[*unit], of.place(*unit, end));
+        for (position, unit) in (first..).zip(&self.order[first..]) {
+            let (old, new) = (spans[*unit], rules.place(*unit, end));
             if new != old {
-                moved.push((*unit, old));
+                shifted.push((*unit, old));
                 spans[*unit] = new;
-            } else if place >= after {
+            } else if position >= after {
                 return;
             }
             end = new.1;
         }
-        let (old, new) = (self.sizes[build], of.size(end));
+        let (old, new) = (self.sizes[build], rules.size(end));
         if new != old {
             self.sizes[build] = new;
-            let change = self.problem.size_cost(of, new).wrapping_sub(self.problem.size_cost(of, old));
+            let change = self.problem.size_cost(rules, new).wrapping_sub(self.problem.size_cost(rules, old));
             self.cost = self.cost.wrapping_add(change);
         }
     }
 
-    /// Takes parts off the lines they leave, puts them on those they come to, and counts what the lines cost more.
-    fn move_parts(&mut self, index: usize, memo: &mut Memo) {
-        let view = &self.problem.views[index];
-        let Some((low, high)) = self.reach(view) else { return };
-        let (spans, lines) = (&self.spans[view.build], &mut self.lines[index]);
-        lines.keep(view.line_of(low), view.line_of(high - 1));
-        for (unit, old) in &self.undo.moved[view.build] {
+    /// Moves touched bits between lines, and adds the change of the lines' costs.
+    fn move_touched_bits(&mut self, index: usize, memo: &mut LineCostCache) {
+        let configuration = &self.problem.configurations[index];
+        let Some((low, high)) = self.changed_bits(configuration) else { return };
+        let (spans, lines) = (&self.spans[configuration.build], &mut self.lines[index]);
+        lines.save(configuration.line_of(low), configuration.line_of(high - 1));
+        for (unit, old) in &self.undo.shifted[configuration.build] {
             let (old, new) = (old.0, spans[*unit].0);
-            let whole = self.problem.wholes[view.build][*unit];
-            if whole.end == 0 || old == new {
+            let hull = self.problem.hulls[configuration.build][*unit];
+            if hull.end == 0 || old == new {
                 continue;
             }
-            let before = view.lines_of(old + whole.start, old + whole.end);
-            let after = view.lines_of(new + whole.start, new + whole.end);
+            let before = configuration.lines_of(old + hull.start, old + hull.end);
+            let after = configuration.lines_of(new + hull.start, new + hull.end);
             if before.0 != before.1 || after.0 != after.1 {
-                for part in &self.problem.parts_in[view.build][*unit] {
-                    lines.toggle(view.lines_of(old + part.start, old + part.end), part.key);
-                    lines.toggle(view.lines_of(new + part.start, new + part.end), part.key);
+                for bits in &self.problem.touched_bits[configuration.build][*unit] {
+                    lines.toggle(configuration.lines_of(old + bits.start, old + bits.end), bits.key);
+                    lines.toggle(configuration.lines_of(new + bits.start, new + bits.end), bits.key);
                 }
             } else if before != after {
-                lines.toggle(before, whole.key);
-                lines.toggle(after, whole.key);
+                lines.toggle(before, hull.key);
+                lines.toggle(after, hull.key);
             }
         }
-        let weight = view.weight;
-        for line in self.lines[index].moved() {
-            if let Some(before) = self.lines[index].changed(line) {
-                let value = self.value(index, line, memo);
-                self.lines[index].values[line] = value;
+        let weight = configuration.weight;
+        for line in self.lines[index].saved_lines() {
+            if let Some(before) = self.lines[index].changed_cost(line) {
+                let value = self.line_value(index, line, memo);
+                self.lines[index].costs[line] = value;
                 self.cost = self.cost.wrapping_add(value.wrapping_sub(before).wrapping_mul(weight));
             }
         }
     }
 
-    /// First bit that a touched unit leaves or comes to in the last move, and the bit behind the last.
-    fn reach(&self, view: &View) -> Option<(u64, u64)> {
-        let spans = &self.spans[view.build];
+    /// First bit that touched units leave or reach in the last move, and the bit behind the last.
+    fn changed_bits(&self, configuration: &LineConfiguration) -> Option<(u64, u64)> {
+        let spans = &self.spans[configuration.build];
         let mut reach: Option<(u64, u64)> = None;
-        for (unit, old) in &self.undo.moved[view.build] {
-            let whole = self.problem.wholes[view.build][*unit];
-            if whole.end > 0 {
+        for (unit, old) in &self.undo.shifted[configuration.build] {
+            let hull = self.problem.hulls[configuration.build][*unit];
+            if hull.end > 0 {
                 let new = spans[*unit].0;
-                let (low, high) = (old.0.min(new) + whole.start, old.0.max(new) + whole.end);
+                let (low, high) = (old.0.min(new) + hull.start, old.0.max(new) + hull.end);
                 reach = Some(reach.map_or((low, high), |reach| (reach.0.min(low), reach.1.max(high))));
             }
         }
         reach
     }
 
-    /// Takes the last replacement back.
+    /// Undoes the last replacement.
     pub fn undo(&mut self) {
-        if let Some((one, other)) = self.undo.exchanged {
-            self.order.swap(one, other);
-            (self.place_of[self.order[one]], self.place_of[self.order[other]]) = (one, other);
+        if let Some((this, other)) = self.undo.exchanged {
+            self.order.swap(this, other);
+            (self.positions[self.order[this]], self.positions[self.order[other]]) = (this, other);
         } else {
-            for (place, unit) in (self.undo.first..).zip(&self.undo.order) {
-                self.order[place] = *unit;
-                self.place_of[*unit] = place;
+            for (position, unit) in (self.undo.first..).zip(&self.undo.order) {
+                self.order[position] = *unit;
+                self.positions[*unit] = position;
             }
         }
-        for (spans, moved) in self.spans.iter_mut().zip(&self.undo.moved) {
-            for (unit, span) in moved {
+        for (spans, shifted) in self.spans.iter_mut().zip(&self.undo.shifted) {
+            for (unit, span) in shifted {
                 spans[*unit] = *span;
             }
         }
-        self.lines.iter_mut().for_each(Lines::restore);
+        self.lines.iter_mut().for_each(LineCosts::restore);
         std::mem::swap(&mut self.sizes, &mut self.undo.sizes);
         self.cost = self.undo.cost;
     }
 
-    fn value(&self, view: usize, line: usize, memo: &mut Memo) -> u64 {
-        let key = self.lines[view].keys[line];
+    fn line_value(&self, configuration: usize, line: usize, memo: &mut LineCostCache) -> u64 {
+        let key = self.lines[configuration].keys[line];
         if key == 0 {
             return 0;
         }
@@ -436,26 +455,27 @@ impl<'p> OrderState<'p> {
         if known.0 == key {
             return known.1;
         }
-        self.cells_on(&self.problem.views[view], line, &mut memo.cells);
-        let value = self.problem.line_cost(&memo.cells);
+        self.ranges_on_line(&self.problem.configurations[configuration], line, &mut memo.ranges);
+        let value = self.problem.line_cost(&memo.ranges);
         *memo.entry(key) = (key, value);
         value
     }
 
-    fn cells_on(&self, view: &View, line: usize, cells: &mut Vec<u32>) {
-        cells.clear();
-        let spans = &self.spans[view.build];
-        let is_before = |unit: &usize| spans[*unit].1 == 0 || view.line_of(spans[*unit].1 - 1) < line;
+    fn ranges_on_line(&self, configuration: &LineConfiguration, line: usize, ranges: &mut Vec<u32>) {
+        ranges.clear();
+        let spans = &self.spans[configuration.build];
+        let is_before =
+            |unit: &usize| spans[*unit].1 == 0 || configuration.line_of(spans[*unit].1 - 1) < line;
         let from = self.order.partition_point(is_before);
         for unit in &self.order[from..] {
             let start = spans[*unit].0;
-            if view.line_of(start) > line {
+            if configuration.line_of(start) > line {
                 break;
             }
-            for part in &self.problem.parts_in[view.build][*unit] {
-                let (first, last) = view.lines_of(start + part.start, start + part.end);
+            for bits in &self.problem.touched_bits[configuration.build][*unit] {
+                let (first, last) = configuration.lines_of(start + bits.start, start + bits.end);
                 if (first..=last).contains(&line) {
-                    cells.push(part.cell);
+                    ranges.push(bits.range);
                 }
             }
         }
@@ -467,10 +487,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn seams_are_those_before_and_behind_either_place() {
-        let at = |one, other| OrderState::seams_at(one, other).collect::<Vec<_>>();
-        assert_eq!(at(2, 5), [1, 2, 4, 5]);
-        assert_eq!(at(2, 3), [1, 2, 3], "neighbours share one");
-        assert_eq!(at(0, 4), [0, 3, 4], "nothing stands before the first");
+    fn changed_adjacencies_surround_both_positions() {
+        let adjacencies = |this, other| OrderState::changed_adjacencies(this, other).collect::<Vec<_>>();
+        assert_eq!(adjacencies(2, 5), [1, 2, 4, 5]);
+        assert_eq!(adjacencies(2, 3), [1, 2, 3], "neighbours share one");
+        assert_eq!(adjacencies(0, 4), [0, 3, 4], "nothing stands before the first");
     }
 }

@@ -1,7 +1,8 @@
-//! How sure advice is: what holds on samples it wasn't made from, and what comes again when time is drawn anew.
+//! How sure advice is: k-fold cross-validation and block bootstrap over time blocks.
 //!
-//! Samples close in time depend on each other, so blocks of time are left out or drawn, never samples (Künsch, 1989).
-//! Figures on samples that an order was made from flatter it; those on samples left out (k-fold cross-validation) don't.
+//! Samples close in time depend on each other, so blocks of time are left out or drawn, never samples
+//! (Künsch, 1989). Figures on the samples of an order have an in-sample bias; those of cross-validation
+//! don't.
 
 use crate::random::{Random, mix};
 use crate::result::{Interval, rounded};
@@ -16,7 +17,7 @@ const STUDENT: [f64; 4] = [12.706, 4.303, 3.182, 2.776];
 
 impl Interval {
     /// By Student's distribution from a few independent changes. Nothing for fewer than two.
-    pub fn of_few(changes: &[f64]) -> Option<Self> {
+    pub fn from_few(changes: &[f64]) -> Option<Self> {
         let student = STUDENT.get(changes.len().checked_sub(2)?).copied().unwrap_or(STUDENT[3]);
         let count = changes.len() as f64;
         let mean = changes.iter().sum::<f64>() / count;
@@ -26,7 +27,7 @@ impl Interval {
     }
 
     /// Around a change, from what it was in resamples: their percentiles.
-    pub fn of_resamples(change: f64, mut resamples: Vec<f64>) -> Option<Self> {
+    pub fn from_resamples(change: f64, mut resamples: Vec<f64>) -> Option<Self> {
         resamples.sort_by(f64::total_cmp);
         let last = resamples.len().checked_sub(1)?;
         let low = *resamples.get((0.025 * last as f64) as usize)?;
@@ -35,20 +36,20 @@ impl Interval {
     }
 
     fn rounded(self) -> Self {
-        let [change, low, high] = [self.change, self.low, self.high].map(|of| rounded(of, 10_000.0));
+        let [change, low, high] = [self.change, self.low, self.high].map(|share| rounded(share, 10_000.0));
         Self { change, low, high }
     }
 }
 
-/// Weights of blocks, and those of what is left out, for a fold: stretches of blocks, so that neighbours in time stay
-/// together; where each recording is a stretch, recordings are left out.
-pub(crate) fn fold(blocks: usize, fold: usize) -> (Vec<u64>, Vec<u64>) {
+/// Weights of the blocks kept and of those left out in a fold: consecutive blocks, so that neighbours in time
+/// stay together; where each recording is a fold, recordings are left out.
+pub(crate) fn fold_weights(blocks: usize, fold: usize) -> (Vec<u64>, Vec<u64>) {
     let is_out = |block: usize| block * FOLDS / blocks.max(1) == fold;
     (0..blocks).map(|block| (u64::from(!is_out(block)), u64::from(is_out(block)))).unzip()
 }
 
 /// Weights of blocks drawn with replacement, the same for the same seed and number.
-pub(crate) fn drawn(blocks: usize, seed: u64, number: u64) -> Vec<u64> {
+pub(crate) fn bootstrap_weights(blocks: usize, seed: u64, number: u64) -> Vec<u64> {
     let mut random = Random::new(mix(seed ^ mix(number)));
     let mut weights = vec![0; blocks];
     for _ in 0..blocks {
@@ -59,47 +60,55 @@ pub(crate) fn drawn(blocks: usize, seed: u64, number: u64) -> Vec<u64> {
 
 /// Which units share a line: pairs, the lower first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Pairs(BTreeSet<(usize, usize)>);
+pub(crate) struct UnitPairs(BTreeSet<(usize, usize)>);
 
-impl Pairs {
+impl UnitPairs {
     pub(crate) fn new(lines: &[Vec<usize>]) -> Self {
         let pairs = lines.iter().flat_map(|units| {
-            units.iter().flat_map(|one| units.iter().filter(|other| *other > one).map(|other| (*one, *other)))
+            units
+                .iter()
+                .flat_map(|this| units.iter().filter(|other| *other > this).map(|other| (*this, *other)))
         });
         Self(pairs.collect())
     }
 
-    pub(crate) fn has(&self, one: usize, other: usize) -> bool {
-        self.0.contains(&(one.min(other), one.max(other)))
+    pub(crate) fn contains(&self, this: usize, other: usize) -> bool {
+        self.0.contains(&(this.min(other), this.max(other)))
     }
 
     fn companions(&self, unit: usize) -> Vec<usize> {
-        let pairs = self.0.iter().filter(|(one, other)| *one == unit || *other == unit);
-        pairs.map(|(one, other)| if *one == unit { *other } else { *one }).collect()
+        let pairs = self.0.iter().filter(|(this, other)| *this == unit || *other == unit);
+        pairs.map(|(this, other)| if *this == unit { *other } else { *this }).collect()
     }
 }
 
-/// Share of resamples in which a unit is again where an order brings it: on a line with at least half of its
-/// companions. One that is brought away from all others is so again where at most half of those it was declared with
-/// are on its line.
-pub(crate) fn stability(unit: usize, order: &Pairs, declared: &Pairs, resamples: &[Pairs]) -> f64 {
+/// Share of resamples that repeat a unit's move: it shares a line with at least half of its companions. The
+/// move of one without companions is repeated where at most half of those it was declared with are on its
+/// line.
+pub(crate) fn stability(
+    unit: usize,
+    order: &UnitPairs,
+    declared: &UnitPairs,
+    resamples: &[UnitPairs],
+) -> f64 {
     let (companions, left) = (order.companions(unit), declared.companions(unit));
-    let met =
-        |pairs: &Pairs, others: &[usize]| others.iter().filter(|other| pairs.has(unit, **other)).count();
-    let again = |pairs: &&Pairs| match companions.is_empty() {
-        false => 2 * met(pairs, &companions) >= companions.len(),
-        true => 2 * met(pairs, &left) <= left.len(),
+    let companions_met = |pairs: &UnitPairs, others: &[usize]| {
+        others.iter().filter(|other| pairs.contains(unit, **other)).count()
     };
-    share(resamples.iter().filter(again).count(), resamples.len())
+    let is_repeated = |pairs: &&UnitPairs| match companions.is_empty() {
+        false => 2 * companions_met(pairs, &companions) >= companions.len(),
+        true => 2 * companions_met(pairs, &left) <= left.len(),
+    };
+    rounded_share(resamples.iter().filter(is_repeated).count(), resamples.len())
 }
 
-pub(crate) fn share(count: usize, all: usize) -> f64 {
+pub(crate) fn rounded_share(count: usize, all: usize) -> f64 {
     rounded(count as f64 / all.max(1) as f64, 10_000.0)
 }
 
 /// How often the pairs of a line come together again: the mean, and the least.
-pub(crate) fn pair_shares(units: &[usize], resamples: &[Pairs]) -> Option<(f64, f64)> {
-    let pairs = Pairs::new(&[units.to_vec()]);
+pub(crate) fn pair_shares(units: &[usize], resamples: &[UnitPairs]) -> Option<(f64, f64)> {
+    let pairs = UnitPairs::new(&[units.to_vec()]);
     let together = |pair: &(usize, usize)| resamples.iter().filter(|pairs| pairs.0.contains(pair)).count();
     let shares: Vec<f64> =
         pairs.0.iter().map(|pair| together(pair) as f64 / resamples.len().max(1) as f64).collect();
@@ -116,7 +125,7 @@ mod tests {
         for blocks in [5, 7, 20, 41] {
             let mut out = vec![0; blocks];
             for number in 0..FOLDS {
-                let (train, test) = fold(blocks, number);
+                let (train, test) = fold_weights(blocks, number);
                 assert!(test.contains(&1), "{blocks} {number}");
                 for block in 0..blocks {
                     assert_eq!(train[block] + test[block], 1);
@@ -129,35 +138,36 @@ mod tests {
 
     #[test]
     fn draws_have_as_many_blocks_and_differ() {
-        let draws: Vec<Vec<u64>> = (0..4).map(|number| drawn(20, 7, number)).collect();
+        let draws: Vec<Vec<u64>> = (0..4).map(|number| bootstrap_weights(20, 7, number)).collect();
         assert!(draws.iter().all(|weights| weights.iter().sum::<u64>() == 20));
         assert!(draws.windows(2).all(|pair| pair[0] != pair[1]));
-        assert_eq!(draws[1], drawn(20, 7, 1));
+        assert_eq!(draws[1], bootstrap_weights(20, 7, 1));
     }
 
     #[test]
     fn an_interval_of_few_is_students() {
-        let of = Interval::of_few(&[-0.10, -0.12, -0.08, -0.11, -0.09]).unwrap();
+        let interval = Interval::from_few(&[-0.10, -0.12, -0.08, -0.11, -0.09]).unwrap();
         // Standard deviation 0.01581, error of the mean 0.00707, times 2.776.
-        assert_eq!((of.change, of.low, of.high), (-0.1, -0.1196, -0.0804));
-        assert_eq!(Interval::of_few(&[-0.1]), None);
+        assert_eq!((interval.change, interval.low, interval.high), (-0.1, -0.1196, -0.0804));
+        assert_eq!(Interval::from_few(&[-0.1]), None);
     }
 
     #[test]
     fn an_interval_of_resamples_leaves_the_tails_out() {
-        let of = Interval::of_resamples(-0.2, (0..=200).map(|at| f64::from(at) / 1000.0).collect()).unwrap();
-        assert_eq!((of.change, of.low, of.high), (-0.2, 0.005, 0.195));
-        assert_eq!(Interval::of_resamples(0.0, Vec::new()), None);
+        let interval =
+            Interval::from_resamples(-0.2, (0..=200).map(|at| f64::from(at) / 1000.0).collect()).unwrap();
+        assert_eq!((interval.change, interval.low, interval.high), (-0.2, 0.005, 0.195));
+        assert_eq!(Interval::from_resamples(0.0, Vec::new()), None);
     }
 
     #[test]
-    fn who_shares_a_line_counts_and_which_line_it_is_does_not() {
-        let order = Pairs::new(&[vec![0, 1, 2], vec![3]]);
-        let declared = Pairs::new(&[vec![0, 3], vec![1, 2]]);
+    fn stability_counts_companions_not_line_numbers() {
+        let order = UnitPairs::new(&[vec![0, 1, 2], vec![3]]);
+        let declared = UnitPairs::new(&[vec![0, 3], vec![1, 2]]);
         let resamples = [
-            Pairs::new(&[vec![3], vec![0, 1, 2]]),
-            Pairs::new(&[vec![0, 1], vec![2, 3]]),
-            Pairs::new(&[vec![0, 3], vec![1, 2]]),
+            UnitPairs::new(&[vec![3], vec![0, 1, 2]]),
+            UnitPairs::new(&[vec![0, 1], vec![2, 3]]),
+            UnitPairs::new(&[vec![0, 3], vec![1, 2]]),
         ];
         assert_eq!(stability(0, &order, &declared, &resamples), 0.6667);
         assert_eq!(stability(1, &order, &declared, &resamples), 1.0);

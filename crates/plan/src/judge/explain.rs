@@ -1,8 +1,8 @@
-//! Why a member moves, in words a maintainer can check: who touches it, with whom, read or written.
+//! Why a member moves, in facts a maintainer can check: functions, neighbours, reads or writes.
 
-use crate::cost::Model;
+use crate::cost::VisitModel;
 use crate::result::{Arrangement, MovedMember, Outcome, StructPlan, rounded};
-use crate::search::moved;
+use crate::search::moved_units;
 use fieldline_access::AccessProfile;
 use fieldline_access::access::Access;
 use fieldline_layout::constraint::Constraints;
@@ -20,13 +20,13 @@ const MOSTLY: f64 = 0.1;
 pub struct Explainer<'a> {
     profile: &'a AccessProfile,
     declared: &'a Layout,
-    heat: Vec<Heat>,
+    heat: Vec<MemberAccessCounts>,
     samples: u64,
     line: u64,
 }
 
 #[derive(Clone, Debug, Default)]
-struct Heat {
+struct MemberAccessCounts {
     loads: u64,
     stores: u64,
     by_function: BTreeMap<u32, u64>,
@@ -34,17 +34,20 @@ struct Heat {
 }
 
 impl<'a> Explainer<'a> {
-    /// Sums what is known of each member. `line` is the cacheline size in bytes.
-    pub fn new(profile: &'a AccessProfile, declared: &'a Layout, model: &Model, line: u64) -> Self {
-        let mut heat: Vec<Heat> =
-            declared.members.iter().map(|member| Heat::of(member, &model.accesses)).collect();
+    /// Sums the accesses to each member. `line` is the cacheline size in bytes.
+    pub fn new(profile: &'a AccessProfile, declared: &'a Layout, model: &VisitModel, line: u64) -> Self {
+        let mut heat: Vec<MemberAccessCounts> = declared
+            .members
+            .iter()
+            .map(|member| MemberAccessCounts::from_accesses(member, &model.accesses))
+            .collect();
         for access in &model.cpus {
             let member = declared.member_at(access.offset);
             if let Some(heat) = member.and_then(|member| heat.get_mut(member)) {
                 heat.cpus.insert(access.cpu);
             }
         }
-        Self { profile, declared, heat, samples: model.enough.have, line: line.max(1) }
+        Self { profile, declared, heat, samples: model.sufficiency.have, line: line.max(1) }
     }
 
     /// Explains why a member is where it is in the new layout, whose members have `order`.
@@ -61,7 +64,7 @@ impl<'a> Explainer<'a> {
             with: neighbours.iter().map(|other| self.declared.members[*other].label().to_owned()).collect(),
             ..moved
         };
-        moved.reason = sentence(&moved, heat.by_function.len());
+        moved.reason = describe_move(&moved, heat.by_function.len());
         moved
     }
 
@@ -75,7 +78,8 @@ impl<'a> Explainer<'a> {
         let near = placed().filter(|(other, member)| {
             *other != index && self.lines(member).any(|line| lines.contains(&line))
         });
-        let shared = near.map(|(other, _)| (Reverse(self.heat[index].shared_with(&self.heat[other])), other));
+        let shared =
+            near.map(|(other, _)| (Reverse(self.heat[index].shared_samples(&self.heat[other])), other));
         let mut shared: Vec<(Reverse<u64>, usize)> = shared.filter(|(samples, _)| samples.0 > 0).collect();
         shared.sort_unstable();
         shared.into_iter().map(|(_, other)| other).take(NAMED).collect()
@@ -87,7 +91,7 @@ impl<'a> Explainer<'a> {
     }
 
     /// Functions that touch the member and its neighbours, or else those that touch it most.
-    fn functions(&self, heat: &Heat, neighbours: &[usize]) -> Vec<String> {
+    fn functions(&self, heat: &MemberAccessCounts, neighbours: &[usize]) -> Vec<String> {
         let joint =
             |function| neighbours.iter().any(|other| self.heat[*other].by_function.contains_key(function));
         let mut functions: Vec<(&u32, &u64)> = heat.by_function.iter().collect();
@@ -98,18 +102,18 @@ impl<'a> Explainer<'a> {
     }
 }
 
-/// Makes an order of units the chosen one; `explain` says more of each member that moves, by the new layout and the
-/// declared indices of its members.
-pub(crate) fn adopt(
+/// Makes an order of units the chosen one; `explain` completes each member that moves, by the new layout and
+/// the declared indices of its members.
+pub(crate) fn apply_order(
     result: &mut StructPlan,
     layout: &Layout,
     constraints: &Constraints,
     order: &[usize],
     explain: impl Fn(MovedMember, &Layout, &[usize]) -> MovedMember,
 ) {
-    let members = constraints.members_in(order);
+    let members = constraints.member_order(order);
     let Some(chosen) = abi::reorder(layout, &members) else { return };
-    let units = moved(order).into_iter().map(|unit| &constraints.units[unit]);
+    let units = moved_units(order).into_iter().map(|unit| &constraints.units[unit]);
     let moved = units.flat_map(|unit| &unit.members).filter_map(|index| {
         let member = layout.members.get(*index)?;
         let place = members.iter().position(|other| other == index)?;
@@ -123,8 +127,8 @@ pub(crate) fn adopt(
     result.reason = None;
 }
 
-impl Heat {
-    fn of(member: &Member, accesses: &[Access]) -> Self {
+impl MemberAccessCounts {
+    fn from_accesses(member: &Member, accesses: &[Access]) -> Self {
         let mut heat = Self::default();
         for access in accesses.iter().filter(|access| access.touches(member)) {
             heat.loads += access.loads.samples;
@@ -135,19 +139,19 @@ impl Heat {
     }
 
     /// How often functions touch both members: the less frequent one's samples, by function.
-    fn shared_with(&self, other: &Self) -> u64 {
+    fn shared_samples(&self, other: &Self) -> u64 {
         let both = self.by_function.iter();
         both.filter_map(|(function, samples)| other.by_function.get(function).min(Some(samples))).sum()
     }
 }
 
-fn sentence(moved: &MovedMember, functions: usize) -> String {
+fn describe_move(moved: &MovedMember, functions: usize) -> String {
     let samples = moved.loads + moved.stores;
     if samples == 0 {
         return "no sample touched it; it makes room for members that are touched together".to_owned();
     }
     let who = match functions.saturating_sub(moved.functions.len()) {
-        0 => list(&moved.functions),
+        0 => join_names(&moved.functions),
         more => format!("{} and {more} more", moved.functions.join(", ")),
     };
     let verb = verb(moved.stores as f64 / samples as f64, functions == 1);
@@ -164,11 +168,11 @@ fn sentence(moved: &MovedMember, functions: usize) -> String {
     if moved.with.is_empty() {
         return format!("{what}; nothing touched with it shares its cacheline");
     }
-    format!("{what} together with {}, now on its cacheline", list(&moved.with))
+    format!("{what} together with {}, now on its cacheline", join_names(&moved.with))
 }
 
-fn verb(stores: f64, one: bool) -> &'static str {
-    match (stores < MOSTLY, stores > 1.0 - MOSTLY, one) {
+fn verb(stores: f64, is_single: bool) -> &'static str {
+    match (stores < MOSTLY, stores > 1.0 - MOSTLY, is_single) {
         (true, _, true) => "reads",
         (true, _, false) => "read",
         (_, true, true) => "writes",
@@ -179,7 +183,7 @@ fn verb(stores: f64, one: bool) -> &'static str {
 }
 
 /// `a`, `a and b`, `a, b and c`.
-fn list(names: &[String]) -> String {
+fn join_names(names: &[String]) -> String {
     match names.split_last() {
         None => String::new(),
         Some((last, [])) => last.clone(),
@@ -208,13 +212,13 @@ mod tests {
     }
 
     #[test]
-    fn sentences_name_who_how_often_and_with_whom() {
+    fn reasons_name_functions_shares_and_neighbours() {
         assert_eq!(
-            sentence(&moved(99, 1, &["a", "b", "c"]), 2),
+            describe_move(&moved(99, 1, &["a", "b", "c"]), 2),
             "f and g read it on 4 CPUs (4.1 % of accesses) together with a, b and c, now on its cacheline"
         );
-        assert!(sentence(&moved(5, 5, &["a"]), 7).starts_with("f, g and 5 more read and write it"));
-        assert!(sentence(&moved(0, 5, &[]), 2).contains("write it"));
-        assert!(sentence(&moved(0, 0, &[]), 0).starts_with("no sample touched it"));
+        assert!(describe_move(&moved(5, 5, &["a"]), 7).starts_with("f, g and 5 more read and write it"));
+        assert!(describe_move(&moved(0, 5, &[]), 2).contains("write it"));
+        assert!(describe_move(&moved(0, 0, &[]), 0).starts_with("no sample touched it"));
     }
 }

@@ -1,32 +1,33 @@
-//! The groups an order makes: members meant to share a cacheline, what they are together, and whether the source should
+//! The groups of an order: members meant to share a cacheline, their kind, and whether the source should
 //! align them.
 //!
-//! Members that begin on one line are a group; lines that visits hardly touch are one group with their neighbours of
-//! that kind. Alignment is judged, not applied: a group is worth aligning only where no build pays a byte for it.
+//! Members that begin on one line are a group; lines that visits hardly touch are one group with their
+//! neighbours of that kind. Alignment is judged, not applied: a group is worth aligning only where no build
+//! pays a byte for it.
 
-use crate::cost::BuildSlots;
+use crate::cost::BuildPlacement;
 use crate::judge::planner::Planner;
 use crate::result::{Group, GroupAlignment, GroupKind, Padding, rounded};
-use fieldline_layout::abi::{Marks, marked_size};
+use fieldline_layout::abi::{GroupMarkerKind, size_with_group};
 use std::collections::BTreeSet;
 
-/// Line sizes in bytes for which padding is told: those of machines Linux runs on.
-const LINES: [u64; 4] = [32, 64, 128, 256];
+/// Line sizes in bytes for which padding is reported: those of machines Linux runs on.
+const PADDING_LINES: [u64; 4] = [32, 64, 128, 256];
 /// A group that fewer of the visits touch is cold.
 const RARE: f64 = 0.05;
-/// Below this share of stores a group is mostly read, the same by which members are called so.
+/// Below this share of stores a group is mostly read, as for members.
 const MOSTLY: f64 = 0.1;
 
-/// Consecutive places of an order, before anything is known of them.
+/// Consecutive units of an order, with their visits and stores.
 #[derive(Clone, Copy, Debug)]
-struct Stretch {
+struct GroupSpan {
     first: usize,
     end: usize,
     visits: f64,
     stores: f64,
 }
 
-impl Stretch {
+impl GroupSpan {
     fn kind(&self) -> GroupKind {
         match (self.visits < RARE, self.stores < MOSTLY) {
             (true, _) => GroupKind::Cold,
@@ -40,39 +41,39 @@ impl Planner<'_> {
     pub(crate) fn groups(&self, order: &[usize]) -> Vec<Group> {
         let Some(recorded) = self.matrix.builds.first() else { return Vec::new() };
         let spans = recorded.spans(order);
-        let sized =
-            LINES.map(|line| BuildSlots::new(self.layout, self.constraints, self.options.build_line, line));
-        let stretches = self.stretches(order, &spans);
-        stretches.iter().map(|stretch| self.group(order, &spans, stretch, &sized)).collect()
+        let sized = PADDING_LINES
+            .map(|line| BuildPlacement::new(self.layout, self.constraints, self.options.build_line, line));
+        let group_spans = self.group_spans(order, &spans);
+        group_spans.iter().map(|span| self.group(order, &spans, span, &sized)).collect()
     }
 
-    /// Places by the line they begin on; cold lines in a row are one stretch.
-    fn stretches(&self, order: &[usize], spans: &[(u64, u64)]) -> Vec<Stretch> {
-        let line = |place: &usize| spans[*place].0 / (self.options.build_line * 8).max(1);
+    /// Units by the line they begin on; consecutive cold lines are one group.
+    fn group_spans(&self, order: &[usize], spans: &[(u64, u64)]) -> Vec<GroupSpan> {
+        let line = |index: &usize| spans[*index].0 / (self.options.build_line * 8).max(1);
         let places: Vec<usize> = (0..order.len()).collect();
-        let mut stretches: Vec<Stretch> = Vec::new();
-        for run in places.chunk_by(|one, other| line(one) == line(other)) {
-            let mut next = self.stretch(order, run[0], run[0] + run.len());
-            let is_cold = |stretch: &Stretch| stretch.kind() == GroupKind::Cold;
-            if let Some(before) = stretches.last().filter(|before| is_cold(before) && is_cold(&next)) {
-                let joined = self.stretch(order, before.first, next.end);
+        let mut group_spans: Vec<GroupSpan> = Vec::new();
+        for run in places.chunk_by(|this, other| line(this) == line(other)) {
+            let mut next = self.group_span(order, run[0], run[0] + run.len());
+            let is_cold = |span: &GroupSpan| span.kind() == GroupKind::Cold;
+            if let Some(before) = group_spans.last().filter(|before| is_cold(before) && is_cold(&next)) {
+                let joined = self.group_span(order, before.first, next.end);
                 if is_cold(&joined) {
                     next = joined;
-                    stretches.pop();
+                    group_spans.pop();
                 }
             }
-            stretches.push(next);
+            group_spans.push(next);
         }
-        stretches
+        group_spans
     }
 
-    fn stretch(&self, order: &[usize], first: usize, end: usize) -> Stretch {
+    fn group_span(&self, order: &[usize], first: usize, end: usize) -> GroupSpan {
         let units: BTreeSet<usize> = order[first..end].iter().copied().collect();
-        let cells = (0..).zip(self.model.cells.iter()).filter(|(_, cell)| units.contains(&cell.unit));
-        let cells: Vec<u32> = cells.map(|(number, _)| number).collect();
-        let touched = self.together.touching(&cells);
+        let ranges = (0..).zip(self.model.ranges.iter()).filter(|(_, range)| units.contains(&range.unit));
+        let ranges: Vec<u32> = ranges.map(|(number, _)| number).collect();
+        let touched = self.together.touching_weight(&ranges);
         let (loads, stores) = self.accesses(&units);
-        Stretch {
+        GroupSpan {
             first,
             end,
             visits: touched as f64 / self.model.together.total().max(1) as f64,
@@ -97,42 +98,48 @@ impl Planner<'_> {
         })
     }
 
-    fn group(&self, order: &[usize], spans: &[(u64, u64)], stretch: &Stretch, sized: &[BuildSlots]) -> Group {
-        let kind = stretch.kind();
-        let places = stretch.first..stretch.end;
-        let (start, end) = (spans[stretch.first].0, spans[stretch.end - 1].1);
-        let padding = sized.iter().map(|build| self.padding(order, stretch, build, self.options.pointer));
-        let first = order.get(stretch.first).zip(self.matrix.builds.first());
+    fn group(
+        &self,
+        order: &[usize],
+        spans: &[(u64, u64)],
+        span: &GroupSpan,
+        sized: &[BuildPlacement],
+    ) -> Group {
+        let kind = span.kind();
+        let places = span.first..span.end;
+        let (start, end) = (spans[span.first].0, spans[span.end - 1].1);
+        let padding = sized.iter().map(|build| self.padding(order, span, build, self.options.pointer));
+        let first = order.get(span.first).zip(self.matrix.builds.first());
         let slot = first.and_then(|(unit, build)| build.unit_slots(*unit).first());
         let (alignment, reason) = match kind {
             GroupKind::Cold => (GroupAlignment::None, "no line is kept for it".to_owned()),
             _ if slot.is_some_and(|slot| slot.align >= self.options.build_line) => {
                 (GroupAlignment::None, "its first member is aligned to the line already".to_owned())
             }
-            _ => self.alignment(order, stretch),
+            _ => self.alignment(order, span),
         };
         Group {
             kind,
-            members: self.constraints.members_in(&order[places]),
+            members: self.constraints.member_order(&order[places]),
             bytes: end.div_ceil(8) - start / 8,
             first_offset: start / 8,
-            visits: rounded(stretch.visits, 1_000.0),
-            stores: rounded(stretch.stores, 1_000.0),
+            visits: rounded(span.visits, 1_000.0),
+            stores: rounded(span.stores, 1_000.0),
             alignment,
             why: format!(
                 "{:.0}% of visits touch it, {:.0}% of its accesses are stores; {reason}",
-                100.0 * stretch.visits,
-                100.0 * stretch.stores
+                100.0 * span.visits,
+                100.0 * span.stores
             ),
             padding: if kind == GroupKind::Cold { Vec::new() } else { padding.collect() },
         }
     }
 
     /// Aligned where no build pays for it, else conditionally where none pays for that, else not at all.
-    fn alignment(&self, order: &[usize], stretch: &Stretch) -> (GroupAlignment, String) {
-        let builds = self.matrix.with_pointers(self.options).into_iter();
+    fn alignment(&self, order: &[usize], span: &GroupSpan) -> (GroupAlignment, String) {
+        let builds = self.matrix.builds_with_pointer_sizes(self.options).into_iter();
         let costs: Vec<Padding> =
-            builds.map(|(build, pointer)| self.padding(order, stretch, build, pointer)).collect();
+            builds.map(|(build, pointer)| self.padding(order, span, build, pointer)).collect();
         let worst = |bytes: fn(&Padding) -> u64| costs.iter().max_by_key(|cost| bytes(cost)).copied();
         let Some((plain, conditional)) = worst(|cost| cost.aligned).zip(worst(|cost| cost.conditional))
         else {
@@ -150,16 +157,16 @@ impl Planner<'_> {
         }
     }
 
-    fn padding(&self, order: &[usize], stretch: &Stretch, build: &BuildSlots, long: u64) -> Padding {
+    fn padding(&self, order: &[usize], span: &GroupSpan, build: &BuildPlacement, long: u64) -> Padding {
         let count = |units: &[usize]| units.iter().map(|unit| build.unit_slots(*unit).len()).sum::<usize>();
         let slots: Vec<_> = order.iter().flat_map(|unit| build.unit_slots(*unit)).copied().collect();
-        let range = (count(&order[..stretch.first]), count(&order[..stretch.end]));
-        let size = |marks| marked_size(&slots, range, marks, build.line, long, build.align, build.tail);
-        let grows = |marks| size(marks).saturating_sub(size(Marks::Plain));
+        let range = (count(&order[..span.first]), count(&order[..span.end]));
+        let size = |marks| size_with_group(&slots, range, marks, build.line, long, build.align, build.tail);
+        let grows = |marks| size(marks).saturating_sub(size(GroupMarkerKind::Named));
         Padding {
             line: build.line,
-            aligned: grows(Marks::Aligned),
-            conditional: grows(Marks::AlignedAt(self.options.build_line)),
+            aligned: grows(GroupMarkerKind::Aligned),
+            conditional: grows(GroupMarkerKind::AlignedAt(self.options.build_line)),
         }
     }
 }

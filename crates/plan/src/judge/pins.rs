@@ -1,74 +1,84 @@
-//! What pins ask of the result: an order that breaks one is never offered, and where the declared order breaks one
-//! the cheapest that keeps all is, even if it touches more lines.
+//! Pins in the result: an order that breaks one is never offered; where the declared order breaks one, the
+//! cheapest order that keeps all is, even if it touches more lines.
 
 use crate::cost::{OrderState, Problem};
-use crate::judge::forecast::Counts;
+use crate::judge::forecast::OrderEvaluation;
 use crate::judge::planner::Planner;
 use crate::result::{PinReport, StructPlan};
-use fieldline_layout::constraint::{Constraints, HoldKind};
+use fieldline_layout::constraint::{Constraints, UnitConstraintKind};
 use std::collections::BTreeSet;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Broken {
-    /// Wishes about lines, by index in [`Constraints::lines`].
+pub(crate) struct PinViolations {
+    /// Requests about lines, by index in [`Constraints::lines`].
     lines: Vec<usize>,
-    /// Members away from their pinned place, by the pin's reason.
-    places: Vec<String>,
+    /// Members not at their pinned position, by the pin's reason.
+    misplaced: Vec<String>,
 }
 
-impl Broken {
-    pub(crate) fn of(problem: &Problem<'_>, order: &[usize]) -> Self {
-        let state = OrderState::of(problem, order);
-        let wishes = &problem.constraints.lines;
-        let broken = state.broken().filter_map(|pin| wishes.iter().position(|wish| std::ptr::eq(wish, pin)));
-        Self { lines: broken.collect(), places: misplaced(problem.constraints, order) }
+impl PinViolations {
+    pub(crate) fn find(problem: &Problem<'_>, order: &[usize]) -> Self {
+        let state = OrderState::evaluate(problem, order);
+        let pins = &problem.constraints.line_constraints;
+        let violated = state
+            .violated_pins()
+            .filter_map(|pin| pins.iter().position(|candidate| std::ptr::eq(candidate, pin)));
+        Self { lines: violated.collect(), misplaced: misplaced_pins(problem.constraints, order) }
     }
 
-    pub(crate) fn is_none(&self) -> bool {
-        self.lines.is_empty() && self.places.is_empty()
+    pub(crate) fn is_empty(&self) -> bool {
+        self.lines.is_empty() && self.misplaced.is_empty()
     }
 }
 
 /// Reasons of the units that an order has before others of an earlier region.
-fn misplaced(constraints: &Constraints, order: &[usize]) -> Vec<String> {
+fn misplaced_pins(constraints: &Constraints, order: &[usize]) -> Vec<String> {
     let mut sorted = order.to_vec();
     sorted.sort_by_key(|unit| constraints.units[*unit].region);
-    let moved = order.iter().zip(&sorted).filter(|(one, other)| one != other);
-    let pinned = moved.filter_map(|(_, unit)| constraints.units[*unit].hold.as_ref());
-    let reasons = pinned.filter(|hold| hold.kind == HoldKind::Place).map(|hold| hold.reason.clone());
+    let moved = order.iter().zip(&sorted).filter(|(this, other)| this != other);
+    let pinned = moved.filter_map(|(_, unit)| constraints.units[*unit].constraint.as_ref());
+    let reasons =
+        pinned.filter(|hold| hold.kind == UnitConstraintKind::Fixed).map(|hold| hold.reason.clone());
     reasons.collect::<BTreeSet<String>>().into_iter().collect()
 }
 
 impl Planner<'_> {
-    /// Tells what became of the pins: of each wish, and of those the declared order broke.
-    pub(crate) fn report_pins(&self, result: &mut StructPlan, declared: &Broken, chosen: Option<&[usize]>) {
-        let after = chosen.map_or_else(|| declared.clone(), |order| Broken::of(&self.together, order));
-        let wishes = self.constraints.lines.iter().enumerate().map(|(index, pin)| PinReport {
-            pin: pin.reason.clone(),
-            declared: !declared.lines.contains(&index),
-            chosen: !after.lines.contains(&index),
-        });
-        let places = declared.places.iter().map(|reason| PinReport {
+    /// Reports which pins are kept: each about lines, and those the declared order breaks.
+    pub(crate) fn report_pins(
+        &self,
+        result: &mut StructPlan,
+        declared: &PinViolations,
+        chosen: Option<&[usize]>,
+    ) {
+        let after =
+            chosen.map_or_else(|| declared.clone(), |order| PinViolations::find(&self.together, order));
+        let line_reports =
+            self.constraints.line_constraints.iter().enumerate().map(|(index, pin)| PinReport {
+                pin: pin.reason.clone(),
+                declared: !declared.lines.contains(&index),
+                chosen: !after.lines.contains(&index),
+            });
+        let misplaced = declared.misplaced.iter().map(|reason| PinReport {
             pin: reason.clone(),
             declared: false,
-            chosen: !after.places.contains(reason),
+            chosen: !after.misplaced.contains(reason),
         });
-        result.pins = wishes.chain(places).collect();
+        result.pins = line_reports.chain(misplaced).collect();
     }
 
     /// Why no order is offered, when the declared one breaks pins.
-    pub(crate) fn unkept(&self, declared: &Broken) -> String {
-        let lines = declared.lines.iter().filter_map(|index| self.constraints.lines.get(*index));
-        let reasons = lines.map(|pin| &pin.reason).chain(&declared.places);
+    pub(crate) fn describe_violations(&self, declared: &PinViolations) -> String {
+        let lines = declared.lines.iter().filter_map(|index| self.constraints.line_constraints.get(*index));
+        let reasons = lines.map(|pin| &pin.reason).chain(&declared.misplaced);
         let pins = reasons.map(String::as_str).collect::<Vec<_>>().join("; ");
         let within = self.options.max_moves.map_or_else(String::new, |most| format!(" within {most} moves"));
         format!("no order found{within} keeps all pins; the declared order breaks: {pins}")
     }
 }
 
-/// What to say of an order that pins force though it is worse somewhere.
-pub(crate) fn price(before: &Counts, after: &Counts) -> Option<String> {
-    let sum = |counts: &Counts| counts.together.iter().sum::<u64>();
+/// The reason for an order that pins force though it is worse somewhere.
+pub(crate) fn describe_pin_cost(before: &OrderEvaluation, after: &OrderEvaluation) -> Option<String> {
+    let sum = |counts: &OrderEvaluation| counts.together.iter().sum::<u64>();
     let mut pairs =
         after.together.iter().chain(&after.alone).zip(before.together.iter().chain(&before.alone));
     let price = match (sum(after) > sum(before), pairs.any(|(after, before)| after > before)) {

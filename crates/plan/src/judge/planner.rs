@@ -1,8 +1,8 @@
 //! The problems of one struct.
 
 use crate::cost::sharing::NO_SHARING;
-use crate::cost::{Model, Problem, Sharing};
-use crate::judge::matrix::Matrix;
+use crate::cost::{LineSharing, Problem, VisitModel};
+use crate::judge::matrix::ConfigurationMatrix;
 use crate::options::PlanOptions;
 use crate::search::LowerBound;
 use crate::visits::Visits;
@@ -12,10 +12,10 @@ use fieldline_layout::constraint::Constraints;
 pub(crate) struct Planner<'a> {
     pub(crate) layout: &'a Layout,
     pub(crate) constraints: &'a Constraints,
-    pub(crate) model: &'a Model,
+    pub(crate) model: &'a VisitModel,
     pub(crate) options: &'a PlanOptions,
-    pub(crate) matrix: Matrix,
-    /// Orders in visits by what runs in one go, and in visits as if each function ran alone.
+    pub(crate) matrix: ConfigurationMatrix,
+    /// Orders in visits by what runs together, and in visits as if each function ran alone.
     pub(crate) together: Problem<'a>,
     pub(crate) alone: Problem<'a>,
     pub(crate) lower: LowerBound,
@@ -25,13 +25,13 @@ impl<'a> Planner<'a> {
     pub(crate) fn new(
         layout: &'a Layout,
         constraints: &'a Constraints,
-        model: &'a Model,
+        model: &'a VisitModel,
         options: &'a PlanOptions,
     ) -> Self {
-        let matrix = Matrix::new(layout, constraints, model, options);
-        let problem = |visits: &'a Visits, sharing: &'a Sharing| {
-            let (builds, views) = (matrix.builds.clone(), matrix.views.clone());
-            Problem::new(constraints, &model.cells, visits, sharing, builds, views)
+        let matrix = ConfigurationMatrix::new(layout, constraints, model, options);
+        let problem = |visits: &'a Visits, sharing: &'a LineSharing| {
+            let (builds, configurations) = (matrix.builds.clone(), matrix.configurations.clone());
+            Problem::new(constraints, &model.ranges, visits, sharing, builds, configurations)
         };
         Self {
             together: problem(&model.together, &model.sharing),

@@ -1,68 +1,70 @@
-//! The fewest moved members for what a size is worth.
+//! The fewest moved members for a size.
 
-use super::insertion::{Insertion, MOST};
-use super::judge::{Judge, Worth};
-use crate::search::moved;
+use super::insertion::{Insertion, MAX_REINSERTED};
+use super::judge::{PackingJudge, SizeCost};
+use crate::search::moved_units;
 use rayon::prelude::*;
 
 /// Units up to which every set of three is tried; beyond, pairs.
-const FEW: usize = 40;
+const MAX_UNITS_FOR_TRIPLES: usize = 40;
 /// Units up to which pairs are tried; beyond, single units.
-const MANY: usize = 300;
+const MAX_UNITS_FOR_PAIRS: usize = 300;
 /// Orders kept for each number of moves beyond.
-const WIDTH: usize = 16;
+const BEAM_WIDTH: usize = 16;
 /// Alignments from here on are meant for cachelines.
 const LINE: u64 = 32;
 /// Moves made one after the other.
-const DEPTH: usize = 12;
+const BEAM_DEPTH: usize = 12;
 
-/// An order that is worth more than the declared one; the lesser is better.
+/// An order that is smaller than the declared one; the lesser is better.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Packed {
-    /// Members that change places among the others.
+pub(super) struct PackedOrder {
+    /// Members that move among the others.
     pub(super) moved: usize,
-    pub(super) worth: Worth,
-    /// Sum of how far units are from their declared place.
+    pub(super) cost: SizeCost,
+    /// Sum of the units' distances from their declared positions.
     distance: usize,
     pub(super) order: Vec<usize>,
 }
 
-/// What was found, each worth more than those that move less.
-pub(super) struct Front {
-    pub(super) packed: Vec<Packed>,
-    /// Whether no order that is worth as much as the last moves fewer units.
+/// The Pareto front of moved members and size.
+pub(super) struct PackingFront {
+    pub(super) orders: Vec<PackedOrder>,
+    /// Whether no order as small as the last moves fewer units.
     pub(super) proven: bool,
 }
 
-/// The best orders by number of moved members, up to one worth as much as `small`. None moves more than `most` members.
-pub(super) fn front(judge: &Judge<'_>, small: &[usize], most: usize) -> Front {
-    let target = judge.worth_of(small);
-    let mut search = Search { judge, target, most, found: Vec::new(), rejected: false };
+/// The best orders by number of moved members, up to one as small as `small`. None moves more than `most`
+/// members.
+pub(super) fn pareto_front(judge: &PackingJudge<'_>, small: &[usize], most: usize) -> PackingFront {
+    let target = judge.order_cost(small);
+    let mut search = FewestMovesSearch { judge, target, most, found: Vec::new(), rejected: false };
     let proven = search.exact();
     if !proven {
         search.beam();
-        search.back(small);
+        search.return_units(small);
     }
-    Front { packed: search.front(), proven }
+    PackingFront { orders: search.into_front(), proven }
 }
 
-struct Search<'j, 'a> {
-    judge: &'j Judge<'a>,
-    target: Worth,
+struct FewestMovesSearch<'j, 'a> {
+    judge: &'j PackingJudge<'a>,
+    target: SizeCost,
     most: usize,
-    found: Vec<Packed>,
+    found: Vec<PackedOrder>,
     /// Whether an order was small enough but not acceptable, so that another of the same units may be.
     rejected: bool,
 }
 
-impl Search<'_, '_> {
-    /// Moves ever more units until the target is reached; whether it is, with certainty that fewer don't do.
+impl FewestMovesSearch<'_, '_> {
+    /// Moves ever more units until the target is reached; returns whether it is, proven with the fewest
+    /// units.
     fn exact(&mut self) -> bool {
         let start = self.judge.constraints.initial_order();
         let movable = movable(self.judge, &start);
         let most = match start.len() {
-            few if few <= FEW => MOST,
-            many if many <= MANY => 2,
+            few if few <= MAX_UNITS_FOR_TRIPLES => MAX_REINSERTED,
+            many if many <= MAX_UNITS_FOR_PAIRS => 2,
             _ => 1,
         };
         for count in 1..=most {
@@ -71,12 +73,12 @@ impl Search<'_, '_> {
             let promising: Vec<Vec<usize>> = sets
                 .par_iter()
                 .filter_map(|set| reinserted(judge, &start, set, true))
-                .filter(|order| judge.is_gain(judge.worth_of(order)))
+                .filter(|order| judge.is_gain(judge.order_cost(order)))
                 .collect();
             for order in promising {
                 self.offer(order);
             }
-            if self.found.iter().any(|found| found.worth <= self.target) {
+            if self.found.iter().any(|found| found.cost <= self.target) {
                 return !self.rejected;
             }
         }
@@ -85,8 +87,8 @@ impl Search<'_, '_> {
 
     /// Keeps an order if it is acceptable and worth a change.
     fn offer(&mut self, order: Vec<usize>) -> bool {
-        let packed = packed(self.judge, order);
-        let is_gain = self.judge.is_gain(packed.worth);
+        let packed = measure(self.judge, order);
+        let is_gain = self.judge.is_gain(packed.cost);
         let accepted = is_gain && self.judge.accepts(&packed.order, 0);
         self.rejected |= is_gain && !accepted;
         if accepted && packed.moved <= self.most {
@@ -96,21 +98,21 @@ impl Search<'_, '_> {
     }
 
     /// From a small order, moved units go back to their declared neighbours as long as nothing is lost.
-    fn back(&mut self, small: &[usize]) {
+    fn return_units(&mut self, small: &[usize]) {
         let mut order = small.to_vec();
         if !self.offer(order.clone()) {
             return;
         }
-        let worth = packed(self.judge, order.clone()).worth;
+        let worth = measure(self.judge, order.clone()).cost;
         loop {
-            let here = moved(&order);
+            let here = moved_units(&order);
             let tried = here.iter().filter_map(|unit| {
-                let nearer = put_back(&order, *unit);
-                let fewer = moved(&nearer).len() < here.len();
-                (fewer && self.judge.accepts(&nearer, 0)).then(|| packed(self.judge, nearer))
+                let nearer = with_unit_returned(&order, *unit);
+                let fewer = moved_units(&nearer).len() < here.len();
+                (fewer && self.judge.accepts(&nearer, 0)).then(|| measure(self.judge, nearer))
             });
             let next = tried
-                .filter(|packed| packed.worth <= worth)
+                .filter(|packed| packed.cost <= worth)
                 .min_by_key(|packed| (packed.moved, packed.distance));
             let Some(next) = next else { break };
             order.clone_from(&next.order);
@@ -118,69 +120,70 @@ impl Search<'_, '_> {
         }
     }
 
-    /// Units move one after the other; several orders are kept, because what one move opens, the next may close.
+    /// Beam search over single moves; several orders are kept, because a hole that one move opens the next
+    /// may fill.
     fn beam(&mut self) {
         let judge = self.judge;
         let start = judge.constraints.initial_order();
         let movable = movable(judge, &start);
         let mut kept = vec![start];
-        for _ in 0..DEPTH.min(self.most) {
+        for _ in 0..BEAM_DEPTH.min(self.most) {
             let pairs: Vec<(&Vec<usize>, usize)> =
                 kept.iter().flat_map(|order| movable.iter().map(move |unit| (order, *unit))).collect();
             let moved = pairs.par_iter().flat_map_iter(|(order, unit)| {
                 let earliest = reinserted(judge, order, &[*unit], false);
                 let next = earliest.into_iter().chain(in_holes(judge, order, *unit));
                 next.filter(|next| judge.constraints.check(next).is_ok())
-                    .map(|next| (promise(judge, &next), next))
+                    .map(|next| (rank_promise(judge, &next), next))
             });
-            let mut next: Vec<(Promise, Vec<usize>)> = moved.collect();
+            let mut next: Vec<(OrderPromise, Vec<usize>)> = moved.collect();
             next.sort_unstable();
             next.dedup();
-            next.truncate(WIDTH);
+            next.truncate(BEAM_WIDTH);
             kept = next.into_iter().map(|(_, order)| order).collect();
             for order in &kept {
                 self.offer(order.clone());
             }
             // One more move would not be one fewer.
-            if self.found.iter().any(|found| found.worth <= self.target) {
+            if self.found.iter().any(|found| found.cost <= self.target) {
                 break;
             }
         }
     }
 
-    /// Of what was found, that which is worth more than all that moves less.
-    fn front(mut self) -> Vec<Packed> {
+    /// The Pareto front of what was found.
+    fn into_front(mut self) -> Vec<PackedOrder> {
         self.found.sort();
-        let mut best: Option<Worth> = None;
+        let mut best: Option<SizeCost> = None;
         self.found.retain(|found| {
-            let better = best.is_none_or(|best| found.worth < best);
-            best = if better { Some(found.worth) } else { best };
+            let better = best.is_none_or(|best| found.cost < best);
+            best = if better { Some(found.cost) } else { best };
             better
         });
         self.found
     }
 }
 
-fn packed(judge: &Judge<'_>, order: Vec<usize>) -> Packed {
+fn measure(judge: &PackingJudge<'_>, order: Vec<usize>) -> PackedOrder {
     let units = &judge.constraints.units;
-    Packed {
-        worth: judge.worth_of(&order),
-        moved: moved(&order).iter().map(|unit| units[*unit].members.len()).sum(),
+    PackedOrder {
+        cost: judge.order_cost(&order),
+        moved: moved_units(&order).iter().map(|unit| units[*unit].members.len()).sum(),
         distance: distance(&order),
         order,
     }
 }
 
-/// Sum of how far units are from their declared place.
+/// Sum of the units' distances from their declared positions.
 fn distance(order: &[usize]) -> usize {
     order.iter().enumerate().map(|(place, unit)| place.abs_diff(*unit)).sum()
 }
 
 /// Units that nothing holds and that have a neighbour in their region.
-fn movable(judge: &Judge<'_>, order: &[usize]) -> Vec<usize> {
+fn movable(judge: &PackingJudge<'_>, order: &[usize]) -> Vec<usize> {
     let units = &judge.constraints.units;
     let has_room = |unit: usize| units.iter().filter(|other| other.region == units[unit].region).count() > 1;
-    order.iter().copied().filter(|unit| units[*unit].hold.is_none() && has_room(*unit)).collect()
+    order.iter().copied().filter(|unit| units[*unit].constraint.is_none() && has_room(*unit)).collect()
 }
 
 fn sets(units: &[usize], count: usize) -> Vec<Vec<usize>> {
@@ -197,7 +200,12 @@ fn sets(units: &[usize], count: usize) -> Vec<Vec<usize>> {
 }
 
 /// The order with some units where the struct ends earliest. `may_stay`: also where they were.
-fn reinserted(judge: &Judge<'_>, order: &[usize], units: &[usize], may_stay: bool) -> Option<Vec<usize>> {
+fn reinserted(
+    judge: &PackingJudge<'_>,
+    order: &[usize],
+    units: &[usize],
+    may_stay: bool,
+) -> Option<Vec<usize>> {
     let rest: Vec<usize> = order.iter().copied().filter(|unit| !units.contains(unit)).collect();
     let before = |unit: usize| {
         order.iter().take_while(|other| **other != unit).filter(|other| !units.contains(other)).count()
@@ -212,15 +220,16 @@ fn reinserted(judge: &Judge<'_>, order: &[usize], units: &[usize], may_stay: boo
     };
     if may_stay {
         let size = judge.builds[0].size(insertion.earliest_end()?);
-        if !judge.is_gain(judge.worth(size)) {
+        if !judge.is_gain(judge.size_cost(size)) {
             return None;
         }
     }
     insertion.order()
 }
 
-/// The order with a unit behind the nearest unit declared before it, or else before the nearest declared behind it.
-fn put_back(order: &[usize], unit: usize) -> Vec<usize> {
+/// The order with a unit behind the nearest unit declared before it, or else before the nearest declared
+/// behind it.
+fn with_unit_returned(order: &[usize], unit: usize) -> Vec<usize> {
     let mut rest: Vec<usize> = order.iter().copied().filter(|other| *other != unit).collect();
     let before = rest.iter().enumerate().filter(|(_, other)| **other < unit).max_by_key(|(_, other)| **other);
     let place = before.map_or(0, |(place, _)| place + 1);
@@ -229,7 +238,7 @@ fn put_back(order: &[usize], unit: usize) -> Vec<usize> {
 }
 
 /// Orders that have a unit inside a hole it fits in.
-fn in_holes(judge: &Judge<'_>, order: &[usize], unit: usize) -> Vec<Vec<usize>> {
+fn in_holes(judge: &PackingJudge<'_>, order: &[usize], unit: usize) -> Vec<Vec<usize>> {
     let rest: Vec<usize> = order.iter().copied().filter(|other| *other != unit).collect();
     let build = &judge.builds[0];
     let mut orders = Vec::new();
@@ -246,17 +255,18 @@ fn in_holes(judge: &Judge<'_>, order: &[usize], unit: usize) -> Vec<Vec<usize>> 
     orders
 }
 
-/// How near an order is to being smaller, the nearest first: where it ends in bits, how many bits of a line are still
-/// missing before the member aligned to lines (or the end) that has most room before it, how far units went.
-type Promise = (u64, u64, usize);
+/// How near an order is to being smaller, the nearest first: where it ends in bits, how many bits of a line
+/// are still missing before the member aligned to lines (or the end) that has most room before it, how far
+/// units went.
+type OrderPromise = (u64, u64, usize);
 
-fn promise(judge: &Judge<'_>, order: &[usize]) -> Promise {
+fn rank_promise(judge: &PackingJudge<'_>, order: &[usize]) -> OrderPromise {
     let build = &judge.builds[0];
     let mut end = 0;
     let mut room = 0;
     for unit in order {
         let (start, stop) = build.place(*unit, end);
-        if build.align_of(*unit) >= LINE {
+        if build.unit_align(*unit) >= LINE {
             room = room.max(start - end);
         }
         end = stop;

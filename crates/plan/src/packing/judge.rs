@@ -1,20 +1,20 @@
-//! What an order has to keep to be worth offering.
+//! The conditions an order has to meet to be offered.
 
-use crate::cost::BuildSlots;
+use crate::cost::BuildPlacement;
 use crate::options::PlanOptions;
 use crate::result::{SizeForecast, slab_class};
 use fieldline_layout::Layout;
-use fieldline_layout::constraint::{Constraints, LineKind};
+use fieldline_layout::constraint::{CachelineRequestKind, Constraints};
 use std::collections::BTreeSet;
 
-/// What a size is worth: cachelines first, then what `kmalloc` takes. Less is better, and no smaller size has more.
+/// The cost of a size: cachelines first, then the slab class. Less is better, and monotonous in the size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Worth {
+pub(super) struct SizeCost {
     lines: u64,
     slab: u64,
 }
 
-impl Worth {
+impl SizeCost {
     /// Whether a cacheline or a slab class is saved against another size, and neither lost.
     fn saves(self, declared: Self) -> bool {
         self.lines <= declared.lines && self.slab <= declared.slab && self != declared
@@ -22,22 +22,29 @@ impl Worth {
 }
 
 /// The configurations and builds of a struct, and its declared sizes in them.
-pub(super) struct Judge<'a> {
+pub(super) struct PackingJudge<'a> {
     pub(super) constraints: &'a Constraints,
     /// The own build first, then those of other line sizes.
-    pub(super) builds: Vec<BuildSlots>,
+    pub(super) builds: Vec<BuildPlacement>,
     /// By configuration, which units it has; the first has all, the others lack those of one `#if` or of all.
-    variants: Vec<Vec<bool>>,
+    configurations: Vec<Vec<bool>>,
     /// By configuration and build.
     declared: Vec<Vec<u64>>,
 }
 
-impl<'a> Judge<'a> {
+impl<'a> PackingJudge<'a> {
     pub(super) fn new(layout: &Layout, constraints: &'a Constraints, options: &PlanOptions) -> Self {
-        let builds = BuildSlots::of_lines(layout, constraints, options.build_line, &options.lines);
-        let mut judge = Self { constraints, builds, variants: variants(constraints), declared: Vec::new() };
+        let builds = BuildPlacement::for_lines(layout, constraints, options.build_line, &options.lines);
+        let mut judge = Self {
+            constraints,
+            builds,
+            configurations: list_configurations(constraints),
+            declared: Vec::new(),
+        };
         let declared: Vec<usize> = (0..constraints.units.len()).collect();
-        judge.declared = (0..judge.variants.len()).map(|variant| judge.sizes(variant, &declared)).collect();
+        judge.declared = (0..judge.configurations.len())
+            .map(|configuration| judge.sizes(configuration, &declared))
+            .collect();
         judge
     }
 
@@ -51,26 +58,26 @@ impl<'a> Judge<'a> {
         self.declared.first().map_or(&[], Vec::as_slice)
     }
 
-    pub(super) fn worth(&self, size: u64) -> Worth {
+    pub(super) fn size_cost(&self, size: u64) -> SizeCost {
         let line = self.builds.first().map_or(1, |build| build.line.max(1));
-        Worth { lines: size.div_ceil(line), slab: slab_class(size) }
+        SizeCost { lines: size.div_ceil(line), slab: slab_class(size) }
     }
 
-    pub(super) fn worth_of(&self, order: &[usize]) -> Worth {
-        self.worth(self.sizes(0, order)[0])
+    pub(super) fn order_cost(&self, order: &[usize]) -> SizeCost {
+        self.size_cost(self.sizes(0, order)[0])
     }
 
-    /// Whether something is worth more than the declared order.
-    pub(super) fn is_gain(&self, worth: Worth) -> bool {
-        worth.saves(self.worth(self.declared().first().copied().unwrap_or(0)))
+    /// Whether a size costs less than the declared one.
+    pub(super) fn is_gain(&self, cost: SizeCost) -> bool {
+        cost.saves(self.size_cost(self.declared().first().copied().unwrap_or(0)))
     }
 
-    /// Whether an order keeps every constraint and takes at most so many cachelines more than the declared one, in each
-    /// build and configuration.
+    /// Whether an order keeps every constraint and takes at most so many cachelines more than the declared
+    /// one, in each build and configuration.
     pub(super) fn accepts(&self, order: &[usize], lines: u64) -> bool {
         let has_room = || {
-            self.declared.iter().enumerate().all(|(variant, declared)| {
-                let sizes = self.sizes(variant, order);
+            self.declared.iter().enumerate().all(|(configuration, declared)| {
+                let sizes = self.sizes(configuration, order);
                 let mut sizes = sizes.iter().zip(declared).zip(&self.builds);
                 sizes.all(|((size, declared), build)| *size <= declared + lines * build.line)
             })
@@ -81,8 +88,8 @@ impl<'a> Judge<'a> {
     }
 
     /// Sizes by build in a configuration.
-    fn sizes(&self, variant: usize, order: &[usize]) -> Vec<u64> {
-        let has = |unit: &&usize| self.variants[variant].get(**unit).copied().unwrap_or(false);
+    fn sizes(&self, configuration: usize, order: &[usize]) -> Vec<u64> {
+        let has = |unit: &&usize| self.configurations[configuration].get(**unit).copied().unwrap_or(false);
         let sizes = self.builds.iter().map(|build| {
             let end = order.iter().filter(has).fold(0, |end, unit| build.place(*unit, end).1);
             build.size(end)
@@ -91,36 +98,36 @@ impl<'a> Judge<'a> {
     }
 
     /// Whether a build has kept units at their offsets and pairs on the lines asked for.
-    fn keeps(&self, build: &BuildSlots, order: &[usize]) -> bool {
-        let mut places = vec![(0, 0); self.constraints.units.len()];
-        for (unit, place) in order.iter().zip(build.spans(order)) {
-            places[*unit] = place;
+    fn keeps(&self, build: &BuildPlacement, order: &[usize]) -> bool {
+        let mut spans = vec![(0, 0); self.constraints.units.len()];
+        for (unit, span) in order.iter().zip(build.spans(order)) {
+            spans[*unit] = span;
         }
         let own = self.builds.first().is_some_and(|own| own.line == build.line);
-        let mut units = self.constraints.units.iter().zip(&places);
-        let kept =
-            !own || units.all(|(unit, place)| unit.kept_offset().is_none_or(|kept| place.0 / 8 == kept));
-        let stands = |unit: usize| order.iter().position(|other| *other == unit);
-        kept && self.constraints.lines.iter().all(|pin| {
-            let mut stand: Vec<usize> = pin.units().into_iter().filter_map(stands).collect();
-            stand.sort_unstable();
-            let is_split = stand.windows(2).any(|pair| pair[1] != pair[0] + 1);
-            pin.is_kept(build.line, |unit| places[unit].0) && (pin.kind != LineKind::Group || !is_split)
+        let mut units = self.constraints.units.iter().zip(&spans);
+        let kept = !own || units.all(|(unit, span)| unit.kept_offset().is_none_or(|kept| span.0 / 8 == kept));
+        let position = |unit: usize| order.iter().position(|other| *other == unit);
+        kept && self.constraints.line_constraints.iter().all(|pin| {
+            let mut positions: Vec<usize> = pin.units().into_iter().filter_map(position).collect();
+            positions.sort_unstable();
+            let is_split = positions.windows(2).any(|pair| pair[1] != pair[0] + 1);
+            pin.is_satisfied(build.line, |unit| spans[unit].0)
+                && (pin.kind != CachelineRequestKind::Group || !is_split)
         })
     }
 }
 
 /// All units; those without the units of one `#if`, for each; those of no `#if`.
-fn variants(constraints: &Constraints) -> Vec<Vec<bool>> {
+fn list_configurations(constraints: &Constraints) -> Vec<Vec<bool>> {
     let guards: BTreeSet<u32> =
         constraints.units.iter().filter_map(|unit| unit.guard.filter(|guard| *guard > 0)).collect();
     let having = |has: &dyn Fn(u32) -> bool| -> Vec<bool> {
         constraints.units.iter().map(|unit| has(unit.guard.unwrap_or(0))).collect()
     };
-    let mut variants = vec![having(&|_| true)];
-    variants.extend(guards.iter().map(|left_out| having(&|guard| guard != *left_out)));
+    let mut configurations = vec![having(&|_| true)];
+    configurations.extend(guards.iter().map(|left_out| having(&|guard| guard != *left_out)));
     if guards.len() > 1 {
-        variants.push(having(&|guard| guard == 0));
+        configurations.push(having(&|guard| guard == 0));
     }
-    variants
+    configurations
 }

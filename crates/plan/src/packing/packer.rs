@@ -1,26 +1,26 @@
 //! Plans of the fewest moves that save a cacheline or a slab class.
 
-use super::fewest::{self, Front, Packed};
-use super::judge::Judge;
+use super::fewest::{self, PackedOrder, PackingFront};
+use super::judge::PackingJudge;
 use super::smallest;
-use crate::judge::explain::adopt;
-use crate::options::{PlanOptions, Request};
+use crate::judge::explain::apply_order;
+use crate::options::{PlanOptions, PlanRequest};
 use crate::result::{
-    Basis, Candidate, Mark, MovedMember, Outcome, Plan, SearchReport, StructPlan, unchanged,
+    Basis, Candidate, Mark, MovedMember, Outcome, Plan, SearchReport, StructPlan, unchanged_plan,
 };
 use fieldline_layout::Layout;
 use fieldline_layout::constraint::Constraints;
 
 /// Plans structs by their layout alone, each for itself.
-pub fn pack(requests: &[Request<'_>], options: &PlanOptions) -> Plan {
+pub fn pack(requests: &[PlanRequest<'_>], options: &PlanOptions) -> Plan {
     options.plan(Basis::Layout, requests.iter().map(|request| pack_struct(*request, options)).collect())
 }
 
 /// Plans one struct by its layout alone.
-pub fn pack_struct(request: Request<'_>, options: &PlanOptions) -> StructPlan {
+pub fn pack_struct(request: PlanRequest<'_>, options: &PlanOptions) -> StructPlan {
     let layout = request.layout;
     request.plan(|constraints| {
-        let judge = Judge::new(layout, constraints, options);
+        let judge = PackingJudge::new(layout, constraints, options);
         Packer { layout, constraints, judge, options }.run()
     })
 }
@@ -28,23 +28,23 @@ pub fn pack_struct(request: Request<'_>, options: &PlanOptions) -> StructPlan {
 struct Packer<'a> {
     layout: &'a Layout,
     constraints: &'a Constraints,
-    judge: Judge<'a>,
+    judge: PackingJudge<'a>,
     options: &'a PlanOptions,
 }
 
 impl Packer<'_> {
     fn run(&self) -> StructPlan {
         let bound = smallest::bound(&self.judge);
-        if !self.judge.is_gain(self.judge.worth(bound)) {
+        if !self.judge.is_gain(self.judge.size_cost(bound)) {
             return self.no_gain(&format!("no order takes less than {bound} bytes, which"));
         }
         let small = smallest::smallest(&self.judge);
         let most = self.options.max_moves.unwrap_or(usize::MAX);
-        let front = fewest::front(&self.judge, &small, most);
-        let (count, choice) = (front.packed.len(), self.options.choice);
-        match (choice.index(count, (count > 0).then_some(0)), choice.missing(count)) {
+        let front = fewest::pareto_front(&self.judge, &small, most);
+        let (count, choice) = (front.orders.len(), self.options.choice);
+        match (choice.index(count, (count > 0).then_some(0)), choice.describe_missing(count)) {
             (Some(chosen), _) => self.describe(&front, chosen, bound),
-            (None, Some(missing)) => unchanged(self.layout, Outcome::NoGain, &missing),
+            (None, Some(missing)) => unchanged_plan(self.layout, Outcome::NoGain, &missing),
             (None, None) => {
                 let most = self.options.max_moves.map(|most| format!(" that moves at most {most} members"));
                 let most = most.unwrap_or_default();
@@ -56,13 +56,13 @@ impl Packer<'_> {
     fn no_gain(&self, what: &str) -> StructPlan {
         let line = self.options.build_line;
         let reason = format!("{what} saves neither a cacheline of {line} bytes nor a slab class");
-        unchanged(self.layout, Outcome::NoGain, &reason)
+        unchanged_plan(self.layout, Outcome::NoGain, &reason)
     }
 
-    fn describe(&self, front: &Front, chosen: usize, bound: u64) -> StructPlan {
-        let order = &front.packed[chosen].order;
-        let mut result = unchanged(self.layout, Outcome::NoGain, "the order found can't be laid out");
-        adopt(&mut result, self.layout, self.constraints, order, |moved, _, order| MovedMember {
+    fn describe(&self, front: &PackingFront, chosen: usize, bound: u64) -> StructPlan {
+        let order = &front.orders[chosen].order;
+        let mut result = unchanged_plan(self.layout, Outcome::NoGain, "the order found can't be laid out");
+        apply_order(&mut result, self.layout, self.constraints, order, |moved, _, order| MovedMember {
             reason: self.reason(moved.index, order),
             ..moved
         });
@@ -71,26 +71,26 @@ impl Packer<'_> {
         }
         result.candidates = self.candidates(front, chosen);
         result.sizes = self.judge.forecasts(order);
-        let is_last = chosen + 1 == front.packed.len();
-        let is_least = self.judge.worth(result.chosen.size) == self.judge.worth(bound);
+        let is_last = chosen + 1 == front.orders.len();
+        let is_least = self.judge.size_cost(result.chosen.size) == self.judge.size_cost(bound);
         let optimal = is_last && is_least && front.proven;
         result.search = Some(SearchReport { optimal, chains: 1, ..SearchReport::default() });
         result
     }
 
-    fn candidates(&self, front: &Front, chosen: usize) -> Vec<Candidate> {
-        let last = front.packed.len() - 1;
-        let candidate = |(index, packed): (usize, &Packed)| {
+    fn candidates(&self, front: &PackingFront, chosen: usize) -> Vec<Candidate> {
+        let last = front.orders.len() - 1;
+        let candidate = |(index, packed): (usize, &PackedOrder)| {
             let marks = [(0, Mark::Smallest), (last, Mark::Best), (chosen, Mark::Chosen)];
             Candidate {
                 moved: packed.moved,
                 marks: marks.iter().filter(|mark| mark.0 == index).map(|mark| mark.1).collect(),
                 sizes: self.judge.forecasts(&packed.order),
-                order: self.constraints.members_in(&packed.order),
+                order: self.constraints.member_order(&packed.order),
                 ..Candidate::default()
             }
         };
-        front.packed.iter().enumerate().map(candidate).collect()
+        front.orders.iter().enumerate().map(candidate).collect()
     }
 
     fn reason(&self, index: usize, order: &[usize]) -> String {

@@ -1,36 +1,37 @@
-//! Random orders that keep every constraint: what the road from plan to patch to object is tried with.
+//! Random orders that keep every constraint: test input for plan, patch and build.
 //!
-//! Half of the structs may become larger, by a cacheline at most, unless code asserts something about their size: padding
-//! then lies where no plan would leave any.
+//! Half of the structs may become larger, by a cacheline at most, unless code asserts something about their
+//! size: padding then lies where no plan would leave any.
 
-use super::judge::Judge;
-use crate::judge::explain::adopt;
-use crate::options::{PlanOptions, Request};
+use super::judge::PackingJudge;
+use crate::judge::explain::apply_order;
+use crate::options::{PlanOptions, PlanRequest};
 use crate::random::Random;
-use crate::result::{Basis, MovedMember, Outcome, Plan, StructPlan, unchanged};
-use crate::search::moved;
+use crate::result::{Basis, MovedMember, Outcome, Plan, StructPlan, unchanged_plan};
+use crate::search::moved_units;
 
 /// Changes tried for each unit of a struct.
-const STEPS: usize = 16;
+const CHANGES_PER_UNIT: usize = 16;
 
-/// Gives each struct a random order. Equal seeds give equal orders; a struct's order doesn't depend on the others.
-pub fn shuffle(requests: &[Request<'_>], options: &PlanOptions, seed: u64) -> Plan {
+/// Gives each struct a random order. Equal seeds give equal orders; a struct's order doesn't depend on the
+/// others.
+pub fn shuffle(requests: &[PlanRequest<'_>], options: &PlanOptions, seed: u64) -> Plan {
     let structs = requests.iter().map(|request| shuffle_struct(*request, options, seed));
     options.plan(Basis::Layout, structs.collect())
 }
 
-fn shuffle_struct(request: Request<'_>, options: &PlanOptions, seed: u64) -> StructPlan {
+fn shuffle_struct(request: PlanRequest<'_>, options: &PlanOptions, seed: u64) -> StructPlan {
     let layout = request.layout;
     request.plan(|constraints| {
-        let judge = Judge::new(layout, constraints, options);
+        let judge = PackingJudge::new(layout, constraints, options);
         let mut random = Random::new(seed ^ layout.fingerprint());
-        let may_grow = random.below(2) == 0 && !request.wishes.is_sized;
-        let order = walk(&judge, u64::from(may_grow), &mut random);
-        let mut result = unchanged(layout, Outcome::NoGain, "no other order keeps every constraint");
-        if moved(&order).is_empty() {
+        let may_grow = random.below(2) == 0 && !request.requests.size_is_asserted;
+        let order = random_walk(&judge, u64::from(may_grow), &mut random);
+        let mut result = unchanged_plan(layout, Outcome::NoGain, "no other order keeps every constraint");
+        if moved_units(&order).is_empty() {
             return result;
         }
-        adopt(&mut result, layout, constraints, &order, |moved, _, _| MovedMember {
+        apply_order(&mut result, layout, constraints, &order, |moved, _, _| MovedMember {
             reason: "it goes where chance put it".to_owned(),
             ..moved
         });
@@ -42,12 +43,12 @@ fn shuffle_struct(request: Request<'_>, options: &PlanOptions, seed: u64) -> Str
 }
 
 /// Exchanges and inserts units at random, keeping what is accepted with so many lines more.
-fn walk(judge: &Judge<'_>, lines: u64, random: &mut Random) -> Vec<usize> {
+fn random_walk(judge: &PackingJudge<'_>, lines: u64, random: &mut Random) -> Vec<usize> {
     let mut order = judge.constraints.initial_order();
     if !judge.accepts(&order, 0) {
         order = (0..order.len()).collect();
     }
-    for _ in 0..STEPS * order.len() {
+    for _ in 0..CHANGES_PER_UNIT * order.len() {
         let (from, to) = (random.below(order.len()), random.below(order.len()));
         let mut other = order.clone();
         if random.below(2) == 0 {

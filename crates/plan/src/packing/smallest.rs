@@ -1,14 +1,15 @@
 //! The least size an order can have.
 //!
-//! Regions follow one another and a smaller end of one never makes the next larger, so each is filled for itself: the
-//! unit that leaves the smallest gap comes next, the strictest alignment among equals. Where every size is a multiple
-//! of its power-of-two alignment, as C types have it, that leaves no gap but at the start of a region.
+//! Regions follow one another and a smaller end of one never makes the next larger, so each is filled for
+//! itself: the unit that leaves the smallest gap comes next, the strictest alignment among equals. Where
+//! every size is a multiple of its power-of-two alignment, as C types have it, that leaves no gap but at the
+//! start of a region.
 
-use super::judge::Judge;
+use super::judge::PackingJudge;
 use std::cmp::Reverse;
 
 /// An order that is small, by filling each region greedily.
-pub(super) fn smallest(judge: &Judge<'_>) -> Vec<usize> {
+pub(super) fn smallest(judge: &PackingJudge<'_>) -> Vec<usize> {
     let units = &judge.constraints.units;
     let mut left = judge.constraints.initial_order();
     let mut order: Vec<usize> = Vec::with_capacity(left.len());
@@ -24,10 +25,10 @@ pub(super) fn smallest(judge: &Judge<'_>) -> Vec<usize> {
         };
         let here = left.iter().take_while(|unit| units[**unit].region == region);
         let next = here.enumerate().filter(|(_, unit)| allowed(**unit)).min_by_key(|(_, unit)| {
-            let (start, stop) = judge.builds[0].place(**unit, end);
-            (start - end, Reverse((judge.builds[0].align_of(**unit), stop - start)), **unit)
+            let (start, end_of_unit) = judge.builds[0].place(**unit, end);
+            (start - end, Reverse((judge.builds[0].unit_align(**unit), end_of_unit - start)), **unit)
         });
-        // Runs of bit-fields that nothing is left to part: the order won't be accepted.
+        // Adjacent runs of bit-fields with no unit left to separate them: the order won't be accepted.
         let place = next.map_or(0, |(place, _)| place);
         let unit = left.remove(place);
         end = judge.builds[0].place(unit, end).1;
@@ -37,14 +38,15 @@ pub(super) fn smallest(judge: &Judge<'_>) -> Vec<usize> {
 }
 
 /// No order takes fewer bytes: in each region the sizes of its units, and the alignment of one that is alone.
-pub(super) fn bound(judge: &Judge<'_>) -> u64 {
+pub(super) fn bound(judge: &PackingJudge<'_>) -> u64 {
     let units = &judge.constraints.units;
     let order = judge.constraints.initial_order();
     let mut end = 0;
-    for region in order.chunk_by(|one, other| units[*one].region == units[*other].region) {
+    for region in order.chunk_by(|this, other| units[*this].region == units[*other].region) {
         end = match region {
             [unit] => judge.builds[0].place(*unit, end).1,
-            // A run of bit-fields may begin inside the last byte of what is before it, but keeps its own bits.
+            // A run of bit-fields may begin inside the last byte of what is before it, but keeps its own
+            // bits.
             several => several.iter().map(|unit| judge.builds[0].least_bits(*unit)).sum::<u64>() + end,
         };
     }

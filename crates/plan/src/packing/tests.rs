@@ -1,12 +1,12 @@
-use super::judge::Judge;
+use super::judge::PackingJudge;
 use super::*;
-use crate::options::{PlanOptions, Request};
+use crate::options::{PlanOptions, PlanRequest};
 use crate::random::Random;
 use crate::result::{Outcome, StructPlan, slab_class};
-use crate::search::moved;
+use crate::search::moved_units;
 use fieldline_layout::Layout;
-use fieldline_layout::abi::{self, Slot, place};
-use fieldline_layout::constraint::{Note, Pin, Wishes, constraints};
+use fieldline_layout::abi::{self, AbiMember, place_members};
+use fieldline_layout::constraint::{MemberNote, PinnedMember, PlacementRequests, constraints};
 use fieldline_layout::testing::numbered;
 use std::collections::BTreeSet;
 
@@ -15,12 +15,12 @@ pub(crate) fn layout(members: &[(u64, u64)]) -> Layout {
     numbered("sample", members)
 }
 
-fn plan(layout: &Layout, wishes: &Wishes, options: &PlanOptions) -> StructPlan {
-    pack_struct(Request { layout, wishes }, options)
+fn plan(layout: &Layout, requests: &PlacementRequests, options: &PlanOptions) -> StructPlan {
+    pack_struct(PlanRequest { layout, requests }, options)
 }
 
 fn packed(layout: &Layout) -> StructPlan {
-    plan(layout, &Wishes::default(), &PlanOptions::default())
+    plan(layout, &PlacementRequests::default(), &PlanOptions::default())
 }
 
 /// Two holes of 4 bytes and 9 quads: 88 bytes, 80 without holes.
@@ -59,15 +59,15 @@ fn no_configuration_pays_for_another() {
     members.push((4, 4));
     let layout = layout(&members);
     let notes = |guard| {
-        let last = Note { guard: Some(guard), ..Note::default() };
-        [vec![Note { guard: Some(0), ..Note::default() }; 9], vec![last]].concat()
+        let last = MemberNote { guard: Some(guard), ..MemberNote::default() };
+        [vec![MemberNote { guard: Some(0), ..MemberNote::default() }; 9], vec![last]].concat()
     };
     // The last member between the first two: as large with it, larger without it.
     let order = [0, 9, 2, 3, 4, 5, 6, 7, 8, 1];
     let accepts = |guard| {
-        let wishes = Wishes { notes: notes(guard), ..Wishes::default() };
-        constraints(&layout, &wishes).is_ok_and(|constraints| {
-            Judge::new(&layout, &constraints, &PlanOptions::default()).accepts(&order, 0)
+        let requests = PlacementRequests { notes: notes(guard), ..PlacementRequests::default() };
+        constraints(&layout, &requests).is_ok_and(|constraints| {
+            PackingJudge::new(&layout, &constraints, &PlanOptions::default()).accepts(&order, 0)
         })
     };
     assert!(accepts(0) && !accepts(1));
@@ -80,17 +80,18 @@ fn conditional_members_move_if_no_configuration_grows() {
         [(4, 4), (8, 8), (4, 4), (8, 8), (8, 8), (8, 8), (8, 8), (8, 8), (8, 8)].into();
     let layout = layout(&members);
     assert_eq!(layout.size, 72);
-    let notes = [0, 1, 0, 0, 0, 0, 0, 0, 0].map(|guard| Note { guard: Some(guard), ..Note::default() });
-    let wishes = Wishes { notes: notes.to_vec(), ..Wishes::default() };
-    let plan = plan(&layout, &wishes, &PlanOptions::default());
+    let notes =
+        [0, 1, 0, 0, 0, 0, 0, 0, 0].map(|guard| MemberNote { guard: Some(guard), ..MemberNote::default() });
+    let requests = PlacementRequests { notes: notes.to_vec(), ..PlacementRequests::default() };
+    let plan = plan(&layout, &requests, &PlanOptions::default());
     assert_eq!((plan.outcome, plan.chosen.size), (Outcome::Moved, 64));
     let order = plan.order();
-    let without: Vec<Slot> = order
+    let without: Vec<AbiMember> = order
         .iter()
         .filter(|index| **index != 1)
-        .map(|index| Slot::bytes(layout.members[*index].size(), layout.members[*index].align))
+        .map(|index| AbiMember::bytes(layout.members[*index].size(), layout.members[*index].align))
         .collect();
-    assert_eq!(place(&without, 1).size, 56);
+    assert_eq!(place_members(&without, 1).size, 56);
 }
 
 #[test]
@@ -99,15 +100,16 @@ fn regions_pins_and_limits_are_kept() {
         [(4, 4), (8, 8), (8, 8), (8, 8), (8, 8), (8, 8), (8, 8), (8, 8), (4, 4)].into();
     let layout = layout(&members);
     // A region of the text between the two that would meet.
-    let notes = [1, 1, 1, 1, 1, 2, 2, 2, 2].map(|region| Note { region: Some(region), ..Note::default() });
-    let wishes = Wishes { notes: notes.to_vec(), ..Wishes::default() };
-    let apart = plan(&layout, &wishes, &PlanOptions::default());
-    assert_eq!(apart.outcome, Outcome::Moved);
+    let notes = [1, 1, 1, 1, 1, 2, 2, 2, 2]
+        .map(|region| MemberNote { region: Some(region), ..MemberNote::default() });
+    let requests = PlacementRequests { notes: notes.to_vec(), ..PlacementRequests::default() };
+    let split = plan(&layout, &requests, &PlanOptions::default());
+    assert_eq!(split.outcome, Outcome::Moved);
     let region = |index: &usize| if *index < 5 { 1 } else { 2 };
-    assert!(apart.order().is_sorted_by_key(region));
-    assert_eq!(apart.chosen.size, 64);
+    assert!(split.order().is_sorted_by_key(region));
+    assert_eq!(split.chosen.size, 64);
     let none = PlanOptions { max_moves: Some(0), ..PlanOptions::default() };
-    let refused = plan(&layout, &Wishes::default(), &none);
+    let refused = plan(&layout, &PlacementRequests::default(), &none);
     assert_eq!(refused.outcome, Outcome::NoGain);
     assert!(refused.reason.is_some_and(|reason| reason.contains("moves at most 0 members")));
 }
@@ -117,13 +119,14 @@ fn shuffled_orders_differ_by_seed_and_keep_everything() {
     let members: Vec<(u64, u64)> =
         [(8, 8), (4, 4), (4, 4), (8, 8), (2, 2), (2, 2), (4, 4), (8, 8), (8, 8)].into();
     let layout = layout(&members);
-    let notes = [1, 1, 1, 1, 1, 1, 1, 2, 2].map(|region| Note { region: Some(region), ..Note::default() });
-    let wishes = Wishes { notes: notes.to_vec(), ..Wishes::default() };
-    let with = |wishes: &Wishes, seed| {
-        let request = Request { layout: &layout, wishes };
+    let notes = [1, 1, 1, 1, 1, 1, 1, 2, 2]
+        .map(|region| MemberNote { region: Some(region), ..MemberNote::default() });
+    let requests = PlacementRequests { notes: notes.to_vec(), ..PlacementRequests::default() };
+    let with = |requests: &PlacementRequests, seed| {
+        let request = PlanRequest { layout: &layout, requests };
         super::shuffle(&[request], &PlanOptions::default(), seed).structs.remove(0)
     };
-    let shuffled = |seed| with(&wishes, seed);
+    let shuffled = |seed| with(&requests, seed);
     let orders: BTreeSet<Vec<usize>> = (0..8)
         .map(|seed| {
             let plan = shuffled(seed);
@@ -135,26 +138,27 @@ fn shuffled_orders_differ_by_seed_and_keep_everything() {
         .collect();
     assert!(orders.len() > 4, "{orders:?}");
     assert_eq!(shuffled(3), shuffled(3));
-    let sized = Wishes { is_sized: true, ..wishes.clone() };
-    let grown =
-        |wishes: &Wishes| (0..64).filter(|seed| with(wishes, *seed).chosen.size > layout.size).count();
+    let sized = PlacementRequests { size_is_asserted: true, ..requests.clone() };
+    let grown = |requests: &PlacementRequests| {
+        (0..64).filter(|seed| with(requests, *seed).chosen.size > layout.size).count()
+    };
     assert_eq!(grown(&sized), 0);
-    assert!((8..56).contains(&grown(&wishes)), "{} of 64 grow", grown(&wishes));
+    assert!((8..56).contains(&grown(&requests)), "{} of 64 grow", grown(&requests));
 }
 
 #[test]
-fn what_nothing_may_move_in_says_what_holds_each_member() {
+fn a_struct_in_which_nothing_may_move_names_each_constraint() {
     let layout = layout(&[(8, 8), (4, 4), (8, 8)]);
-    let held = |member| Pin { member, reason: format!("reason {member}") };
-    let wishes = Wishes { held: (0..3).map(held).collect(), ..Wishes::default() };
+    let held = |member| PinnedMember { member, reason: format!("reason {member}") };
+    let requests = PlacementRequests { fixed: (0..3).map(held).collect(), ..PlacementRequests::default() };
     for plan in [
-        plan(&layout, &wishes, &PlanOptions::default()),
-        super::shuffle(&[Request { layout: &layout, wishes: &wishes }], &PlanOptions::default(), 1)
+        plan(&layout, &requests, &PlanOptions::default()),
+        super::shuffle(&[PlanRequest { layout: &layout, requests: &requests }], &PlanOptions::default(), 1)
             .structs
             .remove(0),
     ] {
         assert_eq!(plan.outcome, Outcome::Refused);
-        let reasons: Vec<&str> = plan.held.iter().map(|held| held.reason.as_str()).collect();
+        let reasons: Vec<&str> = plan.constraints.iter().map(|held| held.reason.as_str()).collect();
         assert_eq!(reasons, ["reason 0", "reason 1", "reason 2"]);
     }
 }
@@ -205,8 +209,10 @@ fn no_order_is_worth_more_or_moves_less() {
         assert_eq!(plan.outcome == Outcome::Moved, least < Some(declared));
         assert_eq!(Some(worth(plan.chosen.size)), least);
         if plan.outcome == Outcome::Moved {
-            let fewest =
-                sized.filter(|(worth, _)| Some(*worth) == least).map(|(_, order)| moved(order).len()).min();
+            let fewest = sized
+                .filter(|(worth, _)| Some(*worth) == least)
+                .map(|(_, order)| moved_units(order).len())
+                .min();
             assert_eq!(Some(plan.moved.len()), fewest);
             let placed = plan.predicted(&layout);
             assert!(placed.is_ok_and(|placed| placed.size < layout.size));
@@ -214,7 +220,8 @@ fn no_order_is_worth_more_or_moves_less() {
     }
 }
 
-/// Larger structs: what is proposed saves something, loses nothing at any line size, and is what its order gives.
+/// Larger structs: what is proposed saves something, loses nothing at any line size, and is what its order
+/// gives.
 #[test]
 fn nothing_grows() {
     for seed in 0..150 {

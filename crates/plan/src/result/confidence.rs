@@ -1,4 +1,4 @@
-//! What the visits of a struct rest on, and how sure its plan is.
+//! The evidence for the visits of a struct, and how sure its plan is.
 
 use super::forecast::BeforeAfter;
 use serde::{Deserialize, Serialize};
@@ -11,30 +11,31 @@ pub struct Confidence {
     pub missing: Option<String>,
     /// Blocks of time in the profile.
     pub blocks: usize,
-    /// Parts of the time that were left out in turn.
+    /// Folds of the cross-validation.
     pub folds: usize,
-    /// What orders planned without a part of the time touch in that part.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub out_of_fold: Vec<OutOfFold>,
-    /// How often blocks were drawn, and visits and orders of the whole recording settled on them.
+    /// Cross-validation: lines that orders planned without a fold touch in that fold.
+    #[serde(default, skip_serializing_if = "Vec::is_empty", rename = "out_of_fold")]
+    pub cross_validation: Vec<CrossValidation>,
+    /// Resamples of the block bootstrap, each planned with a warm start.
     pub resamples: usize,
-    /// Change of the chosen order's lines over all views in the visits of the resamples.
+    /// Change of the chosen order's lines over all configurations in the visits of the resamples, a 95 %
+    /// confidence interval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval: Option<Interval>,
-    /// Members on each line of the order found, and how often they come together again.
+    /// Members on each line of the order found, and how often resamples group them again.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub groupings: Vec<Grouping>,
-    /// Members that the order found moves, and how often they meet again those it brings them to.
+    /// Members that the order found moves, and how often resamples repeat the move.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub members: Vec<Stability>,
-    /// Members the order found moves that stay: too few resamples agree, and too few touch more lines for it.
+    /// Members whose move was undone: too few resamples repeat it, and in too few does undoing it cost lines.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub kept: Vec<usize>,
 }
 
-/// Lines that visits of times left out touch.
+/// Lines that visits of the folds left out touch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct OutOfFold {
+pub struct CrossValidation {
     /// Line size in bytes by which lines are counted.
     pub line: u64,
     /// Line size in bytes that the struct is compiled for.
@@ -45,11 +46,12 @@ pub struct OutOfFold {
     pub interval: Interval,
     /// The relative change of the plan in the visits it was made from.
     pub in_sample: f64,
-    /// By how much that is better than out of fold.
-    pub optimism: f64,
+    /// In-sample bias: by how much that is better than in cross-validation.
+    #[serde(rename = "optimism")]
+    pub in_sample_bias: f64,
 }
 
-/// A relative change (after less before, as a share of before) and its 95 % interval.
+/// A relative change (after less before, as a share of before) and its 95 % confidence interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
     /// The change.
@@ -78,17 +80,19 @@ pub struct Stability {
     pub index: usize,
     /// Share of resamples in which it shares a line with at least half of those it is planned with.
     pub share: f64,
-    /// Where that is seldom: share of resamples in whose visits it costs lines to leave the member where it is declared.
+    /// Where that is seldom: share of resamples in whose visits it costs lines to leave the member where it
+    /// is declared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub worth: Option<f64>,
 }
 
-/// What the visits of a struct rest on.
+/// The evidence for the visits of a struct.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct VisitEvidence {
     /// Windows of consecutive samples that hold the struct.
     pub windows: u64,
-    /// Those with several samples: only they tell what runs together; with too few, functions are visits of their own.
+    /// Those with several samples: only they show which functions run together; with too few, functions are
+    /// visits of their own.
     pub joint_windows: u64,
     /// Samples of the struct.
     pub samples: u64,
@@ -98,13 +102,15 @@ pub struct VisitEvidence {
     pub callchains: u64,
     /// Samples of the recordings with a branch stack.
     pub branch_stacks: u64,
-    /// Classes of visits, those with most visits first.
-    pub classes: Vec<ClassEvidence>,
+    /// Access patterns, those with most visits first.
+    #[serde(rename = "classes")]
+    pub patterns: Vec<PatternEvidence>,
 }
 
-/// What one class of visits rests on. Windows and samples are expected numbers: a window may belong to several classes.
+/// The evidence for one access pattern. Windows and samples are expected numbers: a window may belong to
+/// several patterns.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct ClassEvidence {
+pub struct PatternEvidence {
     /// Share of the struct's visits.
     pub share: f64,
     /// Windows.

@@ -1,4 +1,4 @@
-//! What orders cost, as figures for people; which lines they make, and what became of other builds.
+//! The cost of orders in human-readable figures, the groups on their lines, and notes on other builds.
 
 use fieldline_layout::slab_class;
 use serde::{Deserialize, Serialize};
@@ -6,20 +6,20 @@ use serde::{Deserialize, Serialize};
 /// An order to choose from.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Candidate {
-    /// Members that change places among the others.
+    /// Members that move among the others.
     pub moved: usize,
-    /// What it is among the candidates.
+    /// Its marks among the candidates.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub marks: Vec<Mark>,
     /// Lines that visits touch.
     pub forecasts: Vec<Forecast>,
     /// Sizes of the struct.
     pub sizes: Vec<SizeForecast>,
-    /// Lines a visit loses to other CPUs because of what lies together, on the recorded machine.
+    /// Lines a visit loses to other CPUs because members share them, on the recorded machine.
     pub coherence: BeforeAfter,
-    /// Declared indices of members in order of place.
+    /// Declared indices of members by offset.
     pub order: Vec<usize>,
-    /// What the cost of the declared order and of this one is made of.
+    /// The terms of the cost of the declared order and of this one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub terms: Vec<Term>,
 }
@@ -27,7 +27,7 @@ pub struct Candidate {
 /// A part of the cost by which orders are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Term {
-    /// What costs.
+    /// The kind of cost.
     pub kind: TermKind,
     /// Line size in bytes by which lines are counted, of both lines of a pair.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -43,13 +43,13 @@ pub struct Term {
     pub amount: BeforeAfter,
 }
 
-/// What costs.
+/// The kind of cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TermKind {
     /// Lines that visits touch.
     Lines,
-    /// Lines lost to other CPUs because of what lies together.
+    /// Lines lost to other CPUs because members share them.
     Coherence,
     /// Pairs of adjacent lines that visits touch.
     LinePairs,
@@ -59,13 +59,14 @@ pub enum TermKind {
     Size,
     /// Bytes that no member fills; they cost as part of the size.
     Padding,
-    /// Neighbours that aren't so in the declared order.
-    Seams,
+    /// Neighbours that aren't neighbours in the declared order.
+    #[serde(rename = "seams")]
+    Reordered,
     /// Neighbours under different `#if` conditions.
     Guards,
 }
 
-/// What a candidate is among the others.
+/// A candidate's mark among the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mark {
@@ -87,7 +88,7 @@ pub struct Forecast {
     pub line: u64,
     /// Line size in bytes that the struct is compiled for: alignments to the line follow it.
     pub build_line: u64,
-    /// In visits as learnt from what runs in one go.
+    /// In visits of functions that run together.
     pub together: BeforeAfter,
     /// In visits as if each function ran alone.
     pub alone: BeforeAfter,
@@ -105,8 +106,8 @@ pub struct BeforeAfter {
 }
 
 impl BeforeAfter {
-    /// Two numbers to so many parts of one.
-    pub(crate) fn rounded(before: f64, after: f64, parts: f64) -> Self {
+    /// Two numbers rounded to so many parts of one.
+    pub(crate) fn round_to(before: f64, after: f64, parts: f64) -> Self {
         Self { before: rounded(before, parts), after: rounded(after, parts) }
     }
 }
@@ -123,16 +124,16 @@ pub struct SizeForecast {
     pub before: u64,
     /// In the chosen one.
     pub after: u64,
-    /// What the kernel's allocator takes for the declared layout.
+    /// Bytes the kernel's allocator takes for the declared layout.
     #[serde(default)]
     pub slab_before: u64,
-    /// What it takes for the chosen one.
+    /// Bytes it takes for the chosen one.
     #[serde(default)]
     pub slab_after: u64,
 }
 
 impl SizeForecast {
-    /// With what the allocator takes for either size.
+    /// With the slab classes of both sizes.
     pub(crate) fn new(build: Option<String>, build_line: u64, before: u64, after: u64) -> Self {
         let (slab_before, slab_after) = (slab_class(before), slab_class(after));
         Self { build, build_line, before, after, slab_before, slab_after }
@@ -144,7 +145,7 @@ impl SizeForecast {
 pub struct Group {
     /// How it is used.
     pub kind: GroupKind,
-    /// Declared indices in order of place.
+    /// Declared indices by offset.
     pub members: Vec<usize>,
     /// Bytes from its first member to the end of its last.
     pub bytes: u64,
@@ -158,7 +159,7 @@ pub struct Group {
     pub alignment: GroupAlignment,
     /// Why.
     pub why: String,
-    /// What aligning it costs; empty for a cold group.
+    /// Padding that aligning it costs; empty for a cold group.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub padding: Vec<Padding>,
 }
@@ -204,16 +205,17 @@ pub struct Padding {
 pub enum BuildJudged {
     /// They were.
     Yes,
-    /// It places every order like one that is judged, so that its figures are the same.
-    Alike,
+    /// It places every order like a build that is judged, so its figures are the same.
+    #[serde(rename = "alike")]
+    Equivalent,
     /// They weren't.
     No,
 }
 
-/// What became of another build of a struct.
+/// A note on another build of a struct.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BuildNote {
-    /// What it is called.
+    /// Its name.
     pub build: String,
     /// Cacheline size in bytes it was compiled for.
     pub line: u64,
@@ -222,7 +224,7 @@ pub struct BuildNote {
     pub size: Option<u64>,
     /// Whether orders were judged in it.
     pub judged: BuildJudged,
-    /// The build it is like, or why it wasn't judged.
+    /// The build it is equivalent to, or why it wasn't judged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// Declared indices of members it doesn't have.
@@ -233,7 +235,7 @@ pub struct BuildNote {
     pub extra: Vec<String>,
 }
 
-/// A number to so many parts of one.
+/// Rounds a number to so many parts of one.
 pub(crate) fn rounded(number: f64, parts: f64) -> f64 {
     (number * parts).round() / parts
 }

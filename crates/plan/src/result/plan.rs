@@ -18,7 +18,7 @@ pub struct Plan {
     pub format: String,
     /// Format version.
     pub version: u32,
-    /// What the orders rest on.
+    /// The basis of the orders.
     #[serde(default, skip_serializing_if = "Basis::is_profile")]
     pub basis: Basis,
     /// Line sizes in bytes that were judged.
@@ -29,14 +29,14 @@ pub struct Plan {
     pub structs: Vec<StructPlan>,
 }
 
-/// What the orders of a plan rest on.
+/// The basis of the orders of a plan.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Basis {
-    /// A profile tells which members are touched, and which together.
+    /// A profile: which members are touched, and which together.
     #[default]
     Profile,
-    /// The layout alone: an order is smaller, and nothing is known of what is hot.
+    /// The layout alone: orders are smaller, hot members aren't known.
     Layout,
 }
 
@@ -46,7 +46,7 @@ impl Basis {
     }
 }
 
-/// What came of a struct.
+/// The outcome for a struct.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
@@ -55,7 +55,7 @@ pub enum Outcome {
     /// No order is worth a change; `chosen` equals `declared`.
     #[default]
     NoGain,
-    /// The members can't be reordered, or the recording can't tell how; `chosen` equals `declared`.
+    /// The members can't be reordered, or the recording doesn't show how; `chosen` equals `declared`.
     Refused,
     /// Advice needs more samples; `chosen` equals `declared`.
     TooFewSamples,
@@ -68,13 +68,13 @@ pub struct StructPlan {
     pub name: String,
     /// [`Layout::fingerprint`] of the declared layout.
     pub fingerprint: u64,
-    /// File that declares it, if debug info tells.
+    /// File that declares it, if debug info has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
     /// Line that declares it, 0 when unknown.
     #[serde(default)]
     pub line: u32,
-    /// What came of it.
+    /// The outcome.
     pub outcome: Outcome,
     /// Why, unless members move; then what it costs to keep pins that the declared order breaks, if anything.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -92,49 +92,50 @@ pub struct StructPlan {
     /// Sizes of the struct.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sizes: Vec<SizeForecast>,
-    /// What became of each other build that orders should be judged in.
+    /// Notes on the other builds that orders should be judged in.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub builds: Vec<BuildNote>,
-    /// Members that share lines in the chosen order, in order of place.
+    /// Members that share lines in the chosen order, by offset.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<Group>,
     /// Structs whose size changes with this one's, because they hold it by value.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub embedded_in: Vec<Embedding>,
-    /// Members that change places among the others, in declared order.
+    /// Members that move among the others, in declared order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub moved: Vec<MovedMember>,
     /// Members that may not move freely, in declared order.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub held: Vec<HeldMember>,
-    /// What became of the pins about cachelines, and of others that the declared layout breaks.
+    #[serde(default, skip_serializing_if = "Vec::is_empty", rename = "held")]
+    pub constraints: Vec<ConstrainedMember>,
+    /// Whether the pins about cachelines, and others that the declared layout breaks, are kept.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pins: Vec<PinReport>,
-    /// What else a reader should know, a sentence each.
+    /// Further notes, a sentence each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// Configurations without some members in which the order takes more cachelines than the declared one, a sentence each.
+    /// Configurations without some members in which the order takes more cachelines than the declared one, a
+    /// sentence each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub grows: Vec<String>,
     /// Samples of the struct.
     pub samples: u64,
     /// Samples that advice needs at least.
     pub needed: u64,
-    /// What the visits rest on.
+    /// The evidence for the visits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evidence: Option<VisitEvidence>,
     /// How sure the search is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub search: Option<SearchReport>,
-    /// What holds on samples left out, and what comes again when time is drawn anew, if asked for.
+    /// Cross-validation and block bootstrap, if asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confidence: Option<Confidence>,
-    /// What the cost of the declared and of the chosen order is made of.
+    /// The terms of the cost of the declared and of the chosen order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub terms: Vec<Term>,
 }
 
-/// Top-level members in order of place.
+/// Top-level members by offset.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Arrangement {
     /// Size of the struct in bytes.
@@ -143,10 +144,10 @@ pub struct Arrangement {
     pub members: Vec<PlacedMember>,
 }
 
-/// A member in its place.
+/// A member with its offset.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlacedMember {
-    /// Its index in declared order, which also tells unnamed members apart.
+    /// Its index in declared order, which also identifies unnamed members.
     pub index: usize,
     /// Name; absent for an anonymous struct or union.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -179,13 +180,13 @@ pub struct Embedding {
     pub before: u64,
     /// Size with the chosen order.
     pub after: u64,
-    /// What the kernel's allocator takes for it as declared.
+    /// Bytes the kernel's allocator takes for it as declared.
     pub slab_before: u64,
-    /// What it takes with the chosen order.
+    /// Bytes it takes with the chosen order.
     pub slab_after: u64,
 }
 
-/// A member that changes its place, and why.
+/// A member that moves, and why.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct MovedMember {
     /// Index in declared order.
@@ -218,7 +219,7 @@ pub struct MovedMember {
 
 /// A member that may not move freely, and why.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct HeldMember {
+pub struct ConstrainedMember {
     /// Index in declared order.
     pub index: usize,
     /// Why.
@@ -272,7 +273,7 @@ impl Plan {
     }
 
     /// The plan of a struct.
-    pub fn struct_named(&self, name: &str) -> Option<&StructPlan> {
+    pub fn find_struct(&self, name: &str) -> Option<&StructPlan> {
         self.structs.iter().find(|plan| plan.name == name)
     }
 }
@@ -306,7 +307,7 @@ impl StructPlan {
         for (planned, member) in self.chosen.members.iter().zip(&placed.members) {
             let bit_offset = planned.bit_offset.unwrap_or_else(|| planned.offset.saturating_mul(8));
             if bit_offset != member.bit_offset {
-                return Err(PlanError::OtherPlace {
+                return Err(PlanError::OtherOffset {
                     name: self.name.clone(),
                     index: planned.index,
                     planned: bit_offset,
@@ -339,7 +340,7 @@ impl Arrangement {
 }
 
 /// A plan that leaves the struct as it is declared.
-pub(crate) fn unchanged(layout: &Layout, outcome: Outcome, reason: &str) -> StructPlan {
+pub(crate) fn unchanged_plan(layout: &Layout, outcome: Outcome, reason: &str) -> StructPlan {
     let declared = Arrangement::new(layout, 0..layout.members.len());
     StructPlan {
         name: layout.name.clone(),
@@ -354,10 +355,12 @@ pub(crate) fn unchanged(layout: &Layout, outcome: Outcome, reason: &str) -> Stru
     }
 }
 
-pub(crate) fn held(constraints: &Constraints) -> Vec<HeldMember> {
+pub(crate) fn constrained_members(constraints: &Constraints) -> Vec<ConstrainedMember> {
     let units = constraints.units.iter();
-    let members = units.flat_map(|unit| unit.members.iter().map(|index| (*index, unit.hold.as_ref())));
-    members.filter_map(|(index, hold)| Some(HeldMember { index, reason: hold?.reason.clone() })).collect()
+    let members = units.flat_map(|unit| unit.members.iter().map(|index| (*index, unit.constraint.as_ref())));
+    members
+        .filter_map(|(index, hold)| Some(ConstrainedMember { index, reason: hold?.reason.clone() }))
+        .collect()
 }
 
 /// Why a plan can't be used.
@@ -366,7 +369,7 @@ pub enum PlanError {
     /// Something else than a plan.
     #[error("format is {0:?}, not {FORMAT:?}")]
     Format(String),
-    /// A plan of another time.
+    /// A plan of another version.
     #[error("plan version is {0}; this program reads version {VERSION}")]
     Version(u32),
     /// The struct has changed since, or is another one.
@@ -388,7 +391,7 @@ pub enum PlanError {
     #[error(
         "struct {name}: member {index} is planned at bit {planned}, but its order puts it at bit {placed}"
     )]
-    OtherPlace {
+    OtherOffset {
         /// Tag.
         name: String,
         /// Declared index of the member.

@@ -1,41 +1,43 @@
 //! Replica exchange.
 //!
-//! A chain holds one order per temperature and lets neighbours exchange theirs (Swendsen and Wang, 1986): hot ones
-//! rearrange whole lines, cold ones settle details. Between exchanges, replicas know nothing of each other: two workers
-//! share them, each with random numbers of its own, so that the number of threads doesn't matter.
+//! A chain holds one order per temperature and exchanges those of neighbours (Swendsen and Wang, 1986): hot
+//! ones rearrange whole lines, cold ones settle details. Between exchanges, replicas know nothing of each
+//! other: two workers share them, each with random numbers of its own, so that the number of threads doesn't
+//! matter.
 
 use super::order::CostedOrder;
-use crate::cost::{Memo, OrderState, Problem};
+use crate::cost::{LineCostCache, OrderState, Problem};
 use crate::random::{Random, mix};
+use crate::search::move_selector::MoveSelector;
 use crate::search::moves::Move;
-use crate::search::repertoire::Repertoire;
-use crate::search::{Mover, Trades};
+use crate::search::{LineExchanges, MoveGenerator};
 
-/// Random moves per replica that tell how hot is hot.
+/// Random moves per replica that calibrate temperatures.
 const PROBES: usize = 200;
 /// Coldest temperature, as a share of what one costly move in twenty costs less than.
 const COLD: f64 = 0.25;
 pub(crate) const REPLICAS: usize = 6;
-/// What a replica tries between exchanges, placed byte by byte; and trades, without which chains end in worse orders.
+/// Moves a replica tries between exchanges, placed byte by byte; and line exchanges, without which chains end
+/// in worse orders.
 const MOVES: usize = 200;
-const TRADES: usize = 20;
+const LINE_EXCHANGES: usize = 20;
 /// Quantiles of the exponential distribution in use.
 const QUANTILES: usize = 1024;
 
-pub(crate) struct Chain<'p> {
+pub(crate) struct ReplicaExchange<'p> {
     /// Replicas from hot to cold in turns, so that neighbours are at different workers.
-    even: Worker<'p>,
-    odd: Worker<'p>,
+    even: ReplicaWorker<'p>,
+    odd: ReplicaWorker<'p>,
     exponential: Vec<f64>,
     random: Random,
 }
 
-/// Every second replica, and what trying moves takes.
-struct Worker<'p> {
+/// Every second replica, with its move generators.
+struct ReplicaWorker<'p> {
     replicas: Vec<Replica<'p>>,
-    mover: Mover,
-    trades: Trades<'p>,
-    memo: Memo,
+    mover: MoveGenerator,
+    exchanges: LineExchanges<'p>,
+    memo: LineCostCache,
     random: Random,
     best: CostedOrder,
 }
@@ -43,22 +45,24 @@ struct Worker<'p> {
 struct Replica<'p> {
     state: OrderState<'p>,
     temperature: f64,
-    repertoire: Repertoire,
+    repertoire: MoveSelector,
 }
 
-impl<'p> Chain<'p> {
-    /// A chain whose replicas begin with orders, the hottest with the first; the last ones stand for those missing.
+impl<'p> ReplicaExchange<'p> {
+    /// A chain whose replicas begin with orders, the hottest with the first; the last ones stand for those
+    /// missing.
     pub(crate) fn new(problem: &'p Problem<'p>, start: &[usize], orders: &[Vec<usize>], seed: u64) -> Self {
         let order = |replica: usize| orders.get(replica).or(orders.last()).map_or(start, Vec::as_slice);
         let skipped = orders.len().saturating_sub(REPLICAS);
         let worker = |number: usize| {
             let orders = (skipped + number..skipped + REPLICAS).step_by(2).map(order);
-            Worker::new(problem, start, orders, Random::new(mix(seed ^ (number as u64 + 1))))
+            ReplicaWorker::new(problem, start, orders, Random::new(mix(seed ^ (number as u64 + 1))))
         };
         Self { even: worker(0), odd: worker(1), exponential: exponential(), random: Random::new(mix(seed)) }
     }
 
-    /// Sets temperatures by what random moves cost: hot enough to undo half of them, cold enough to undo hardly any.
+    /// Sets temperatures by what random moves cost: hot enough to undo half of them, cold enough to undo
+    /// hardly any.
     fn calibrate(&mut self, hot: f64) {
         let (even, odd) = rayon::join(|| self.even.probe(), || self.odd.probe());
         let mut increases = [even, odd].concat();
@@ -74,7 +78,8 @@ impl<'p> Chain<'p> {
         }
     }
 
-    /// The cheapest order found. `hot`: the hottest temperature, as a share of what half of costly moves exceed.
+    /// The cheapest order found. `hot`: the hottest temperature, as a share of what half of costly moves
+    /// exceed.
     pub(crate) fn run(mut self, rounds: usize, hot: f64) -> CostedOrder {
         self.calibrate(hot);
         for round in 0..rounds {
@@ -100,34 +105,41 @@ impl<'p> Chain<'p> {
     }
 }
 
-impl<'p> Worker<'p> {
+impl<'p> ReplicaWorker<'p> {
     fn new<'o>(
         problem: &'p Problem<'p>,
         start: &[usize],
         orders: impl Iterator<Item = &'o [usize]>,
         random: Random,
     ) -> Self {
-        let mut memo = Memo::default();
+        let mut memo = LineCostCache::default();
         let replicas = orders.map(|order| Replica {
             state: OrderState::new(problem, order, &mut memo),
             temperature: 1.0,
-            repertoire: Repertoire::default(),
+            repertoire: MoveSelector::default(),
         });
         let replicas: Vec<Replica<'p>> = replicas.collect();
         let mut best = CostedOrder { order: start.to_vec(), cost: u64::MAX };
-        replicas.iter().for_each(|replica| best.take(&replica.state, true));
-        Self { mover: Mover::new(problem), trades: Trades::new(problem), memo, replicas, random, best }
+        replicas.iter().for_each(|replica| best.take_if_cheaper(&replica.state, true));
+        Self {
+            mover: MoveGenerator::new(problem),
+            exchanges: LineExchanges::new(problem),
+            memo,
+            replicas,
+            random,
+            best,
+        }
     }
 
-    /// By how much random moves, and trades, increase the cost, where they do.
+    /// Cost increases of random moves and line exchanges.
     fn probe(&mut self) -> Vec<u64> {
         let mut increases = Vec::new();
         for number in 0..self.replicas.len() {
-            self.trades.load(&self.replicas[number].state, &mut self.memo);
+            self.exchanges.load(&self.replicas[number].state, &mut self.memo);
             for _ in 0..PROBES {
                 increases.extend(self.probe_move(number));
-                let trade = self.trades.probe(&mut self.random, &mut self.memo);
-                increases.extend(trade.filter(|increase| *increase > 0.0).map(|increase| increase as u64));
+                let exchange = self.exchanges.probe(&mut self.random, &mut self.memo);
+                increases.extend(exchange.filter(|increase| *increase > 0.0).map(|increase| increase as u64));
             }
         }
         increases
@@ -137,7 +149,7 @@ impl<'p> Worker<'p> {
         let before = self.replicas[number].state.cost();
         let kind = self.replicas[number].repertoire.draw(&mut self.random);
         let drawn = self.mover.draw(&self.replicas[number].state, kind, &mut self.random)?;
-        let moved = self.make(number, drawn, f64::INFINITY);
+        let moved = self.apply(number, drawn, f64::INFINITY);
         let after = self.replicas[number].state.cost();
         if moved {
             self.replicas[number].state.undo();
@@ -148,57 +160,59 @@ impl<'p> Worker<'p> {
     fn round(&mut self, exponential: &[f64]) {
         for number in 0..self.replicas.len() {
             for _ in 0..MOVES {
-                self.step(number, exponential);
+                self.try_move(number, exponential);
             }
-            self.trade(number, exponential);
+            self.try_line_exchanges(number, exponential);
             self.replicas[number].repertoire.adapt();
         }
     }
 
-    /// What a kept move may cost: probability `min(1, exp(-increase / temperature))` (Metropolis et al., 1953).
+    /// The cost increase that a move may have: probability `min(1, exp(-increase / temperature))` (Metropolis
+    /// et al., 1953).
     #[inline]
     fn bound(&mut self, number: usize, exponential: &[f64]) -> f64 {
         self.replicas[number].temperature * exponential[self.random.below(QUANTILES)]
     }
 
-    fn step(&mut self, number: usize, exponential: &[f64]) {
+    fn try_move(&mut self, number: usize, exponential: &[f64]) {
         let kind = self.replicas[number].repertoire.draw(&mut self.random);
         let drawn = self.mover.draw(&self.replicas[number].state, kind, &mut self.random);
         let moved = drawn.is_some_and(|drawn| {
             let bound = self.bound(number, exponential);
-            self.make(number, drawn, bound)
+            self.apply(number, drawn, bound)
         });
         self.replicas[number].repertoire.count(kind, moved);
-        self.best.take(&self.replicas[number].state, moved);
+        self.best.take_if_cheaper(&self.replicas[number].state, moved);
     }
 
     /// Makes a move if the cost rises by less than `bound`.
     #[inline]
-    fn make(&mut self, number: usize, drawn: Move, bound: f64) -> bool {
+    fn apply(&mut self, number: usize, drawn: Move, bound: f64) -> bool {
         let state = &mut self.replicas[number].state;
         match drawn {
-            Move::Replace(first) => state.replace_below(first, &self.mover.units, &mut self.memo, bound),
-            Move::Exchange(one, other) => state.exchange_below(one, other, &mut self.memo, bound),
+            Move::Replace(first) => state.try_replace(first, &self.mover.units, &mut self.memo, bound),
+            Move::Exchange(this, other) => state.try_exchange(this, other, &mut self.memo, bound),
         }
     }
 
-    /// Tries trades between lines, and keeps what they come to if it is worth what they promised.
-    fn trade(&mut self, number: usize, exponential: &[f64]) {
-        self.trades.load(&self.replicas[number].state, &mut self.memo);
-        for _ in 0..TRADES {
+    /// Tries exchanges between lines, and keeps the resulting order if its cost is as predicted.
+    fn try_line_exchanges(&mut self, number: usize, exponential: &[f64]) {
+        self.exchanges.load(&self.replicas[number].state, &mut self.memo);
+        for _ in 0..LINE_EXCHANGES {
             let bound = self.bound(number, exponential);
-            self.trades.step(&mut self.random, &mut self.memo, bound);
+            self.exchanges.try_exchange(&mut self.random, &mut self.memo, bound);
         }
-        let bound = self.bound(number, exponential) + self.trades.change();
+        let bound = self.bound(number, exponential) + self.exchanges.total_change();
         let state = &mut self.replicas[number].state;
-        if let Some(order) = self.trades.order(state) {
-            let moved = state.replace_below(0, order, &mut self.memo, bound.max(0.0));
-            self.best.take(state, moved);
+        if let Some(order) = self.exchanges.exchanged_order(state) {
+            let moved = state.try_replace(0, order, &mut self.memo, bound.max(0.0));
+            self.best.take_if_cheaper(state, moved);
         }
     }
 }
 
-/// The number whose `degree`th power is `value` below 1, by bisection: library powers differ between machines.
+/// The number whose `degree`th power is `value` below 1, by bisection: library powers differ between
+/// machines.
 fn root(value: f64, degree: usize) -> f64 {
     let (mut low, mut high) = (0.0_f64, 1.0_f64);
     for _ in 0..64 {

@@ -1,6 +1,6 @@
-//! Visits as sets of what lies on one line in every order.
+//! Visits as sets of chunks: bytes that lie on one line in every order.
 
-use crate::cost::{Problem, View};
+use crate::cost::{LineConfiguration, Problem};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Bytes that lie on one line in every order, or several such of one unit that the same visits touch.
@@ -9,7 +9,7 @@ pub struct Chunk {
     /// Bits of all of it.
     pub bits: u64,
     /// Bits that are sure to be on one line.
-    pub piece: u64,
+    pub line_bits: u64,
 }
 
 /// Visits as sets of chunks.
@@ -20,16 +20,16 @@ pub struct Chunks {
     /// Sets of them, sorted, with weights; no set twice.
     pub visits: Vec<(Vec<usize>, u64)>,
     /// Bits of a line.
-    pub line: u64,
+    pub line_size: u64,
 }
 
-pub(super) fn chunks(problem: &Problem<'_>, view: &View) -> Chunks {
-    let mut found = Chunks { line: view.line() * 8, ..Chunks::default() };
-    let mut of_cell: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+pub(super) fn split_visits(problem: &Problem<'_>, configuration: &LineConfiguration) -> Chunks {
+    let mut found = Chunks { line_size: configuration.line() * 8, ..Chunks::default() };
+    let mut chunks_of_range: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for unit in 0..problem.constraints.units.len() {
-        for (chunk, cells) in unit_chunks(problem, view, unit) {
-            for cell in cells {
-                of_cell.entry(cell as usize).or_default().push(found.chunks.len());
+        for (chunk, ranges) in unit_chunks(problem, configuration, unit) {
+            for range in ranges {
+                chunks_of_range.entry(range as usize).or_default().push(found.chunks.len());
             }
             found.chunks.push(chunk);
         }
@@ -37,7 +37,7 @@ pub(super) fn chunks(problem: &Problem<'_>, view: &View) -> Chunks {
     let mut visits: BTreeMap<BTreeSet<usize>, u64> = BTreeMap::new();
     for (set, weight) in problem.visits.sets() {
         let chunks: BTreeSet<usize> =
-            set.iter().filter_map(|cell| of_cell.get(cell)).flatten().copied().collect();
+            set.iter().filter_map(|range| chunks_of_range.get(range)).flatten().copied().collect();
         if !chunks.is_empty() {
             *visits.entry(chunks).or_default() += weight;
         }
@@ -46,32 +46,40 @@ pub(super) fn chunks(problem: &Problem<'_>, view: &View) -> Chunks {
     found
 }
 
-/// The touched chunks of a unit, with the cells on each.
-fn unit_chunks(problem: &Problem<'_>, view: &View, unit: usize) -> Vec<(Chunk, BTreeSet<u32>)> {
-    let parts = &problem.parts_in[view.build][unit];
-    let Some(build) = problem.builds.get(view.build).filter(|_| !parts.is_empty()) else {
+/// The touched chunks of a unit, with the touched ranges on each.
+fn unit_chunks(
+    problem: &Problem<'_>,
+    configuration: &LineConfiguration,
+    unit: usize,
+) -> Vec<(Chunk, BTreeSet<u32>)> {
+    let touched_bits = &problem.touched_bits[configuration.build][unit];
+    let Some(build) = problem.builds.get(configuration.build).filter(|_| !touched_bits.is_empty()) else {
         return Vec::new();
     };
-    let bits = build.bits(unit);
+    let bits = build.unit_bits(unit);
     let Some(granule) = build.granule(unit) else {
-        // Where members begin in the unit depends on its place; only that they don't overlap is sure.
-        let part = |start: u64, end: u64| end.min(bits).saturating_sub(start.min(bits));
-        let chunk = |start, end| Chunk { bits: part(start, end), piece: part(start, end).min(8) };
-        return parts.iter().map(|of| (chunk(of.start, of.end), BTreeSet::from([of.cell]))).collect();
+        // Where members begin in the unit depends on its offset; only that they don't overlap is sure.
+        let clamp_bits = |start: u64, end: u64| end.min(bits).saturating_sub(start.min(bits));
+        let chunk =
+            |start, end| Chunk { bits: clamp_bits(start, end), line_bits: clamp_bits(start, end).min(8) };
+        return touched_bits
+            .iter()
+            .map(|touch| (chunk(touch.start, touch.end), BTreeSet::from([touch.range])))
+            .collect();
     };
-    let granule = view.granule(granule);
+    let granule = configuration.line_granule(granule);
     let mut by_granule: BTreeMap<u64, BTreeSet<u32>> = BTreeMap::new();
-    for part in parts.iter().filter(|part| part.end > part.start) {
-        for number in part.start / granule..=(part.end - 1) / granule {
-            by_granule.entry(number).or_default().insert(part.cell);
+    for touch in touched_bits.iter().filter(|touch| touch.end > touch.start) {
+        for number in touch.start / granule..=(touch.end - 1) / granule {
+            by_granule.entry(number).or_default().insert(touch.range);
         }
     }
     let mut chunks: Vec<(Chunk, BTreeSet<u32>)> = Vec::new();
-    for (number, cells) in by_granule {
+    for (number, ranges) in by_granule {
         let held = granule.min(bits.saturating_sub(number * granule));
-        match chunks.last_mut().filter(|(_, last)| *last == cells) {
+        match chunks.last_mut().filter(|(_, last)| *last == ranges) {
             Some((chunk, _)) => chunk.bits += held,
-            None => chunks.push((Chunk { bits: held, piece: held }, cells)),
+            None => chunks.push((Chunk { bits: held, line_bits: held }, ranges)),
         }
     }
     chunks

@@ -1,46 +1,47 @@
 //! The cheapest of all orders, where they are few.
 
-use crate::cost::{Memo, OrderState, Problem};
+use crate::cost::{LineCostCache, OrderState, Problem};
 use crate::search::CostedOrder;
 
 /// Most orders that are tried one by one: 7!.
-const MOST: u64 = 5_040;
+const MAX_ORDERS: u64 = 5_040;
 
-/// The cheapest order, if there are few; of equally cheap ones the first in lexicographic order of declared places.
-pub fn try_all(problem: &Problem<'_>, start: &[usize]) -> Option<CostedOrder> {
-    if count(problem, start) > MOST {
+/// The cheapest order, if there are few; of equally cheap ones the lexicographically first.
+pub fn search_all_orders(problem: &Problem<'_>, start: &[usize]) -> Option<CostedOrder> {
+    if count_orders(problem, start) > MAX_ORDERS {
         return None;
     }
-    let mut memo = Memo::default();
+    let mut memo = LineCostCache::default();
     let mut state = OrderState::new(problem, start, &mut memo);
     let mut best = CostedOrder { order: start.to_vec(), cost: u64::MAX };
-    best.take(&state, true);
+    best.take_if_cheaper(&state, true);
     let mut order = start.to_vec();
-    while next(problem, &mut order) {
+    while next_order(problem, &mut order) {
         if problem.constraints.check(&order).is_ok() {
             state.reset(&order, &mut memo);
-            best.take(&state, true);
+            best.take_if_cheaper(&state, true);
         }
     }
     Some(best)
 }
 
 /// How many orders keep to their regions.
-fn count(problem: &Problem<'_>, order: &[usize]) -> u64 {
+fn count_orders(problem: &Problem<'_>, order: &[usize]) -> u64 {
     let region = |unit: &usize| problem.constraints.units[*unit].region;
-    let runs = order.chunk_by(|one, other| region(one) == region(other));
+    let runs = order.chunk_by(|this, other| region(this) == region(other));
     runs.flat_map(|run| 1..=run.len() as u64).fold(1, u64::saturating_mul)
 }
 
-/// The next order, by each region's units lexicographically, regions like digits; ends when all are sorted downwards.
-fn next(problem: &Problem<'_>, order: &mut [usize]) -> bool {
+/// The next order, by each region's units lexicographically, regions like digits; ends when all are sorted
+/// downwards.
+fn next_order(problem: &Problem<'_>, order: &mut [usize]) -> bool {
     let region = |unit: &usize| problem.constraints.units[*unit].region;
-    let runs: Vec<&mut [usize]> = order.chunk_by_mut(|one, other| region(one) == region(other)).collect();
-    runs.into_iter().rev().any(permute)
+    let runs: Vec<&mut [usize]> = order.chunk_by_mut(|this, other| region(this) == region(other)).collect();
+    runs.into_iter().rev().any(next_permutation)
 }
 
 /// The next permutation; the first one again behind the last.
-fn permute(units: &mut [usize]) -> bool {
+fn next_permutation(units: &mut [usize]) -> bool {
     let Some(pivot) = (1..units.len()).rev().find(|place| units[place - 1] < units[*place]) else {
         units.reverse();
         return false;
@@ -58,14 +59,14 @@ mod tests {
     #[test]
     fn permutations_come_once_each() {
         let mut units = [0, 1, 2, 3];
-        let mut seen = vec![units];
-        while permute(&mut units) {
-            seen.push(units);
+        let mut permutations = vec![units];
+        while next_permutation(&mut units) {
+            permutations.push(units);
         }
-        assert_eq!(seen.len(), 24);
+        assert_eq!(permutations.len(), 24);
         assert_eq!(units, [0, 1, 2, 3]);
-        seen.sort_unstable();
-        seen.dedup();
-        assert_eq!(seen.len(), 24);
+        permutations.sort_unstable();
+        permutations.dedup();
+        assert_eq!(permutations.len(), 24);
     }
 }

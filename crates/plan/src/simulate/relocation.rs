@@ -1,4 +1,4 @@
-//! Objects moved to places of their own, members rearranged.
+//! Objects moved to addresses of their own, members rearranged.
 
 use crate::result::{Arrangement, StructPlan};
 
@@ -10,10 +10,10 @@ pub struct TraceObject {
     /// Bytes.
     pub size: u64,
     /// Index of its struct.
-    pub of: usize,
+    pub struct_index: usize,
 }
 
-/// Where the bytes of a struct go.
+/// New offsets of the bytes of a struct.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rearrangement {
     size: u64,
@@ -23,13 +23,13 @@ pub struct Rearrangement {
 
 impl Rearrangement {
     /// The layout as declared.
-    pub fn declared(of: &StructPlan) -> Self {
-        Self::between(&of.declared, &of.declared)
+    pub fn declared(plan: &StructPlan) -> Self {
+        Self::between(&plan.declared, &plan.declared)
     }
 
     /// From the declared layout to the chosen one.
-    pub fn chosen(of: &StructPlan) -> Self {
-        Self::between(&of.declared, &of.chosen)
+    pub fn chosen(plan: &StructPlan) -> Self {
+        Self::between(&plan.declared, &plan.chosen)
     }
 
     fn between(from: &Arrangement, to: &Arrangement) -> Self {
@@ -45,7 +45,7 @@ impl Rearrangement {
         Self { size: to.size, to: places }
     }
 
-    fn place(&self, offset: u64) -> u64 {
+    fn map_offset(&self, offset: u64) -> u64 {
         self.to.get(offset as usize).map_or(offset, |place| u64::from(*place))
     }
 }
@@ -58,24 +58,25 @@ pub struct Relocation<'r> {
     structs: &'r [Rearrangement],
 }
 
-/// A place in an object.
+/// A relocated address in an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Placed {
+pub(super) struct RelocatedAddress {
     pub(super) object: usize,
-    pub(super) of: usize,
+    pub(super) struct_index: usize,
     pub(super) offset: u64,
     pub(super) address: u64,
 }
 
 impl<'r> Relocation<'r> {
-    /// Gives every object a place: by struct a region, in it steps of the size class an allocator would take.
+    /// Gives every object an address: a region for each struct, in it steps of the size class an allocator
+    /// would take.
     pub fn new(objects: &[TraceObject], structs: &'r [Rearrangement]) -> Self {
         let mut next: Vec<u64> = (1..=structs.len() as u64).map(|number| number << 44).collect();
         let mut sorted: Vec<TraceObject> = objects.to_vec();
-        sorted.sort_unstable_by_key(|object| (object.base, object.of));
+        sorted.sort_unstable_by_key(|object| (object.base, object.struct_index));
         let placed = sorted.into_iter().filter_map(|object| {
-            let size = structs.get(object.of)?.size;
-            let place = next.get_mut(object.of)?;
+            let size = structs.get(object.struct_index)?.size;
+            let place = next.get_mut(object.struct_index)?;
             let base = *place;
             *place += size_class(size);
             Some((object, base))
@@ -84,7 +85,7 @@ impl<'r> Relocation<'r> {
     }
 
     /// Where an address is, if it is in an object.
-    pub(super) fn place(&self, address: u64) -> Option<Placed> {
+    pub(super) fn relocate(&self, address: u64) -> Option<RelocatedAddress> {
         let past = self.objects.partition_point(|(object, _)| object.base <= address);
         let number = past.checked_sub(1)?;
         let (object, base) = self.objects.get(number)?;
@@ -92,8 +93,13 @@ impl<'r> Relocation<'r> {
         if inside >= object.size {
             return None;
         }
-        let offset = self.structs.get(object.of)?.place(inside);
-        Some(Placed { object: number, of: object.of, offset, address: base + offset })
+        let offset = self.structs.get(object.struct_index)?.map_offset(inside);
+        Some(RelocatedAddress {
+            object: number,
+            struct_index: object.struct_index,
+            offset,
+            address: base + offset,
+        })
     }
 }
 
@@ -127,8 +133,8 @@ mod tests {
         let from = arrangement(24, &[(0, 0, 4), (1, 8, 8), (2, 16, 4)]);
         let to = arrangement(16, &[(1, 0, 8), (0, 8, 4), (2, 12, 4)]);
         let moved = Rearrangement::between(&from, &to);
-        assert_eq!([0, 3, 8, 15, 19].map(|byte| moved.place(byte)), [8, 11, 0, 7, 15]);
-        assert_eq!(moved.place(4), 4);
+        assert_eq!([0, 3, 8, 15, 19].map(|byte| moved.map_offset(byte)), [8, 11, 0, 7, 15]);
+        assert_eq!(moved.map_offset(4), 4);
     }
 
     #[test]
@@ -136,10 +142,12 @@ mod tests {
         let from = arrangement(16, &[(0, 0, 8), (1, 8, 8)]);
         let to = arrangement(16, &[(1, 0, 8), (0, 8, 8)]);
         let structs = [Rearrangement::between(&from, &to)];
-        let objects =
-            [TraceObject { base: 0x2000, size: 16, of: 0 }, TraceObject { base: 0x1000, size: 16, of: 0 }];
+        let objects = [
+            TraceObject { base: 0x2000, size: 16, struct_index: 0 },
+            TraceObject { base: 0x1000, size: 16, struct_index: 0 },
+        ];
         let relocation = Relocation::new(&objects, &structs);
-        let place = |address| relocation.place(address).map(|placed| (placed.object, placed.address));
+        let place = |address| relocation.relocate(address).map(|placed| (placed.object, placed.address));
         assert_eq!(place(0x1003), Some((0, (1 << 44) + 11)));
         assert_eq!(place(0x2008), Some((1, (1 << 44) + 64)));
         assert_eq!((place(0xfff), place(0x1010), place(0x2010)), (None, None, None));

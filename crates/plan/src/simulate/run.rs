@@ -1,18 +1,19 @@
 //! A run over recorded accesses, counted by blocks of them.
 
-use crate::simulate::relocation::{Placed, Rearrangement, Relocation, TraceObject};
-use fieldline_cachemodel::{Hierarchy, Served};
+use crate::simulate::relocation::{Rearrangement, RelocatedAddress, Relocation, TraceObject};
+use fieldline_cachemodel::{Hierarchy, ServedLevel};
 
-/// Most lines of an object that a visit tells apart; members beyond count with the last.
+/// Most lines of an object that a visit distinguishes; members beyond count with the last.
 const MAX_LINES: u64 = 128;
-/// Odd numbers without pattern (golden ratio of 2^64, primes of xxHash) spread lines over sets; counts are means.
-const SPREADS: [u64; 4] =
+/// Odd multipliers (golden ratio of 2^64, primes of xxHash) that hash lines to sets; counts are means over
+/// them.
+const HASH_MULTIPLIERS: [u64; 4] =
     [0x9e37_79b9_7f4a_7c15, 0xc2b2_ae3d_27d4_eb4f, 0x1656_67b1_9e37_79f9, 0xd6e8_feb8_6659_fd93];
 
 /// One recorded access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TraceAccess {
-    /// Who.
+    /// CPU number.
     pub cpu: usize,
     /// First byte.
     pub address: u64,
@@ -37,7 +38,7 @@ pub struct SimulatedMachine {
     pub block: u64,
 }
 
-/// What was counted of one struct, or of everything else. Misses are means over four ways to spread lines over sets.
+/// Counts of one struct, or of everything else. Misses are means over four hash functions from lines to sets.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ReplayCounts {
     /// Accesses.
@@ -68,12 +69,12 @@ impl ReplayCounts {
         self.modified += other.modified;
     }
 
-    fn count(&mut self, outcome: Served, share: f64) {
-        let if_so = |is_so: bool| if is_so { share } else { 0.0 };
-        self.first_misses += if_so(outcome > Served::First);
-        self.private_misses += if_so(outcome > Served::Second);
-        self.memory += if_so(outcome == Served::Memory);
-        self.modified += if_so(outcome == Served::Modified);
+    fn count(&mut self, outcome: ServedLevel, share: f64) {
+        let share_if = |is_so: bool| if is_so { share } else { 0.0 };
+        self.first_misses += share_if(outcome > ServedLevel::First);
+        self.private_misses += share_if(outcome > ServedLevel::Second);
+        self.memory += share_if(outcome == ServedLevel::Memory);
+        self.modified += share_if(outcome == ServedLevel::Modified);
     }
 }
 
@@ -97,7 +98,8 @@ fn add_all(sums: &mut [ReplayCounts], counts: &[ReplayCounts]) {
     sums.iter_mut().zip(counts).for_each(|(sum, counts)| sum.add(counts));
 }
 
-/// Runs accesses through the machine. `accesses` is called for each way to spread lines and gives the same each time.
+/// Runs accesses through the machine. `accesses` is called for each hash function and gives the same each
+/// time.
 pub fn simulate<I: Iterator<Item = TraceAccess>>(
     machine: &SimulatedMachine,
     objects: &[TraceObject],
@@ -106,19 +108,19 @@ pub fn simulate<I: Iterator<Item = TraceAccess>>(
 ) -> Simulation {
     let relocation = Relocation::new(objects, structs);
     let mut sum = Simulation::default();
-    let none = vec![ReplayCounts::default(); structs.len() + 1];
-    for (number, spread) in SPREADS.into_iter().enumerate() {
-        let run = Run {
+    let empty_counts = vec![ReplayCounts::default(); structs.len() + 1];
+    for (number, hash_multiplier) in HASH_MULTIPLIERS.into_iter().enumerate() {
+        let run = SimulationRun {
             machine,
             relocation: &relocation,
-            hierarchy: Hierarchy::new(machine.cpus, machine.sizes, machine.line, spread),
-            none: &none,
-            visits: vec![Visit::default(); machine.cpus * relocation.objects.len()],
+            hierarchy: Hierarchy::new(machine.cpus, machine.sizes, machine.line, hash_multiplier),
+            empty_counts: &empty_counts,
+            visits: vec![ObjectVisit::default(); machine.cpus * relocation.objects.len()],
             clocks: vec![0; machine.cpus],
             blocks: Vec::new(),
         };
-        let blocks = run.over(accesses(), number == 0);
-        sum.blocks.resize(sum.blocks.len().max(blocks.len()), none.clone());
+        let blocks = run.run(accesses(), number == 0);
+        sum.blocks.resize(sum.blocks.len().max(blocks.len()), empty_counts.clone());
         for (sum, block) in sum.blocks.iter_mut().zip(&blocks) {
             add_all(sum, block);
         }
@@ -127,65 +129,65 @@ pub fn simulate<I: Iterator<Item = TraceAccess>>(
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Visit {
+struct ObjectVisit {
     /// The CPU's count of accesses at the last one to the object; 0: none yet.
     last: u64,
     lines: u128,
 }
 
-struct Run<'r> {
+struct SimulationRun<'r> {
     machine: &'r SimulatedMachine,
     relocation: &'r Relocation<'r>,
     hierarchy: Hierarchy,
-    /// What is counted in a block before it begins: one for each struct, then one for all else.
-    none: &'r [ReplayCounts],
-    visits: Vec<Visit>,
+    /// Zero counts: one for each struct, then one for all else.
+    empty_counts: &'r [ReplayCounts],
+    visits: Vec<ObjectVisit>,
     clocks: Vec<u64>,
     blocks: Vec<Vec<ReplayCounts>>,
 }
 
-impl Run<'_> {
-    /// Goes over all accesses. What does not depend on caches is counted if `is_first`.
-    fn over(mut self, accesses: impl Iterator<Item = TraceAccess>, is_first: bool) -> Vec<Vec<ReplayCounts>> {
-        let mut here = self.none.to_vec();
-        let share = 1.0 / SPREADS.len() as f64;
+impl SimulationRun<'_> {
+    /// Simulates all accesses. Counts that don't depend on caches are made if `is_first`.
+    fn run(mut self, accesses: impl Iterator<Item = TraceAccess>, is_first: bool) -> Vec<Vec<ReplayCounts>> {
+        let mut here = self.empty_counts.to_vec();
+        let share = 1.0 / HASH_MULTIPLIERS.len() as f64;
         let accesses = accesses.filter(|access| access.cpu < self.machine.cpus);
         for (number, access) in (1_u64..).zip(accesses) {
-            let placed = self.relocation.place(access.address);
-            let of = placed.map_or(self.none.len() - 1, |placed| placed.of);
+            let placed = self.relocation.relocate(access.address);
+            let struct_index = placed.map_or(self.empty_counts.len() - 1, |placed| placed.struct_index);
             let address = placed.map_or(access.address, |placed| placed.address);
             if is_first {
-                here[of].accesses += 1;
+                here[struct_index].accesses += 1;
                 self.visit(access.cpu, placed, &mut here);
             }
             let outcome = self.hierarchy.access(access.cpu, address / self.machine.line, access.is_store);
-            here[of].count(outcome, share);
+            here[struct_index].count(outcome, share);
             if number % self.machine.block.max(1) == 0 {
-                self.blocks.push(std::mem::replace(&mut here, self.none.to_vec()));
+                self.blocks.push(std::mem::replace(&mut here, self.empty_counts.to_vec()));
             }
         }
         let objects = &self.relocation.objects;
         for (index, visit) in self.visits.iter_mut().enumerate().filter(|(_, visit)| visit.last != 0) {
-            end(visit, &mut here[objects[index % objects.len()].0.of]);
+            end_visit(visit, &mut here[objects[index % objects.len()].0.struct_index]);
         }
         self.blocks.push(here);
         self.blocks
     }
 
-    fn visit(&mut self, cpu: usize, placed: Option<Placed>, here: &mut [ReplayCounts]) {
+    fn visit(&mut self, cpu: usize, placed: Option<RelocatedAddress>, here: &mut [ReplayCounts]) {
         self.clocks[cpu] += 1;
         let Some(placed) = placed else { return };
         let visit = &mut self.visits[cpu * self.relocation.objects.len() + placed.object];
         if visit.last != 0 && self.clocks[cpu] - visit.last > self.machine.gap {
-            end(visit, &mut here[placed.of]);
+            end_visit(visit, &mut here[placed.struct_index]);
         }
         visit.last = self.clocks[cpu];
         visit.lines |= 1 << (placed.offset / self.machine.line).min(MAX_LINES - 1);
     }
 }
 
-fn end(visit: &mut Visit, counts: &mut ReplayCounts) {
+fn end_visit(visit: &mut ObjectVisit, counts: &mut ReplayCounts) {
     counts.visits += 1;
     counts.lines += u64::from(visit.lines.count_ones());
-    *visit = Visit::default();
+    *visit = ObjectVisit::default();
 }

@@ -1,18 +1,19 @@
-//! Weighted sets of cells that one CPU touches of one object in one go.
+//! Weighted sets of touched ranges, one for each distinct visit.
 
 use std::cmp::Reverse;
 
-/// Visits: different sets of cells, and how often each comes.
+/// Distinct sets of touched ranges with their weights.
 #[derive(Clone, Debug, Default)]
 pub struct Visits {
-    cells: usize,
+    range_count: usize,
     sets: Vec<(Vec<usize>, u64)>,
     total: u64,
 }
 
 impl Visits {
-    /// Visits from sorted sets of cells below `cells`, with weights, in any order; equal sets become one visit.
-    pub fn new(cells: usize, mut sets: Vec<(Vec<usize>, u64)>) -> Self {
+    /// Visits from sorted sets of touched ranges below `ranges`, with weights, in any order; equal sets become
+    /// one visit.
+    pub fn new(range_count: usize, mut sets: Vec<(Vec<usize>, u64)>) -> Self {
         sets.sort_unstable();
         sets.dedup_by(|next, first| {
             let is_same = next.0 == first.0;
@@ -20,15 +21,15 @@ impl Visits {
             is_same
         });
         sets.sort_by_key(|set| Reverse(set.1));
-        Self { cells, total: sets.iter().map(|set| set.1).sum(), sets }
+        Self { range_count, total: sets.iter().map(|set| set.1).sum(), sets }
     }
 
-    /// Cells that a visit may touch.
-    pub(crate) fn cells(&self) -> usize {
-        self.cells
+    /// Ranges that a visit may touch.
+    pub(crate) fn range_count(&self) -> usize {
+        self.range_count
     }
 
-    /// Each set of cells once, with its weight, the heaviest first.
+    /// Each set of touched ranges once, with its weight, the heaviest first.
     pub(crate) fn sets(&self) -> &[(Vec<usize>, u64)] {
         &self.sets
     }

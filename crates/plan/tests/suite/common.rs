@@ -1,12 +1,12 @@
 //! Structs and recordings made up for tests.
 #![allow(dead_code, reason = "each test binary uses a part")]
 
-use fieldline_access::access::{Access, AccessProfile, CpuAccess, Tally, TypeProfile, Window};
-use fieldline_layout::constraint::{Constraints, Wishes, constraints};
+use fieldline_access::access::{Access, AccessProfile, CpuAccess, SampleCount, TypeProfile, Window};
+use fieldline_layout::constraint::{Constraints, PlacementRequests, constraints};
 use fieldline_layout::{Layout, Member};
-use fieldline_plan::cost::{BuildSlots, Problem, Sharing, View};
+use fieldline_plan::cost::{BuildPlacement, LineConfiguration, LineSharing, Problem};
 use fieldline_plan::random::Random;
-use fieldline_plan::visits::{Cells, Visits};
+use fieldline_plan::visits::{TouchedRanges, Visits};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Numbers of members or of bytes that are touched together, and how often.
@@ -16,50 +16,55 @@ pub(crate) type Sets = Vec<(Vec<usize>, u64)>;
 pub(crate) struct Case {
     pub(crate) layout: Layout,
     pub(crate) constraints: Constraints,
-    pub(crate) cells: Cells,
+    pub(crate) ranges: TouchedRanges,
     pub(crate) visits: Visits,
-    pub(crate) sharing: Sharing,
+    pub(crate) sharing: LineSharing,
 }
 
 impl Case {
     /// A struct of which some bytes are touched at all, by visits in these sets.
-    pub(crate) fn new(layout: Layout, bytes: &[u64], sets: &Sets, wishes: &Wishes) -> Self {
-        let constraints = constraints(&layout, wishes).unwrap();
+    pub(crate) fn new(layout: Layout, bytes: &[u64], sets: &Sets, requests: &PlacementRequests) -> Self {
+        let constraints = constraints(&layout, requests).unwrap();
         let access = |offset: &u64| Access { offset: *offset, size: 1, ..Access::default() };
-        let cells = Cells::new(&layout, &constraints, &bytes.iter().map(access).collect::<Vec<_>>());
-        let none = Visits::new(cells.len(), Vec::new());
-        let mut case = Self { layout, constraints, cells, visits: none, sharing: Sharing::default() };
+        let ranges = TouchedRanges::new(&layout, &constraints, &bytes.iter().map(access).collect::<Vec<_>>());
+        let none = Visits::new(ranges.len(), Vec::new());
+        let mut case = Self { layout, constraints, ranges, visits: none, sharing: LineSharing::default() };
         case.visits = case.visits_of(sets);
         case
     }
 
     /// A struct whose members are touched, each at its first byte, in these sets.
-    pub(crate) fn of_members(layout: Layout, sets: &Sets, wishes: &Wishes) -> Self {
+    pub(crate) fn for_members(layout: Layout, sets: &Sets, requests: &PlacementRequests) -> Self {
         let offsets: Vec<u64> = layout.members.iter().map(Member::offset).collect();
         let bytes = |set: &Vec<usize>| set.iter().map(|member| offsets[*member] as usize).collect();
         let sets = sets.iter().map(|(set, weight)| (bytes(set), *weight)).collect();
-        Self::new(layout, &offsets, &sets, wishes)
+        Self::new(layout, &offsets, &sets, requests)
     }
 
     /// Visits to sets of bytes.
     pub(crate) fn visits_of(&self, sets: &Sets) -> Visits {
-        let cells = |set: &[usize]| -> Vec<usize> {
-            let found = set.iter().flat_map(|byte| self.cells.touched(*byte as u64, 1));
+        let ranges = |set: &[usize]| -> Vec<usize> {
+            let found = set.iter().flat_map(|byte| self.ranges.touched(*byte as u64, 1));
             found.collect::<BTreeSet<usize>>().into_iter().collect()
         };
-        Visits::new(self.cells.len(), sets.iter().map(|(set, weight)| (cells(set), *weight)).collect())
+        Visits::new(self.ranges.len(), sets.iter().map(|(set, weight)| (ranges(set), *weight)).collect())
     }
 
-    /// The problem as compilers see it that were told these line sizes, in these views.
-    pub(crate) fn seen(&self, lines: &[u64], views: Vec<View>) -> Problem<'_> {
-        self.seen_by(&self.visits, lines, views)
+    /// The problem for builds with these line sizes, in these configurations.
+    pub(crate) fn problem(&self, lines: &[u64], configurations: Vec<LineConfiguration>) -> Problem<'_> {
+        self.problem_with(&self.visits, lines, configurations)
     }
 
     /// The same with other visits.
-    pub(crate) fn seen_by<'a>(&'a self, visits: &'a Visits, lines: &[u64], views: Vec<View>) -> Problem<'a> {
-        let build = |line: &u64| BuildSlots::new(&self.layout, &self.constraints, 64, *line);
+    pub(crate) fn problem_with<'a>(
+        &'a self,
+        visits: &'a Visits,
+        lines: &[u64],
+        configurations: Vec<LineConfiguration>,
+    ) -> Problem<'a> {
+        let build = |line: &u64| BuildPlacement::new(&self.layout, &self.constraints, 64, *line);
         let builds = lines.iter().map(build).collect();
-        Problem::new(&self.constraints, &self.cells, visits, &self.sharing, builds, views)
+        Problem::new(&self.constraints, &self.ranges, visits, &self.sharing, builds, configurations)
     }
 }
 
@@ -79,13 +84,13 @@ pub(crate) struct Function {
     pub(crate) stores: bool,
 }
 
-/// Functions that run on an object in one go, by index, and how often.
+/// Functions that run on an object together, by index, and how often.
 pub(crate) struct Operation {
     pub(crate) functions: Vec<usize>,
     pub(crate) runs: u64,
 }
 
-/// What a program does to one struct.
+/// Functions of a program and the operations that run them.
 pub(crate) struct Workload {
     pub(crate) functions: Vec<Function>,
     pub(crate) operations: Vec<Operation>,
@@ -93,7 +98,7 @@ pub(crate) struct Workload {
 
 impl Workload {
     /// Operations that touch all of some members each, one function for each member and operation.
-    pub(crate) fn of_sets(sets: &[(Vec<usize>, u64)]) -> Self {
+    pub(crate) fn for_sets(sets: &[(Vec<usize>, u64)]) -> Self {
         let mut workload = Self { functions: Vec::new(), operations: Vec::new() };
         for (set, runs) in sets {
             let first = workload.functions.len();
@@ -110,20 +115,20 @@ impl Workload {
         workload
     }
 
-    /// What sampling one access in about `period` shows.
+    /// The profile from sampling one access in about `period`.
     pub(crate) fn record(&self, layout: &Layout, period: usize) -> AccessProfile {
         let mut random = Random::new(7);
         let mut accesses: BTreeMap<(u64, u64), Access> = BTreeMap::new();
         let mut windows: BTreeMap<Vec<(i32, u32)>, u64> = BTreeMap::new();
         for operation in &self.operations {
             for _ in 0..operation.runs {
-                let mut words = Vec::new();
+                let mut entries = Vec::new();
                 for function in &operation.functions {
-                    self.run(*function, layout, period, &mut random, &mut accesses, &mut words);
+                    self.run(*function, layout, period, &mut random, &mut accesses, &mut entries);
                 }
-                words.sort_unstable();
-                if !words.is_empty() {
-                    *windows.entry(words).or_default() += 1;
+                entries.sort_unstable();
+                if !entries.is_empty() {
+                    *windows.entry(entries).or_default() += 1;
                 }
             }
         }
@@ -137,10 +142,10 @@ impl Workload {
         period: usize,
         random: &mut Random,
         accesses: &mut BTreeMap<(u64, u64), Access>,
-        words: &mut Vec<(i32, u32)>,
+        entries: &mut Vec<(i32, u32)>,
     ) {
-        let of = &self.functions[function];
-        for (place, (member, rate)) in of.touches.iter().enumerate() {
+        let touching = &self.functions[function];
+        for (place, (member, rate)) in touching.touches.iter().enumerate() {
             if random.unit() >= *rate || random.below(period) != 0 {
                 continue;
             }
@@ -153,13 +158,13 @@ impl Workload {
                 size: member.size().min(8),
                 ..Access::default()
             });
-            if of.stores {
-                access.stores.count(period as u64);
+            if touching.stores {
+                access.stores.add_sample(period as u64);
             } else {
-                access.loads.count(period as u64);
+                access.loads.add_sample(period as u64);
                 *access.levels.entry("L1".to_owned()).or_default() += 1;
             }
-            words.push((0, function as u32));
+            entries.push((0, function as u32));
         }
     }
 
@@ -191,7 +196,7 @@ impl Workload {
             functions: self.functions.iter().map(|function| function.name.clone()).collect(),
             windows: windows
                 .into_iter()
-                .map(|(words, count)| Window { words, count, blocks: vec![] })
+                .map(|(entries, count)| Window { entries, count, blocks: vec![] })
                 .collect(),
             ..AccessProfile::empty()
         }
@@ -220,6 +225,6 @@ pub(crate) fn moved(profile: &AccessProfile, from: &Layout, to: &Layout) -> Acce
 }
 
 /// A tally of samples with a period of 1.
-pub(crate) fn tally(samples: u64) -> Tally {
-    Tally { samples, period: samples }
+pub(crate) fn tally(samples: u64) -> SampleCount {
+    SampleCount { samples, period: samples }
 }

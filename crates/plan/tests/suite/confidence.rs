@@ -1,11 +1,11 @@
-//! What of a plan is chance: figures on times left out, groupings that come again, and none where there is no pattern.
+//! Cross-validation and block bootstrap of plans: stable groupings, and none where there is no pattern.
 
 use crate::common::{Workload, layout};
 use fieldline_access::access::AccessProfile;
 use fieldline_access::access::BlockCount;
 use fieldline_layout::Layout;
-use fieldline_layout::constraint::Wishes;
-use fieldline_plan::options::{PlanOptions, Request};
+use fieldline_layout::constraint::PlacementRequests;
+use fieldline_plan::options::{PlanOptions, PlanRequest};
 use fieldline_plan::planner::plan_struct;
 use fieldline_plan::random::Random;
 use fieldline_plan::{Outcome, StructPlan};
@@ -38,7 +38,7 @@ fn steady(layout: &Layout) -> AccessProfile {
     in_blocks(10, layout, |random| {
         let (enqueue, walk) = ((0..32).step_by(4).collect(), (2..32).step_by(4).collect());
         let mut runs = |base: u64| base + random.below(500) as u64;
-        Workload::of_sets(&[(enqueue, runs(4_000)), (walk, runs(2_000))])
+        Workload::for_sets(&[(enqueue, runs(4_000)), (walk, runs(2_000))])
     })
 }
 
@@ -47,28 +47,31 @@ fn fickle(layout: &Layout) -> AccessProfile {
     in_blocks(10, layout, |random| {
         let mut members: Vec<usize> = (0..32).collect();
         random.shuffle(&mut members);
-        let mut workload = Workload::of_sets(&[(members[..8].to_vec(), 4_000)]);
+        let mut workload = Workload::for_sets(&[(members[..8].to_vec(), 4_000)]);
         let name = random.bits();
-        workload.functions.iter_mut().for_each(|of| of.name = format!("{}_{name:x}", of.name));
+        workload
+            .functions
+            .iter_mut()
+            .for_each(|function| function.name = format!("{}_{name:x}", function.name));
         workload
     })
 }
 
 fn planned(profile: &AccessProfile, layout: &Layout, resamples: usize) -> StructPlan {
     let options = PlanOptions { resamples, ..PlanOptions::default() };
-    plan_struct(profile, Request { layout, wishes: &Wishes::default() }, &options)
+    plan_struct(profile, PlanRequest { layout, requests: &PlacementRequests::default() }, &options)
 }
 
 #[test]
-fn what_happens_all_the_time_holds_out_of_fold_and_comes_again() {
+fn steady_accesses_hold_in_cross_validation_and_resamples() {
     let layout = layout("sample", &[8; 32]);
     let plan = planned(&steady(&layout), &layout, 4);
     assert_eq!(plan.outcome, Outcome::Moved, "{:?}", plan.reason);
     let confidence = plan.confidence.unwrap();
     assert_eq!((confidence.blocks, confidence.folds, confidence.resamples), (10, 5, 4));
-    let row = confidence.out_of_fold[0];
+    let row = confidence.cross_validation[0];
     assert_eq!((row.line, row.build_line), (64, 64));
-    assert!(row.interval.high < -0.5 && row.optimism.abs() < 0.05, "{row:?}");
+    assert!(row.interval.high < -0.5 && row.in_sample_bias.abs() < 0.05, "{row:?}");
     assert!(row.interval.low <= row.interval.change && row.interval.change <= row.interval.high);
     let interval = confidence.interval.unwrap();
     assert!(interval.high < -0.5, "{interval:?}");
@@ -79,7 +82,7 @@ fn what_happens_all_the_time_holds_out_of_fold_and_comes_again() {
 }
 
 #[test]
-fn what_each_block_does_differently_is_no_advice() {
+fn blocks_without_a_common_pattern_give_no_advice() {
     let layout = layout("sample", &[8; 32]);
     let profile = fickle(&layout);
     let trusting = planned(&profile, &layout, 0);
@@ -88,8 +91,8 @@ fn what_each_block_does_differently_is_no_advice() {
     assert_eq!(plan.outcome, Outcome::NoGain);
     assert_eq!(plan.chosen, plan.declared);
     let confidence = plan.confidence.unwrap();
-    assert!(confidence.out_of_fold[0].interval.high >= 0.0, "{confidence:?}");
-    assert!(confidence.out_of_fold[0].optimism > 0.1, "{confidence:?}");
+    assert!(confidence.cross_validation[0].interval.high >= 0.0, "{confidence:?}");
+    assert!(confidence.cross_validation[0].in_sample_bias > 0.1, "{confidence:?}");
     let reason = plan.reason.unwrap();
     assert!(reason.contains("within noise") || reason.contains("comes again"), "{reason}");
 }
@@ -97,12 +100,12 @@ fn what_each_block_does_differently_is_no_advice() {
 #[test]
 fn a_profile_without_blocks_is_planned_and_not_judged() {
     let layout = layout("sample", &[8; 32]);
-    let workload = Workload::of_sets(&[((0..32).step_by(4).collect(), 40_000), (vec![1, 2, 3], 20_000)]);
+    let workload = Workload::for_sets(&[((0..32).step_by(4).collect(), 40_000), (vec![1, 2, 3], 20_000)]);
     let plan = planned(&workload.record(&layout, 10), &layout, 8);
     assert_eq!(plan.outcome, Outcome::Moved);
     let confidence = plan.confidence.unwrap();
     assert!(confidence.missing.unwrap().contains("0 blocks"));
-    assert!(confidence.out_of_fold.is_empty() && confidence.interval.is_none());
+    assert!(confidence.cross_validation.is_empty() && confidence.interval.is_none());
 }
 
 #[test]

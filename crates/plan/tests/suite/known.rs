@@ -1,10 +1,10 @@
-//! What kernel developers learnt by hand, as short lists of facts, and rules every plan keeps.
+//! Layout changes made by kernel developers, as short lists of facts, and rules every plan keeps.
 
 use crate::common::{Function, Operation, Workload, layout};
 use fieldline_access::access::{AccessProfile, CpuAccess};
 use fieldline_layout::Layout;
-use fieldline_layout::constraint::Wishes;
-use fieldline_plan::options::{Choice, PlanOptions, Request};
+use fieldline_layout::constraint::PlacementRequests;
+use fieldline_plan::options::{CandidateChoice, PlanOptions, PlanRequest};
 use fieldline_plan::planner::plan_struct;
 use fieldline_plan::random::Random;
 use fieldline_plan::result::{Candidate, Mark};
@@ -12,7 +12,7 @@ use fieldline_plan::{Outcome, StructPlan};
 use std::collections::BTreeSet;
 
 fn planned(profile: &AccessProfile, layout: &Layout, options: &PlanOptions) -> StructPlan {
-    plan_struct(profile, Request { layout, wishes: &Wishes::default() }, options)
+    plan_struct(profile, PlanRequest { layout, requests: &PlacementRequests::default() }, options)
 }
 
 fn function(name: &str, members: &[usize], stores: bool) -> Function {
@@ -25,8 +25,8 @@ fn lines(plan: &StructPlan, members: &[usize]) -> BTreeSet<u64> {
     chosen.map(|member| member.offset / 64).collect()
 }
 
-/// Linux 7.2 `sched_entity`: four bytes of `depth` push the aligned `avg` over a line, and there is a hole for them
-/// behind the flags.
+/// Linux 7.2 `sched_entity`: four bytes of `depth` push the aligned `avg` over a line, and there is a hole
+/// for them behind the flags.
 #[test]
 fn one_move_into_a_hole_takes_sched_entity_from_320_to_256_bytes() {
     let mut sizes = vec![16, 24, 8, 8, 8, 8, 16, 1, 1, 1, 1];
@@ -46,8 +46,8 @@ fn one_move_into_a_hole_takes_sched_entity_from_320_to_256_bytes() {
     assert_eq!((plan.outcome, plan.chosen.size, plan.moved.len()), (Outcome::Moved, 256, 1));
 }
 
-/// `page_counter` (802f1d522d5f): `usage` is written by all CPUs, `parent` and the limits are read by walks that never
-/// write it.
+/// `page_counter` (802f1d522d5f): `usage` is written by all CPUs, `parent` and the limits are read by walks
+/// that never write it.
 #[test]
 fn a_counter_all_cpus_write_leaves_the_line_of_what_they_read() {
     let layout = layout("sample", &[8; 24]);
@@ -83,8 +83,8 @@ fn a_counter_all_cpus_write_leaves_the_line_of_what_they_read() {
     assert!(chosen.coherence.before > 0.01 && chosen.coherence.after == 0.0, "{:?}", chosen.coherence);
 }
 
-/// As in `tcp_sock` (d5fed5addb2b): members read in both directions, and those of one direction only, each a line's
-/// worth and declared in no order.
+/// As in `tcp_sock` (d5fed5addb2b): members read in both directions, and those of one direction only, each a
+/// line's worth and declared in no order.
 #[test]
 fn transmit_and_receive_paths_get_the_fewest_lines() {
     let layout = layout("sample", &[8; 40]);
@@ -115,7 +115,7 @@ fn a_struct_that_is_hot_all_over_is_left_alone() {
     let layout = layout("sample", &[8; 24]);
     let all: Vec<usize> = (0..24).collect();
     let plan =
-        planned(&Workload::of_sets(&[(all, 20_000)]).record(&layout, 10), &layout, &PlanOptions::default());
+        planned(&Workload::for_sets(&[(all, 20_000)]).record(&layout, 10), &layout, &PlanOptions::default());
     assert_eq!((plan.outcome, plan.candidates.len()), (Outcome::NoGain, 0));
 }
 
@@ -130,7 +130,7 @@ fn no_worse(candidate: &Candidate) -> bool {
 fn workload(members: usize, random: &mut Random) -> Workload {
     let mut set = || (0..members).filter(|_| random.below(3) == 0).collect::<Vec<usize>>();
     let sets: Vec<(Vec<usize>, u64)> = (0..3).map(|_| (set(), 6_000)).collect();
-    Workload::of_sets(&sets)
+    Workload::for_sets(&sets)
 }
 
 #[test]
@@ -144,11 +144,11 @@ fn no_candidate_is_worse_than_the_declared_order_anywhere() {
         assert!(plan.candidates.iter().all(no_worse), "{:?}", plan.candidates);
         let counts: Vec<usize> = plan.candidates.iter().map(|candidate| candidate.moved).collect();
         assert!(counts.windows(2).all(|pair| pair[0] < pair[1]), "{counts:?}");
-        let of = |mark| plan.candidates.iter().position(|candidate| candidate.marks.contains(&mark));
-        assert!(of(Mark::Smallest) <= of(Mark::Best));
-        assert_eq!(of(Mark::Chosen), of(Mark::Best));
+        let index_of = |mark| plan.candidates.iter().position(|candidate| candidate.marks.contains(&mark));
+        assert!(index_of(Mark::Smallest) <= index_of(Mark::Best));
+        assert_eq!(index_of(Mark::Chosen), index_of(Mark::Best));
         for (number, candidate) in (1..).zip(&plan.candidates).take(2) {
-            let options = PlanOptions { choice: Choice::Number(number), ..PlanOptions::default() };
+            let options = PlanOptions { choice: CandidateChoice::Number(number), ..PlanOptions::default() };
             assert_eq!(planned(&profile, &layout, &options).order(), candidate.order.clone());
         }
         let few = planned(&profile, &layout, &PlanOptions { max_moves: Some(3), ..PlanOptions::default() });

@@ -1,20 +1,20 @@
-//! What kernel developers learnt by hand about larger structs, as short lists of facts: member, bytes, who touches it.
+//! Published access tables of larger kernel structs: member, bytes, the paths that touch it.
 
 use crate::common::{Function, Operation, Workload, aligned, layout};
 use fieldline_access::access::{Access, AccessProfile, CpuAccess};
-use fieldline_layout::constraint::{Constraints, Wishes, constraints};
+use fieldline_layout::constraint::{Constraints, PlacementRequests, constraints};
 use fieldline_layout::{Layout, abi};
-use fieldline_plan::cost::{BuildSlots, OrderState, Problem, Sharing, View};
-use fieldline_plan::options::{PlanOptions, Request};
+use fieldline_plan::cost::{BuildPlacement, LineConfiguration, LineSharing, OrderState, Problem};
+use fieldline_plan::options::{PlanOptions, PlanRequest};
 use fieldline_plan::planner::plan_struct;
-use fieldline_plan::search::Effort;
+use fieldline_plan::search::SearchEffort;
 use fieldline_plan::search::starts::search;
-use fieldline_plan::visits::{Cells, Visits};
+use fieldline_plan::visits::{TouchedRanges, Visits};
 use fieldline_plan::{Outcome, StructPlan};
 use std::collections::BTreeSet;
 
-/// `tcp_sock` of Linux 6.12: bytes, and whether the transmit and the receive path read (r) or write (w) it; cold
-/// stretches between are `..`. (Documentation/networking/net_cachelines/tcp_sock.rst and debug info.)
+/// `tcp_sock` of Linux 6.12: bytes, and whether the transmit and the receive path read (r) or write (w) it;
+/// cold bytes between are `..`. (Documentation/networking/net_cachelines/tcp_sock.rst and debug info.)
 const TCP_SOCK: &str = "
     tcp_header_len 2 rr, gso_segs 2 r-, pred_flags 4 wr, bytes_received 8 -w, segs_in 4 -w, data_segs_in 4 -w,
     rcv_nxt 4 rw, copied_seq 4 -r, rcv_wup 4 -w, snd_nxt 4 wr, segs_out 4 w-, data_segs_out 4 w-, bytes_sent 8 w-,
@@ -43,7 +43,7 @@ const NET_DEVICE: &str = "
     nd_net 8 -r, .. 12 --, lstats 8 r-, tstats 8 r-, .. 840 --, gso_max_size 4 r-, .. 4 --, gso_max_segs 2 r-,
     .. 2 --, gso_ipv4_max_size 4 r-, .. 8 --, num_tc 2 r-, tc_to_txq 64 r-, .. 212 --";
 
-/// What a path does to a member.
+/// How a path uses a member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Use {
     None,
@@ -55,14 +55,14 @@ enum Use {
 struct Table {
     layout: Layout,
     constraints: Constraints,
-    cells: Cells,
-    /// By member, what the paths do to it.
+    ranges: TouchedRanges,
+    /// By member, how the paths use it.
     uses: Vec<[Use; 2]>,
 }
 
 impl Table {
     fn new(facts: &str) -> Self {
-        let of = |letter: char| match letter {
+        let parse_use = |letter: char| match letter {
             'r' => Use::Read,
             'w' => Use::Write,
             _ => Use::None,
@@ -74,16 +74,16 @@ impl Table {
             let size: u64 = words[1].parse().unwrap();
             sizes.push((size, (1 << size.trailing_zeros()).min(8)));
             let letters: Vec<char> = words[2].chars().collect();
-            uses.push([of(letters[0]), of(letters[1])]);
+            uses.push([parse_use(letters[0]), parse_use(letters[1])]);
         }
         let layout = aligned("sample", &sizes);
-        let constraints = constraints(&layout, &Wishes::default()).unwrap();
+        let constraints = constraints(&layout, &PlacementRequests::default()).unwrap();
         let hot = layout.members.iter().zip(&uses).filter(|(_, uses)| **uses != [Use::None; 2]);
         let accesses: Vec<Access> = hot
             .map(|(member, _)| Access { offset: member.offset(), size: member.size(), ..Access::default() })
             .collect();
-        let cells = Cells::new(&layout, &constraints, &accesses);
-        Self { layout, constraints, cells, uses }
+        let ranges = TouchedRanges::new(&layout, &constraints, &accesses);
+        Self { layout, constraints, ranges, uses }
     }
 
     /// Members for which a path's use is as asked for.
@@ -94,40 +94,44 @@ impl Table {
     fn visits(&self) -> Visits {
         let path = |path: usize| {
             let members = self.members(|uses| uses[path] != Use::None);
-            let of = |unit: usize| (0..).zip(self.cells.iter()).filter(move |(_, cell)| cell.unit == unit);
-            members.into_iter().flat_map(|unit| of(unit).map(|cell| cell.0)).collect::<Vec<usize>>()
+            let unit_ranges =
+                |unit: usize| (0..).zip(self.ranges.iter()).filter(move |(_, range)| range.unit == unit);
+            members
+                .into_iter()
+                .flat_map(|unit| unit_ranges(unit).map(|range| range.0))
+                .collect::<Vec<usize>>()
         };
-        Visits::new(self.cells.len(), vec![(path(0), 1000), (path(1), 1000)])
+        Visits::new(self.ranges.len(), vec![(path(0), 1000), (path(1), 1000)])
     }
 
     /// Both paths work on one object all the time, each on its CPU.
-    fn sharing(&self) -> Sharing {
+    fn sharing(&self) -> LineSharing {
         let mut by_cpu = Vec::new();
         for (member, uses) in self.layout.members.iter().zip(&self.uses) {
-            for (cpu, of) in (0..).zip(uses).filter(|(_, of)| **of != Use::None) {
-                let stores = if *of == Use::Write { 1000 } else { 0 };
+            for (cpu, path_use) in (0..).zip(uses).filter(|(_, path_use)| **path_use != Use::None) {
+                let stores = if *path_use == Use::Write { 1000 } else { 0 };
                 by_cpu.push(CpuAccess { offset: member.offset(), cpu, loads: 1000 - stores, stores });
             }
         }
-        let seen = Access { levels: [("HITM".to_owned(), 1 << 40)].into(), ..Access::default() };
-        let all: Vec<u32> = (0..self.cells.len() as u32).collect();
-        Sharing::new(&self.cells, &by_cpu, &[seen], &[all], 0.25)
+        let hitm = Access { levels: [("HITM".to_owned(), 1 << 40)].into(), ..Access::default() };
+        let all: Vec<u32> = (0..self.ranges.len() as u32).collect();
+        LineSharing::new(&self.ranges, &by_cpu, &[hitm], &[all], 0.25)
     }
 
     /// Lines that either path touches, and both paths' lines together.
     fn lines(&self, order: &[usize]) -> (usize, usize) {
         let placed = abi::reorder(&self.layout, order).unwrap();
-        let of = |is_so: &dyn Fn([Use; 2]) -> bool| {
+        let count_lines = |is_so: &dyn Fn([Use; 2]) -> bool| {
             let lines = order.iter().zip(&placed.members).filter(|(member, _)| is_so(self.uses[**member]));
             let lines = lines.flat_map(|(_, at)| at.offset() / 64..=(at.offset() + at.size() - 1) / 64);
             lines.collect::<BTreeSet<u64>>().len()
         };
-        let path = |path: usize| of(&move |uses: [Use; 2]| uses[path] != Use::None);
-        (of(&|uses| uses != [Use::None; 2]), path(0) + path(1))
+        let path = |path: usize| count_lines(&move |uses: [Use; 2]| uses[path] != Use::None);
+        (count_lines(&|uses| uses != [Use::None; 2]), path(0) + path(1))
     }
 
-    /// The kernel's order: read on transmit, on both, on receive; then written, likewise; then the rest. Large ones
-    /// first within a group, which leaves no holes.
+    /// The kernel's order: read on transmit, on both, on receive; then written, likewise; then the rest.
+    /// Large ones first within a group, which leaves no holes.
     fn published(&self) -> Vec<usize> {
         let group = |uses: [Use; 2]| match uses {
             [Use::None, Use::None] => 6,
@@ -147,15 +151,16 @@ impl Table {
 }
 
 /// Orders found for a table with and without coherence.
-fn found(table: &Table, sharing: &Sharing) -> (Vec<usize>, [u64; 3]) {
+fn found(table: &Table, sharing: &LineSharing) -> (Vec<usize>, [u64; 3]) {
     let visits = table.visits();
-    let build = BuildSlots::new(&table.layout, &table.constraints, 64, 64);
-    let views = vec![View::new(0, 64, 0, 1)];
-    let problem = Problem::new(&table.constraints, &table.cells, &visits, sharing, vec![build], views);
+    let build = BuildPlacement::new(&table.layout, &table.constraints, 64, 64);
+    let configurations = vec![LineConfiguration::new(0, 64, 0, 1)];
+    let problem =
+        Problem::new(&table.constraints, &table.ranges, &visits, sharing, vec![build], configurations);
     let start = table.constraints.initial_order();
-    let found = search(&problem, &start, Effort { chains: 2, rounds: 100 }, 5);
+    let found = search(&problem, &start, SearchEffort { chains: 2, rounds: 100 }, 5);
     let best = found.best().unwrap().order.clone();
-    let lost = |order: &[usize]| OrderState::of(&problem, order).lost(0);
+    let lost = |order: &[usize]| OrderState::evaluate(&problem, order).lost_lines(0);
     let costs = [lost(&start), lost(&table.published()), lost(&best)];
     (best, costs)
 }
@@ -164,15 +169,15 @@ fn found(table: &Table, sharing: &Sharing) -> (Vec<usize>, [u64; 3]) {
 #[test]
 fn the_fast_path_of_tcp_sock_takes_no_more_lines_than_the_published_groups() {
     let table = Table::new(TCP_SOCK);
-    let (order, _) = found(&table, &Sharing::default());
+    let (order, _) = found(&table, &LineSharing::default());
     let (declared, published) = ((0..table.uses.len()).collect::<Vec<usize>>(), table.published());
     let [before, hand, ours] = [&declared, &published, &order].map(|order| table.lines(order));
     assert!(before.0 > 8, "declared {before:?}");
     assert!(ours.0 <= 8 && ours.1 <= hand.1, "{before:?} hand {hand:?} ours {ours:?}");
 }
 
-/// The published groups keep what is only read off the lines of what is written. Where two CPUs work on one socket,
-/// that is worth lines.
+/// The published groups keep what is only read off the lines of what is written. Where two CPUs work on one
+/// socket, that is worth lines.
 #[test]
 fn members_of_tcp_sock_that_are_written_leave_those_that_the_other_cpu_reads() {
     let table = Table::new(TCP_SOCK);
@@ -185,11 +190,12 @@ fn members_of_tcp_sock_that_are_written_leave_those_that_the_other_cpu_reads() {
     );
 }
 
-/// 14006f1d8fa2: 12 lines became 4 for what the series counted; the table of 6.12 lists 333 bytes, which take 6.
+/// 14006f1d8fa2: 12 lines became 4 for what the series counted; the table of 6.12 lists 333 bytes, which take
+/// 6.
 #[test]
 fn the_fast_path_of_net_device_takes_no_more_lines_than_the_published_groups() {
     let table = Table::new(NET_DEVICE);
-    let (order, _) = found(&table, &Sharing::default());
+    let (order, _) = found(&table, &LineSharing::default());
     let (declared, published) = ((0..table.uses.len()).collect::<Vec<usize>>(), table.published());
     let [before, hand, ours] = [&declared, &published, &order].map(|order| table.lines(order));
     let bytes: u64 = table
@@ -202,14 +208,15 @@ fn the_fast_path_of_net_device_takes_no_more_lines_than_the_published_groups() {
 }
 
 fn planned(profile: &AccessProfile, layout: &Layout, options: &PlanOptions) -> StructPlan {
-    plan_struct(profile, Request { layout, wishes: &Wishes::default() }, options)
+    plan_struct(profile, PlanRequest { layout, requests: &PlacementRequests::default() }, options)
 }
 
 fn function(name: &str, members: &[usize], stores: bool) -> Function {
     Function { name: name.to_owned(), touches: members.iter().map(|member| (*member, 1.0)).collect(), stores }
 }
 
-/// Functions that are seen one at a time, each on the CPUs given; half of all loads find the line written by another.
+/// Functions that are seen one at a time, each on the CPUs given; half of all loads find the line written by
+/// another.
 fn record(layout: &Layout, functions: Vec<(Function, &[u32])>) -> AccessProfile {
     let cpus: Vec<&[u32]> = functions.iter().map(|(_, cpus)| *cpus).collect();
     let operations = (0..functions.len()).map(|index| Operation { functions: vec![index], runs: 20_000 });
@@ -242,8 +249,8 @@ fn lines(plan: &StructPlan, members: &[usize], line: u64) -> BTreeSet<u64> {
     chosen.map(|member| member.offset / line).collect()
 }
 
-/// `mem_cgroup` (4df910620beb): counters that all CPUs write lay on the line beside what all CPUs read; on machines
-/// that fetch pairs of lines that costs as if they shared one.
+/// `mem_cgroup` (4df910620beb): counters that all CPUs write lay on the line beside what all CPUs read; on
+/// machines that fetch pairs of lines that costs as if they shared one.
 #[test]
 fn written_members_leave_the_adjacent_line_only_where_pairs_of_lines_are_fetched() {
     let layout = layout("sample", &[8; 48]);
@@ -265,8 +272,8 @@ fn written_members_leave_the_adjacent_line_only_where_pairs_of_lines_are_fetched
     assert!(lines(&pairs, &read, 128).is_disjoint(&lines(&pairs, &written, 128)));
 }
 
-/// `mm_struct` (2e3025434a6b): four bytes before `mmap_lock` pushed all of it on one line. Waiters hammer its first
-/// word, the owner works on the rest; the four bytes fit into a hole.
+/// `mm_struct` (2e3025434a6b): four bytes before `mmap_lock` pushed all of it on one line. Waiters hammer its
+/// first word, the owner works on the rest; the four bytes fit into a hole.
 fn semaphore() -> Layout {
     let mut sizes = vec![8, 4];
     sizes.extend([8; 13]);
@@ -328,7 +335,7 @@ fn inet_sock_has_nothing_to_gain() {
     let layout = layout("sample", &[32; 30]);
     assert_eq!(layout.size, 960);
     let hot: Vec<usize> = (0..29).collect();
-    let profile = Workload::of_sets(&[(hot, 20_000)]).record(&layout, 10);
+    let profile = Workload::for_sets(&[(hot, 20_000)]).record(&layout, 10);
     let plan = planned(&profile, &layout, &PlanOptions::default());
     assert_eq!((plan.outcome, plan.candidates.len()), (Outcome::NoGain, 0));
 }

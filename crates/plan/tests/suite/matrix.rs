@@ -1,23 +1,23 @@
 //! No order is proposed that is worse than the declared one in any build given.
 
 use crate::common::{Function, Operation, Workload, layout};
-use fieldline_layout::abi::{self, Slot};
-use fieldline_layout::constraint::Wishes;
+use fieldline_layout::abi::{self, AbiMember};
+use fieldline_layout::constraint::PlacementRequests;
 use fieldline_layout::{Layout, Member};
-use fieldline_plan::cost::Elsewhere;
-use fieldline_plan::options::{PlanOptions, Request};
+use fieldline_plan::cost::AlternateBuild;
+use fieldline_plan::options::{PlanOptions, PlanRequest};
 use fieldline_plan::planner::plan_struct;
 use fieldline_plan::random::Random;
 use fieldline_plan::result::{BuildJudged, GroupAlignment, GroupKind};
 use fieldline_plan::{Outcome, StructPlan};
 
-/// The same struct elsewhere: for each member its size there, none for those it lacks.
-fn elsewhere(declared: &Layout, sizes: &[Option<u64>]) -> Layout {
+/// The same struct in another build: for each member its size there, none for those it lacks.
+fn other_layout(declared: &Layout, sizes: &[Option<u64>]) -> Layout {
     let known: Vec<(usize, u64)> =
         sizes.iter().enumerate().filter_map(|(index, size)| Some((index, (*size)?))).collect();
     let align = |size: u64| if size >= 64 { size } else { size.min(8) };
-    let slots: Vec<Slot> = known.iter().map(|(_, size)| Slot::bytes(*size, align(*size))).collect();
-    let placed = abi::place(&slots, 1);
+    let slots: Vec<AbiMember> = known.iter().map(|(_, size)| AbiMember::bytes(*size, align(*size))).collect();
+    let placed = abi::place_members(&slots, 1);
     let members = known.iter().zip(&placed.bit_offsets).map(|((index, size), bit_offset)| Member {
         bit_offset: *bit_offset,
         bit_size: size * 8,
@@ -28,13 +28,13 @@ fn elsewhere(declared: &Layout, sizes: &[Option<u64>]) -> Layout {
 }
 
 fn options(builds: Vec<(&str, u64, Layout)>) -> PlanOptions {
-    let elsewhere = builds.into_iter().map(|(name, line, layout)| Elsewhere {
+    let other_builds = builds.into_iter().map(|(name, line, layout)| AlternateBuild {
         name: name.to_owned(),
         line,
         pointer: 8,
         layouts: vec![layout],
     });
-    PlanOptions { elsewhere: elsewhere.collect(), ..PlanOptions::default() }
+    PlanOptions { other_builds: other_builds.collect(), ..PlanOptions::default() }
 }
 
 /// Operations on random sets of members.
@@ -46,10 +46,12 @@ fn planned(declared: &Layout, sets: &[Vec<usize>], options: &PlanOptions) -> Str
     });
     let workload = Workload {
         functions: functions.collect(),
-        operations: (0..sets.len()).map(|of| Operation { functions: vec![of], runs: 1_500 }).collect(),
+        operations: (0..sets.len())
+            .map(|function| Operation { functions: vec![function], runs: 1_500 })
+            .collect(),
     };
-    let wishes = Wishes::default();
-    plan_struct(&workload.record(declared, 4), Request { layout: declared, wishes: &wishes }, options)
+    let requests = PlacementRequests::default();
+    plan_struct(&workload.record(declared, 4), PlanRequest { layout: declared, requests: &requests }, options)
 }
 
 /// Bytes of a build's struct whose declared members are put in an order.
@@ -68,31 +70,32 @@ fn spread() -> (Layout, Vec<Vec<usize>>) {
 }
 
 #[test]
-fn forecasts_tell_the_build_and_its_lines() {
+fn forecasts_name_the_build_and_its_lines() {
     let (declared, sets) = spread();
     // Pointers of four bytes, one member left out: all of it lies on two lines.
     let mut sizes = vec![Some(4); 32];
     sizes[9] = None;
-    let small = elsewhere(&declared, &sizes);
+    let small = other_layout(&declared, &sizes);
     let plan = planned(&declared, &sets, &options(vec![("small", 64, small)]));
     assert_eq!(plan.outcome, Outcome::Moved, "{:?}", plan.reason);
     let note = &plan.builds[0];
     assert_eq!((note.judged, note.size, &note.absent), (BuildJudged::Yes, Some(124), &vec![9]));
-    let rows: Vec<_> = plan.forecasts.iter().filter(|row| row.build.as_deref() == Some("small")).collect();
-    assert_eq!(rows.len(), 1);
+    let forecasts: Vec<_> =
+        plan.forecasts.iter().filter(|row| row.build.as_deref() == Some("small")).collect();
+    assert_eq!(forecasts.len(), 1);
     // Half of the visits touch members 0, 17 and 26, which lie on two lines there; members 3 and 12 on one.
-    assert!((rows[0].together.before - 1.5).abs() < 0.05, "{:?}", rows[0]);
-    assert!(rows[0].together.after <= rows[0].together.before && rows[0].bound <= 1.0);
+    assert!((forecasts[0].together.before - 1.5).abs() < 0.05, "{:?}", forecasts[0]);
+    assert!(forecasts[0].together.after <= forecasts[0].together.before && forecasts[0].bound <= 1.0);
     let recorded = &plan.forecasts[0];
     assert!(recorded.build.is_none() && recorded.together.before > 2.5);
 }
 
 #[test]
-fn a_build_that_places_alike_is_named_and_costs_nothing() {
+fn an_equivalent_build_is_named_and_costs_nothing() {
     let (declared, sets) = spread();
     let alone = planned(&declared, &sets, &PlanOptions::default());
     let same = planned(&declared, &sets, &options(vec![("same", 64, declared.clone())]));
-    assert_eq!((same.builds[0].judged, &same.chosen), (BuildJudged::Alike, &alone.chosen));
+    assert_eq!((same.builds[0].judged, &same.chosen), (BuildJudged::Equivalent, &alone.chosen));
     assert_eq!(same.forecasts, alone.forecasts);
 }
 
@@ -132,7 +135,8 @@ fn groups_cover_the_struct_in_order_and_are_aligned_only_where_free() {
             GroupAlignment::None => assert!(group.kind == GroupKind::Cold || costs > Some(0), "{group:?}"),
         }
     }
-    // The second of two hot lines begins in the middle of a line of 128 bytes: aligned always, it costs half a line.
+    // The second of two hot lines begins in the middle of a line of 128 bytes: aligned always, it costs half
+    // a line.
     assert!(
         plan.groups.iter().any(|group| group.alignment == GroupAlignment::Conditional),
         "{:?}",
@@ -140,7 +144,7 @@ fn groups_cover_the_struct_in_order_and_are_aligned_only_where_free() {
     );
 }
 
-/// The sizes of the other build are computed anew from its own layout; lines are those told.
+/// The sizes of the other build are computed anew from its own layout; lines are those reported.
 #[test]
 fn no_candidate_is_worse_anywhere() {
     for seed in 0..8 {
@@ -155,7 +159,7 @@ fn no_candidate_is_worse_anywhere() {
         if there.iter().all(Option::is_none) {
             continue;
         }
-        let other = elsewhere(&declared, &there);
+        let other = other_layout(&declared, &there);
         let sets: Vec<Vec<usize>> = picks
             .iter()
             .map(|pick| (0..sizes.len()).filter(|member| pick >> member & 3 == 0).collect())

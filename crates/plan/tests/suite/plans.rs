@@ -2,9 +2,9 @@
 
 use crate::common::{self, Function, Operation, Workload, layout, moved};
 use fieldline_access::access::AccessProfile;
-use fieldline_layout::constraint::Wishes;
+use fieldline_layout::constraint::PlacementRequests;
 use fieldline_layout::{Layout, abi};
-use fieldline_plan::options::{PlanOptions, Request};
+use fieldline_plan::options::{PlanOptions, PlanRequest};
 use fieldline_plan::planner::{plan, plan_struct};
 use fieldline_plan::{Outcome, Plan, PlanError, StructPlan};
 
@@ -13,11 +13,15 @@ fn scattered() -> (Layout, Workload) {
     let layout = layout("sample", &[8; 32]);
     let enqueue = (0..32).step_by(4).collect();
     let walk = (2..32).step_by(4).collect();
-    (layout, Workload::of_sets(&[(enqueue, 40_000), (walk, 20_000)]))
+    (layout, Workload::for_sets(&[(enqueue, 40_000), (walk, 20_000)]))
 }
 
 fn planned(profile: &AccessProfile, layout: &Layout) -> StructPlan {
-    plan_struct(profile, Request { layout, wishes: &Wishes::default() }, &PlanOptions::default())
+    plan_struct(
+        profile,
+        PlanRequest { layout, requests: &PlacementRequests::default() },
+        &PlanOptions::default(),
+    )
 }
 
 fn chosen(layout: &Layout, plan: &StructPlan) -> Layout {
@@ -51,7 +55,12 @@ fn every_moved_member_has_a_reason_with_names() {
     for member in &plan.moved {
         assert!(!member.reason.is_empty());
         if member.loads + member.stores > 0 {
-            assert!(member.functions.iter().all(|name| workload.functions.iter().any(|of| of.name == *name)));
+            assert!(
+                member
+                    .functions
+                    .iter()
+                    .all(|name| workload.functions.iter().any(|function| function.name == *name))
+            );
             assert!(member.reason.contains(&member.functions[0]), "{}", member.reason);
         }
     }
@@ -74,7 +83,7 @@ fn a_planned_struct_is_not_planned_again() {
 fn members_always_touched_together_leave_nothing_to_gain() {
     let layout = layout("sample", &[8; 16]);
     let all: Vec<usize> = (0..16).collect();
-    let profile = Workload::of_sets(&[(all, 20_000)]).record(&layout, 10);
+    let profile = Workload::for_sets(&[(all, 20_000)]).record(&layout, 10);
     let plan = planned(&profile, &layout);
     assert_eq!(plan.outcome, Outcome::NoGain);
     assert_eq!(plan.chosen, plan.declared);
@@ -173,13 +182,13 @@ fn the_order_of_a_profile_and_threads_do_not_matter() {
     for access in &mut turned.types[0].accesses {
         access.function = last - access.function;
     }
-    for word in turned.windows.iter_mut().flat_map(|window| &mut window.words) {
-        word.1 = last - word.1;
+    for entry in turned.windows.iter_mut().flat_map(|window| &mut window.entries) {
+        entry.1 = last - entry.1;
     }
     let with = |threads: usize, profile: &AccessProfile| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        let wishes = Wishes::default();
-        let requests = [Request { layout: &layout, wishes: &wishes }];
+        let member_requests = PlacementRequests::default();
+        let requests = [PlanRequest { layout: &layout, requests: &member_requests }];
         let plan = pool.install(|| plan(profile, &requests, &PlanOptions::default()));
         serde_json::to_string(&plan).unwrap()
     };
@@ -191,24 +200,27 @@ fn the_order_of_a_profile_and_threads_do_not_matter() {
 #[test]
 fn a_plan_read_back_is_checked() {
     let (layout, workload) = scattered();
-    let wishes = Wishes::default();
-    let requests = [Request { layout: &layout, wishes: &wishes }];
+    let member_requests = PlacementRequests::default();
+    let requests = [PlanRequest { layout: &layout, requests: &member_requests }];
     let plan = plan(&workload.record(&layout, 10), &requests, &PlanOptions::default());
     let mut back: Plan = serde_json::from_str(&serde_json::to_string(&plan).unwrap()).unwrap();
     assert_eq!(back, plan);
     assert_eq!(back.check_format(), Ok(()));
-    let of = back.struct_named("sample").unwrap();
-    assert_eq!(of.predicted(&layout).unwrap().members[0].offset(), of.chosen.members[0].offset);
+    let plan_of_struct = back.find_struct("sample").unwrap();
+    assert_eq!(
+        plan_of_struct.predicted(&layout).unwrap().members[0].offset(),
+        plan_of_struct.chosen.members[0].offset
+    );
 
     let other = common::layout("sample", &[8; 31]);
-    assert!(matches!(of.predicted(&other), Err(PlanError::OtherLayout { .. })));
-    let mut doubled = of.clone();
+    assert!(matches!(plan_of_struct.predicted(&other), Err(PlanError::OtherLayout { .. })));
+    let mut doubled = plan_of_struct.clone();
     doubled.chosen.members[1].index = doubled.chosen.members[0].index;
     assert!(matches!(doubled.predicted(&layout), Err(PlanError::NotAnOrder(_))));
-    let mut shifted = of.clone();
+    let mut shifted = plan_of_struct.clone();
     shifted.chosen.members[3].offset += 8;
-    assert!(matches!(shifted.predicted(&layout), Err(PlanError::OtherPlace { .. })));
-    let mut grown = of.clone();
+    assert!(matches!(shifted.predicted(&layout), Err(PlanError::OtherOffset { .. })));
+    let mut grown = plan_of_struct.clone();
     grown.chosen.size += 64;
     assert!(matches!(grown.predicted(&layout), Err(PlanError::OtherSize { .. })));
     back.version = 9;

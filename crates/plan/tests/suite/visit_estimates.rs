@@ -1,11 +1,11 @@
-//! A made-up program whose every access is known, sampled thinly: the visits learnt from the samples touch as many lines
-//! as the real ones.
+//! A made-up program whose every access is known, sampled thinly: the visits learnt from the samples touch as
+//! many lines as the real ones.
 
 use fieldline_access::AccessProfile;
 use fieldline_access::access::{Access, TypeProfile, Window};
-use fieldline_layout::constraint::{Wishes, constraints};
+use fieldline_layout::constraint::{PlacementRequests, constraints};
 use fieldline_layout::{Layout, Member};
-use fieldline_plan::cost::Model;
+use fieldline_plan::cost::VisitModel;
 use fieldline_plan::random::Random;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,12 +25,12 @@ const TIMER: u32 = 6;
 const BALANCE: u32 = 7;
 
 /// An access: function, and the word of the struct if it is to one.
-type Step = (u32, Option<u64>);
+type TraceStep = (u32, Option<u64>);
 
 /// Steps of one CPU, and what each visit touched.
 #[derive(Default)]
 struct Trace {
-    steps: Vec<Step>,
+    steps: Vec<TraceStep>,
     visits: Vec<BTreeSet<u64>>,
 }
 
@@ -51,8 +51,9 @@ impl Trace {
         self.steps.extend(std::iter::repeat_n((function, None), steps));
     }
 
-    /// One operation: adding to a queue touches one object with three functions, some words only now and then; a timer
-    /// walks over many objects with one function; balancing does so with two; picking looks at one object.
+    /// One operation: adding to a queue touches one object with three functions, some words only now and
+    /// then; a timer walks over many objects with one function; balancing does so with two; picking looks at
+    /// one object.
     fn operation(&mut self, random: &mut Random) {
         match random.below(4) {
             0 => {
@@ -97,7 +98,7 @@ impl Trace {
 
     /// Every so many-th access, in windows.
     fn sampled(&self, period: usize) -> AccessProfile {
-        let samples: Vec<Step> = self.steps.iter().copied().step_by(period).collect();
+        let samples: Vec<TraceStep> = self.steps.iter().copied().step_by(period).collect();
         let mut accesses: BTreeMap<(u32, u64), Access> = BTreeMap::new();
         for (function, word) in &samples {
             let Some(word) = word else { continue };
@@ -108,13 +109,13 @@ impl Trace {
                 size: 8,
                 ..Access::default()
             });
-            access.loads.count(period as u64);
+            access.loads.add_sample(period as u64);
         }
-        let word = |(function, word): &Step| (if word.is_some() { 0 } else { -1 }, *function);
+        let word = |(function, word): &TraceStep| (if word.is_some() { 0 } else { -1 }, *function);
         let windows = samples.chunks(WINDOW).map(|window| {
-            let mut words: Vec<(i32, u32)> = window.iter().map(word).collect();
-            words.sort_unstable();
-            Window { words, count: 1, blocks: vec![] }
+            let mut entries: Vec<(i32, u32)> = window.iter().map(word).collect();
+            entries.sort_unstable();
+            Window { entries, count: 1, blocks: vec![] }
         });
         let mut profile = AccessProfile::empty();
         profile.windows = windows.collect();
@@ -150,10 +151,10 @@ fn layout() -> Layout {
     Layout::from_members(&empty, members.collect(), 6 * LINE)
 }
 
-fn estimate(profile: &AccessProfile) -> (Model, f64) {
+fn estimate(profile: &AccessProfile) -> (VisitModel, f64) {
     let layout = layout();
-    let constraints = constraints(&layout, &Wishes::default()).unwrap();
-    let model = Model::new(profile, &layout, &constraints, LINE);
+    let constraints = constraints(&layout, &PlacementRequests::default()).unwrap();
+    let model = VisitModel::new(profile, &layout, &constraints, LINE);
     let lines = model.lines_per_visit(LINE);
     (model, lines)
 }
@@ -162,7 +163,7 @@ fn estimate(profile: &AccessProfile) -> (Model, f64) {
 fn visits_from_thin_samples_touch_as_many_lines_as_the_real_ones() {
     let trace = Trace::new(30_000);
     let truth = trace.lines_per_visit();
-    // Thinner samples make windows span several operations, and nothing tells those apart any more.
+    // Thinner samples make windows span several operations, and nothing separates those any more.
     for period in [17, 31] {
         let (_, lines) = estimate(&trace.sampled(period));
         assert!((lines - truth).abs() <= 0.15 * truth, "period {period}: {lines} for {truth}");
@@ -176,11 +177,12 @@ fn evidence_counts_what_the_visits_were_learnt_from() {
     let evidence = &model.evidence;
     assert_eq!(evidence.samples, profile.types[0].samples());
     assert_eq!(evidence.functions, 5);
-    let holding = profile.windows.iter().filter(|window| window.words.iter().any(|word| word.0 >= 0)).count();
+    let holding =
+        profile.windows.iter().filter(|window| window.entries.iter().any(|word| word.0 >= 0)).count();
     assert_eq!(evidence.windows, holding as u64);
-    let shares: f64 = evidence.classes.iter().map(|class| class.share).sum();
+    let shares: f64 = evidence.patterns.iter().map(|class| class.share).sum();
     assert!((shares - 1.0).abs() < 0.01, "{shares}");
-    let samples: f64 = evidence.classes.iter().map(|class| class.samples).sum();
+    let samples: f64 = evidence.patterns.iter().map(|class| class.samples).sum();
     assert!((samples - evidence.samples as f64).abs() < 0.01 * samples, "{samples}");
 }
 
@@ -197,12 +199,12 @@ fn a_struct_held_by_another_is_counted_once() {
     holder.layout = Some(Layout::from_members(&layout(), vec![serde_json::from_str(held).unwrap()], 1024));
     profile.types.push(holder);
     for window in profile.windows.iter_mut().step_by(2) {
-        for word in window.words.iter_mut().filter(|word| word.0 == 0) {
+        for word in window.entries.iter_mut().filter(|word| word.0 == 0) {
             word.0 = 1;
         }
-        window.words.sort_unstable();
+        window.entries.sort_unstable();
     }
     let (model, both) = estimate(&profile);
-    assert_eq!(model.enough.have, profile.types[0].samples());
+    assert_eq!(model.sufficiency.have, profile.types[0].samples());
     assert!((both - alone).abs() <= 0.1 * alone, "{both} for {alone}");
 }

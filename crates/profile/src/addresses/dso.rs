@@ -1,4 +1,4 @@
-//! Which program, library or module a sample's instruction is in (a DSO, as perf calls it).
+//! The DSO (program, library or module) of a sample's instruction.
 
 use fieldline_perfdata::perf_data::{Mmap, Record, is_kernel_image};
 use fieldline_perfdata::sample::{CpuMode, Sample};
@@ -8,24 +8,24 @@ use std::collections::BTreeMap;
 /// The pid under which perf writes what the kernel maps.
 const KERNEL: u32 = u32::MAX;
 
-/// What was mapped where, as far as a recording's records have told.
+/// Mapped files by address and process, as recorded so far.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Dsos {
+pub(crate) struct DsoMap {
     /// Paths, or names in brackets, in the order they were met.
     pub names: Vec<String>,
-    known: FxHashMap<String, u32>,
+    indices: FxHashMap<String, u32>,
     /// By process: first address, with end and the name's index.
     maps: FxHashMap<u32, BTreeMap<u64, (u64, u32)>>,
 }
 
-impl Dsos {
-    /// Forgets what was mapped: another recording begins.
-    pub(crate) fn begin(&mut self) {
+impl DsoMap {
+    /// Forgets all mappings: another recording begins.
+    pub(crate) fn clear_mappings(&mut self) {
         self.maps.clear();
     }
 
-    /// Takes note of a record that tells what is mapped where.
-    pub(crate) fn note(&mut self, record: &Record<'_>) {
+    /// Adds a record of a mapping or process.
+    pub(crate) fn add_record(&mut self, record: &Record<'_>) {
         match record {
             Record::Mmap(mmap) => self.map(mmap),
             // A new process has what its parent has; a new thread shares it.
@@ -47,7 +47,7 @@ impl Dsos {
     }
 
     /// The DSO that a sample's instruction is in, an index of the names.
-    pub(crate) fn of(&mut self, sample: &Sample<'_>) -> u32 {
+    pub(crate) fn find(&mut self, sample: &Sample<'_>) -> u32 {
         if let Some(dso) = sample.dso {
             return self.intern(if is_kernel_image(dso) { "[kernel]" } else { dso });
         }
@@ -68,12 +68,12 @@ impl Dsos {
     }
 
     fn intern(&mut self, name: &str) -> u32 {
-        if let Some(known) = self.known.get(name) {
+        if let Some(known) = self.indices.get(name) {
             return *known;
         }
         let index = self.names.len() as u32;
         self.names.push(name.to_owned());
-        self.known.insert(name.to_owned(), index);
+        self.indices.insert(name.to_owned(), index);
         index
     }
 }
@@ -81,7 +81,7 @@ impl Dsos {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fieldline_perfdata::perf_data::Task;
+    use fieldline_perfdata::perf_data::TaskRecord;
 
     fn mmap(pid: u32, address: u64, name: &'static str, cpu_mode: CpuMode) -> Mmap<'static> {
         Mmap {
@@ -98,20 +98,20 @@ mod tests {
         }
     }
 
-    fn name(dsos: &mut Dsos, pid: u32, ip: u64, cpu_mode: CpuMode) -> String {
+    fn name(dsos: &mut DsoMap, pid: u32, ip: u64, cpu_mode: CpuMode) -> String {
         let mut sample = Sample::default().with_ip(Some(ip));
         (sample.pid, sample.cpu_mode) = (Some(pid), cpu_mode);
-        let dso = dsos.of(&sample);
+        let dso = dsos.find(&sample);
         dsos.names[dso as usize].clone()
     }
 
     #[test]
     fn a_process_has_what_it_and_its_parent_mapped() {
-        let mut dsos = Dsos::default();
+        let mut dsos = DsoMap::default();
         dsos.map(&mmap(KERNEL, 1 << 63, "[kernel.kallsyms]_text", CpuMode::Kernel));
         dsos.map(&mmap(KERNEL, (1 << 63) + 0x1000, "[xfs]", CpuMode::Kernel));
         dsos.map(&mmap(7, 0x4000, "/bin/a", CpuMode::User));
-        dsos.note(&Record::Fork(Task { pid: 8, parent_pid: 7, tid: 8, parent_tid: 7, time: 0 }));
+        dsos.add_record(&Record::Fork(TaskRecord { pid: 8, parent_pid: 7, tid: 8, parent_tid: 7, time: 0 }));
         dsos.map(&mmap(8, 0x4000, "/bin/b", CpuMode::User));
         assert_eq!(name(&mut dsos, 7, 0x4abc, CpuMode::User), "/bin/a");
         assert_eq!(name(&mut dsos, 8, 0x4abc, CpuMode::User), "/bin/b");

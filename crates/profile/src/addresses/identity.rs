@@ -1,4 +1,4 @@
-//! Which file a program is, and whether a recording is of it.
+//! Whether a recording is of a given program file.
 
 use fieldline_debuginfo::{Elf, hex};
 use fieldline_perfdata::perf_data::{Mmap, Record};
@@ -12,11 +12,11 @@ pub struct BuildIdMismatch {
     pub program: String,
     /// Its build id.
     pub given: String,
-    /// What was recorded.
+    /// Build id in the recording.
     pub recorded: String,
 }
 
-/// Whether a recording may be of this program, by build ids. Where either has none, nothing is known and nothing said.
+/// Whether a recording may be of this program, by build ids. Without one of either this is no error.
 ///
 /// # Errors
 /// If both have one and they differ.
@@ -24,7 +24,7 @@ pub fn check_build_id(elf: &Elf<'_>, file: &SampleFile) -> Result<(), BuildIdMis
     let Some(given) = elf.build_id() else { return Ok(()) };
     let recorded: Vec<String> = match is_kernel(elf) {
         true => file.facts().kernel_build_id().iter().map(|id| hex(id.as_bytes())).collect(),
-        false => recorded_of_name(base_name(elf.name()), elf.is_module(), file),
+        false => recorded_build_ids(base_name(elf.name()), elf.is_module(), file),
     };
     let given = hex(given);
     match recorded.first() {
@@ -35,13 +35,14 @@ pub fn check_build_id(elf: &Elf<'_>, file: &SampleFile) -> Result<(), BuildIdMis
     }
 }
 
-/// Build ids that a recording has of files of a name, listed by perf or in mappings. What can't be read is an error later.
-fn recorded_of_name(name: &str, is_module: bool, file: &SampleFile) -> Vec<String> {
-    let listed = file.facts().build_ids.iter().filter(|dso| is_named(&dso.filename, name, is_module));
+/// Build ids that a recording has of files of a name, listed by perf or in mappings. What can't be read is an
+/// error later.
+fn recorded_build_ids(name: &str, is_module: bool, file: &SampleFile) -> Vec<String> {
+    let listed = file.facts().build_ids.iter().filter(|dso| is_file_of_name(&dso.filename, name, is_module));
     let mut found: Vec<String> = listed.map(|dso| hex(dso.build_id.as_bytes())).collect();
-    let _ = file.each_other(|record| {
+    let _ = file.for_each_non_sample(|record| {
         if let Record::Mmap(Mmap { build_id: Some(id), filename, .. }) = record
-            && is_named(filename, name, is_module)
+            && is_file_of_name(filename, name, is_module)
         {
             found.push(hex(id.as_bytes()));
         }
@@ -50,8 +51,8 @@ fn recorded_of_name(name: &str, is_module: bool, file: &SampleFile) -> Vec<Strin
 }
 
 /// Old perf files pad build ids with zeros to 20 bytes.
-pub(super) fn is_same_id(one: &str, other: &str) -> bool {
-    one.trim_end_matches('0') == other.trim_end_matches('0')
+pub(super) fn is_same_id(left: &str, right: &str) -> bool {
+    left.trim_end_matches('0') == right.trim_end_matches('0')
 }
 
 /// Whether a file is a kernel: it lies in the upper half of the address space.
@@ -67,9 +68,9 @@ pub(super) fn base_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// Whether a recorded path is that of a file by name. perf writes modules as `[name]`, or by their path, which may be
-/// that of a compressed file; the kernel writes `-` as `_` (kernel/module/main.c).
-pub(super) fn is_named(recorded: &str, name: &str, is_module: bool) -> bool {
+/// Whether a recorded path is that of a file by name. perf writes modules as `[name]`, or by their path,
+/// which may be that of a compressed file; the kernel writes `-` as `_` (kernel/module/main.c).
+pub(super) fn is_file_of_name(recorded: &str, name: &str, is_module: bool) -> bool {
     let recorded = base_name(recorded);
     if !is_module {
         return recorded == name;
@@ -88,9 +89,9 @@ mod tests {
     #[test]
     fn modules_are_known_by_name_however_it_is_written() {
         for recorded in ["[nf_nat]", "/lib/modules/6/kernel/net/nf-nat.ko.xz", "nf_nat.ko"] {
-            assert!(is_named(recorded, "nf-nat.ko", true), "{recorded}");
+            assert!(is_file_of_name(recorded, "nf-nat.ko", true), "{recorded}");
         }
-        assert!(!is_named("[nf_nat_ftp]", "nf-nat.ko", true));
-        assert!(is_named("/usr/bin/a", "a", false) && !is_named("[a]", "a", false));
+        assert!(!is_file_of_name("[nf_nat_ftp]", "nf-nat.ko", true));
+        assert!(is_file_of_name("/usr/bin/a", "a", false) && !is_file_of_name("[a]", "a", false));
     }
 }

@@ -1,12 +1,13 @@
 //! Addresses of the recorded machine to addresses as linked.
 //!
-//! A kernel is moved as a whole (KASLR): perf writes where a symbol of it was. A program or library is mapped by segments
-//! into each process, and each mapping says which. A module is moved as a whole too; perf writes a mapping of its text.
+//! A kernel has one load bias (KASLR): perf records the address of one of its symbols. A program or library
+//! is mapped by segments into each process, and each mapping has its segment's offset. A module has one load
+//! bias too; perf records a mapping of its text.
 
-use super::identity::{base_name, is_kernel, is_named, is_same_id};
-use super::landmarks;
-use super::spaces::{Linked, Map, Spaces};
-use crate::objects::Slides;
+use super::address_spaces::{AddressSpaces, FileMapping, LinkedAddress};
+use super::identity::{base_name, is_file_of_name, is_kernel, is_same_id};
+use super::load_bias;
+use crate::objects::LoadBias;
 use fieldline_debuginfo::{Elf, Segment, hex};
 use fieldline_perfdata::perf_data::{Error, Mmap, Record};
 use fieldline_perfdata::sample::{CpuMode, Sample};
@@ -16,19 +17,20 @@ use fieldline_typeflow::operands::Reason;
 /// Turns addresses of one recording into addresses of one program.
 #[derive(Clone, Debug)]
 pub struct Linker {
-    what: What,
+    kind: ProgramKind,
     program: String,
     build_id: Option<Vec<u8>>,
 }
 
-/// What kind of program it is, and where it was.
+/// Kind of the program, and its load biases.
 #[derive(Clone, Debug)]
-enum What {
-    /// A kernel that was moved by a slide.
-    Kernel { slide: u64 },
+enum ProgramKind {
+    /// A kernel, with its KASLR offset.
+    Kernel { load_bias: u64 },
     /// A program or library, with the parts of it that are mapped.
-    Program { segments: Vec<Segment>, spaces: Spaces },
-    /// A module whose text is linked at an address, with begin and end of what is mapped of it, and its slide.
+    Program { segments: Vec<Segment>, spaces: AddressSpaces },
+    /// A module whose text is linked at an address, with begin and end of its mappings, and the load bias of
+    /// each.
     Module { text: u64, maps: Vec<(u64, u64, u64)> },
 }
 
@@ -39,104 +41,112 @@ impl Linker {
     /// If the recording can't be read.
     pub fn new(elf: &Elf<'_>, file: &SampleFile) -> Result<Self, Error> {
         let program = base_name(elf.name()).to_owned();
-        let what = if is_kernel(elf) {
-            What::Kernel { slide: kernel_slide(elf, file)? }
+        let kind = if is_kernel(elf) {
+            ProgramKind::Kernel { load_bias: kernel_load_bias(elf, file)? }
         } else if elf.is_module() {
             let text = elf.text_sections().iter().map(|(_, address, _)| *address).min().unwrap_or(0);
-            What::Module { text, maps: Vec::new() }
+            ProgramKind::Module { text, maps: Vec::new() }
         } else {
             let segments = elf.segments();
-            let mut spaces = Spaces::default();
-            for (pid, slide) in landmarks::program_slides(elf, &program, file) {
-                whole_program(&segments, slide).into_iter().for_each(|map| spaces.map(pid, 0, map));
+            let mut spaces = AddressSpaces::default();
+            for (pid, load_bias) in load_bias::program_load_biases(elf, &program, file) {
+                map_whole_program(&segments, load_bias).into_iter().for_each(|map| spaces.map(pid, 0, map));
             }
-            What::Program { segments, spaces }
+            ProgramKind::Program { segments, spaces }
         };
-        Ok(Self { what, program, build_id: elf.build_id().map(<[u8]>::to_vec) })
+        Ok(Self { kind, program, build_id: elf.build_id().map(<[u8]>::to_vec) })
     }
 
     /// Whether it is a kernel, which needs no mappings.
     pub fn is_kernel(&self) -> bool {
-        matches!(self.what, What::Kernel { .. })
+        matches!(self.kind, ProgramKind::Kernel { .. })
     }
 
     /// Whether it is a program or library in user space.
     pub fn is_program(&self) -> bool {
-        matches!(self.what, What::Program { .. })
+        matches!(self.kind, ProgramKind::Program { .. })
     }
 
-    /// Takes note of a record that tells what is mapped where.
-    pub fn note(&mut self, record: &Record<'_>) {
-        match (record, &mut self.what) {
-            (Record::Mmap(mmap), _) => self.note_mapping(mmap),
-            (Record::Fork(task), What::Program { spaces, .. }) => spaces.fork(*task),
-            (Record::Comm { pid, is_exec: true, time, .. }, What::Program { spaces, .. }) => {
+    /// Adds a record of a mapping or process.
+    pub fn add_record(&mut self, record: &Record<'_>) {
+        match (record, &mut self.kind) {
+            (Record::Mmap(mmap), _) => self.add_mapping(mmap),
+            (Record::Fork(task), ProgramKind::Program { spaces, .. }) => spaces.fork(*task),
+            (Record::Comm { pid, is_exec: true, time, .. }, ProgramKind::Program { spaces, .. }) => {
                 spaces.exec(*pid, time.unwrap_or(0));
             }
             _ => {}
         }
     }
 
-    fn note_mapping(&mut self, mmap: &Mmap<'_>) {
+    fn add_mapping(&mut self, mmap: &Mmap<'_>) {
         if mmap.is_data {
             return;
         }
         let is_ours = self.is_ours(mmap);
         let end = mmap.address.saturating_add(mmap.length);
-        match &mut self.what {
-            What::Module { text, maps } if is_ours && mmap.is_kernel() => {
+        match &mut self.kind {
+            ProgramKind::Module { text, maps } if is_ours && mmap.is_kernel() => {
                 maps.push((mmap.address, end, mmap.address.wrapping_sub(*text)));
             }
-            What::Program { segments, spaces } if !mmap.is_kernel() => {
-                let slide = if is_ours { slide_of(segments, mmap) } else { None };
-                let map = Map { begin: mmap.address, end, slide };
+            ProgramKind::Program { segments, spaces } if !mmap.is_kernel() => {
+                let load_bias = if is_ours { segment_load_bias(segments, mmap) } else { None };
+                let map = FileMapping { begin: mmap.address, end, load_bias };
                 spaces.map(mmap.pid, mmap.time.unwrap_or(0), map);
             }
             _ => {}
         }
     }
 
-    /// All records were noted.
-    pub fn settle(&mut self) {
-        if let What::Program { spaces, .. } = &mut self.what {
-            spaces.settle();
+    /// All records were added.
+    pub fn finish_mappings(&mut self) {
+        if let ProgramKind::Program { spaces, .. } = &mut self.kind {
+            spaces.sort_changes();
         }
     }
 
     fn is_ours(&self, mmap: &Mmap<'_>) -> bool {
         match (&mmap.build_id, &self.build_id) {
             (Some(recorded), Some(given)) => is_same_id(&hex(recorded.as_bytes()), &hex(given)),
-            _ => is_named(&mmap.filename, &self.program, matches!(self.what, What::Module { .. })),
+            _ => is_file_of_name(
+                &mmap.filename,
+                &self.program,
+                matches!(self.kind, ProgramKind::Module { .. }),
+            ),
         }
     }
 
-    /// Recorded address less address as linked, of code and variables: one, or one of each address space.
-    pub fn slides(&self) -> Slides {
-        match &self.what {
-            What::Kernel { slide } => Slides::One(*slide),
-            What::Module { maps, .. } => Slides::One(maps.last().map_or(0, |(.., slide)| *slide)),
-            What::Program { spaces, .. } => Slides::BySpace(spaces.slides.clone()),
+    /// Load bias of code and variables: one, or one of each address space.
+    pub fn load_bias(&self) -> LoadBias {
+        match &self.kind {
+            ProgramKind::Kernel { load_bias } => LoadBias::Single(*load_bias),
+            ProgramKind::Module { maps, .. } => {
+                LoadBias::Single(maps.last().map_or(0, |(.., load_bias)| *load_bias))
+            }
+            ProgramKind::Program { spaces, .. } => LoadBias::BySpace(spaces.load_biases.clone()),
         }
     }
 
-    /// Where a sample's instruction is in the program.
+    /// The linked address of a sample's instruction.
     ///
     /// # Errors
     /// The reason, if it is not of the program.
-    pub fn locate(&self, sample: &Sample<'_>) -> Result<Linked, Reason> {
+    pub fn locate(&self, sample: &Sample<'_>) -> Result<LinkedAddress, Reason> {
         let ip = sample.ip.ok_or(Reason::NoInstructionAddress)?;
         let in_kernel = matches!(sample.cpu_mode, CpuMode::Kernel | CpuMode::GuestKernel)
             || (sample.cpu_mode == CpuMode::Unknown && ip >> 63 == 1);
-        match (&self.what, in_kernel) {
-            (What::Kernel { slide }, true) => Ok(Linked { ip: ip.wrapping_sub(*slide), space: 0 }),
-            (What::Kernel { .. } | What::Module { .. }, false) => Err(Reason::UserSpace),
-            (What::Module { maps, .. }, true) => {
-                let map = maps.iter().rev().find(|(begin, end, _)| *begin <= ip && ip < *end);
-                let (.., slide) = map.ok_or(Reason::OtherProgram)?;
-                Ok(Linked { ip: ip.wrapping_sub(*slide), space: 0 })
+        match (&self.kind, in_kernel) {
+            (ProgramKind::Kernel { load_bias }, true) => {
+                Ok(LinkedAddress { ip: ip.wrapping_sub(*load_bias), space: 0 })
             }
-            (What::Program { .. }, true) => Err(Reason::OtherProgram),
-            (What::Program { spaces, .. }, false) => {
+            (ProgramKind::Kernel { .. } | ProgramKind::Module { .. }, false) => Err(Reason::UserSpace),
+            (ProgramKind::Module { maps, .. }, true) => {
+                let map = maps.iter().rev().find(|(begin, end, _)| *begin <= ip && ip < *end);
+                let (.., load_bias) = map.ok_or(Reason::OtherProgram)?;
+                Ok(LinkedAddress { ip: ip.wrapping_sub(*load_bias), space: 0 })
+            }
+            (ProgramKind::Program { .. }, true) => Err(Reason::OtherProgram),
+            (ProgramKind::Program { spaces, .. }, false) => {
                 let time = sample.time.unwrap_or(u64::MAX);
                 spaces.find(sample.pid, time, ip).ok_or(Reason::OtherProgram)
             }
@@ -144,16 +154,20 @@ impl Linker {
     }
 }
 
-/// The program moved as a whole, as a text's symbols show it. Mappings, where there are such, come later and win.
-fn whole_program(segments: &[Segment], slide: u64) -> Option<Map> {
+/// The program as one mapping, by a text's symbols. Real mappings come later and win.
+fn map_whole_program(segments: &[Segment], load_bias: u64) -> Option<FileMapping> {
     let begin = segments.iter().map(|segment| segment.address).min()?;
     let end = segments.iter().map(|segment| segment.address.saturating_add(segment.size)).max()?;
-    Some(Map { begin: begin.wrapping_add(slide), end: end.wrapping_add(slide), slide: Some(slide) })
+    Some(FileMapping {
+        begin: begin.wrapping_add(load_bias),
+        end: end.wrapping_add(load_bias),
+        load_bias: Some(load_bias),
+    })
 }
 
-/// Recorded address less address as linked, by the segment a mapping shows. A page of the file may belong to two
-/// segments, of which that with code is meant.
-fn slide_of(segments: &[Segment], mmap: &Mmap<'_>) -> Option<u64> {
+/// Recorded address less address as linked, by the segment a mapping shows. A page of the file may belong to
+/// two segments, of which that with code is meant.
+fn segment_load_bias(segments: &[Segment], mmap: &Mmap<'_>) -> Option<u64> {
     // Mappings begin at the page that holds the segment's first byte.
     let holds = |segment: &&Segment| {
         let end = segment.file_offset.saturating_add(segment.size);
@@ -165,15 +179,15 @@ fn slide_of(segments: &[Segment], mmap: &Mmap<'_>) -> Option<u64> {
     Some(mmap.address.wrapping_sub(linked))
 }
 
-/// Where a symbol of the kernel was, less where it is linked; 0 if the recording does not tell. A text may show it by its
+/// Recorded less linked address of a kernel symbol; 0 if the recording has none. A text may have it in its
 /// samples' symbols.
-fn kernel_slide(elf: &Elf<'_>, file: &SampleFile) -> Result<u64, Error> {
+fn kernel_load_bias(elf: &Elf<'_>, file: &SampleFile) -> Result<u64, Error> {
     let map = file.kernel_image()?;
-    let Some((symbol, was)) = map.as_ref().and_then(|map| map.reference_symbol()) else {
-        return Ok(landmarks::kernel_slide(elf, file).unwrap_or(0));
+    let Some((symbol, recorded)) = map.as_ref().and_then(|map| map.reference_symbol()) else {
+        return Ok(load_bias::kernel_load_bias(elf, file).unwrap_or(0));
     };
     let linked = elf.symbols().find(|known| known.name == symbol).map(|known| known.address);
-    Ok(linked.map_or(0, |linked| was.wrapping_sub(linked)))
+    Ok(linked.map_or(0, |linked_address| recorded.wrapping_sub(linked_address)))
 }
 
 #[cfg(test)]
@@ -196,8 +210,8 @@ mod tests {
             is_data: false,
             time: None,
         };
-        assert_eq!(slide_of(&[rodata, text], &mmap), Some(0x5500_0000_0000));
-        assert_eq!(slide_of(&[rodata], &mmap), Some(0x5500_0000_1000));
-        assert_eq!(slide_of(&[], &mmap), None);
+        assert_eq!(segment_load_bias(&[rodata, text], &mmap), Some(0x5500_0000_0000));
+        assert_eq!(segment_load_bias(&[rodata], &mmap), Some(0x5500_0000_1000));
+        assert_eq!(segment_load_bias(&[], &mmap), None);
     }
 }

@@ -1,29 +1,29 @@
-//! Which block of time a sample falls in: stretches of a recording with equally many samples.
+//! Time blocks: stretches of a recording with equally many samples.
 //!
-//! Equal numbers rather than equal times: idle stretches would be blocks that say nothing. There are as many as let a
-//! resample differ from the whole by little enough to stand for another run, while each is long compared to what a
-//! program does in one go; a multiple of five, so that folds are equally large.
+//! Blocks have equal numbers of samples rather than equal times, because idle stretches would be empty
+//! blocks. Their number keeps bootstrap resamples close to the whole while each block is long compared to one
+//! operation; it is a multiple of five, so that the folds of cross-validation are equally large.
 
 pub(crate) const BLOCKS: usize = 20;
 /// Times kept: enough to cut blocks of equal size within a tenth of a percent.
-const KEPT: usize = 1 << 16;
+const MAX_TIMES: usize = 1 << 16;
 
-/// Times of samples, thinned as they become more: a bounded number whatever the size of the recording. Which are kept
-/// depends on the times alone, not on their order.
+/// Times of samples, thinned as they become more: a bounded number whatever the size of the recording. Which
+/// are kept depends on the times alone, not on their order.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Clock {
-    kept: Vec<u64>,
+pub(crate) struct SampleTimes {
+    times: Vec<u64>,
     /// Times are kept whose hash has none of these bits.
     mask: u64,
 }
 
-impl Clock {
+impl SampleTimes {
     /// Takes a sample's time in nanoseconds.
-    pub(crate) fn note(&mut self, time: u64) {
-        if scatter(time) & self.mask != 0 {
+    pub(crate) fn add(&mut self, time: u64) {
+        if hash_time(time) & self.mask != 0 {
             return;
         }
-        self.kept.push(time);
+        self.times.push(time);
         self.thin();
     }
 
@@ -31,32 +31,32 @@ impl Clock {
     pub(crate) fn merge(&mut self, other: &Self) {
         self.mask |= other.mask;
         let mask = self.mask;
-        self.kept.extend(&other.kept);
-        self.kept.retain(|time| scatter(*time) & mask == 0);
+        self.times.extend(&other.times);
+        self.times.retain(|time| hash_time(*time) & mask == 0);
         self.thin();
     }
 
     fn thin(&mut self) {
-        while self.kept.len() > KEPT && self.mask != u64::MAX {
+        while self.times.len() > MAX_TIMES && self.mask != u64::MAX {
             self.mask = self.mask << 1 | 1;
             let mask = self.mask;
-            self.kept.retain(|time| scatter(*time) & mask == 0);
+            self.times.retain(|time| hash_time(*time) & mask == 0);
         }
     }
 
     /// The blocks of the recording. None if its samples have no times or fewer than there are blocks.
-    pub(crate) fn blocks(&self) -> Blocks {
-        let mut times = self.kept.clone();
+    pub(crate) fn blocks(&self) -> TimeBlocks {
+        let mut times = self.times.clone();
         times.sort_unstable();
         let starts = (1..BLOCKS).filter_map(|block| times.get(block * times.len() / BLOCKS));
         let mut starts: Vec<u64> = starts.copied().collect();
         starts.dedup();
-        Blocks { starts: (times.len() >= BLOCKS).then_some(starts) }
+        TimeBlocks { starts: (times.len() >= BLOCKS).then_some(starts) }
     }
 }
 
 /// A number whose bits all depend on all of the time's (the finisher of splitmix64).
-fn scatter(time: u64) -> u64 {
+fn hash_time(time: u64) -> u64 {
     let time = (time ^ (time >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let time = (time ^ (time >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     time ^ (time >> 31)
@@ -64,18 +64,18 @@ fn scatter(time: u64) -> u64 {
 
 /// The blocks of a recording by time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Blocks {
+pub(crate) struct TimeBlocks {
     /// When each block but the first begins, in nanoseconds.
     starts: Option<Vec<u64>>,
 }
 
-impl Blocks {
+impl TimeBlocks {
     pub(crate) fn len(&self) -> usize {
         self.starts.as_ref().map_or(0, |starts| starts.len() + 1)
     }
 
     /// The block of a time. A sample without one counts to the first block.
-    pub(crate) fn at(&self, time: Option<u64>) -> Option<u32> {
+    pub(crate) fn block_at(&self, time: Option<u64>) -> Option<u32> {
         let starts = self.starts.as_ref()?;
         Some(starts.partition_point(|start| time.is_some_and(|time| *start <= time)) as u32)
     }
@@ -86,12 +86,12 @@ mod tests {
     use super::*;
 
     fn sizes(times: impl Iterator<Item = u64> + Clone) -> Vec<usize> {
-        let mut clock = Clock::default();
-        times.clone().for_each(|time| clock.note(time));
+        let mut clock = SampleTimes::default();
+        times.clone().for_each(|time| clock.add(time));
         let blocks = clock.blocks();
         let mut sizes = vec![0; blocks.len()];
         for time in times {
-            sizes[blocks.at(Some(time)).unwrap() as usize] += 1;
+            sizes[blocks.block_at(Some(time)).unwrap() as usize] += 1;
         }
         sizes
     }
@@ -105,22 +105,22 @@ mod tests {
 
     #[test]
     fn memory_is_bounded_and_order_does_not_matter() {
-        let (mut up, mut down) = (Clock::default(), Clock::default());
-        (0..300_000).for_each(|time| up.note(time));
-        (0..300_000).rev().for_each(|time| down.note(time));
-        assert!(up.kept.len() <= KEPT);
+        let (mut up, mut down) = (SampleTimes::default(), SampleTimes::default());
+        (0..300_000).for_each(|time| up.add(time));
+        (0..300_000).rev().for_each(|time| down.add(time));
+        assert!(up.times.len() <= MAX_TIMES);
         assert_eq!(up.blocks(), down.blocks());
     }
 
     #[test]
     fn few_samples_have_no_blocks_and_equal_times_one() {
-        let mut clock = Clock::default();
+        let mut clock = SampleTimes::default();
         assert_eq!(clock.blocks().len(), 0);
-        (0..BLOCKS - 1).for_each(|time| clock.note(time as u64));
-        assert_eq!(clock.blocks().at(Some(3)), None);
-        let mut still = Clock::default();
-        (0..100).for_each(|_| still.note(5));
+        (0..BLOCKS - 1).for_each(|time| clock.add(time as u64));
+        assert_eq!(clock.blocks().block_at(Some(3)), None);
+        let mut still = SampleTimes::default();
+        (0..100).for_each(|_| still.add(5));
         assert_eq!(still.blocks().len(), 2);
-        assert_eq!((still.blocks().at(Some(5)), still.blocks().at(None)), (Some(1), Some(0)));
+        assert_eq!((still.blocks().block_at(Some(5)), still.blocks().block_at(None)), (Some(1), Some(0)));
     }
 }

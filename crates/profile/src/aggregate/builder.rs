@@ -1,22 +1,23 @@
-//! Sums over attributed samples, those that are alike taken together.
+//! Sums over attributed samples by group.
 
-use super::blocks::Blocks;
+use super::blocks::TimeBlocks;
 use super::windows::Windows;
 use fieldline_access::access::{
-    Access, AccessProfile, Away, BlockCount, CpuAccess, EventCoverage, Homes, Recording, Tally, TypeProfile,
+    Access, AccessProfile, AwaySamples, BlockCount, CpuAccess, EventCoverage, HomeCounts, Recording,
+    SampleCount, TypeProfile,
 };
-use fieldline_access::blocks::count_in_block;
+use fieldline_access::time_blocks::add_to_block;
 use fieldline_layout::Layout;
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Index of a struct given to [`Builder::add_type`].
+/// Index of a struct given to [`ProfileBuilder::add_type`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct StructIndex(u32);
 
-/// Samples that are alike as far as profiles go.
+/// Samples that a profile does not distinguish.
 #[derive(Clone, Debug)]
-pub(crate) struct Row {
+pub(crate) struct SampleGroup {
     pub event: usize,
     /// Address of the instruction as linked.
     pub ip: u64,
@@ -24,7 +25,7 @@ pub(crate) struct Row {
     pub function: Option<u32>,
     pub cpu: Option<u32>,
     pub is_store: bool,
-    /// The level that served it as a short word, if recorded.
+    /// The name of the level that served it, if recorded.
     pub level: Option<&'static str>,
     /// Whether it hit a modified line of another CPU.
     pub is_hitm: bool,
@@ -32,16 +33,16 @@ pub(crate) struct Row {
     pub is_shared: bool,
     /// Bytes touched.
     pub size: u64,
-    /// The structs that were touched, each with the offset in it; the last is the one that windows name. None if the memory
-    /// is of a type that is no struct (a counter, an array of pointers).
-    pub places: Vec<(StructIndex, u64)>,
+    /// The structs that were touched, each with the offset in it; the last is the one in window entries. None
+    /// if the memory is of a type that is no struct (a counter, an array of pointers).
+    pub locations: Vec<(StructIndex, u64)>,
     /// Why it could not be attributed, if so.
     pub reason: Option<&'static str>,
 }
 
-/// How many samples are alike, and sums over them.
+/// Number of samples in a group, and sums over them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Counts {
+pub(crate) struct ClassCounts {
     pub samples: u64,
     /// Events they stand for.
     pub period: u64,
@@ -49,19 +50,19 @@ pub(crate) struct Counts {
     pub latency: u64,
     /// Samples by block of time; shorter if the last have none, empty if there are no blocks.
     pub blocks: Vec<u64>,
-    /// What their addresses were, where there are some, and how many had each.
+    /// Sampled addresses, each with its number of samples.
     pub addresses: Vec<(u64, u64)>,
 }
 
-impl Counts {
+impl ClassCounts {
     /// Adds samples with sums over them.
-    pub(crate) fn count(&mut self, samples: u64, period: u64, latency: u64) {
+    pub(crate) fn add(&mut self, samples: u64, period: u64, latency: u64) {
         self.samples += samples;
         self.period = self.period.saturating_add(period);
         self.latency = self.latency.saturating_add(latency);
     }
 
-    pub(crate) fn count_in(&mut self, block: usize, samples: u64) {
+    pub(crate) fn add_to_block(&mut self, block: usize, samples: u64) {
         if self.blocks.len() <= block {
             self.blocks.resize(block + 1, 0);
         }
@@ -70,16 +71,16 @@ impl Counts {
         }
     }
 
-    fn tally(&self) -> Tally {
-        Tally { samples: self.samples, period: self.period }
+    fn tally(&self) -> SampleCount {
+        SampleCount { samples: self.samples, period: self.period }
     }
 }
 
-type Key = (StructIndex, u64, u64, u64);
+type AccessKey = (StructIndex, u64, u64, u64);
 
-/// Takes rows one by one and gives the profile of one recording.
+/// Sums groups up to the profile of one recording.
 #[derive(Debug, Default)]
-pub(crate) struct Builder {
+pub(crate) struct ProfileBuilder {
     pub(crate) recording: Recording,
     /// Samples by block.
     by_block: Vec<u64>,
@@ -87,50 +88,50 @@ pub(crate) struct Builder {
     /// Structs with name, size and layout.
     types: Vec<TypeProfile>,
     functions: Vec<String>,
-    accesses: FxHashMap<Key, Access>,
+    accesses: FxHashMap<AccessKey, Access>,
     cpus: FxHashMap<(StructIndex, u64, u32), CpuAccess>,
-    touched: Vec<(Key, Touched, u64)>,
+    touched: Vec<(AccessKey, ObjectTouch, u64)>,
 }
 
-impl Builder {
+impl ProfileBuilder {
     pub(crate) fn new(
         recording: Recording,
         events: impl IntoIterator<Item = String>,
-        blocks: &Blocks,
+        blocks: &TimeBlocks,
     ) -> Self {
         let coverage = |event| EventCoverage { event, ..EventCoverage::default() };
         let events = events.into_iter().map(coverage).collect();
         Self { recording, by_block: vec![0; blocks.len()], events, ..Self::default() }
     }
 
-    /// Makes a struct known. Give each one once.
+    /// Adds a struct. Add each once.
     pub(crate) fn add_type(&mut self, name: String, size: u64, layout: Option<Layout>) -> StructIndex {
         self.types.push(TypeProfile { name, size, layout, ..TypeProfile::default() });
         StructIndex(self.types.len() as u32 - 1)
     }
 
-    /// Makes a function known: its index. Give each one once.
+    /// Adds a function; its index. Add each once.
     pub(crate) fn add_function(&mut self, name: String) -> u32 {
         self.functions.push(name);
         self.functions.len() as u32 - 1
     }
 
-    pub(crate) fn add(&mut self, row: &Row, counts: &Counts) {
+    pub(crate) fn add_group(&mut self, row: &SampleGroup, counts: &ClassCounts) {
         self.recording.samples += counts.samples;
         for (all, samples) in self.by_block.iter_mut().zip(&counts.blocks) {
             *all += samples;
         }
         if let Some(event) = self.events.get_mut(row.event) {
-            cover(event, row.reason, counts.tally());
+            add_coverage(event, row.reason, counts.tally());
         }
-        for (target, offset) in &row.places {
-            self.credit(row, counts, *target, *offset);
+        for (target, offset) in &row.locations {
+            self.add_access(row, counts, *target, *offset);
         }
     }
 
     /// Counts samples for a struct.
-    fn credit(&mut self, row: &Row, counts: &Counts, target: StructIndex, offset: u64) {
-        let Row { ip, size, .. } = *row;
+    fn add_access(&mut self, row: &SampleGroup, counts: &ClassCounts, target: StructIndex, offset: u64) {
+        let SampleGroup { ip, size, .. } = *row;
         let key = (target, ip, offset, size);
         let access = self.accesses.entry(key).or_insert_with(|| Access {
             ip,
@@ -142,13 +143,17 @@ impl Builder {
         count_access(access, row, counts);
         for (block, samples) in (0..).zip(&counts.blocks).filter(|(_, samples)| **samples > 0) {
             let (loads, stores) = if row.is_store { (0, *samples) } else { (*samples, 0) };
-            count_in_block(&mut access.blocks, BlockCount { block, loads, stores });
+            add_to_block(&mut access.blocks, BlockCount { block, loads, stores });
         }
         let Some(cpu) = row.cpu else { return };
         let is_lost = if row.is_store { row.is_shared } else { row.is_hitm };
         for (address, samples) in &counts.addresses {
             if let Some(base) = address.checked_sub(offset) {
-                self.touched.push((key, Touched { base, cpu, is_store: row.is_store, is_lost }, *samples));
+                self.touched.push((
+                    key,
+                    ObjectTouch { base, cpu, is_store: row.is_store, is_lost },
+                    *samples,
+                ));
             }
         }
         let known = self.cpus.entry((target, offset, cpu));
@@ -161,21 +166,21 @@ impl Builder {
         self.events.iter().filter_map(|event| event.unattributed.get(reason)).map(|tally| tally.samples).sum()
     }
 
-    /// The word that samples have in windows, if their function is known.
-    pub(crate) fn word(row: &Row) -> Option<(i32, u32)> {
-        let target = row.places.last().map_or(-1, |(target, _)| target.0 as i32);
+    /// The window entry of samples, if their function is known.
+    pub(crate) fn window_entry(row: &SampleGroup) -> Option<(i32, u32)> {
+        let target = row.locations.last().map_or(-1, |(target, _)| target.0 as i32);
         Some((target, row.function?))
     }
 
-    /// The profile of the recording, whose samples fell into `windows`; `blind_spots` says what it can't show.
+    /// The profile of the recording with its `windows`; `blind_spots` are sentences on its limits.
     pub(crate) fn finish(mut self, windows: Windows, blind_spots: Vec<String>) -> AccessProfile {
-        let order = self.order_of_types();
-        self.find_homes();
+        let type_order = self.order_of_types();
+        self.assign_homes();
         let mut profile = AccessProfile::empty();
-        profile.types = order.iter().map(|target| self.type_profile(*target)).collect();
-        let places: FxHashMap<i32, i32> =
-            order.iter().zip(0i32..).map(|(target, place)| (target.0 as i32, place)).collect();
-        profile.windows = windows.finish(|target| places.get(&target).copied().unwrap_or(-1));
+        profile.types = type_order.iter().map(|target| self.type_profile(*target)).collect();
+        let type_indices: FxHashMap<i32, i32> =
+            type_order.iter().zip(0i32..).map(|(target, index)| (target.0 as i32, index)).collect();
+        profile.windows = windows.finish(|target| type_indices.get(&target).copied().unwrap_or(-1));
         profile.blocks = self.by_block;
         profile.recordings = vec![self.recording];
         profile.coverage = self.events;
@@ -188,30 +193,32 @@ impl Builder {
     fn order_of_types(&self) -> Vec<StructIndex> {
         let used: BTreeSet<StructIndex> = self.accesses.keys().map(|key| key.0).collect();
         let mut used: Vec<StructIndex> = used.into_iter().collect();
-        used.sort_by_key(|target| self.types.get(target.0 as usize).map(|of| (of.name.clone(), of.size)));
+        used.sort_by_key(|target| {
+            self.types.get(target.0 as usize).map(|known| (known.name.clone(), known.size))
+        });
         used
     }
 
     fn type_profile(&self, target: StructIndex) -> TypeProfile {
-        let of_type = self.accesses.iter().filter(|(key, _)| key.0 == target);
-        let mut accesses: Vec<Access> = of_type.map(|(_, access)| access.clone()).collect();
+        let accesses = self.accesses.iter().filter(|(key, _)| key.0 == target);
+        let mut accesses: Vec<Access> = accesses.map(|(_, access)| access.clone()).collect();
         accesses.sort_by_key(|access| (access.ip, access.offset, access.size));
-        let of_type = self.cpus.iter().filter(|(key, _)| key.0 == target);
-        let mut cpus: Vec<CpuAccess> = of_type.map(|(_, access)| *access).collect();
+        let cpu_accesses = self.cpus.iter().filter(|(key, _)| key.0 == target);
+        let mut cpus: Vec<CpuAccess> = cpu_accesses.map(|(_, access)| *access).collect();
         cpus.sort_by_key(|access| (access.offset, access.cpu));
         let known = self.types.get(target.0 as usize).cloned().unwrap_or_default();
         let fingerprint = known.layout.as_ref().map_or(0, Layout::fingerprint);
         TypeProfile { fingerprint, accesses, cpus, ..known }
     }
 
-    /// Finds the home of each object, notes what was done away from it, and counts where objects begin.
-    fn find_homes(&mut self) {
-        let mut by_target: FxHashMap<StructIndex, Vec<(Key, Touched, u64)>> = FxHashMap::default();
+    /// Assigns each object its home CPU, counts accesses from other CPUs, and counts where objects begin.
+    fn assign_homes(&mut self) {
+        let mut by_target: FxHashMap<StructIndex, Vec<(AccessKey, ObjectTouch, u64)>> = FxHashMap::default();
         for (key, touched, samples) in self.touched.drain(..) {
             by_target.entry(key.0).or_default().push((key, touched, samples));
         }
         for (target, samples) in by_target {
-            let (homes, sums) = homes(samples.iter().map(|(_, touched, samples)| (touched, *samples)));
+            let (homes, sums) = find_homes(samples.iter().map(|(_, touched, samples)| (touched, *samples)));
             if let Some(known) = self.types.get_mut(target.0 as usize) {
                 homes.keys().for_each(|base| *known.phases.entry(base % 256).or_default() += 1);
                 known.homes = sums;
@@ -220,7 +227,7 @@ impl Builder {
                 if homes.get(&touched.base) != Some(&touched.cpu)
                     && let Some(access) = self.accesses.get_mut(&key)
                 {
-                    access.away.add(Away {
+                    access.away.add(AwaySamples {
                         loads: samples * u64::from(!touched.is_store),
                         stores: samples * u64::from(touched.is_store),
                         lost: samples * u64::from(touched.is_lost),
@@ -232,22 +239,22 @@ impl Builder {
 }
 
 /// Adds samples to those of an event: attributed, or not for a reason.
-pub(crate) fn cover(event: &mut EventCoverage, reason: Option<&str>, tally: Tally) {
-    add(&mut event.total, tally);
-    let Some(reason) = reason else { return add(&mut event.attributed, tally) };
+pub(crate) fn add_coverage(event: &mut EventCoverage, reason: Option<&str>, tally: SampleCount) {
+    add_tally(&mut event.total, tally);
+    let Some(reason) = reason else { return add_tally(&mut event.attributed, tally) };
     match event.unattributed.get_mut(reason) {
-        Some(known) => add(known, tally),
-        None => add(event.unattributed.entry(reason.to_owned()).or_default(), tally),
+        Some(known) => add_tally(known, tally),
+        None => add_tally(event.unattributed.entry(reason.to_owned()).or_default(), tally),
     }
 }
 
 /// Adds without wrapping, as numbers of a file may be anything.
-pub(crate) fn add(sum: &mut Tally, other: Tally) {
+pub(crate) fn add_tally(sum: &mut SampleCount, other: SampleCount) {
     sum.samples = sum.samples.saturating_add(other.samples);
     sum.period = sum.period.saturating_add(other.period);
 }
 
-fn count_access(access: &mut Access, row: &Row, counts: &Counts) {
+fn count_access(access: &mut Access, row: &SampleGroup, counts: &ClassCounts) {
     let levels = if row.is_store {
         access.stores.add(counts.tally());
         &mut access.store_levels
@@ -256,14 +263,14 @@ fn count_access(access: &mut Access, row: &Row, counts: &Counts) {
         access.latency = access.latency.saturating_add(counts.latency);
         &mut access.levels
     };
-    let words = row.level.into_iter().chain(row.is_hitm.then_some("HITM"));
-    for word in words.chain((row.is_store && row.is_shared).then_some("TAKEN")) {
-        *levels.entry(word.to_owned()).or_default() += counts.samples;
+    let labels = row.level.into_iter().chain(row.is_hitm.then_some("HITM"));
+    for label in labels.chain((row.is_store && row.is_shared).then_some("TAKEN")) {
+        *levels.entry(label.to_owned()).or_default() += counts.samples;
     }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Touched {
+struct ObjectTouch {
     /// Where the object begins.
     pub base: u64,
     pub cpu: u32,
@@ -272,14 +279,16 @@ struct Touched {
     pub is_lost: bool,
 }
 
-/// The home of each object by where it begins, and sums over all, of samples with how many are alike. Of CPUs with equally
-/// many samples, the first is home.
-fn homes<'t>(samples: impl IntoIterator<Item = (&'t Touched, u64)>) -> (FxHashMap<u64, u32>, Homes) {
+/// The home CPU of each object by its address, and sums over all, of samples with their numbers. Of CPUs with
+/// equally many samples the first is home.
+fn find_homes<'t>(
+    samples: impl IntoIterator<Item = (&'t ObjectTouch, u64)>,
+) -> (FxHashMap<u64, u32>, HomeCounts) {
     let mut counts: FxHashMap<u64, BTreeMap<u32, u64>> = FxHashMap::default();
     for (touched, samples) in samples {
         *counts.entry(touched.base).or_default().entry(touched.cpu).or_default() += samples;
     }
-    let (mut homes, mut sums) = (FxHashMap::default(), Homes::default());
+    let (mut homes, mut sums) = (FxHashMap::default(), HomeCounts::default());
     for (base, cpus) in counts {
         let samples: u64 = cpus.values().sum();
         sums.samples += samples;
@@ -293,11 +302,11 @@ fn homes<'t>(samples: impl IntoIterator<Item = (&'t Touched, u64)>) -> (FxHashMa
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::aggregate::windows::Moment;
-    use crate::aggregate::{Blocks, Clock};
+    use crate::aggregate::windows::WindowSample;
+    use crate::aggregate::{SampleTimes, TimeBlocks};
 
-    fn row(places: &[(StructIndex, u64)], reason: Option<&'static str>) -> Row {
-        Row {
+    fn row(places: &[(StructIndex, u64)], reason: Option<&'static str>) -> SampleGroup {
+        SampleGroup {
             event: 0,
             ip: 16,
             function: None,
@@ -307,55 +316,59 @@ mod tests {
             is_hitm: true,
             is_shared: true,
             size: 4,
-            places: places.to_vec(),
+            locations: places.to_vec(),
             reason,
         }
     }
 
-    fn one(addresses: &[u64]) -> Counts {
+    fn single_sample(addresses: &[u64]) -> ClassCounts {
         let addresses = addresses.iter().map(|address| (*address, 1)).collect();
-        Counts { samples: 1, period: 10, latency: 7, addresses, ..Counts::default() }
+        ClassCounts { samples: 1, period: 10, latency: 7, addresses, ..ClassCounts::default() }
     }
 
     fn no_windows() -> Windows {
-        Windows::new(0, Blocks::default(), Vec::new())
+        Windows::new(0, TimeBlocks::default(), Vec::new())
     }
 
     #[test]
     fn every_sample_is_accounted_for() {
-        let mut builder = Builder::new(Recording::default(), ["loads".to_owned()], &Blocks::default());
+        let mut builder =
+            ProfileBuilder::new(Recording::default(), ["loads".to_owned()], &TimeBlocks::default());
         let target = builder.add_type("thing".to_owned(), 64, None);
-        builder.add(&row(&[(target, 8)], None), &one(&[0x1048]));
-        builder.add(&row(&[(target, 8)], None), &one(&[0x1048]));
-        builder.add(&row(&[], None), &one(&[]));
-        builder.add(&row(&[], Some("stack")), &one(&[]));
+        builder.add_group(&row(&[(target, 8)], None), &single_sample(&[0x1048]));
+        builder.add_group(&row(&[(target, 8)], None), &single_sample(&[0x1048]));
+        builder.add_group(&row(&[], None), &single_sample(&[]));
+        builder.add_group(&row(&[], Some("stack")), &single_sample(&[]));
         let profile = builder.finish(no_windows(), Vec::new());
         let event = &profile.coverage[0];
         let lost: u64 = event.unattributed.values().map(|tally| tally.samples).sum();
         assert_eq!((event.total.samples, event.attributed.samples, lost), (4, 3, 1));
         assert_eq!(event.total.period, 40);
-        let of = &profile.types[0];
-        assert_eq!(of.accesses[0].loads, Tally { samples: 2, period: 20 });
-        assert_eq!(of.accesses[0].latency, 14);
-        assert_eq!(of.accesses[0].levels, BTreeMap::from([("HITM".to_owned(), 2), ("L3".to_owned(), 2)]));
-        assert_eq!(of.phases, BTreeMap::from([(0x40, 1)]));
+        let profile_type = &profile.types[0];
+        assert_eq!(profile_type.accesses[0].loads, SampleCount { samples: 2, period: 20 });
+        assert_eq!(profile_type.accesses[0].latency, 14);
+        assert_eq!(
+            profile_type.accesses[0].levels,
+            BTreeMap::from([("HITM".to_owned(), 2), ("L3".to_owned(), 2)])
+        );
+        assert_eq!(profile_type.phases, BTreeMap::from([(0x40, 1)]));
     }
 
     #[test]
     fn accesses_and_windows_know_their_blocks() {
-        let mut clock = Clock::default();
-        (0..200).for_each(|time| clock.note(time));
+        let mut clock = SampleTimes::default();
+        (0..200).for_each(|time| clock.add(time));
         let blocks = clock.blocks();
-        let mut builder = Builder::new(Recording::default(), ["loads".to_owned()], &blocks);
+        let mut builder = ProfileBuilder::new(Recording::default(), ["loads".to_owned()], &blocks);
         let target = builder.add_type("thing".to_owned(), 64, None);
         let function = Some(builder.add_function("walk".to_owned()));
-        let row = Row { function, ..row(&[(target, 8)], None) };
-        let mut windows = Windows::new(0, blocks.clone(), vec![Builder::word(&row).unwrap()]);
+        let row = SampleGroup { function, ..row(&[(target, 8)], None) };
+        let mut windows = Windows::new(0, blocks.clone(), vec![ProfileBuilder::window_entry(&row).unwrap()]);
         for time in [5, 7, 9, 195] {
-            let mut counts = one(&[]);
-            counts.count_in(blocks.at(Some(time)).unwrap() as usize, 1);
-            builder.add(&row, &counts);
-            windows.push(1, Moment { time, word: 0, context: None });
+            let mut counts = single_sample(&[]);
+            counts.add_to_block(blocks.block_at(Some(time)).unwrap() as usize, 1);
+            builder.add_group(&row, &counts);
+            windows.push(1, WindowSample { time, entry: 0, context: None });
         }
         let profile = builder.finish(windows, Vec::new());
         assert_eq!((profile.blocks[0], profile.blocks[19], profile.blocks.len()), (3, 1, 20));
@@ -365,15 +378,15 @@ mod tests {
         assert_eq!(windows, [&(0, 3), &(19, 1)]);
     }
 
-    fn touched(base: u64, cpu: u32) -> Touched {
-        Touched { base, cpu, is_store: false, is_lost: false }
+    fn touched(base: u64, cpu: u32) -> ObjectTouch {
+        ObjectTouch { base, cpu, is_store: false, is_lost: false }
     }
 
     #[test]
     fn an_object_is_at_home_where_most_of_its_samples_are() {
         let samples = [touched(64, 3), touched(64, 1), touched(64, 3), touched(128, 2), touched(128, 1)];
-        let (homes, sums) = homes(samples.iter().map(|touched| (touched, 1)));
+        let (homes, sums) = find_homes(samples.iter().map(|touched| (touched, 1)));
         assert_eq!((homes[&64], homes[&128]), (3, 1));
-        assert_eq!(sums, Homes { samples: 5, others: 5 });
+        assert_eq!(sums, HomeCounts { samples: 5, others: 5 });
     }
 }

@@ -1,56 +1,57 @@
-//! What samples of one recording touched, as one of several programs tells.
+//! Accesses of the samples of one recording, attributed by one of several programs.
 
 use super::attributed::Attributed;
-use super::part::Part;
-use crate::gather::{Facts, Piece, mode, pieces};
+use super::program_samples::ProgramSamples;
+use crate::gather::{SampleFacts, StackRange, branch_cpu_mode, split_stack};
 use fieldline_perfdata::sample::Sample;
 
-/// What the first program tells that is the right one, or else the first.
-fn first_of<T>(told: impl Iterator<Item = T>, is_right: impl Fn(&T) -> bool) -> Option<T> {
+/// The first item that is wanted, or else the first of all.
+fn find_or_first<T>(items: impl Iterator<Item = T>, is_wanted: impl Fn(&T) -> bool) -> Option<T> {
     let mut first = None;
-    for one in told {
-        if is_right(&one) {
-            return Some(one);
+    for item in items {
+        if is_wanted(&item) {
+            return Some(item);
         }
-        first = first.or(Some(one));
+        first = first.or(Some(item));
     }
     first
 }
 
-/// What a sample touched, and the index of the program that tells.
-fn attribute(parts: &[Part<'_, '_>], sample: &Sample<'_>) -> Option<(usize, Attributed)> {
-    let told = parts.iter().map(|part| part.attribute(sample)).enumerate();
-    let (index, found) = first_of(told, |(_, found)| found.ip.is_some())?;
-    Some((index, if parts.len() > 1 { found.of_none() } else { found }))
+/// The attribution of a sample, and the index of its program.
+fn attribute(parts: &[ProgramSamples<'_, '_>], sample: &Sample<'_>) -> Option<(usize, Attributed)> {
+    let attributed = parts.iter().map(|part| part.attribute(sample)).enumerate();
+    let (index, found) = find_or_first(attributed, |(_, found)| found.ip.is_some())?;
+    Some((index, if parts.len() > 1 { found.in_no_program() } else { found }))
 }
 
-/// What a sample touched: one access, or those of the runs in its branch stack, each as a sample of its own; with the
-/// index of the program that tells.
-pub(crate) fn each_access<E>(
-    parts: &[Part<'_, '_>],
+/// The accesses of a sample: one, or those of the ranges in its branch stack, each as a sample of its own;
+/// with the index of the program.
+pub(crate) fn for_each_access<E>(
+    parts: &[ProgramSamples<'_, '_>],
     sample: &Sample<'_>,
     each: &mut impl FnMut(&Sample<'_>, usize, &Attributed) -> Result<(), E>,
 ) -> Result<(), E> {
-    if !parts.first().is_some_and(|part| part.counts_runs(sample)) {
+    if !parts.first().is_some_and(|part| part.counts_ranges(sample)) {
         let found = attribute(parts, sample);
         return found.map_or(Ok(()), |(index, attributed)| each(sample, index, &attributed));
     }
-    for (piece, period) in pieces(sample) {
-        let begin = piece.map_or(None, |run| Some(run.begin));
-        let mut one = *sample;
-        (one.period, one.addr, one.dso, one.cpu_mode) = (period, None, None, mode(sample));
-        match place(parts, sample, piece) {
+    for (range, period) in split_stack(sample) {
+        let begin = range.map_or(None, |run| Some(run.begin));
+        let mut access_sample = *sample;
+        (access_sample.period, access_sample.addr, access_sample.dso, access_sample.cpu_mode) =
+            (period, None, None, branch_cpu_mode(sample));
+        match locate_range(parts, sample, range) {
             Some((index, part, Ok(run))) => {
-                for attributed in part.recorded.straight.of_run(&run) {
+                for attributed in part.recorded.straight_line.accesses_in(&run) {
                     let distance = attributed.ip.unwrap_or(run.ip).wrapping_sub(run.ip);
                     let ip = begin.map(|begin| begin.wrapping_add(distance));
-                    each(&one.with_ip(ip), index, attributed)?;
+                    each(&access_sample.with_ip(ip), index, attributed)?;
                 }
             }
-            Some((index, part, Err(lost))) => {
-                let attributed = part.attribute_facts(&lost, 0);
-                let attributed = if parts.len() > 1 { attributed.of_none() } else { attributed };
-                each(&one.with_ip(begin), index, &attributed)?;
+            Some((index, part, Err(failed))) => {
+                let attributed = part.attribute_facts(&failed, 0);
+                let attributed = if parts.len() > 1 { attributed.in_no_program() } else { attributed };
+                each(&access_sample.with_ip(begin), index, &attributed)?;
             }
             None => {}
         }
@@ -58,13 +59,13 @@ pub(crate) fn each_access<E>(
     Ok(())
 }
 
-/// The program that a piece of a branch stack is a run of, and which; else the first program.
-pub(crate) fn place<'p, 'q, 'f>(
-    parts: &'q [Part<'p, 'f>],
+/// The program that holds a range of a branch stack, and the linked range; else the first program.
+pub(crate) fn locate_range<'p, 'q, 'f>(
+    parts: &'q [ProgramSamples<'p, 'f>],
     sample: &Sample<'_>,
-    piece: Piece,
-) -> Option<(usize, &'q Part<'p, 'f>, Result<Facts, Facts>)> {
-    let told = parts.iter().enumerate();
-    let told = told.map(|(index, part)| (index, part, part.recorded.source.piece(sample, piece)));
-    first_of(told, |(.., found)| found.is_ok())
+    range: StackRange,
+) -> Option<(usize, &'q ProgramSamples<'p, 'f>, Result<SampleFacts, SampleFacts>)> {
+    let ranges = parts.iter().enumerate();
+    let ranges = ranges.map(|(index, part)| (index, part, part.recorded.source.link_range(sample, range)));
+    find_or_first(ranges, |(.., found)| found.is_ok())
 }

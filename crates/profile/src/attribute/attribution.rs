@@ -1,29 +1,30 @@
-//! What each sample of some recordings touched.
+//! Attribution of the samples of some recordings.
 
-use super::accesses::each_access;
+use super::accesses::for_each_access;
 use super::attributed::Attributed;
-use super::part::{Part, Recorded};
-use super::questions::Decided;
-use super::straight::Straight;
-use crate::aggregate::Blocks;
-use crate::gather::{Gathered, Source};
+use super::program_samples::{AttributedRecording, ProgramSamples};
+use super::queries::DecidedTargets;
+use super::straight_line::StraightLineAccesses;
+use crate::aggregate::TimeBlocks;
+use crate::gather::{GatheredSamples, LinkedRecording};
 use fieldline_debuginfo::Elf;
 use fieldline_perfdata::perf_data::{Error, Record};
 use fieldline_perfdata::sample::Sample;
 use fieldline_perfdata::sample_file::SampleFile;
-use fieldline_typeflow::operands::{Answers, Sampled};
+use fieldline_typeflow::operands::{ProgramOperands, SampledInstructions};
 use fieldline_typeflow::program::Program;
 use rustc_hash::FxHashSet;
 
 /// Recordings of one program whose sampled functions were analysed.
 pub struct Attribution<'f> {
-    recordings: Vec<Recorded<'f>>,
-    /// What the code tells.
-    pub answers: Answers,
+    recordings: Vec<AttributedRecording<'f>>,
+    /// Operands typed by the code.
+    pub answers: ProgramOperands,
 }
 
 impl<'f> Attribution<'f> {
-    /// Analyses the functions that the recordings' samples fall in, and finds the objects their addresses show.
+    /// Analyses the functions that the recordings' samples fall in, and finds the objects their addresses
+    /// show.
     ///
     /// # Errors
     /// If a record can't be read.
@@ -35,7 +36,7 @@ impl<'f> Attribution<'f> {
         Self::read(elf, program, files, true)
     }
 
-    /// The same without a look at the addresses of data: what the code alone tells.
+    /// The same without addresses of data: attribution by code alone.
     ///
     /// # Errors
     /// If a record can't be read.
@@ -53,16 +54,19 @@ impl<'f> Attribution<'f> {
         files: &'f [SampleFile],
         uses_addresses: bool,
     ) -> Result<Self, Error> {
-        let sources = files.iter().map(|file| Source::open(elf, file)).collect::<Result<Vec<_>, _>>()?;
-        let gathered = sources.into_iter().map(|source| Ok((Gathered::new(&source, program)?, source)));
+        let sources =
+            files.iter().map(|file| LinkedRecording::open(elf, file)).collect::<Result<Vec<_>, _>>()?;
+        let gathered =
+            sources.into_iter().map(|source| Ok((GatheredSamples::new(&source, program)?, source)));
         let gathered = gathered.collect::<Result<Vec<_>, Error>>()?;
-        let sampled = sampled(&gathered);
+        let sampled = sampled_instructions(&gathered);
         program.load(sampled.addresses().iter().copied());
         let program: &'a Program<'a> = program;
-        let mut answers = Answers::new(program, &sampled);
+        let mut answers = ProgramOperands::new(program, &sampled);
         let recordings = gathered.into_iter().map(|(mut gathered, source)| {
-            let straight = Straight::new(program, &answers, &std::mem::take(&mut gathered.runs));
-            Recorded { source, gathered, decided: Decided::default(), straight }
+            let straight_line =
+                StraightLineAccesses::new(program, &answers, &std::mem::take(&mut gathered.ranges));
+            AttributedRecording { source, gathered, decided: DecidedTargets::default(), straight_line }
         });
         let mut recordings: Vec<_> = recordings.collect();
         for recorded in recordings.iter_mut().filter(|_| uses_addresses) {
@@ -72,7 +76,7 @@ impl<'f> Attribution<'f> {
     }
 
     /// Blocks of a recording's time.
-    pub(crate) fn blocks(&self, recording: usize) -> Blocks {
+    pub(crate) fn blocks(&self, recording: usize) -> TimeBlocks {
         self.recordings.get(recording).map(|recorded| recorded.gathered.clock.blocks()).unwrap_or_default()
     }
 
@@ -80,32 +84,32 @@ impl<'f> Attribution<'f> {
     ///
     /// # Errors
     /// If a record can't be read, or the callback's own.
-    pub fn each<E: From<Error>>(
+    pub fn for_each_sample<E: From<Error>>(
         &self,
         recording: usize,
         mut each: impl FnMut(&Sample<'_>, &Attributed) -> Result<(), E>,
     ) -> Result<(), E> {
-        let joint = Joint { attributions: std::slice::from_ref(self) };
-        joint.each(recording, |sample, _, attributed| each(sample, attributed))
+        let joint = JointAttribution { attributions: std::slice::from_ref(self) };
+        joint.for_each_sample(recording, |sample, _, attributed| each(sample, attributed))
     }
 }
 
-/// What each sample of a recording touched, as the program tells that its instruction is in.
+/// Attribution of each sample of a recording by the program that holds its instruction.
 ///
-/// Each program was attributed by itself: what one knows of objects, another does not.
+/// Each program was attributed by itself: they do not share objects.
 #[derive(Clone, Copy)]
-pub struct Joint<'j, 'f> {
+pub struct JointAttribution<'j, 'f> {
     /// The programs, one at least; of one recorded file each.
     pub attributions: &'j [Attribution<'f>],
 }
 
-impl<'f> Joint<'_, 'f> {
-    /// Goes over the samples of one recording in file order; the callback gets the program's index too. What counts by the
-    /// runs of its branch stack is as many samples as these have accesses.
+impl<'f> JointAttribution<'_, 'f> {
+    /// Goes over the samples of one recording in file order; the callback gets the program's index too. What
+    /// counts by the runs of its branch stack is as many samples as these have accesses.
     ///
     /// # Errors
     /// If a record can't be read, or the callback's own.
-    pub fn each<E: From<Error>>(
+    pub fn for_each_sample<E: From<Error>>(
         &self,
         recording: usize,
         mut each: impl FnMut(&Sample<'_>, usize, &Attributed) -> Result<(), E>,
@@ -115,30 +119,35 @@ impl<'f> Joint<'_, 'f> {
         let mut records = first.recorded.source.file.records();
         while let Some(record) = records.next_record()? {
             if let Record::Sample(sample) = record {
-                each_access(&parts, &sample, &mut each)?;
+                for_each_access(&parts, &sample, &mut each)?;
             }
         }
         Ok(())
     }
 
-    /// What there is of one recording, by program.
-    pub(crate) fn parts(&self, recording: usize) -> Vec<Part<'_, 'f>> {
-        let recorded = self.attributions.iter().map(|one| (one.recordings.get(recording), &one.answers));
-        recorded.filter_map(|(recorded, answers)| Some(Part { recorded: recorded?, answers })).collect()
+    /// The attributed samples of one recording, by program.
+    pub(crate) fn parts(&self, recording: usize) -> Vec<ProgramSamples<'_, 'f>> {
+        let recorded = self
+            .attributions
+            .iter()
+            .map(|attribution| (attribution.recordings.get(recording), &attribution.answers));
+        recorded
+            .filter_map(|(recorded, answers)| Some(ProgramSamples { recorded: recorded?, answers }))
+            .collect()
     }
 }
 
 /// Instructions that were sampled, as linked. The units that hold them are surveyed.
-fn sampled(recordings: &[(Gathered, Source<'_>)]) -> Sampled {
-    let (mut addresses, mut runs) = (FxHashSet::default(), FxHashSet::default());
+fn sampled_instructions(recordings: &[(GatheredSamples, LinkedRecording<'_>)]) -> SampledInstructions {
+    let (mut addresses, mut ranges) = (FxHashSet::default(), FxHashSet::default());
     for (gathered, source) in recordings {
         let linked = gathered.table.iter().filter_map(|(facts, _)| {
             // A byte of the instruction in front is enough to find its function.
-            let is_trap = source.traps.of_event(facts.aside.event).is_some();
-            facts.aside.space.ok().map(|_| facts.ip.wrapping_sub(u64::from(is_trap)))
+            let is_breakpoint = source.data_breakpoints.for_event(facts.attributes.event).is_some();
+            facts.attributes.space.ok().map(|_| facts.ip.wrapping_sub(u64::from(is_breakpoint)))
         });
         addresses.extend(linked);
-        runs.extend(gathered.runs.iter().map(|(facts, ())| (facts.ip, facts.address)));
+        ranges.extend(gathered.ranges.iter().map(|(facts, ())| (facts.ip, facts.address)));
     }
-    Sampled::new(addresses, runs)
+    SampledInstructions::new(addresses, ranges)
 }

@@ -1,178 +1,182 @@
-//! All samples of a recording by what they touched and how they count, but for their times: as many as are different.
+//! All samples of a recording by key, without their times.
 
-use super::key::{Batch, Facts, Key, One, Table};
-use super::pieces::pieces;
-use super::seen::{Seen, SeenSum};
-use super::source::Source;
-use crate::aggregate::Clock;
-use crate::objects::Votes;
-use fieldline_perfdata::perf_data::{Error, Record, RecordTally};
+use super::sample_key::{LookupBatch, SampleFacts, SampleKey, SampleMeasures, SampleTable};
+use super::source::LinkedRecording;
+use super::stack_ranges::split_stack;
+use super::tally::{TallyAndTimes, TallySum};
+use crate::aggregate::SampleTimes;
+use crate::objects::ObservedSpan;
+use fieldline_perfdata::perf_data::{Error, Record, RecordCounts};
 use fieldline_perfdata::sample::Sample;
-use fieldline_perfdata::sweep::{Sweep, sweep};
-use fieldline_typeflow::operands::Answers;
+use fieldline_perfdata::scan::{RecordScan, scan_records};
+use fieldline_typeflow::operands::ProgramOperands;
 use fieldline_typeflow::program::Program;
 
 /// Sums over samples that are different in time and period only.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Sums {
-    pub(crate) votes: Votes,
+pub(crate) struct SampleSums {
+    pub(crate) span: ObservedSpan,
     pub(crate) period: u64,
     pub(crate) latency: u64,
-    /// Where in the file the first of them is.
-    pub(crate) at: u64,
+    /// Position of the first of them in the file.
+    pub(crate) first_position: u64,
     /// Whether debug info has a function around the instruction.
     has_function: bool,
 }
 
-impl Sums {
-    fn nothing(at: u64, has_function: bool) -> Self {
-        let votes = Votes { samples: 0, first: u64::MAX, last: 0 };
-        Self { votes, period: 0, latency: 0, at, has_function }
+impl SampleSums {
+    fn empty(at: u64, has_function: bool) -> Self {
+        let span = ObservedSpan { samples: 0, first: u64::MAX, last: 0 };
+        Self { span, period: 0, latency: 0, first_position: at, has_function }
     }
 
     fn add(&mut self, other: &Self) {
-        self.votes.add(other.votes);
+        self.span.add(other.span);
         self.period = self.period.saturating_add(other.period);
         self.latency = self.latency.saturating_add(other.latency);
-        self.at = self.at.min(other.at);
+        self.first_position = self.first_position.min(other.first_position);
     }
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct Gathered {
-    pub(crate) table: Table<Sums>,
-    /// Where the runs of branch stacks begin and end, by event; see [`Source::piece`].
-    pub(crate) runs: Table<()>,
-    pub(crate) clock: Clock,
-    /// The tally and the median gap of samples whose function is known, if the functions were guessed right.
-    looked: Option<(RecordTally, u64)>,
+pub(crate) struct GatheredSamples {
+    pub(crate) table: SampleTable<SampleSums>,
+    /// Begin and end of the ranges in branch stacks, by event; see [`LinkedRecording::link_range`].
+    pub(crate) ranges: SampleTable<()>,
+    pub(crate) clock: SampleTimes,
+    /// The tally and the median gap of samples whose function is known, if the functions were assumed right.
+    tally_and_gap: Option<(RecordCounts, u64)>,
 }
 
-impl Gathered {
-    pub(crate) fn new(source: &Source<'_>, program: &Program<'_>) -> Result<Self, Error> {
-        let mut sum = SeenSum::new(source.file.facts());
-        let slots = sweep(source.file, &Gather { source, program }, |seen| sum.add(seen))?;
-        let mut all = Self::default();
-        for slot in slots {
-            all.clock.merge(&slot.clock);
-            all.merge(slot.table);
-            for (facts, ()) in slot.runs.iter() {
-                note_run(&mut all.runs, &facts);
+impl GatheredSamples {
+    pub(crate) fn new(source: &LinkedRecording<'_>, program: &Program<'_>) -> Result<Self, Error> {
+        let mut sum = TallySum::new(source.file.facts());
+        let states = scan_records(source.file, &SampleGatherer { source, program }, |tally| sum.add(tally))?;
+        let mut gathered = Self::default();
+        for state in states {
+            gathered.clock.merge(&state.clock);
+            gathered.merge(state.table);
+            for (facts, ()) in state.ranges.iter() {
+                add_range(&mut gathered.ranges, &facts);
             }
         }
-        all.table.shrink();
-        all.runs.shrink();
-        all.looked = Some(sum.finish());
-        Ok(all)
+        gathered.table.shrink();
+        gathered.ranges.shrink();
+        gathered.tally_and_gap = Some(sum.finish());
+        Ok(gathered)
     }
 
-    fn merge(&mut self, table: Table<Sums>) {
+    fn merge(&mut self, table: SampleTable<SampleSums>) {
         if self.table.len() == 0 {
             self.table = table;
             return;
         }
         for (facts, sums) in table.iter() {
-            let key = self.table.key(&facts);
-            let number = self.table.add(key, || Sums::nothing(sums.at, sums.has_function));
+            let key = self.table.intern_key(&facts);
+            let number = self.table.add(key, || SampleSums::empty(sums.first_position, sums.has_function));
             self.table.value_mut(number).into_iter().for_each(|known| known.add(sums));
         }
     }
 
-    /// The numbers of all keys, in the order in which the first sample of each stands in the file.
-    pub(crate) fn in_order(&self) -> Vec<u32> {
+    /// The numbers of all keys, in file order of the first sample of each.
+    pub(crate) fn in_file_order(&self) -> Vec<u32> {
         let numbered = (0_u32..).zip(self.table.iter());
-        let mut all: Vec<(u64, u32)> = numbered.map(|(number, (_, sums))| (sums.at, number)).collect();
+        let mut all: Vec<(u64, u32)> =
+            numbered.map(|(number, (_, sums))| (sums.first_position, number)).collect();
         all.sort_unstable();
         all.into_iter().map(|(_, number)| number).collect()
     }
 
-    /// The tally and the median gap, if the samples taken for it are those whose function is known.
-    pub(crate) fn looked(&self, answers: &Answers) -> Option<&(RecordTally, u64)> {
-        let is_right = |(facts, sums): (Facts, &Sums)| {
-            let is_known = facts.aside.space.is_ok() && answers.at(facts.ip).function.is_some();
+    /// The tally and the median gap, if they are of the samples whose function is known.
+    pub(crate) fn tally_and_gap(&self, answers: &ProgramOperands) -> Option<&(RecordCounts, u64)> {
+        let is_as_assumed = |(facts, sums): (SampleFacts, &SampleSums)| {
+            let is_known = facts.attributes.space.is_ok() && answers.operands_at(facts.ip).function.is_some();
             is_known == sums.has_function
         };
-        self.looked.as_ref().filter(|_| self.table.iter().all(is_right))
+        self.tally_and_gap.as_ref().filter(|_| self.table.iter().all(is_as_assumed))
     }
 }
 
-fn note_run(runs: &mut Table<()>, facts: &Facts) {
-    let key = runs.key(facts);
-    runs.add(key, || ());
+fn add_range(ranges: &mut SampleTable<()>, facts: &SampleFacts) {
+    let key = ranges.intern_key(facts);
+    ranges.add(key, || ());
 }
 
-struct Gather<'s, 'f, 'a> {
-    source: &'s Source<'f>,
+struct SampleGatherer<'s, 'f, 'a> {
+    source: &'s LinkedRecording<'f>,
     program: &'s Program<'a>,
 }
 
-struct Slot {
-    clock: Clock,
-    table: Table<Sums>,
-    runs: Table<()>,
-    batch: Batch,
-    seen: Seen,
+struct GatherState {
+    clock: SampleTimes,
+    table: SampleTable<SampleSums>,
+    ranges: SampleTable<()>,
+    batch: LookupBatch,
+    tally: TallyAndTimes,
 }
 
-impl Sweep for Gather<'_, '_, '_> {
-    type Slot = Slot;
-    type Out = Seen;
+impl RecordScan for SampleGatherer<'_, '_, '_> {
+    type State = GatherState;
+    type Output = TallyAndTimes;
 
-    fn slot(&self, _number: usize) -> Slot {
-        let seen = Seen::nothing(self.source.file.facts());
-        let (clock, table, runs, batch) = Default::default();
-        Slot { clock, table, runs, batch, seen }
+    fn new_state(&self, _number: usize) -> GatherState {
+        let tally = TallyAndTimes::empty(self.source.file.facts());
+        let (clock, table, ranges, batch) = Default::default();
+        GatherState { clock, table, ranges, batch, tally }
     }
 
-    fn sample(&self, slot: &mut Slot, sample: &Sample<'_>, at: u64) {
-        sample.time.into_iter().for_each(|time| slot.clock.note(time));
-        slot.seen.count(sample);
-        if self.source.counts_runs(sample.event) {
-            self.take_stack(slot, sample, at);
+    fn add_sample(&self, state: &mut GatherState, sample: &Sample<'_>, at: u64) {
+        sample.time.into_iter().for_each(|time| state.clock.add(time));
+        state.tally.add_sample(sample);
+        if self.source.counts_ranges(sample.event) {
+            self.add_stack(state, sample, at);
             return;
         }
-        let key = slot.table.key(&self.source.facts(sample));
-        if slot.batch.push(key, One::of(sample, at)) {
-            self.take_batch(slot);
+        let key = state.table.intern_key(&self.source.sample_facts(sample));
+        if state.batch.push(key, SampleMeasures::from_sample(sample, at)) {
+            self.add_batch(state);
         }
     }
 
-    fn other(&self, slot: &mut Slot, record: &Record<'_>) {
-        self.take_batch(slot);
-        slot.seen.other(record);
+    fn add_record(&self, state: &mut GatherState, record: &Record<'_>) {
+        self.add_batch(state);
+        state.tally.add_record(record);
     }
 
-    fn end(&self, slot: &mut Slot) -> Seen {
-        self.take_batch(slot);
-        std::mem::replace(&mut slot.seen, Seen::nothing(self.source.file.facts()))
+    fn finish_block(&self, state: &mut GatherState) -> TallyAndTimes {
+        self.add_batch(state);
+        std::mem::replace(&mut state.tally, TallyAndTimes::empty(self.source.file.facts()))
     }
 }
 
-impl Gather<'_, '_, '_> {
-    fn take_batch(&self, slot: &mut Slot) {
-        let Slot { table, batch, seen, .. } = slot;
-        for (key, number, one) in batch.take(table) {
-            let number = number.unwrap_or_else(|| self.add(table, key, one.at));
+impl SampleGatherer<'_, '_, '_> {
+    fn add_batch(&self, state: &mut GatherState) {
+        let GatherState { table, batch, tally, .. } = state;
+        for (key, number, measures) in batch.drain(table) {
+            let number = number.unwrap_or_else(|| self.add_key(table, key, measures.at));
             let Some(sums) = table.value_mut(number) else { continue };
-            let time = one.time.unwrap_or(0);
-            sums.votes.add(Votes { samples: 1, first: time, last: time });
-            sums.period = sums.period.saturating_add(one.period);
-            sums.latency = sums.latency.saturating_add(one.latency);
+            let time = measures.time.unwrap_or(0);
+            sums.span.add(ObservedSpan { samples: 1, first: time, last: time });
+            sums.period = sums.period.saturating_add(measures.period);
+            sums.latency = sums.latency.saturating_add(measures.latency);
             if sums.has_function {
-                seen.moment(one.cpu, one.time);
+                tally.add_time(measures.cpu, measures.time);
             }
         }
     }
 
-    /// Takes the runs of a branch stack.
-    fn take_stack(&self, slot: &mut Slot, sample: &Sample<'_>, at: u64) {
-        for (piece, period) in pieces(sample) {
-            match self.source.piece(sample, piece) {
-                Ok(run) => note_run(&mut slot.runs, &run),
-                Err(lost) => {
-                    let key = slot.table.key(&lost);
-                    if slot.batch.push(key, One { period, latency: 0, ..One::of(sample, at) }) {
-                        self.take_batch(slot);
+    /// Adds the ranges of a branch stack.
+    fn add_stack(&self, state: &mut GatherState, sample: &Sample<'_>, at: u64) {
+        for (range, period) in split_stack(sample) {
+            match self.source.link_range(sample, range) {
+                Ok(run) => add_range(&mut state.ranges, &run),
+                Err(failed) => {
+                    let key = state.table.intern_key(&failed);
+                    if state.batch.push(
+                        key,
+                        SampleMeasures { period, latency: 0, ..SampleMeasures::from_sample(sample, at) },
+                    ) {
+                        self.add_batch(state);
                     }
                 }
             }
@@ -180,13 +184,13 @@ impl Gather<'_, '_, '_> {
     }
 
     #[cold]
-    fn add(&self, table: &mut Table<Sums>, key: Key, at: u64) -> u32 {
+    fn add_key(&self, table: &mut SampleTable<SampleSums>, key: SampleKey, at: u64) -> u32 {
         let has_function = table.facts_of(&key).is_some_and(|facts| {
-            // What traps mean is known when the code is.
-            self.source.traps.of_event(facts.aside.event).is_none()
-                && facts.aside.space.is_ok()
+            // Samples of data breakpoints are resolved when the code is known.
+            self.source.data_breakpoints.for_event(facts.attributes.event).is_none()
+                && facts.attributes.space.is_ok()
                 && self.program.has_function(facts.ip)
         });
-        table.add(key, || Sums::nothing(at, has_function))
+        table.add(key, || SampleSums::empty(at, has_function))
     }
 }

@@ -1,38 +1,40 @@
-//! What a sample touched, by code and address together.
+//! Attribution of a sample by code and address together.
 //!
-//! The code's answer goes first. An address can make more of it (the struct around a generic one), stand in for it
-//! where the code tells nothing, or contradict it: then there is no answer.
+//! The target by code goes first. An address can extend it (the struct around a generic one), replace it
+//! where the code has none, or contradict it: then there is no target.
 
-use crate::objects::evidence::{PAGE, Seen};
-use crate::objects::known::{Cover, Objects};
-use fieldline_typeflow::operands::{Answers, Operand, Reason, Target, TypeIndex};
-use fieldline_typeflow::types::{Place, TypeSpace};
+use crate::objects::evidence::{ObservedAddress, PAGE};
+use crate::objects::instances::{CoveringStruct, KnownObjects};
+use fieldline_typeflow::operands::{Operand, ProgramOperands, Reason, Target, TypeIndex};
+use fieldline_typeflow::types::{TypeOffset, TypeSpace};
 
-/// The target of a sample: what the code tells, with what is known of the object at the address.
+/// The target of a sample: that by code, refined by the object at the address.
 pub(crate) fn decide(
-    objects: &mut Objects<'_>,
-    answers: &mut Answers,
-    seen: Seen,
+    objects: &mut KnownObjects<'_>,
+    answers: &mut ProgramOperands,
+    observed: ObservedAddress,
     operand: Option<&Operand<TypeIndex>>,
     by_code: Target<TypeIndex>,
 ) -> Target<TypeIndex> {
-    if seen.address == 0 {
+    if observed.address == 0 {
         return by_code;
     }
-    if operand.is_some_and(|operand| is_misplaced(objects, seen, operand)) {
+    if operand.is_some_and(|operand| contradicts_fixed_address(objects, observed, operand)) {
         return Target::Unknown(Reason::BadAddress);
     }
-    let may_tell = matches!(by_code, Target::Unknown(reason) if may_tell(reason));
-    let around = match by_code {
-        Target::Place { ty, offset } => return of_place(objects, answers, seen, ty, offset),
+    let is_undecided = matches!(by_code, Target::Unknown(reason) if is_undecided_by_code(reason));
+    let covering = match by_code {
+        Target::Exact { ty, offset } => return decide_by_location(objects, answers, observed, ty, offset),
         Target::Within { ty } => {
-            let inner = objects.ty(ty);
-            of_objects(objects, seen, |types, cover| types.positions(cover.place.ty, inner).len() == 1)
+            let inner_type = objects.ty(ty);
+            find_covering(objects, observed, |types, cover| {
+                types.embedded_offsets(cover.place.ty, inner_type).len() == 1
+            })
         }
         Target::Element { ty, offset, stride, count } => {
             let inner = objects.ty(ty);
-            of_objects(objects, seen, |types, cover| {
-                let positions = types.positions(cover.place.ty, inner);
+            find_covering(objects, observed, |types, cover| {
+                let positions = types.embedded_offsets(cover.place.ty, inner);
                 let firsts = positions.iter().filter_map(|position| position.checked_add(offset as i64));
                 let distances = firsts.filter_map(|first| cover.place.offset.checked_sub(first));
                 distances.filter_map(|distance| u64::try_from(distance).ok()).any(|distance| {
@@ -41,19 +43,21 @@ pub(crate) fn decide(
                 })
             })
         }
-        Target::Unknown(_) if may_tell => of_objects(objects, seen, |_, _| true),
+        Target::Unknown(_) if is_undecided => find_covering(objects, observed, |_, _| true),
         Target::Unknown(_) => None,
     };
-    match around {
-        Some(cover) => named(objects, answers, cover),
-        None if may_tell && objects.stacks.contains(&(seen.address / PAGE)) => Target::Unknown(Reason::Stack),
+    match covering {
+        Some(cover) => to_target(objects, answers, cover),
+        None if is_undecided && objects.stacks.contains(&(observed.address / PAGE)) => {
+            Target::Unknown(Reason::Stack)
+        }
         None => by_code,
     }
 }
 
-/// Whether an address may stand in where the code has no answer for a reason. Stacks are used again and again, and where
-/// there is no operand the address is of another instruction.
-fn may_tell(reason: Reason) -> bool {
+/// Whether an address may replace a missing target by code. Stacks are reused, and without an operand the
+/// address is of another instruction.
+fn is_undecided_by_code(reason: Reason) -> bool {
     matches!(
         reason,
         Reason::NoDebugInfo
@@ -67,13 +71,17 @@ fn may_tell(reason: Reason) -> bool {
 }
 
 /// Whether the instruction can't have touched the address, because it always touches another.
-fn is_misplaced(objects: &Objects<'_>, seen: Seen, operand: &Operand<TypeIndex>) -> bool {
-    let (Some(fixed), Target::Place { .. }) = (operand.fixed, operand.target) else { return false };
+fn contradicts_fixed_address(
+    objects: &KnownObjects<'_>,
+    observed: ObservedAddress,
+    operand: &Operand<TypeIndex>,
+) -> bool {
+    let (Some(fixed), Target::Exact { .. }) = (operand.fixed_address, operand.target) else { return false };
     let offset = match fixed.per_cpu {
-        true => seen.owner.and_then(|owner| objects.per_cpu.get(&owner).copied()),
-        false => Some(objects.slides.at(seen.address)),
+        true => observed.owner.and_then(|owner| objects.per_cpu.get(&owner).copied()),
+        false => Some(objects.load_bias.for_address(observed.address)),
     };
-    offset.is_some_and(|offset| fixed.address.wrapping_add(offset) != seen.address)
+    offset.is_some_and(|offset| fixed.address.wrapping_add(offset) != observed.address)
 }
 
 /// Whether evidence of an object is so much stronger than that of another that it overrules it.
@@ -81,50 +89,54 @@ fn overrules(stronger: Option<u64>, weaker: u64) -> bool {
     stronger.is_none_or(|stronger| stronger >= weaker.saturating_mul(4))
 }
 
-fn of_place(
-    objects: &mut Objects<'_>,
-    answers: &mut Answers,
-    seen: Seen,
+fn decide_by_location(
+    objects: &mut KnownObjects<'_>,
+    answers: &mut ProgramOperands,
+    observed: ObservedAddress,
     ty: TypeIndex,
     offset: u64,
 ) -> Target<TypeIndex> {
     let own = objects.ty(ty);
     if !objects.types.is_aggregate(own) {
         // A number is part of whatever lies there.
-        let around = of_objects(objects, seen, |_, _| true);
-        return around.map_or(Target::Place { ty, offset }, |cover| named(objects, answers, cover));
+        let covering = find_covering(objects, observed, |_, _| true);
+        return covering.map_or(Target::Exact { ty, offset }, |cover| to_target(objects, answers, cover));
     }
     let align = objects.types.align(own);
-    if seen.address.checked_sub(offset).is_none_or(|base| !base.is_multiple_of(align)) {
+    if observed.address.checked_sub(offset).is_none_or(|base| !base.is_multiple_of(align)) {
         return Target::Unknown(Reason::BadAddress);
     }
-    let inner = Place { ty: own, offset: offset as i64 };
-    let covers = objects.covering(seen.address, seen.time);
-    let samples = covers.iter().find(|cover| cover.place == inner);
+    let inner = TypeOffset { ty: own, offset: offset as i64 };
+    let covering = objects.covering(observed.address, observed.time);
+    let samples = covering.iter().find(|cover| cover.place == inner);
     let samples = samples.and_then(|cover| cover.samples).unwrap_or(1);
-    for cover in covers {
+    for cover in covering {
         let outer = cover.place;
         if objects.types.encloses(outer, inner) {
-            return named(objects, answers, cover);
+            return to_target(objects, answers, cover);
         }
-        // An object inside the one the code means says nothing against it.
+        // An object inside the one by code does not contradict it.
         if !objects.types.encloses(inner, outer) && overrules(cover.samples, samples) {
             return Target::Unknown(Reason::BadAddress);
         }
     }
-    Target::Place { ty, offset }
+    Target::Exact { ty, offset }
 }
 
 /// The largest struct at the address that fits.
-fn of_objects(
-    objects: &mut Objects<'_>,
-    seen: Seen,
-    fits: impl Fn(&mut TypeSpace<'_, '_>, Cover) -> bool,
-) -> Option<Cover> {
-    let covers = objects.covering(seen.address, seen.time);
-    covers.into_iter().find(|cover| fits(&mut objects.types, *cover))
+fn find_covering(
+    objects: &mut KnownObjects<'_>,
+    observed: ObservedAddress,
+    fits: impl Fn(&mut TypeSpace<'_, '_>, CoveringStruct) -> bool,
+) -> Option<CoveringStruct> {
+    let covering = objects.covering(observed.address, observed.time);
+    covering.into_iter().find(|cover| fits(&mut objects.types, *cover))
 }
 
-fn named(objects: &mut Objects<'_>, answers: &mut Answers, cover: Cover) -> Target<TypeIndex> {
-    Target::Place { ty: objects.index(answers, cover.place.ty), offset: cover.place.offset as u64 }
+fn to_target(
+    objects: &mut KnownObjects<'_>,
+    answers: &mut ProgramOperands,
+    cover: CoveringStruct,
+) -> Target<TypeIndex> {
+    Target::Exact { ty: objects.type_index(answers, cover.place.ty), offset: cover.place.offset as u64 }
 }

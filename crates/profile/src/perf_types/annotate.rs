@@ -1,18 +1,18 @@
 //! `perf annotate --data-type[=TYPE] -n --stdio`.
 //!
-//! One section a type: a head with its samples, then its members in the order of declaration, nested. A row's number is that
-//! of all samples whose offset is in the member, and views of a union repeat each other. Offsets of single accesses can't be
-//! had back: a sample counts for the innermost member that holds it; what only a later view of a union shows, for the
-//! bytes that the views before lack.
+//! One section a type: a head with its samples, then its members in the order of declaration, nested. A row's
+//! number is that of all samples whose offset is in the member, and views of a union repeat each other.
+//! Offsets of single accesses can't be had back: a sample counts for the innermost member that holds it; what
+//! only a later view of a union shows, for the bytes that the views before lack.
 
-use super::counts::{Error, Form, MemoryOperation, Row, TypeCounts, hexadecimal};
-use fieldline_access::access::Tally;
+use super::counts::{Error, MemoryOperation, PerfOutputForm, TypeCountRow, TypeCounts, hexadecimal};
+use fieldline_access::access::SampleCount;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How a section begins.
-pub(super) const HEAD: &str = "Annotate type: '";
+pub(super) const SECTION_PREFIX: &str = "Annotate type: '";
 
-/// What events are called, with their number: perf prints a section an event for each type, but not which event.
+/// Names of events, with a number: perf prints a section an event for each type, but not which event.
 const EVENT: &str = "event";
 
 /// More rows than a type has.
@@ -22,7 +22,7 @@ const DEPTH_LIMIT: usize = 256;
 
 /// A row of a type.
 #[derive(Debug, Clone, Copy)]
-struct Line {
+struct AnnotatedMember {
     samples: u64,
     offset: u64,
     size: u64,
@@ -31,48 +31,49 @@ struct Line {
 
 /// The type of a section.
 #[derive(Debug, Default)]
-struct Section {
+struct TypeSection {
     event: usize,
     type_name: String,
     dso: String,
     size: Option<u64>,
     /// The type and members that are open.
-    open: Vec<Line>,
-    /// What was counted, by place: size and samples.
+    open_members: Vec<AnnotatedMember>,
+    /// Size and samples, by offset.
     counted: BTreeMap<u64, (u64, u64)>,
-    /// Bytes of members that were seen: begin and end of runs.
-    seen: BTreeMap<u64, u64>,
+    /// Bytes of members so far: begin and end of ranges.
+    covered: BTreeMap<u64, u64>,
     lines: usize,
     /// Samples in no member.
-    between: u64,
+    unassigned: u64,
 }
 
 pub(super) fn parse(text: &str) -> Result<TypeCounts, Error> {
-    let mut counts = TypeCounts::new(Form::Annotate);
-    // Events are told by types that come again: perf prints all types of one event before those of the next.
-    let (mut number_of_event, mut types) = (0, BTreeSet::new());
-    let mut section: Option<Section> = None;
+    let mut counts = TypeCounts::new(PerfOutputForm::Annotate);
+    // A type that comes again begins another event: perf prints all types of one event before those of the
+    // next.
+    let (mut event_number, mut types) = (0, BTreeSet::new());
+    let mut section: Option<TypeSection> = None;
     for (line, number) in text.lines().zip(1..) {
-        if let Some(head) = line.strip_prefix(HEAD) {
-            let parsed = Section::parse(head);
+        if let Some(head) = line.strip_prefix(SECTION_PREFIX) {
+            let parsed = TypeSection::parse(head);
             let mut next = parsed.ok_or_else(|| Error::line(number, "is not a head of a type"))?;
-            let of = (next.type_name.clone(), next.dso.clone());
-            if number_of_event == 0 || types.contains(&of) {
-                number_of_event += 1;
+            let type_key = (next.type_name.clone(), next.dso.clone());
+            if event_number == 0 || types.contains(&type_key) {
+                event_number += 1;
                 types.clear();
             }
-            types.insert(of);
-            next.event = counts.event(&format!("{EVENT} {number_of_event}"));
-            section.replace(next).into_iter().for_each(|done| done.finish(&mut counts.rows));
+            types.insert(type_key);
+            next.event = counts.event(&format!("{EVENT} {event_number}"));
+            section.replace(next).into_iter().for_each(|section| section.finish(&mut counts.rows));
         } else if let Some(section) = &mut section {
-            section.note(line).map_err(|problem| Error::line(number, problem))?;
+            section.add_line(line).map_err(|problem| Error::line(number, problem))?;
         }
     }
-    section.into_iter().for_each(|done| done.finish(&mut counts.rows));
+    section.into_iter().for_each(|section| section.finish(&mut counts.rows));
     Ok(counts)
 }
 
-impl Section {
+impl TypeSection {
     /// `TYPE' in DSO (N samples):`.
     fn parse(head: &str) -> Option<Self> {
         let (type_name, rest) = head.split_once("' in ")?;
@@ -80,7 +81,7 @@ impl Section {
         Some(Self { type_name: type_name.to_owned(), dso: dso.to_owned(), ..Self::default() })
     }
 
-    fn note(&mut self, text: &str) -> Result<(), String> {
+    fn add_line(&mut self, text: &str) -> Result<(), String> {
         let trimmed = text.trim();
         if trimmed.starts_with("};") {
             return self.close();
@@ -96,43 +97,45 @@ impl Section {
         if self.lines > LINE_LIMIT {
             return Err(format!("is the type's row after {LINE_LIMIT}, more than any struct has"));
         }
-        let line =
-            line(text).ok_or_else(|| format!("{trimmed:?} is not of the form SAMPLES OFFSET SIZE MEMBER"))?;
+        let line = parse_member(text)
+            .ok_or_else(|| format!("{trimmed:?} is not of the form SAMPLES OFFSET SIZE MEMBER"))?;
         self.size.get_or_insert(line.size);
         if line.is_open {
-            if self.open.len() == DEPTH_LIMIT {
+            if self.open_members.len() == DEPTH_LIMIT {
                 return Err(format!("is nested more than {DEPTH_LIMIT} deep"));
             }
-            self.open.push(line);
+            self.open_members.push(line);
         } else {
-            self.count(line);
+            self.add_member(line);
         }
         Ok(())
     }
 
     /// Samples already counted in a line's bytes.
-    fn counted_in(&self, line: Line) -> u64 {
+    fn counted_in(&self, line: AnnotatedMember) -> u64 {
         let end = line.offset.saturating_add(line.size.max(1));
         let inside = self.counted.range(line.offset..end);
         inside.fold(0, |sum, (_, (_, samples))| sum.saturating_add(*samples))
     }
 
-    /// Counts what no member before it has. Of a union's later view that is in the bytes the views before lack.
-    fn count(&mut self, line: Line) {
+    /// Counts what no member before it has. Of a union's later view that is in the bytes the views before
+    /// lack.
+    fn add_member(&mut self, line: AnnotatedMember) {
         let new = line.samples.saturating_sub(self.counted_in(line));
         let end = line.offset.saturating_add(line.size);
-        let begin = Some(self.unseen(line.offset)).filter(|begin| *begin < end).unwrap_or(line.offset);
+        let begin =
+            Some(self.first_uncovered(line.offset)).filter(|begin| *begin < end).unwrap_or(line.offset);
         if new > 0 {
             let sum = self.counted.entry(begin).or_insert((end.saturating_sub(begin), 0));
             sum.1 = sum.1.saturating_add(new);
         }
-        let known = self.seen.entry(line.offset).or_insert(end);
+        let known = self.covered.entry(line.offset).or_insert(end);
         *known = end.max(*known);
     }
 
     /// The first byte from `at` on that no member before covers.
-    fn unseen(&self, mut at: u64) -> u64 {
-        while let Some((_, end)) = self.seen.range(..=at).next_back().filter(|(_, end)| **end > at) {
+    fn first_uncovered(&self, mut at: u64) -> u64 {
+        while let Some((_, end)) = self.covered.range(..=at).next_back().filter(|(_, end)| **end > at) {
             at = *end;
         }
         at
@@ -140,15 +143,15 @@ impl Section {
 
     /// Ends a member; what its members left is between them.
     fn close(&mut self) -> Result<(), String> {
-        let open = self.open.pop().ok_or("closes what nothing opened")?;
-        if self.open.is_empty() {
-            self.between = open.samples.saturating_sub(self.counted_in(open));
+        let open = self.open_members.pop().ok_or("closes what nothing opened")?;
+        if self.open_members.is_empty() {
+            self.unassigned = open.samples.saturating_sub(self.counted_in(open));
         }
         Ok(())
     }
 
-    fn finish(self, rows: &mut Vec<Row>) {
-        let row = |offset: Option<u64>, size: u64, samples: u64| Row {
+    fn finish(self, rows: &mut Vec<TypeCountRow>) {
+        let row = |offset: Option<u64>, size: u64, samples: u64| TypeCountRow {
             event: self.event,
             dso: Some(self.dso.clone()),
             build_id: None,
@@ -158,21 +161,21 @@ impl Section {
             size,
             function: None,
             operation: MemoryOperation::Unknown,
-            tally: Tally { samples, period: 0 },
+            tally: SampleCount { samples, period: 0 },
         };
         rows.extend(self.counted.iter().map(|(offset, (size, samples))| row(Some(*offset), *size, *samples)));
-        if self.between > 0 {
-            rows.push(row(None, 0, self.between));
+        if self.unassigned > 0 {
+            rows.push(row(None, 0, self.unassigned));
         }
     }
 }
 
 /// `SAMPLES OFFSET SIZE MEMBER;` or `… MEMBER {`.
-fn line(text: &str) -> Option<Line> {
-    let mut words = text.split_whitespace();
-    let samples = words.next()?.parse().ok()?;
-    let (offset, size) = (hexadecimal(words.next()?)?, hexadecimal(words.next()?)?);
-    Some(Line { samples, offset, size, is_open: text.trim_end().ends_with('{') })
+fn parse_member(text: &str) -> Option<AnnotatedMember> {
+    let mut columns = text.split_whitespace();
+    let samples = columns.next()?.parse().ok()?;
+    let (offset, size) = (hexadecimal(columns.next()?)?, hexadecimal(columns.next()?)?);
+    Some(AnnotatedMember { samples, offset, size, is_open: text.trim_end().ends_with('{') })
 }
 
 #[cfg(test)]

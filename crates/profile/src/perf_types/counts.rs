@@ -1,6 +1,6 @@
-//! What perf counted, by event, type and offset.
+//! perf's counts by event, type and offset.
 
-use fieldline_access::access::Tally;
+use fieldline_access::access::SampleCount;
 use std::collections::BTreeMap;
 
 /// Bytes of the largest file that is read: reports have a row a member, so they are small.
@@ -26,7 +26,7 @@ pub enum Error {
     Line {
         /// Which, counted from 1.
         line: u64,
-        /// What is wrong.
+        /// The problem.
         problem: String,
     },
     /// JSON of another shape.
@@ -35,7 +35,7 @@ pub enum Error {
     /// JSON of another version.
     #[error("is JSON of data types of version {found}, but version 1 is read")]
     Version {
-        /// What it says.
+        /// The version in the file.
         found: u64,
     },
 }
@@ -46,9 +46,9 @@ impl Error {
     }
 }
 
-/// Which of perf's forms it was.
+/// The form of perf's output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum PerfOutputForm {
     /// `perf report`.
     Report,
     /// `perf annotate`.
@@ -57,19 +57,19 @@ pub enum Form {
     Json,
 }
 
-/// What samples did.
+/// Direction of sampled accesses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MemoryOperation {
     /// Loaded.
     Load,
     /// Stored.
     Store,
-    /// perf does not say.
+    /// Not in perf's output.
     Unknown,
 }
 
 impl MemoryOperation {
-    pub(super) fn of_event(event: &str) -> Self {
+    pub(super) fn from_event_name(event: &str) -> Self {
         let event = event.to_ascii_lowercase();
         match (event.contains("load"), event.contains("store")) {
             (true, false) => Self::Load,
@@ -79,50 +79,50 @@ impl MemoryOperation {
     }
 }
 
-/// Samples at one place of a type.
+/// Samples at one offset of a type.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Row {
+pub struct TypeCountRow {
     /// Index into [`TypeCounts::events`].
     pub event: usize,
-    /// Path of the program, library or module, if told.
+    /// Path of the program, library or module, if known.
     pub dso: Option<String>,
-    /// Its build id in hex, if told.
+    /// Its build id in hex, if known.
     pub build_id: Option<String>,
     /// The type as perf spells it, `struct NAME` or `(unknown)`.
     pub type_name: String,
-    /// Bytes of the type, if told.
+    /// Bytes of the type, if known.
     pub type_size: Option<u64>,
     /// Bytes from the type's start; none for samples that perf counts to the type and to no member.
     pub offset: Option<u64>,
-    /// Bytes of the member the offset is that of, 0 where perf tells the offset of the access itself.
+    /// Bytes of the member at the offset, 0 where the offset is that of the access.
     pub size: u64,
-    /// The function, if told.
+    /// The function, if known.
     pub function: Option<String>,
-    /// What the samples did.
+    /// Direction of the accesses.
     pub operation: MemoryOperation,
-    /// How many, and what they stand for: periods are 0 where perf tells none.
-    pub tally: Tally,
+    /// Samples and periods; periods are 0 where perf has none.
+    pub tally: SampleCount,
 }
 
 /// All counts of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TypeCounts {
     /// Its form.
-    pub form: Form,
+    pub form: PerfOutputForm,
     /// Names of the events.
     pub events: Vec<String>,
     /// The counts, in file order.
-    pub rows: Vec<Row>,
+    pub rows: Vec<TypeCountRow>,
     /// Events by name.
     pub(super) known_events: BTreeMap<String, usize>,
 }
 
 impl TypeCounts {
-    pub(super) fn new(form: Form) -> Self {
+    pub(super) fn new(form: PerfOutputForm) -> Self {
         Self { form, events: Vec::new(), rows: Vec::new(), known_events: BTreeMap::new() }
     }
 
-    /// Index of an event, which becomes known.
+    /// Index of an event, which is added if it is new.
     pub(super) fn event(&mut self, name: &str) -> usize {
         *self.known_events.entry(name.to_owned()).or_insert_with(|| {
             self.events.push(name.to_owned());
@@ -132,10 +132,10 @@ impl TypeCounts {
 }
 
 /// A number as perf prints offsets: `0` or `0x1f`.
-pub(super) fn hexadecimal(word: &str) -> Option<u64> {
-    match word.strip_prefix("0x") {
+pub(super) fn hexadecimal(text: &str) -> Option<u64> {
+    match text.strip_prefix("0x") {
         Some(digits) => u64::from_str_radix(digits, 16).ok(),
-        None => word.parse().ok(),
+        None => text.parse().ok(),
     }
 }
 
@@ -145,11 +145,11 @@ mod tests {
 
     #[test]
     fn names_of_events_tell_loads_from_stores() {
-        assert_eq!(MemoryOperation::of_event("cpu/mem-loads,ldlat=3/P"), MemoryOperation::Load);
-        assert_eq!(MemoryOperation::of_event("cpu/mem-stores/P"), MemoryOperation::Store);
-        assert_eq!(MemoryOperation::of_event("ibs_op//"), MemoryOperation::Unknown);
+        assert_eq!(MemoryOperation::from_event_name("cpu/mem-loads,ldlat=3/P"), MemoryOperation::Load);
+        assert_eq!(MemoryOperation::from_event_name("cpu/mem-stores/P"), MemoryOperation::Store);
+        assert_eq!(MemoryOperation::from_event_name("ibs_op//"), MemoryOperation::Unknown);
         assert_eq!(
-            MemoryOperation::of_event("arm_spe_0/load_filter=1,store_filter=1/"),
+            MemoryOperation::from_event_name("arm_spe_0/load_filter=1,store_filter=1/"),
             MemoryOperation::Unknown
         );
     }

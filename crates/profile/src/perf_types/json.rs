@@ -1,46 +1,46 @@
-//! The JSON of data-type profiles, version 1: programs, their types, and for each event samples by offset. Unknown keys are
-//! passed over.
+//! The JSON of data-type profiles, version 1: programs, their types, and for each event samples by offset.
+//! Unknown keys are passed over.
 
-use super::counts::{Error, Form, MemoryOperation, Row, TypeCounts};
-use fieldline_access::access::Tally;
+use super::counts::{Error, MemoryOperation, PerfOutputForm, TypeCountRow, TypeCounts};
+use fieldline_access::access::SampleCount;
 use serde::Deserialize;
 
 #[derive(Deserialize)]
-struct Head {
+struct VersionHeader {
     version: Option<u64>,
 }
 
 #[derive(Deserialize)]
-struct Document {
-    dsos: Vec<Dso>,
+struct JsonDocument {
+    dsos: Vec<JsonDso>,
 }
 
 #[derive(Deserialize)]
-struct Dso {
+struct JsonDso {
     dso: String,
     build_id: Option<String>,
     #[serde(default)]
-    types: Vec<Type>,
+    types: Vec<JsonType>,
 }
 
 #[derive(Deserialize)]
-struct Type {
+struct JsonType {
     #[serde(rename = "type")]
     name: String,
     size: Option<u64>,
     #[serde(default)]
-    histograms: Vec<Histogram>,
+    histograms: Vec<JsonHistogram>,
 }
 
 #[derive(Deserialize)]
-struct Histogram {
+struct JsonHistogram {
     event: String,
     #[serde(default)]
-    samples: Vec<Samples>,
+    samples: Vec<JsonSamples>,
 }
 
 #[derive(Deserialize)]
-struct Samples {
+struct JsonSamples {
     offset: u64,
     #[serde(default)]
     nr_samples_load: u64,
@@ -54,21 +54,21 @@ struct Samples {
 
 pub(super) fn parse(text: &str) -> Result<TypeCounts, Error> {
     // Older drafts are the list of programs alone.
-    let dsos: Vec<Dso> = if text.trim_start().starts_with('[') {
+    let dsos: Vec<JsonDso> = if text.trim_start().starts_with('[') {
         serde_json::from_str(text)?
     } else {
-        let head: Head = serde_json::from_str(text)?;
+        let head: VersionHeader = serde_json::from_str(text)?;
         if let Some(found) = head.version.filter(|version| *version != 1) {
             return Err(Error::Version { found });
         }
-        serde_json::from_str::<Document>(text)?.dsos
+        serde_json::from_str::<JsonDocument>(text)?.dsos
     };
-    let mut counts = TypeCounts::new(Form::Json);
+    let mut counts = TypeCounts::new(PerfOutputForm::Json);
     for dso in &dsos {
-        for of in &dso.types {
-            for histogram in &of.histograms {
+        for json_type in &dso.types {
+            for histogram in &json_type.histograms {
                 let event = counts.event(&histogram.event);
-                let rows = histogram.samples.iter().flat_map(|samples| rows(dso, of, event, samples));
+                let rows = histogram.samples.iter().flat_map(|samples| rows(dso, json_type, event, samples));
                 counts.rows.extend(rows);
             }
         }
@@ -77,21 +77,26 @@ pub(super) fn parse(text: &str) -> Result<TypeCounts, Error> {
 }
 
 /// Loads and stores at one offset.
-fn rows(dso: &Dso, of: &Type, event: usize, at: &Samples) -> impl Iterator<Item = Row> {
-    let row = |operation, samples, period| Row {
+fn rows(
+    dso: &JsonDso,
+    json_type: &JsonType,
+    event: usize,
+    counts: &JsonSamples,
+) -> impl Iterator<Item = TypeCountRow> {
+    let row = |operation, samples, period| TypeCountRow {
         event,
         dso: Some(dso.dso.clone()),
         build_id: dso.build_id.clone(),
-        type_name: of.name.clone(),
-        type_size: of.size,
-        offset: Some(at.offset),
+        type_name: json_type.name.clone(),
+        type_size: json_type.size,
+        offset: Some(counts.offset),
         size: 0,
         function: None,
         operation,
-        tally: Tally { samples, period },
+        tally: SampleCount { samples, period },
     };
-    let loads = row(MemoryOperation::Load, at.nr_samples_load, at.period_load);
-    let stores = row(MemoryOperation::Store, at.nr_samples_store, at.period_store);
+    let loads = row(MemoryOperation::Load, counts.nr_samples_load, counts.period_load);
+    let stores = row(MemoryOperation::Store, counts.nr_samples_store, counts.period_store);
     [loads, stores].into_iter().filter(|row| row.tally.samples > 0)
 }
 
@@ -111,9 +116,9 @@ mod tests {
         let counts = parse(&format!("{{\"version\": 1, \"machine\": {{}}, \"dsos\": {DSOS}}}")).unwrap();
         let rows: Vec<_> = counts.rows.iter().map(|row| (row.offset, row.operation, row.tally)).collect();
         let expected = [
-            (Some(8), MemoryOperation::Load, Tally { samples: 4, period: 40 }),
-            (Some(8), MemoryOperation::Store, Tally { samples: 2, period: 20 }),
-            (Some(16), MemoryOperation::Load, Tally { samples: 3, period: 0 }),
+            (Some(8), MemoryOperation::Load, SampleCount { samples: 4, period: 40 }),
+            (Some(8), MemoryOperation::Store, SampleCount { samples: 2, period: 20 }),
+            (Some(16), MemoryOperation::Load, SampleCount { samples: 3, period: 0 }),
         ];
         assert_eq!(rows, expected);
         let row = &counts.rows[0];

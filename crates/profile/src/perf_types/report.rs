@@ -1,10 +1,10 @@
 //! `perf report -s type,typeoff[,symbol][,dso] -n --stdio`.
 //!
-//! One section an event: comments with its name, a comment with the columns' names, a row a line. Columns stand two blanks
-//! or more apart (`tools/perf/ui/hist.c`).
+//! One section an event: comments with its name, a comment with the columns' names, a row a line. Columns
+//! stand two blanks or more apart (`tools/perf/ui/hist.c`).
 
-use super::counts::{Error, Form, MemoryOperation, Row, TypeCounts, hexadecimal};
-use fieldline_access::access::Tally;
+use super::counts::{Error, MemoryOperation, PerfOutputForm, TypeCountRow, TypeCounts, hexadecimal};
+use fieldline_access::access::SampleCount;
 
 const OFFSET: &str = "Data Type Offset";
 const SAMPLES: &str = "Samples";
@@ -16,7 +16,7 @@ pub(super) fn is_head(line: &str) -> bool {
 
 /// Where the columns that are read stand.
 #[derive(Debug, Clone, Copy)]
-struct Columns {
+struct ReportColumns {
     samples: usize,
     offset: usize,
     period: Option<usize>,
@@ -24,15 +24,16 @@ struct Columns {
     dso: Option<usize>,
 }
 
-impl Columns {
+impl ReportColumns {
     fn parse(line: &str, number: u64) -> Result<Self, Error> {
         let names: Vec<&str> = cells(line.trim_start_matches('#')).collect();
         let find = |wanted: &str| names.iter().position(|name| *name == wanted);
-        let lacks =
+        let missing_column =
             |what: &str, how: &str| Error::line(number, format!("has no column {what}; print it by {how}"));
         Ok(Self {
-            samples: find(SAMPLES).ok_or_else(|| lacks(SAMPLES, "perf report -n"))?,
-            offset: find(OFFSET).ok_or_else(|| lacks(OFFSET, "perf report -s type,typeoff,symbol"))?,
+            samples: find(SAMPLES).ok_or_else(|| missing_column(SAMPLES, "perf report -n"))?,
+            offset: find(OFFSET)
+                .ok_or_else(|| missing_column(OFFSET, "perf report -s type,typeoff,symbol"))?,
             period: find("Period"),
             symbol: find("Symbol"),
             dso: find("Shared Object"),
@@ -45,19 +46,19 @@ fn cells(line: &str) -> impl Iterator<Item = &str> {
 }
 
 pub(super) fn parse(text: &str) -> Result<TypeCounts, Error> {
-    let mut counts = TypeCounts::new(Form::Report);
+    let mut counts = TypeCounts::new(PerfOutputForm::Report);
     let mut event = "samples".to_owned();
-    let mut columns: Option<Columns> = None;
+    let mut columns: Option<ReportColumns> = None;
     for (line, number) in text.lines().zip(1..) {
         if is_head(line) {
-            columns = Some(Columns::parse(line, number)?);
+            columns = Some(ReportColumns::parse(line, number)?);
         } else if let Some(name) = event_name(line) {
             event = name.to_owned();
         } else if !line.starts_with('#') && !line.trim().is_empty() {
             let columns =
                 columns.ok_or_else(|| Error::line(number, "stands in front of the columns' names"))?;
             let index = counts.event(&event);
-            let row = row(line, columns, index, MemoryOperation::of_event(&event));
+            let row = parse_row(line, columns, index, MemoryOperation::from_event_name(&event));
             counts.rows.push(row.map_err(|problem| Error::line(number, problem))?);
         }
     }
@@ -82,7 +83,12 @@ fn row_cells(line: &str) -> Vec<String> {
     found
 }
 
-fn row(line: &str, columns: Columns, event: usize, operation: MemoryOperation) -> Result<Row, String> {
+fn parse_row(
+    line: &str,
+    columns: ReportColumns,
+    event: usize,
+    operation: MemoryOperation,
+) -> Result<TypeCountRow, String> {
     let cells = row_cells(line);
     let cell = |index: usize| cells.get(index).map_or("", String::as_str);
     let number = |index: usize| {
@@ -90,9 +96,9 @@ fn row(line: &str, columns: Columns, event: usize, operation: MemoryOperation) -
         cell(index).parse::<u64>().map_err(problem)
     };
     let problem = || format!("{:?} is not of the form TYPE +OFFSET (MEMBER)", cell(columns.offset));
-    let (type_name, offset) = place(cell(columns.offset)).ok_or_else(problem)?;
+    let (type_name, offset) = parse_location(cell(columns.offset)).ok_or_else(problem)?;
     let text = |index: Option<usize>| Some(cell(index?).to_owned()).filter(|text| !text.is_empty());
-    Ok(Row {
+    Ok(TypeCountRow {
         event,
         dso: text(columns.dso),
         build_id: None,
@@ -102,12 +108,15 @@ fn row(line: &str, columns: Columns, event: usize, operation: MemoryOperation) -
         size: 0,
         function: text(columns.symbol).map(|symbol| bare_symbol(&symbol).to_owned()),
         operation,
-        tally: Tally { samples: number(columns.samples)?, period: columns.period.map_or(Ok(0), number)? },
+        tally: SampleCount {
+            samples: number(columns.samples)?,
+            period: columns.period.map_or(Ok(0), number)?,
+        },
     })
 }
 
 /// `TYPE +OFFSET (MEMBER)`.
-fn place(cell: &str) -> Option<(&str, u64)> {
+fn parse_location(cell: &str) -> Option<(&str, u64)> {
     let (type_name, rest) = cell.rsplit_once(" +")?;
     let offset = rest.split(' ').next()?;
     Some((type_name, hexadecimal(offset)?))

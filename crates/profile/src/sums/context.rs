@@ -1,21 +1,21 @@
-//! Functions that a sample shows besides its own: callers in its call chain, and those its last branches ran through.
+//! Context functions of a sample: callers in its call chain, and those of its last branches.
 //!
-//! They tie together what one operation does even where samples are far apart. Only functions that were sampled
+//! They connect the samples of one operation even where these are far apart. Only functions that were sampled
 //! themselves are known.
 
 use crate::addresses::Linker;
 use fieldline_perfdata::sample::Sample;
-use fieldline_typeflow::operands::Answers;
+use fieldline_typeflow::operands::ProgramOperands;
 
 /// From here on an entry of a call chain is a marker (`PERF_CONTEXT_MAX`, include/uapi/linux/perf_event.h).
 const MARKERS: u64 = 0_u64.wrapping_sub(4095);
-/// Frames and branches looked at. Further ones belong to whatever ran before, or are the same for all operations.
-const LOOKED_AT: usize = 16;
+/// Frames and branches read. Further ones belong to earlier operations, or are the same for all.
+const MAX_ENTRIES: usize = 16;
 
-/// What a sample shows of its surroundings.
+/// Callers and branches of a sample.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct SampleContext {
-    /// Functions, indexes of [`Answers::functions`], sorted, each once.
+    /// Functions, indexes of [`ProgramOperands::functions`], sorted, each once.
     pub(super) functions: Vec<u32>,
     pub(super) has_callchain: bool,
     pub(super) has_branches: bool,
@@ -23,7 +23,12 @@ pub(super) struct SampleContext {
 
 impl SampleContext {
     /// Reads the context of a sample in function `own`.
-    pub(super) fn of(sample: &Sample<'_>, own: Option<u32>, linker: &Linker, answers: &Answers) -> Self {
+    pub(super) fn from_sample(
+        sample: &Sample<'_>,
+        own: Option<u32>,
+        linker: &Linker,
+        answers: &ProgramOperands,
+    ) -> Self {
         let mut addresses = callers(sample);
         let has_callchain = !addresses.is_empty();
         let branches: Vec<u64> = branches(sample);
@@ -44,13 +49,13 @@ impl SampleContext {
 fn callers(sample: &Sample<'_>) -> Vec<u64> {
     let chain = sample.callchain.iter().flat_map(|chain| chain.iter());
     // The first entry is the sampled instruction.
-    let frames = chain.filter(|address| *address < MARKERS).skip(1).take(LOOKED_AT);
+    let frames = chain.filter(|address| *address < MARKERS).skip(1).take(MAX_ENTRIES);
     frames.map(|address| address.saturating_sub(1)).collect()
 }
 
 fn branches(sample: &Sample<'_>) -> Vec<u64> {
     let entries = sample.branch_stack.iter().flat_map(|stack| stack.entries());
-    let entries = entries.filter(|branch| !branch.is_of_wrong_path).take(LOOKED_AT);
+    let entries = entries.filter(|branch| !branch.is_wrong_path).take(MAX_ENTRIES);
     entries.flat_map(|branch| [branch.from, branch.to]).collect()
 }
 
@@ -77,7 +82,7 @@ mod tests {
                 ..SampleValues::default()
             },
         );
-        let file = PerfFile::of_bytes(recording.to_file()).unwrap();
+        let file = PerfFile::from_bytes(recording.to_file()).unwrap();
         let mut records = file.records();
         while let Some(record) = records.next_record().unwrap() {
             if let Record::Sample(sample) = record {

@@ -1,9 +1,9 @@
 //! How much of the samples of each event in each DSO was attributed, and why not the rest.
 
-use crate::addresses::dso::Dsos;
-use crate::aggregate::cover;
-use crate::attribute::{Joint, each_access};
-use fieldline_access::access::{EventCoverage, Tally};
+use crate::addresses::dso::DsoMap;
+use crate::aggregate::add_coverage;
+use crate::attribute::{JointAttribution, for_each_access};
+use fieldline_access::access::{EventCoverage, SampleCount};
 use fieldline_perfdata::perf_data::{Error, Record};
 use fieldline_perfdata::sample_file::SampleFile;
 use fieldline_typeflow::operands::Reason;
@@ -23,23 +23,23 @@ pub struct DsoCoverage {
 ///
 /// # Errors
 /// If a record can't be read.
-pub fn coverage(joint: Joint<'_, '_>, files: &[SampleFile]) -> Result<Vec<DsoCoverage>, Error> {
+pub fn coverage(joint: JointAttribution<'_, '_>, files: &[SampleFile]) -> Result<Vec<DsoCoverage>, Error> {
     let mut found: BTreeMap<(String, String), EventCoverage> = BTreeMap::new();
-    let mut dsos = Dsos::default();
+    let mut dsos = DsoMap::default();
     for (recording, file) in files.iter().enumerate() {
-        dsos.begin();
+        dsos.clear_mappings();
         let parts = joint.parts(recording);
         let mut counted: FxHashMap<(usize, u32), EventCoverage> = FxHashMap::default();
         let mut records = file.records();
         while let Some(record) = records.next_record()? {
             let Record::Sample(sample) = record else {
-                dsos.note(&record);
+                dsos.add_record(&record);
                 continue;
             };
-            each_access(&parts, &sample, &mut |sample, _, attributed| {
-                let row = counted.entry((sample.event.index(), dsos.of(sample))).or_default();
-                let reason = attributed.target.reason().map(Reason::word);
-                cover(row, reason, Tally { samples: 1, period: sample.period });
+            for_each_access(&parts, &sample, &mut |sample, _, attributed| {
+                let to_coverage = counted.entry((sample.event.index(), dsos.find(sample))).or_default();
+                let reason = attributed.target.reason().map(Reason::id);
+                add_coverage(to_coverage, reason, SampleCount { samples: 1, period: sample.period });
                 Ok::<(), Error>(())
             })?;
         }
@@ -56,8 +56,8 @@ pub fn coverage(joint: Joint<'_, '_>, files: &[SampleFile]) -> Result<Vec<DsoCov
 }
 
 fn merge(sum: &mut EventCoverage, row: &EventCoverage) {
-    cover(sum, None, row.attributed);
-    row.unattributed.iter().for_each(|(reason, tally)| cover(sum, Some(reason), *tally));
+    add_coverage(sum, None, row.attributed);
+    row.unattributed.iter().for_each(|(reason, tally)| add_coverage(sum, Some(reason), *tally));
 }
 
 #[cfg(test)]
@@ -68,7 +68,7 @@ mod tests {
     fn every_sample_is_attributed_or_has_a_reason() {
         let mut row = EventCoverage::default();
         for (reason, period) in [(None, 10), (Some("unknown_offset"), 20), (Some("stack"), 30)] {
-            cover(&mut row, reason, Tally { samples: 1, period });
+            add_coverage(&mut row, reason, SampleCount { samples: 1, period });
         }
         let mut sum = row.clone();
         merge(&mut sum, &row);

@@ -1,47 +1,47 @@
 //! A recording's profile.
 
-use super::fold::{Fold, Folded};
-use super::rows::{Alike, Rows};
-use super::structs::Structs;
-use crate::aggregate::{Builder, Counts, Moment, Row, Windows};
-use crate::attribute::{self, Attribution, Joint};
-use crate::gather::{Seen, SeenSum};
+use super::sample_classes::{SampleClass, SampleClasses};
+use super::structs::AccessedStructs;
+use super::sweep::{BlockOutcome, ClassSweep};
+use crate::aggregate::{ClassCounts, ProfileBuilder, SampleGroup, WindowSample, Windows};
+use crate::attribute::{self, Attribution, JointAttribution};
+use crate::gather::{TallyAndTimes, TallySum};
 use fieldline_access::access::{AccessProfile, Recording};
 use fieldline_debuginfo::dwarf::Dwarf;
 use fieldline_perfdata::data_source::{Level, Snoop};
-use fieldline_perfdata::perf_data::{Error, Record, RecordTally, RecordingFacts};
+use fieldline_perfdata::perf_data::{Error, Record, RecordCounts, RecordingFacts};
 use fieldline_perfdata::sample::Sample;
 use fieldline_perfdata::sample_file::SampleFile;
-use fieldline_perfdata::sweep::{Sweep, sweep};
-use fieldline_typeflow::operands::{Answers, Reason};
+use fieldline_perfdata::scan::{RecordScan, scan_records};
+use fieldline_typeflow::operands::{ProgramOperands, Reason};
 use fieldline_typeflow::types::Definitions;
 
-/// A program and what recordings show of it.
+/// A program and the attribution of its samples.
 #[derive(Clone, Copy)]
-pub struct Part<'p> {
+pub struct AttributedProgram<'p> {
     /// Its debug info.
     pub dwarf: &'p Dwarf<'p>,
-    /// What its samples touched.
+    /// The attribution of its samples.
     pub attribution: &'p Attribution<'p>,
 }
 
-/// The sum of the profiles of all recordings of some programs. `blind_spots` gives the sentences that say what a recording
-/// with these facts and records can't show.
+/// The merged profile of all recordings of some programs. `blind_spots` gives sentences on the limits of a
+/// recording with these facts and records.
 ///
 /// # Errors
 /// If a record can't be read.
 pub fn profile(
-    parts: &[Part<'_>],
-    joint: Joint<'_, '_>,
+    parts: &[AttributedProgram<'_>],
+    joint: JointAttribution<'_, '_>,
     files: &[SampleFile],
     names: &[String],
     build_id: Option<&str>,
-    blind_spots: impl Fn(&RecordingFacts, &RecordTally) -> Vec<String>,
+    blind_spots: impl Fn(&RecordingFacts, &RecordCounts) -> Vec<String>,
 ) -> Result<AccessProfile, Error> {
     let mut sum: Option<AccessProfile> = None;
     for (recording, (file, name)) in files.iter().zip(names).enumerate() {
         let facts = recording_facts(file, name, build_id);
-        let profile = profile_one(parts, joint, recording, file, facts, &blind_spots)?;
+        let profile = profile_recording(parts, joint, recording, file, facts, &blind_spots)?;
         match &mut sum {
             None => sum = Some(profile),
             Some(sum) => sum.merge(profile),
@@ -64,163 +64,172 @@ fn recording_facts(file: &SampleFile, name: &str, build_id: Option<&str>) -> Rec
     }
 }
 
-/// A program's types and functions as a builder knows them.
-struct Known<'k, 's> {
-    structs: Structs<'k, 's>,
+/// Types and functions of a program by their indices in the builder.
+struct ProfiledProgram<'k, 's> {
+    structs: AccessedStructs<'k, 's>,
     functions: Vec<u32>,
-    answers: &'k Answers,
+    answers: &'k ProgramOperands,
 }
 
-fn profile_one(
-    parts: &[Part<'_>],
-    joint: Joint<'_, '_>,
+fn profile_recording(
+    parts: &[AttributedProgram<'_>],
+    joint: JointAttribution<'_, '_>,
     recording: usize,
     file: &SampleFile,
     facts: Recording,
-    blind_spots: impl Fn(&RecordingFacts, &RecordTally) -> Vec<String>,
+    blind_spots: impl Fn(&RecordingFacts, &RecordCounts) -> Vec<String>,
 ) -> Result<AccessProfile, Error> {
     let events = file.facts().events.iter().map(|event| event.name.clone());
     let blocks = parts.first().map(|part| part.attribution.blocks(recording)).unwrap_or_default();
-    let mut builder = Builder::new(facts, events, &blocks);
+    let mut builder = ProfileBuilder::new(facts, events, &blocks);
     let definitions = Definitions::default();
     let mut known = Vec::new();
     for part in parts {
         let answers = &part.attribution.answers;
         let functions = answers.functions.iter();
         let functions = functions.map(|function| builder.add_function(function.name.clone())).collect();
-        known.push(Known { structs: Structs::new(part.dwarf, &definitions), functions, answers });
+        known.push(ProfiledProgram {
+            structs: AccessedStructs::new(part.dwarf, &definitions),
+            functions,
+            answers,
+        });
     }
-    let taken = joint.parts(recording);
-    let (tally, gap) = look(&taken, file)?;
-    let rows = Rows::new(&taken);
+    let program_samples = joint.parts(recording);
+    let (tally, gap) = tally_records(&program_samples, file)?;
+    let classes = SampleClasses::new(&program_samples);
     let functions = known.iter().map(|known| known.functions.clone()).collect();
-    let fold = Fold::new(&taken, file.facts(), &rows, &blocks, functions, |alike| {
-        Builder::word(&known.get_mut(alike.part)?.row(alike, &mut builder))
-    });
-    let mut windows = Windows::new(gap, blocks.clone(), fold.words.clone());
-    let slots = sweep(file, &fold, |folded| {
-        builder.recording.callchains += folded.callchains;
-        builder.recording.branch_stacks += folded.branch_stacks;
-        cut(folded, &mut windows);
+    let sweep_classes =
+        ClassSweep::new(&program_samples, file.facts(), &classes, &blocks, functions, |class| {
+            ProfileBuilder::window_entry(&known.get_mut(class.part)?.sample_group(class, &mut builder))
+        });
+    let mut windows = Windows::new(gap, blocks.clone(), sweep_classes.entries.clone());
+    let states = scan_records(file, &sweep_classes, |outcome| {
+        builder.recording.callchains += outcome.callchains;
+        builder.recording.branch_stacks += outcome.branch_stacks;
+        push_windows(outcome, &mut windows);
     })?;
-    fold.run_sums(&slots, |alike, counts| {
-        if let Some(known) = known.get_mut(alike.part) {
-            known.count(alike, counts, &mut builder);
+    sweep_classes.range_sums(&states, |class, counts| {
+        if let Some(known) = known.get_mut(class.part) {
+            known.count(class, counts, &mut builder);
         }
     });
-    let runs_counted = fold.runs_counted(&slots);
-    builder.recording.branch_runs += runs_counted;
-    let sums = fold.sums(slots);
+    let ranges_counted = sweep_classes.ranges_counted(&states);
+    builder.recording.straight_line_ranges += ranges_counted;
+    let sums = sweep_classes.sums(states);
     // Tables take memory, and the builder needs some.
-    let Rows { alikes, tables, .. } = rows;
+    let SampleClasses { classes: all_classes, tables, .. } = classes;
     drop(tables);
-    for (alike, counts) in alikes.iter().zip(sums).filter(|(_, counts)| counts.samples > 0) {
-        if let Some(known) = known.get_mut(alike.part) {
-            known.count(alike, &counts, &mut builder);
+    for (class, counts) in all_classes.iter().zip(sums).filter(|(_, counts)| counts.samples > 0) {
+        if let Some(known) = known.get_mut(class.part) {
+            known.count(class, &counts, &mut builder);
         }
     }
     builder.recording.lost = tally.lost_samples.saturating_add(tally.lost_records);
-    let mut spots: Vec<String> = file.notes().into_iter().collect();
-    spots.extend(blind_spots(file.facts(), &tally));
-    spots.extend(misfit(&builder, runs_counted));
-    Ok(builder.finish(windows, spots))
+    let mut notes: Vec<String> = file.notes().into_iter().collect();
+    notes.extend(blind_spots(file.facts(), &tally));
+    notes.extend(broken_ranges_note(&builder, ranges_counted));
+    Ok(builder.finish(windows, notes))
 }
 
-/// What to say where branches and code don't fit: a fifth of all runs, and something is wrong with all of them.
-fn misfit(builder: &Builder, runs: u64) -> Option<String> {
-    let broken = builder.unattributed(Reason::BrokenRun.word());
-    let all = runs.saturating_add(broken);
+/// A note if a fifth of all ranges or more do not fit the code.
+fn broken_ranges_note(builder: &ProfileBuilder, ranges: u64) -> Option<String> {
+    let broken = builder.unattributed(Reason::BrokenRange.id());
+    let all = ranges.saturating_add(broken);
     (all > 0 && broken.saturating_mul(5) >= all).then(|| {
         format!(
-            "{broken} of {all} runs between branches don't fit the code: the stacks may leave out branches, or the program \
-             may be another build or change its code; record all branches (perf record -b) of this build"
+            "{broken} of {all} straight-line ranges between branches don't fit the code: the stacks may leave out \
+             branches, or the program may be another build or change its code; record all branches (perf record -b) of this build"
         )
     })
 }
 
-impl Known<'_, '_> {
-    fn count(&mut self, alike: &Alike, counts: &Counts, builder: &mut Builder) {
-        let row = self.row(alike, builder);
-        builder.add(&row, counts);
+impl ProfiledProgram<'_, '_> {
+    fn count(&mut self, class: &SampleClass, counts: &ClassCounts, builder: &mut ProfileBuilder) {
+        let group = self.sample_group(class, builder);
+        builder.add_group(&group, counts);
     }
 
-    fn row(&mut self, alike: &Alike, builder: &mut Builder) -> Row {
-        let Alike { attributed, source, .. } = alike;
+    fn sample_group(&mut self, class: &SampleClass, builder: &mut ProfileBuilder) -> SampleGroup {
+        let SampleClass { attributed, source, .. } = class;
         let function = attributed.function.and_then(|function| self.functions.get(function as usize));
         let level = source.map(|source| source.level()).filter(|level| *level != Level::NotAvailable);
         let snoop = source.map(|source| source.snoop());
-        Row {
-            event: alike.event.index(),
+        SampleGroup {
+            event: class.event.index(),
             ip: attributed.ip.unwrap_or(0),
             function: function.copied(),
-            cpu: alike.cpu,
+            cpu: class.cpu,
             is_store: attributed.is_store,
-            level: level.map(Level::word),
+            level: level.map(Level::label),
             is_hitm: source.is_some_and(|source| source.is_hitm()),
             is_shared: snoop.is_some_and(|snoop| snoop.is_transfer() || snoop == Snoop::Hit),
             size: attributed.size,
-            places: self.structs.touched(builder, self.answers, attributed),
-            reason: attributed.target.reason().map(Reason::word),
+            locations: self.structs.accessed_structs(builder, self.answers, attributed),
+            reason: attributed.target.reason().map(Reason::id),
         }
     }
 }
 
-/// Samples of a block on their way into windows.
-fn cut(folded: Folded, windows: &mut Windows) {
-    let mut rounds = folded.rounds.into_iter().peekable();
-    let mut contexts = folded.contexts.into_iter().peekable();
-    for (number, when) in folded.moments.into_iter().enumerate() {
+/// Passes the entries of a block on to the windows.
+fn push_windows(outcome: BlockOutcome, windows: &mut Windows) {
+    let mut rounds = outcome.round_ends.into_iter().peekable();
+    let mut contexts = outcome.contexts.into_iter().peekable();
+    for (number, entry_time) in outcome.entry_times.into_iter().enumerate() {
         while rounds.next_if(|round| *round <= number).is_some() {
             windows.end_round();
         }
-        let context = contexts.next_if(|(of, _)| *of == number).map(|(_, functions)| functions);
-        windows.push(when.cpu, Moment { time: when.time, word: when.word, context });
+        let context = contexts.next_if(|(sample, _)| *sample == number).map(|(_, functions)| functions);
+        windows
+            .push(entry_time.cpu, WindowSample { time: entry_time.time, entry: entry_time.entry, context });
     }
     rounds.for_each(|_| windows.end_round());
-    for stack in folded.stacks {
-        windows.push_whole(stack.block, &stack.words, &stack.context);
+    for stack in outcome.stacks {
+        windows.push_window(stack.block, &stack.entries, &stack.context);
     }
 }
 
 /// Counts a recording's records, and finds the median gap of samples whose function is known, in nanoseconds.
-fn look(parts: &[attribute::Part<'_, '_>], file: &SampleFile) -> Result<(RecordTally, u64), Error> {
+fn tally_records(
+    parts: &[attribute::ProgramSamples<'_, '_>],
+    file: &SampleFile,
+) -> Result<(RecordCounts, u64), Error> {
     if let [only] = parts
-        && let Some((tally, gap)) = only.looked()
+        && let Some((tally, gap)) = only.tally_and_gap()
     {
         return Ok((tally.clone(), *gap));
     }
     let facts = file.facts();
-    let mut sum = SeenSum::new(facts);
-    sweep(file, &Look { parts, facts }, |seen| sum.add(seen))?;
+    let mut sum = TallySum::new(facts);
+    scan_records(file, &TallySweep { parts, facts }, |part| sum.add(part))?;
     Ok(sum.finish())
 }
 
-struct Look<'p, 'f> {
-    parts: &'p [attribute::Part<'p, 'f>],
+struct TallySweep<'p, 'f> {
+    parts: &'p [attribute::ProgramSamples<'p, 'f>],
     facts: &'p RecordingFacts,
 }
 
-impl Sweep for Look<'_, '_> {
-    type Slot = Seen;
-    type Out = Seen;
+impl RecordScan for TallySweep<'_, '_> {
+    type State = TallyAndTimes;
+    type Output = TallyAndTimes;
 
-    fn slot(&self, _number: usize) -> Seen {
-        Seen::nothing(self.facts)
+    fn new_state(&self, _number: usize) -> TallyAndTimes {
+        TallyAndTimes::empty(self.facts)
     }
 
-    fn sample(&self, slot: &mut Seen, sample: &Sample<'_>, _at: u64) {
-        slot.count(sample);
-        let counts_runs = self.parts.first().is_some_and(|part| part.counts_runs(sample));
-        if !counts_runs && self.parts.iter().find_map(|part| part.function(sample)).flatten().is_some() {
-            slot.moment(sample.cpu, sample.time);
+    fn add_sample(&self, tally: &mut TallyAndTimes, sample: &Sample<'_>, _at: u64) {
+        tally.add_sample(sample);
+        let counts_ranges = self.parts.first().is_some_and(|part| part.counts_ranges(sample));
+        if !counts_ranges && self.parts.iter().find_map(|part| part.function(sample)).flatten().is_some() {
+            tally.add_time(sample.cpu, sample.time);
         }
     }
 
-    fn other(&self, slot: &mut Seen, record: &Record<'_>) {
-        slot.other(record);
+    fn add_record(&self, tally: &mut TallyAndTimes, record: &Record<'_>) {
+        tally.add_record(record);
     }
 
-    fn end(&self, slot: &mut Seen) -> Seen {
-        std::mem::replace(slot, Seen::nothing(self.facts))
+    fn finish_block(&self, tally: &mut TallyAndTimes) -> TallyAndTimes {
+        std::mem::replace(tally, TallyAndTimes::empty(self.facts))
     }
 }

@@ -1,14 +1,14 @@
 //! Branch stacks: what ran between branches counts as if every access had been sampled.
 //!
-//! A walker goes through the code of the fixtures, on both processors, and says what it executed. What the stacks of its
-//! branches come to is compared with samples of each access it made.
+//! A walker goes through the code of the fixtures, on both processors, and says what it executed. What the
+//! stacks of its branches come to is compared with samples of each access it made.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may fail as tests do")]
 
 use fieldline_access::access::AccessProfile;
 use fieldline_debuginfo::dwarf::{DebugSections, Dwarf};
 use fieldline_debuginfo::{Elf, FileBytes};
-use fieldline_doctor::{examine, survey};
+use fieldline_doctor::{diagnose, summarize};
 use fieldline_machinecode::architecture::Architecture;
 use fieldline_machinecode::insn::InstructionReader;
 use fieldline_machinecode::machine::{Callee, Flow, Instruction};
@@ -17,8 +17,8 @@ use fieldline_perfdata::sample::{CpuMode, Sample, SampleFields};
 use fieldline_perfdata::sample_file::SampleFile;
 use fieldline_perfdata::writer::{Mapping, RecordingWriter, SampleValues};
 use fieldline_profile::addresses::Linker;
-use fieldline_profile::attribute::{Attributed, Attribution, Joint};
-use fieldline_profile::sums::{self, Part};
+use fieldline_profile::attribute::{Attributed, Attribution, JointAttribution};
+use fieldline_profile::sums::{self, AttributedProgram};
 use fieldline_typeflow::operands::target::Target;
 use fieldline_typeflow::program::Program;
 use std::collections::BTreeMap;
@@ -31,10 +31,10 @@ const ANY: u64 = 1 << 3 | 1 << 1;
 /// Data sources of loads and stores.
 const OPERATIONS: [u64; 2] = [2, 4];
 
-/// Numbers that look drawn by lot and are the same in every run (a linear congruential generator by Knuth).
-struct Lot(u64);
+/// Random numbers that are the same in every run (a linear congruential generator by Knuth).
+struct Lcg(u64);
 
-impl Lot {
+impl Lcg {
     fn below(&mut self, limit: usize) -> usize {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) as usize % limit
@@ -45,7 +45,7 @@ fn path(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/attribution").join(name)
 }
 
-/// What each access of a recording was attributed to, with its period, and the profile.
+/// Attribution of each access of a recording, with its period, and the profile.
 fn outcome(name: &str, file: SampleFile) -> (Vec<(String, u64)>, AccessProfile) {
     let bytes = FileBytes::open(&path(name)).unwrap();
     let elf = Elf::parse(&bytes).unwrap();
@@ -55,10 +55,10 @@ fn outcome(name: &str, file: SampleFile) -> (Vec<(String, u64)>, AccessProfile) 
     let files = [file];
     let attribution = Attribution::new(&elf, &mut program, &files).unwrap();
     let mut rows = Vec::new();
-    let name = |ty| attribution.answers.ty(ty).map_or("?", |entry| entry.name.name.as_str());
+    let name = |ty| attribution.answers.type_entry(ty).map_or("?", |entry| entry.name.name.as_str());
     let each = |sample: &Sample<'_>, found: &Attributed| {
         let target = match found.target {
-            Target::Place { ty, offset } => format!("{}+{offset}", name(ty)),
+            Target::Exact { ty, offset } => format!("{}+{offset}", name(ty)),
             Target::Within { ty } | Target::Element { ty, .. } => format!("{}+?", name(ty)),
             Target::Unknown(reason) => reason.to_string(),
         };
@@ -66,36 +66,37 @@ fn outcome(name: &str, file: SampleFile) -> (Vec<(String, u64)>, AccessProfile) 
         rows.push((format!("{ip:x} {} {target}", if found.is_store { "st" } else { "ld" }), sample.period));
         Ok::<(), Error>(())
     };
-    attribution.each(0, each).unwrap();
-    let parts = [Part { dwarf: &dwarf, attribution: &attribution }];
-    let joint = Joint { attributions: std::slice::from_ref(&attribution) };
+    attribution.for_each_sample(0, each).unwrap();
+    let parts = [AttributedProgram { dwarf: &dwarf, attribution: &attribution }];
+    let joint = JointAttribution { attributions: std::slice::from_ref(&attribution) };
     let profile = sums::profile(
         &parts,
         joint,
         &files,
         &["recording".to_owned()],
         None,
-        fieldline_doctor::blind_spots::sentences,
+        fieldline_doctor::blind_spots::blind_spot_messages,
     )
     .unwrap();
     (rows, profile)
 }
 
-fn of_bytes(name: &str, bytes: Vec<u8>) -> (Vec<(String, u64)>, AccessProfile) {
-    outcome(name, SampleFile::of_bytes(bytes).unwrap())
+fn outcome_of_bytes(name: &str, bytes: Vec<u8>) -> (Vec<(String, u64)>, AccessProfile) {
+    outcome(name, SampleFile::from_bytes(bytes).unwrap())
 }
 
-/// What was executed.
+/// An execution.
 #[derive(Default)]
-struct Walk {
+struct Execution {
     /// Branches taken, from and to, the oldest first.
     branches: Vec<[u64; 3]>,
-    /// How many accesses each instruction made before the branch of each number: instruction, whether it stored.
+    /// How many accesses each instruction made before the branch of each number: instruction, whether it
+    /// stored.
     accesses: Vec<(usize, u64, bool)>,
 }
 
 /// Walks through functions for so many branches.
-fn walk(name: &str, count: usize, seed: u64) -> Walk {
+fn execute(name: &str, count: usize, seed: u64) -> Execution {
     let bytes = FileBytes::open(&path(name)).unwrap();
     let elf = Elf::parse(&bytes).unwrap();
     let sections = DebugSections::load(&elf, None).unwrap();
@@ -106,7 +107,7 @@ fn walk(name: &str, count: usize, seed: u64) -> Walk {
     let functions: Vec<_> = elf
         .symbols()
         .filter(|symbol| symbol.is_function && symbol.size > 0)
-        .map(|of| (of.address, of.size))
+        .map(|symbol| (symbol.address, symbol.size))
         .collect();
     for (address, size) in &functions {
         let bytes = program.image.code(*address, address + size);
@@ -114,11 +115,11 @@ fn walk(name: &str, count: usize, seed: u64) -> Walk {
             reader
                 .read_all(*address, bytes)
                 .into_iter()
-                .map(|one| (one.address, program.helpers.resolve(one))),
+                .map(|instruction| (instruction.address, program.helpers.apply_helper(instruction))),
         );
     }
-    let mut lot = Lot(seed);
-    let mut walk = Walk::default();
+    let mut random = Lcg(seed);
+    let mut walk = Execution::default();
     let mut returns = Vec::new();
     let mut at = functions[0].0;
     while walk.branches.len() < count {
@@ -129,15 +130,15 @@ fn walk(name: &str, count: usize, seed: u64) -> Walk {
                 true => access.is_write(),
                 false => access.is_read(),
             };
-            if is_certain && instruction.memory().any(|memory| fits(memory.access)) {
+            if is_certain && instruction.memory_operands().any(|memory| fits(memory.access)) {
                 walk.accesses.push((walk.branches.len(), at, is_store));
             }
         }
-        let anywhere = functions[lot.below(functions.len())].0;
+        let anywhere = functions[random.below(functions.len())].0;
         let behind = instruction.end();
         let to = match instruction.flow {
             Flow::Next | Flow::Trap => None,
-            Flow::Branch(target) => (lot.below(3) == 0).then_some(target),
+            Flow::Branch(target) => (random.below(3) == 0).then_some(target),
             Flow::Jump(target) => Some(target),
             Flow::Call(callee) => {
                 returns.push(behind);
@@ -178,7 +179,7 @@ fn values(time: u64) -> SampleValues<'static> {
 }
 
 /// Stacks that together hold each run once: the last branch of one is the first of the next.
-fn stacks(walk: &Walk, depth: usize) -> Vec<Vec<[u64; 3]>> {
+fn stacks(walk: &Execution, depth: usize) -> Vec<Vec<[u64; 3]>> {
     let firsts = (0..walk.branches.len().saturating_sub(1)).step_by(depth - 1);
     let stack = |first: usize| walk.branches[first..].iter().take(depth).rev().copied().collect();
     firsts.map(stack).collect()
@@ -195,7 +196,7 @@ fn by_stacks(stacks: &[Vec<[u64; 3]>], attr: &Attr) -> RecordingWriter {
 }
 
 /// A sample of each access, at the time and on the CPU of the stack that holds it.
-fn by_accesses(walk: &Walk, depth: usize) -> RecordingWriter {
+fn by_accesses(walk: &Execution, depth: usize) -> RecordingWriter {
     let mut recording = RecordingWriter::new(Endian::Little);
     let attr = Attr { sample_type: SampleFields::DATA_SRC, flags: 3 << 15, ..Attr::default() };
     let event = event(&mut recording, &attr);
@@ -212,23 +213,24 @@ fn by_accesses(walk: &Walk, depth: usize) -> RecordingWriter {
 }
 
 fn keys(bytes: Vec<u8>) -> Vec<String> {
-    let file = SampleFile::of_bytes(bytes).unwrap();
-    let survey = survey(&file, None).unwrap();
-    examine(&file, &survey, None).findings.into_iter().map(|finding| finding.key).collect()
+    let file = SampleFile::from_bytes(bytes).unwrap();
+    let survey = summarize(&file, None).unwrap();
+    diagnose(&file, &survey, None).findings.into_iter().map(|finding| finding.key).collect()
 }
 
-fn whole() -> Attr {
+fn complete_stacks() -> Attr {
     Attr { branch_sample_type: ANY, ..Attr::default() }
 }
 
 #[test]
-fn runs_count_as_if_each_access_had_been_sampled() {
+fn ranges_count_as_if_each_access_had_been_sampled() {
     for name in PROGRAMS {
         for depth in [2, 16, 32] {
-            let walk = walk(name, 2000, depth as u64);
+            let walk = execute(name, 2000, depth as u64);
             let stacks = stacks(&walk, depth);
-            let (mut by_stacks, found) = of_bytes(name, by_stacks(&stacks, &whole()).to_file());
-            let (mut by_accesses, expected) = of_bytes(name, by_accesses(&walk, depth).to_file());
+            let (mut by_stacks, found) =
+                outcome_of_bytes(name, by_stacks(&stacks, &complete_stacks()).to_file());
+            let (mut by_accesses, expected) = outcome_of_bytes(name, by_accesses(&walk, depth).to_file());
             by_stacks.sort();
             by_accesses.sort();
             let which =
@@ -238,7 +240,7 @@ fn runs_count_as_if_each_access_had_been_sampled() {
             let least = by_stacks.iter().map(|row| row.1).min();
             assert_eq!(least, Some(310 / (depth as u64 - 1)), "the period is shared out among runs");
             assert_same_counts(&found, &expected, &format!("{name} {depth}"));
-            assert_eq!(found.recordings[0].branch_runs, 1999);
+            assert_eq!(found.recordings[0].straight_line_ranges, 1999);
             assert_eq!(found.recordings[0].branch_stacks, stacks.len() as u64);
         }
     }
@@ -246,67 +248,80 @@ fn runs_count_as_if_each_access_had_been_sampled() {
 
 /// Everything but periods and windows, and where blocks of time begin: that is by samples of the recording.
 #[track_caller]
-fn assert_same_counts(found: &AccessProfile, expected: &AccessProfile, what: &str) {
+fn assert_same_counts(found: &AccessProfile, expected: &AccessProfile, label: &str) {
     let profile = (found, expected);
-    assert_eq!(found.types.len(), expected.types.len(), "{what}");
+    assert_eq!(found.types.len(), expected.types.len(), "{label}");
     for (found, expected) in found.types.iter().zip(&expected.types) {
-        let counts = |all: &AccessProfile, of: &fieldline_access::access::TypeProfile| -> Vec<_> {
-            let access = |of: &fieldline_access::access::Access| {
-                let in_blocks: u64 = of.blocks.iter().map(|block| block.loads + block.stores).sum();
-                let function = all.functions[of.function as usize].clone();
-                (of.ip, of.offset, of.size, function, of.loads.samples, of.stores.samples, in_blocks)
+        let counts = |all: &AccessProfile, profile_type: &fieldline_access::access::TypeProfile| -> Vec<_> {
+            let to_counts = |access: &fieldline_access::access::Access| {
+                let in_blocks: u64 = access.blocks.iter().map(|block| block.loads + block.stores).sum();
+                let function = all.functions[access.function as usize].clone();
+                (
+                    access.ip,
+                    access.offset,
+                    access.size,
+                    function,
+                    access.loads.samples,
+                    access.stores.samples,
+                    in_blocks,
+                )
             };
-            of.accesses.iter().map(access).collect()
+            profile_type.accesses.iter().map(to_counts).collect()
         };
         assert_eq!(found.name, expected.name);
-        assert_eq!(counts(profile.0, found), counts(profile.1, expected), "{what}: {}", found.name);
-        assert_eq!(found.cpus, expected.cpus, "{what}: {}", found.name);
+        assert_eq!(counts(profile.0, found), counts(profile.1, expected), "{label}: {}", found.name);
+        assert_eq!(found.cpus, expected.cpus, "{label}: {}", found.name);
     }
-    let samples = |of: &AccessProfile| {
-        let event = &of.coverage[0];
+    let samples = |profile: &AccessProfile| {
+        let event = &profile.coverage[0];
         let reasons = event.unattributed.iter().map(|(reason, tally)| (reason.clone(), tally.samples));
-        (event.total.samples, event.attributed.samples, reasons.collect::<Vec<_>>(), of.recordings[0].samples)
+        (
+            event.total.samples,
+            event.attributed.samples,
+            reasons.collect::<Vec<_>>(),
+            profile.recordings[0].samples,
+        )
     };
-    assert_eq!(samples(found), samples(expected), "{what}");
-    let in_blocks = |of: &AccessProfile| of.blocks.iter().sum::<u64>();
-    assert_eq!(in_blocks(found), in_blocks(expected), "{what}");
+    assert_eq!(samples(found), samples(expected), "{label}");
+    let in_blocks = |profile: &AccessProfile| profile.blocks.iter().sum::<u64>();
+    assert_eq!(in_blocks(found), in_blocks(expected), "{label}");
 }
 
 #[test]
 fn what_one_stack_shows_is_one_window() {
-    let walk = walk("idioms", 300, 1);
+    let walk = execute("idioms", 300, 1);
     let stacks = stacks(&walk, 16);
-    let (rows, profile) = of_bytes("idioms", by_stacks(&stacks, &whole()).to_file());
+    let (rows, profile) = outcome_of_bytes("idioms", by_stacks(&stacks, &complete_stacks()).to_file());
     let windows: u64 = profile.windows.iter().map(|window| window.count).sum();
     assert!(windows > 10 && windows <= stacks.len() as u64, "{windows} of {} stacks", stacks.len());
     for window in &profile.windows {
-        assert!(window.words.is_sorted() && window.words.windows(2).all(|pair| pair[0] != pair[1]));
-        assert!(window.words.iter().any(|word| word.0 >= 0));
+        assert!(window.entries.is_sorted() && window.entries.windows(2).all(|pair| pair[0] != pair[1]));
+        assert!(window.entries.iter().any(|word| word.0 >= 0));
     }
-    assert!(profile.windows.iter().any(|window| window.words.len() > 8), "{}", rows.len());
+    assert!(profile.windows.iter().any(|window| window.entries.len() > 8), "{}", rows.len());
 }
 
 #[test]
 fn threads_change_nothing() {
-    let walk = walk("idioms", 20_000, 3);
-    let bytes = by_stacks(&stacks(&walk, 16), &whole()).to_file();
+    let walk = execute("idioms", 20_000, 3);
+    let bytes = by_stacks(&stacks(&walk, 16), &complete_stacks()).to_file();
     let with = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| of_bytes("idioms", bytes.clone()))
+        pool.install(|| outcome_of_bytes("idioms", bytes.clone()))
     };
-    let one = with(1);
-    assert!([2, 5].into_iter().all(|threads| with(threads) == one));
+    let expected = with(1);
+    assert!([2, 5].into_iter().all(|threads| with(threads) == expected));
 }
 
-/// Where the program's code begins, and runs in it: of straight instructions, of one that jumps in between, of one that
-/// is followed by more.
+/// Where the program's code begins, and runs in it: of straight instructions, of one that jumps in between,
+/// of one that is followed by more.
 fn text() -> u64 {
-    walk("idioms", 1, 1).branches[0][0] & !0xfff
+    execute("idioms", 1, 1).branches[0][0] & !0xfff
 }
 
 #[test]
-fn broken_runs_are_counted_and_touch_nothing() {
-    let walk = walk("idioms", 400, 9);
+fn broken_ranges_are_counted_and_touch_nothing() {
+    let walk = execute("idioms", 400, 9);
     let text = text();
     let user = 0x55_0000_1000;
     // A run is from the second's `to` to the first's `from`.
@@ -315,8 +330,10 @@ fn broken_runs_are_counted_and_touch_nothing() {
     let (begin, end) = (good[0][1], good[1][0]);
     let reason = |stack: Vec<[u64; 3]>| {
         let others = stacks(&walk, 16);
-        let (rows, profile) =
-            of_bytes("idioms", by_stacks(&[vec![stack], others].concat(), &whole()).to_file());
+        let (rows, profile) = outcome_of_bytes(
+            "idioms",
+            by_stacks(&[vec![stack], others].concat(), &complete_stacks()).to_file(),
+        );
         let row = rows[0].0.split(' ').next_back().unwrap().to_owned();
         let counted: u64 = profile.coverage[0].unattributed.get(&row).map_or(0, |tally| tally.samples);
         assert_eq!(profile.coverage[0].total.samples, rows.len() as u64);
@@ -341,13 +358,14 @@ fn broken_runs_are_counted_and_touch_nothing() {
 
 #[test]
 fn an_instruction_that_was_interrupted_did_not_run() {
-    let walk = walk("idioms", 400, 5);
-    let is_plain =
-        |at: usize, ip: u64| walk.accesses.iter().filter(|(of, ..)| *of == at).any(|access| access.1 == ip);
+    let walk = execute("idioms", 400, 5);
+    let is_plain = |at: usize, ip: u64| {
+        walk.accesses.iter().filter(|(branch, ..)| *branch == at).any(|access| access.1 == ip)
+    };
     // A run with an access that is not the branch at its end: cut there.
     let (at, ip) = (1..walk.branches.len())
         .find_map(|at| {
-            let all = walk.accesses.iter().filter(|(of, ..)| *of == at);
+            let all = walk.accesses.iter().filter(|(branch, ..)| *branch == at);
             let last = walk.branches[at][0];
             all.rev()
                 .find(|access| access.1 != last && access.1 != walk.branches[at - 1][1])
@@ -357,7 +375,7 @@ fn an_instruction_that_was_interrupted_did_not_run() {
     assert!(is_plain(at, ip));
     let begin = walk.branches[at - 1][1];
     let stack = vec![vec![[ip, begin, 0], [begin, begin, 0]]];
-    let (rows, _) = of_bytes("idioms", by_stacks(&stack, &whole()).to_file());
+    let (rows, _) = outcome_of_bytes("idioms", by_stacks(&stack, &complete_stacks()).to_file());
     let before = walk.accesses.iter().filter(|access| access.0 == at && access.1 < ip).count();
     assert_eq!(rows.iter().filter(|row| !row.0.contains("no_run")).count(), before, "{rows:?}");
     assert!(rows.iter().all(|row| !row.0.starts_with(&format!("{ip:x}"))));
@@ -365,36 +383,40 @@ fn an_instruction_that_was_interrupted_did_not_run() {
 
 #[test]
 fn stacks_with_branches_left_out_are_not_used_and_it_is_said() {
-    let stacks = stacks(&walk("idioms", 500, 2), 16);
+    let stacks = stacks(&execute("idioms", 500, 2), 16);
     for (chosen, word) in
         [(1 << 4 | 1, "any_call"), (1 << 11 | 1, "stack"), (1 << 3 | 1 << 8, "in_tx"), (0, "unknown")]
     {
         let attr = Attr { branch_sample_type: chosen, ..Attr::default() };
         let bytes = by_stacks(&stacks, &attr).to_file();
-        let (rows, profile) = of_bytes("idioms", bytes.clone());
+        let (rows, profile) = outcome_of_bytes("idioms", bytes.clone());
         assert_eq!(rows.len(), stacks.len(), "a sample each: {chosen:#x}");
-        assert_eq!(profile.recordings[0].branch_runs, 0);
-        let said =
+        assert_eq!(profile.recordings[0].straight_line_ranges, 0);
+        let is_noted =
             profile.blind_spots.iter().any(|spot| spot.contains("leave out branches") && spot.contains(word));
-        assert!(said, "{:?}", profile.blind_spots);
+        assert!(is_noted, "{:?}", profile.blind_spots);
         assert!(keys(bytes).contains(&"filtered-branches".to_owned()));
     }
     assert!(
-        !keys(by_stacks(&stacks, &whole()).to_file())
+        !keys(by_stacks(&stacks, &complete_stacks()).to_file())
             .iter()
             .any(|key| key == "skid" || key == "no-addresses")
     );
-    assert!(keys(by_stacks(&stacks, &whole()).to_file()).contains(&"branch-runs".to_owned()));
+    assert!(keys(by_stacks(&stacks, &complete_stacks()).to_file()).contains(&"branch-runs".to_owned()));
 }
 
 #[test]
 fn accesses_that_samples_name_themselves_are_not_counted_twice() {
-    let walk = walk("idioms", 500, 2);
+    let walk = execute("idioms", 500, 2);
     let stacks = stacks(&walk, 16);
-    let asked = Attr { sample_type: SampleFields::ADDR | SampleFields::DATA_SRC, flags: 3 << 15, ..whole() };
+    let asked = Attr {
+        sample_type: SampleFields::ADDR | SampleFields::DATA_SRC,
+        flags: 3 << 15,
+        ..complete_stacks()
+    };
     // The hardware gives no address though it was asked.
-    let (rows, without) = of_bytes("idioms", by_stacks(&stacks, &asked).to_file());
-    assert!(rows.len() > 5 * stacks.len() && without.recordings[0].branch_runs == 499);
+    let (rows, without) = outcome_of_bytes("idioms", by_stacks(&stacks, &asked).to_file());
+    assert!(rows.len() > 5 * stacks.len() && without.recordings[0].straight_line_ranges == 499);
     // One sample has one.
     let mut recording = RecordingWriter::new(Endian::Little);
     let sample_type = asked.sample_type | SampleFields::BRANCH_STACK;
@@ -403,15 +425,15 @@ fn accesses_that_samples_name_themselves_are_not_counted_twice() {
         let addr = if time == 20 { 0xffff_8880_0100_0000 } else { 0 };
         recording.sample(event, &SampleValues { branches, addr, ip: walk.accesses[0].1, ..values(time) });
     }
-    let (rows, with) = of_bytes("idioms", recording.to_file());
-    assert_eq!((rows.len(), with.recordings[0].branch_runs), (stacks.len(), 0));
+    let (rows, with) = outcome_of_bytes("idioms", recording.to_file());
+    assert_eq!((rows.len(), with.recordings[0].straight_line_ranges), (stacks.len(), 0));
     assert_eq!(with.recordings[0].branch_stacks, stacks.len() as u64);
 }
 
 #[test]
 fn the_text_gives_the_same() {
-    let stacks = stacks(&walk("idioms", 700, 8), 16);
-    let (rows, expected) = of_bytes("idioms", by_stacks(&stacks, &whole()).to_file());
+    let stacks = stacks(&execute("idioms", 700, 8), 16);
+    let (rows, expected) = outcome_of_bytes("idioms", by_stacks(&stacks, &complete_stacks()).to_file());
     let lines = |header: &str| {
         let mut text = header.to_owned();
         for (time, stack) in stacks.iter().enumerate() {
@@ -431,42 +453,42 @@ fn the_text_gives_the_same() {
         }
         text.into_bytes()
     };
-    let (from_text, profile) = of_bytes("idioms", lines(""));
+    let (from_text, profile) = outcome_of_bytes("idioms", lines(""));
     assert_eq!(from_text, rows);
     assert_eq!((&profile.types, &profile.windows), (&expected.types, &expected.windows));
     assert!(profile.blind_spots.iter().any(|spot| spot.contains("does not tell which branches")));
     let event = "# event : name = cycles, , id = { 1, 2 }, type = 0 (PERF_TYPE_HARDWARE), size = 136, \
                  sample_type = IP|TID|BRANCH_STACK, branch_sample_type = ";
-    let (_, told) = of_bytes("idioms", lines(&format!("{event}KERNEL|ANY, sample_id_all = 1\n")));
-    assert_eq!(told.types, expected.types);
-    assert!(!told.blind_spots.iter().any(|spot| spot.contains("does not tell which branches")));
-    let (from_calls, _) = of_bytes("idioms", lines(&format!("{event}KERNEL|ANY_CALL\n")));
+    let (_, stated) = outcome_of_bytes("idioms", lines(&format!("{event}KERNEL|ANY, sample_id_all = 1\n")));
+    assert_eq!(stated.types, expected.types);
+    assert!(!stated.blind_spots.iter().any(|spot| spot.contains("does not tell which branches")));
+    let (from_calls, _) = outcome_of_bytes("idioms", lines(&format!("{event}KERNEL|ANY_CALL\n")));
     assert_eq!(from_calls.len(), stacks.len());
 }
 
 #[test]
-fn no_addresses_of_branches_make_it_fail() {
-    let mut lot = Lot(4);
+fn any_branch_addresses_do_not_panic() {
+    let mut random = Lcg(4);
     let base = text();
-    let address = |lot: &mut Lot| match lot.below(4) {
-        0 => base.wrapping_add(lot.below(4096) as u64),
-        1 => base.wrapping_add(lot.below(64) as u64),
-        2 => u64::MAX - lot.below(3) as u64,
-        _ => lot.below(2) as u64,
+    let address = |random: &mut Lcg| match random.below(4) {
+        0 => base.wrapping_add(random.below(4096) as u64),
+        1 => base.wrapping_add(random.below(64) as u64),
+        2 => u64::MAX - random.below(3) as u64,
+        _ => random.below(2) as u64,
     };
     let mut stack = |_| -> Vec<[u64; 3]> {
-        (0..lot.below(70)).map(|_| [address(&mut lot), address(&mut lot), u64::MAX]).collect()
+        (0..random.below(70)).map(|_| [address(&mut random), address(&mut random), u64::MAX]).collect()
     };
     let stacks: Vec<_> = (0..500).map(&mut stack).collect();
     for name in PROGRAMS {
         let mut recording = RecordingWriter::new(Endian::Little);
         let sample_type = SampleFields::BRANCH_STACK;
-        let event = event(&mut recording, &Attr { sample_type, ..whole() });
+        let event = event(&mut recording, &Attr { sample_type, ..complete_stacks() });
         for (time, branches) in (0..).zip(&stacks) {
             let values = SampleValues { period: u64::MAX, cpu: u32::MAX - time as u32, ..values(time) };
             recording.sample(event, &SampleValues { branches, ..values });
         }
-        let (rows, profile) = of_bytes(name, recording.to_file());
+        let (rows, profile) = outcome_of_bytes(name, recording.to_file());
         let event = &profile.coverage[0];
         let missed: u64 = event.unattributed.values().map(|tally| tally.samples).sum();
         assert_eq!(event.total.samples, event.attributed.samples + missed);
@@ -485,18 +507,18 @@ fn stacks_go_through_the_kernel_and_programs() {
     let mut linker = Linker::new(&elfs[1], &old).unwrap();
     let mut records = old.records();
     while let Some(record) = records.next_record().unwrap() {
-        linker.note(&record);
+        linker.add_record(&record);
     }
-    linker.settle();
+    linker.finish_mappings();
     let mut recording = RecordingWriter::new(Endian::Little);
-    let event = event(&mut recording, &Attr { sample_type: SampleFields::BRANCH_STACK, ..whole() });
+    let event = event(&mut recording, &Attr { sample_type: SampleFields::BRANCH_STACK, ..complete_stacks() });
     let (mut records, mut known) = (old.records(), None);
     while let Some(record) = records.next_record().unwrap() {
         match record {
             Record::Mmap(mmap) => recording.mmap(&Mapping::from(&mmap)),
             Record::Sample(sample) if known.is_none() => {
-                let of = |ip| (ip, sample.ip.unwrap(), sample.pid.unwrap());
-                known = linker.locate(&sample).ok().map(|linked| of(linked.ip));
+                let known_sample = |ip| (ip, sample.ip.unwrap(), sample.pid.unwrap());
+                known = linker.locate(&sample).ok().map(|linked| known_sample(linked.ip));
             }
             _ => {}
         }
@@ -505,7 +527,7 @@ fn stacks_go_through_the_kernel_and_programs() {
     let code = elfs[1].bytes_at(linked, 15).unwrap();
     let instruction = InstructionReader::new(Architecture::X86_64).read(linked, code).unwrap();
     let behind = ip + u64::from(instruction.length);
-    let kernel = walk("idioms", 40, 6);
+    let kernel = execute("idioms", 40, 6);
     // The program runs up to an interrupt, the kernel for a while, the program from there on.
     let (first, last) = (kernel.branches[0][0], kernel.branches.last().unwrap()[0]);
     let mut branches = vec![[behind, first, 0], [last, ip, 0]];
@@ -520,40 +542,40 @@ fn stacks_go_through_the_kernel_and_programs() {
     let dwarfs = sections.each_ref().map(|sections| Dwarf::new(sections).unwrap());
     let mut programs: Vec<_> =
         elfs.iter().zip(&dwarfs).map(|(elf, dwarf)| Program::new(elf, dwarf).unwrap()).collect();
-    let files = [SampleFile::of_bytes(recording.to_file()).unwrap()];
+    let files = [SampleFile::from_bytes(recording.to_file()).unwrap()];
     let attributed = elfs.iter().zip(&mut programs);
     let attributions: Vec<_> =
         attributed.map(|(elf, program)| Attribution::new(elf, program, &files).unwrap()).collect();
-    let joint = Joint { attributions: &attributions };
+    let joint = JointAttribution { attributions: &attributions };
     let mut counts = [0; 2];
-    let mut of_user = Vec::new();
+    let mut user_ips = Vec::new();
     let each = |sample: &Sample<'_>, program: usize, found: &Attributed| {
         counts[program] += 1;
         if found.ip == Some(linked) {
-            of_user.push(sample.ip);
+            user_ips.push(sample.ip);
         }
         Ok::<(), Error>(())
     };
-    joint.each(0, each).unwrap();
+    joint.for_each_sample(0, each).unwrap();
     assert!(counts[0] > 40 && counts[1] >= 4, "{counts:?}");
-    assert_eq!(of_user, [Some(ip); 4], "two runs of each stack");
+    assert_eq!(user_ips, [Some(ip); 4], "two runs of each stack");
     let parts = attributions.iter().zip(&dwarfs);
-    let parts: Vec<_> = parts.map(|(attribution, dwarf)| Part { dwarf, attribution }).collect();
+    let parts: Vec<_> = parts.map(|(attribution, dwarf)| AttributedProgram { dwarf, attribution }).collect();
     let profile = sums::profile(
         &parts,
         joint,
         &files,
         &["recording".to_owned()],
         None,
-        fieldline_doctor::blind_spots::sentences,
+        fieldline_doctor::blind_spots::blind_spot_messages,
     )
     .unwrap();
     assert_eq!(profile.recordings[0].samples, counts.iter().sum::<u64>());
-    assert_eq!(profile.recordings[0].branch_runs, 2 * (branches.len() as u64 - 1));
+    assert_eq!(profile.recordings[0].straight_line_ranges, 2 * (branches.len() as u64 - 1));
     let rows = sums::coverage(joint, &files).unwrap();
-    let of = |name: &str| {
+    let samples_of = |name: &str| {
         let row = rows.iter().find(|row| row.dso.ends_with(name)).unwrap_or_else(|| panic!("{rows:?}"));
         row.event.total.samples
     };
-    assert_eq!([of("[kernel]"), of("shaper")], counts);
+    assert_eq!([samples_of("[kernel]"), samples_of("shaper")], counts);
 }

@@ -5,19 +5,19 @@ use std::process::Command;
 use std::sync::OnceLock;
 
 /// Programs that were built, with what they say of themselves.
-pub(crate) struct Built {
+pub(crate) struct BuiltPrograms {
     folder: PathBuf,
     output: String,
 }
 
 /// Runs a compiler, if there is one.
 pub(crate) fn compiler(name: &str, args: &[&str]) -> Option<()> {
-    let done = Command::new(name).args(args).output();
-    if !fieldline_testing::have(name, done.is_ok()) {
+    let output = Command::new(name).args(args).output();
+    if !fieldline_testing::is_available(name, output.is_ok()) {
         return None;
     }
-    let done = done.unwrap();
-    assert!(done.status.success(), "{name}: {}", String::from_utf8_lossy(&done.stderr));
+    let output = output.unwrap();
+    assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
     Some(())
 }
 
@@ -34,7 +34,7 @@ fn folder(name: &str) -> PathBuf {
     folder
 }
 
-impl Built {
+impl BuiltPrograms {
     fn new(folder: PathBuf, program: &str) -> Self {
         let done = Command::new(folder.join(program)).arg("10").output().unwrap();
         assert!(done.status.success());
@@ -43,7 +43,7 @@ impl Built {
 
     /// The program in C with its library.
     pub(crate) fn depot() -> Option<&'static Self> {
-        static DEPOT: OnceLock<Option<Built>> = OnceLock::new();
+        static DEPOT: OnceLock<Option<BuiltPrograms>> = OnceLock::new();
         DEPOT
             .get_or_init(|| {
                 let folder = folder("depot");
@@ -73,7 +73,7 @@ impl Built {
 
     /// The program in C++.
     pub(crate) fn fleet() -> Option<&'static Self> {
-        static FLEET: OnceLock<Option<Built>> = OnceLock::new();
+        static FLEET: OnceLock<Option<BuiltPrograms>> = OnceLock::new();
         FLEET
             .get_or_init(|| {
                 let folder = folder("fleet");
@@ -87,7 +87,7 @@ impl Built {
 
     /// The program in Rust.
     pub(crate) fn mill() -> Option<&'static Self> {
-        static MILL: OnceLock<Option<Built>> = OnceLock::new();
+        static MILL: OnceLock<Option<BuiltPrograms>> = OnceLock::new();
         MILL.get_or_init(|| {
             let folder = folder("mill");
             let to = folder.join("mill").display().to_string();

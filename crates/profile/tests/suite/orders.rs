@@ -1,4 +1,4 @@
-//! What a sample is attributed to depends on the recording, not on the order of its samples, of the recordings, or on
+//! Attribution depends on the recording, not on the order of its samples, of the recordings, or on
 //! how many threads work.
 //!
 //! The recordings are made up: objects of the fixture's structs, touched by all of its instructions.
@@ -12,7 +12,7 @@ use fieldline_perfdata::sample::{CpuMode, SampleFields};
 use fieldline_perfdata::sample_file::SampleFile;
 use fieldline_perfdata::writer::{RecordingWriter, SampleValues};
 use fieldline_profile::attribute::Attribution;
-use fieldline_typeflow::operands::answers::Answers;
+use fieldline_typeflow::operands::program_operands::ProgramOperands;
 use fieldline_typeflow::operands::reason::Reason;
 use fieldline_typeflow::operands::target::Target;
 use fieldline_typeflow::program::Program;
@@ -34,17 +34,17 @@ const FIELDS: SampleFields = SampleFields(
 
 /// A sample: address of the instruction and of the data, CPU and time. No two have the same time.
 #[derive(Clone, Copy, Debug)]
-struct Touch {
+struct TestAccess {
     ip: u64,
     address: u64,
     cpu: u32,
     time: u64,
 }
 
-/// Numbers that look drawn by lot and are the same in every run (a linear congruential generator by Knuth).
-struct Lot(u64);
+/// Random numbers that are the same in every run (a linear congruential generator by Knuth).
+struct Lcg(u64);
 
-impl Lot {
+impl Lcg {
     fn below(&mut self, limit: u64) -> u64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % limit
@@ -67,40 +67,47 @@ fn with_program<T>(work: impl for<'a> FnOnce(&Elf<'a>, &'a mut Program<'a>) -> T
     work(&elf, &mut program)
 }
 
-/// Samples of every operand: objects lie in the heap, jobs and workers near to each other and one where the other was.
-fn touches(count: u64, seed: u64) -> Vec<Touch> {
+/// Samples of every operand: objects lie in the heap, jobs and workers near to each other and one where the
+/// other was.
+fn touches(count: u64, seed: u64) -> Vec<TestAccess> {
     with_program(|elf, program| {
         let text = elf.text_sections();
         let addresses: Vec<u64> =
             text.iter().flat_map(|(_, address, bytes)| *address..address + bytes.len() as u64).collect();
         program.load(addresses.iter().copied());
-        let answers = Answers::new(program, &addresses[..].into());
+        let answers = ProgramOperands::new(program, &addresses[..].into());
         let typed: Vec<_> = answers.functions.iter().flat_map(|function| &function.instructions).collect();
-        let mut lot = Lot(seed);
+        let mut random = Lcg(seed);
         let touches = (0..count).map(|number| {
-            let typed = typed[lot.below(typed.len() as u64) as usize];
-            let cpu = lot.below(3) as u32;
+            let typed = typed[random.below(typed.len() as u64) as usize];
+            let cpu = random.below(3) as u32;
             let operand = typed.operands[0];
-            let address = match (operand.fixed, operand.target) {
+            let address = match (operand.fixed_address, operand.target) {
                 (Some(fixed), _) if fixed.per_cpu => PER_CPU + u64::from(cpu) * 0x1_0000 + fixed.address,
                 (Some(fixed), _) => fixed.address,
                 // A list's links are those of jobs, mostly.
-                (None, Target::Place { ty, offset }) => match answers.ty(ty).unwrap().name.name.as_str() {
-                    "list" => HEAP + 0x1000 * lot.below(20) + 8 + offset,
-                    "worker" => HEAP + 0x1000 * lot.below(24) + 0x400 * u64::from(lot.below(9) > 0) + offset,
-                    "job" => HEAP + 0x1000 * lot.below(20) + offset,
-                    _ => HEAP + 0x10_0000 * (1 + u64::from(ty.0)) + 0x400 * lot.below(9) + offset,
-                },
-                (None, Target::Unknown(Reason::Stack | Reason::UnknownPointer)) => STACKS + 8 * lot.below(64),
-                _ => HEAP + 8 * lot.below(0x4000),
+                (None, Target::Exact { ty, offset }) => {
+                    match answers.type_entry(ty).unwrap().name.name.as_str() {
+                        "list" => HEAP + 0x1000 * random.below(20) + 8 + offset,
+                        "worker" => {
+                            HEAP + 0x1000 * random.below(24) + 0x400 * u64::from(random.below(9) > 0) + offset
+                        }
+                        "job" => HEAP + 0x1000 * random.below(20) + offset,
+                        _ => HEAP + 0x10_0000 * (1 + u64::from(ty.0)) + 0x400 * random.below(9) + offset,
+                    }
+                }
+                (None, Target::Unknown(Reason::Stack | Reason::UnknownPointer)) => {
+                    STACKS + 8 * random.below(64)
+                }
+                _ => HEAP + 8 * random.below(0x4000),
             };
-            Touch { ip: typed.address, address, cpu, time: 1_000 + number }
+            TestAccess { ip: typed.address, address, cpu, time: 1_000 + number }
         });
         touches.collect()
     })
 }
 
-fn recording(touches: &[Touch]) -> SampleFile {
+fn recording(touches: &[TestAccess]) -> SampleFile {
     let mut recording = RecordingWriter::new(Endian::Little);
     let attr = Attr { kind: 4, config: 0x1cd, sample_type: FIELDS, ..Attr::default() };
     let event = recording.event("cpu/mem-loads/P", attr, &[1]);
@@ -119,24 +126,24 @@ fn recording(touches: &[Touch]) -> SampleFile {
         };
         recording.sample(event, &values);
     }
-    SampleFile::of_bytes(recording.to_file()).unwrap()
+    SampleFile::from_bytes(recording.to_file()).unwrap()
 }
 
-/// What a sample is attributed to, with types by name, and what the code alone tells.
+/// Attribution of a sample, with types by name, and attribution by code alone.
 type Verdict = (String, String);
 
 /// By recording and time.
-fn verdicts(recordings: &[&[Touch]]) -> Vec<BTreeMap<u64, Verdict>> {
+fn verdicts(recordings: &[&[TestAccess]]) -> Vec<BTreeMap<u64, Verdict>> {
     let files: Vec<SampleFile> = recordings.iter().map(|touches| recording(touches)).collect();
     with_program(|elf, program| {
         let attribution = Attribution::new(elf, program, &files).unwrap();
-        let spell = |target: Target<_>| {
-            format!("{:?}", target.map(|ty| attribution.answers.ty(ty).unwrap().name.name.clone()))
+        let format_target = |target: Target<_>| {
+            format!("{:?}", target.map(|ty| attribution.answers.type_entry(ty).unwrap().name.name.clone()))
         };
         let each = (0..files.len()).map(|recording| {
             let mut found = BTreeMap::new();
-            let result = attribution.each(recording, |sample, attributed| {
-                let verdict = (spell(attributed.target), spell(attributed.by_code));
+            let result = attribution.for_each_sample(recording, |sample, attributed| {
+                let verdict = (format_target(attributed.target), format_target(attributed.by_code));
                 found.insert(sample.time.unwrap(), verdict);
                 Ok::<(), Error>(())
             });
@@ -151,7 +158,8 @@ fn verdicts(recordings: &[&[Touch]]) -> Vec<BTreeMap<u64, Verdict>> {
 fn addresses_tell_more_than_the_code_and_contradict_it() {
     let touches = touches(6_000, 1);
     let verdicts = verdicts(&[&touches]);
-    let count = |is: fn(&Verdict) -> bool| verdicts[0].values().filter(|verdict| is(verdict)).count();
+    let count =
+        |predicate: fn(&Verdict) -> bool| verdicts[0].values().filter(|verdict| predicate(verdict)).count();
     assert_eq!(verdicts[0].len(), touches.len());
     assert!(count(|(target, by_code)| target.contains("\"job\"") && by_code.contains("\"list\"")) > 20);
     assert!(count(|(target, by_code)| target.contains("Stack") && by_code.contains("UnknownPointer")) > 5);
@@ -163,7 +171,7 @@ fn the_order_of_samples_changes_nothing() {
     let mut touches = touches(6_000, 2);
     let expected = verdicts(&[&touches]);
     for seed in 0..4 {
-        Lot(seed).shuffle(&mut touches);
+        Lcg(seed).shuffle(&mut touches);
         assert_eq!(verdicts(&[&touches]), expected);
     }
 }
@@ -187,7 +195,7 @@ fn the_number_of_threads_changes_nothing() {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| verdicts(&[&touches]))
     };
-    let one = with(1);
-    assert_eq!(with(2), one);
-    assert_eq!(with(7), one);
+    let expected = with(1);
+    assert_eq!(with(2), expected);
+    assert_eq!(with(7), expected);
 }

@@ -1,13 +1,13 @@
-//! Recordings in the forms of PMUs that we have no recordings of: the demo's accesses, written anew by our own writer as
-//! Intel's PEBS with WEIGHT_STRUCT, AMD's IBS, Arm's SPE after `perf inject` and breakpoints have them. What they touched
-//! must come out the same.
+//! Recordings in the forms of PMUs that we have no recordings of: the demo's accesses, written anew by our
+//! own writer as Intel's PEBS with WEIGHT_STRUCT, AMD's IBS, Arm's SPE after `perf inject` and breakpoints
+//! have them. What they touched must come out the same.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may fail as tests do")]
 
 use fieldline_debuginfo::dwarf::{DebugSections, Dwarf};
 use fieldline_debuginfo::{Elf, FileBytes};
 use fieldline_doctor::blind_spots::blind_spots;
-use fieldline_doctor::{examine, survey};
+use fieldline_doctor::{diagnose, summarize};
 use fieldline_machinecode::architecture::Architecture;
 use fieldline_machinecode::insn::InstructionReader;
 use fieldline_machinecode::machine::Flow;
@@ -38,7 +38,7 @@ struct Access {
     values: SampleValues<'static>,
 }
 
-/// What the demo's recording holds, and one to be written.
+/// Accesses of the demo's recording, and a recording to be written.
 fn demo() -> (Vec<Access>, RecordingWriter) {
     let file = PerfFile::open(&fixture("shaper.perf.data")).unwrap();
     let mut recording = RecordingWriter::new(Endian::Little);
@@ -86,7 +86,7 @@ fn fields(more: SampleFields) -> SampleFields {
     common | SampleFields::CPU | SampleFields::PERIOD | more
 }
 
-/// What a sample came to: its instruction, target spelled out, bytes, direction, latency.
+/// Attribution of a sample: instruction, target, bytes, direction, latency.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Outcome {
     ip: Option<u64>,
@@ -102,22 +102,23 @@ fn outcomes(bytes: Vec<u8>) -> Vec<Outcome> {
     let sections = DebugSections::load(&elf, None).unwrap();
     let dwarf = Dwarf::new(&sections).unwrap();
     let mut program = Program::new(&elf, &dwarf).unwrap();
-    let files = [SampleFile::of_bytes(bytes).unwrap()];
+    let files = [SampleFile::from_bytes(bytes).unwrap()];
     let attribution = Attribution::new(&elf, &mut program, &files).unwrap();
     let mut all = Vec::new();
-    let seen = attribution.each::<fieldline_perfdata::perf_data::Error>(0, |sample, attributed| {
-        let name = |ty| attribution.answers.ty(ty).map_or("?", |entry| entry.name.name.as_str());
-        let target = match attributed.target {
-            Target::Place { ty, offset } => format!("{}+{offset}", name(ty)),
-            Target::Within { ty } => format!("{}+?", name(ty)),
-            Target::Element { ty, offset, stride, .. } => format!("{}+{offset}+i*{stride}", name(ty)),
-            Target::Unknown(reason) => reason.to_string(),
-        };
-        let (ip, size, is_store) = (attributed.ip, attributed.size, attributed.is_store);
-        all.push(Outcome { ip, target, size, is_store, latency: sample.latency });
-        Ok(())
-    });
-    seen.unwrap();
+    let result =
+        attribution.for_each_sample::<fieldline_perfdata::perf_data::Error>(0, |sample, attributed| {
+            let name = |ty| attribution.answers.type_entry(ty).map_or("?", |entry| entry.name.name.as_str());
+            let target = match attributed.target {
+                Target::Exact { ty, offset } => format!("{}+{offset}", name(ty)),
+                Target::Within { ty } => format!("{}+?", name(ty)),
+                Target::Element { ty, offset, stride, .. } => format!("{}+{offset}+i*{stride}", name(ty)),
+                Target::Unknown(reason) => reason.to_string(),
+            };
+            let (ip, size, is_store) = (attributed.ip, attributed.size, attributed.is_store);
+            all.push(Outcome { ip, target, size, is_store, latency: sample.latency });
+            Ok(())
+        });
+    result.unwrap();
     all
 }
 
@@ -147,7 +148,7 @@ fn pebs_with_weight_struct_keeps_the_latency_apart_from_what_stands_beside_it() 
 
 /// IBS has one event for all micro-ops; samples of those that touch no memory stand between the others.
 #[test]
-fn ibs_tells_loads_from_stores_and_leaves_out_what_touched_nothing() {
+fn ibs_separates_loads_from_stores_and_skips_samples_without_memory() {
     let (accesses, mut recording) = demo();
     let sample_type = fields(SampleFields::WEIGHT | SampleFields::DATA_SRC);
     let attr = Attr { kind: 11, config: 1 << 19, sample_type, flags: SAMPLE_ID_ALL, ..Attr::default() };
@@ -168,7 +169,7 @@ fn ibs_tells_loads_from_stores_and_leaves_out_what_touched_nothing() {
     assert_eq!(memory, as_recorded());
     // Padding in front of a function belongs to none.
     let reasons = [Reason::NoMemoryOperand, Reason::NoDebugInfo].map(|reason| reason.to_string());
-    let attributed = nothing.iter().find(|of| !reasons.contains(&of.target));
+    let attributed = nothing.iter().find(|outcome| !reasons.contains(&outcome.target));
     assert_eq!(attributed, None);
 }
 
@@ -176,7 +177,10 @@ fn ibs_tells_loads_from_stores_and_leaves_out_what_touched_nothing() {
 fn without_memory(accesses: &[Access]) -> Vec<u64> {
     let found = lengths();
     let is_plain = |ip: &u64| {
-        found.iter().any(|of| of.address + u64::from(of.length) == *ip && of.memory().next().is_none())
+        found.iter().any(|instruction| {
+            instruction.address + u64::from(instruction.length) == *ip
+                && instruction.memory_operands().next().is_none()
+        })
     };
     let mut ips: Vec<u64> = accesses.iter().map(|access| access.ip).collect();
     ips.sort_unstable();
@@ -185,7 +189,10 @@ fn without_memory(accesses: &[Access]) -> Vec<u64> {
         .iter()
         .filter(|ip| is_plain(ip))
         .filter_map(|ip| {
-            found.iter().find(|of| of.address + u64::from(of.length) == *ip).map(|of| of.address)
+            found
+                .iter()
+                .find(|instruction| instruction.address + u64::from(instruction.length) == *ip)
+                .map(|of| of.address)
         })
         .collect();
     assert!(plain.len() > 5, "{}", plain.len());
@@ -228,8 +235,8 @@ fn spe_after_inject_has_one_sample_an_access() {
         recording.sample(instructions, &of_trace(&access.values));
     }
     let bytes = recording.to_file();
-    let file = SampleFile::of_bytes(bytes.clone()).unwrap();
-    let spots = blind_spots(file.facts(), &file.tally().unwrap(), None);
+    let file = SampleFile::from_bytes(bytes.clone()).unwrap();
+    let spots = blind_spots(file.facts(), &file.count_records().unwrap(), None);
     assert!(!spots.iter().any(|spot| ["skid", "aux-trace"].contains(&spot.key.as_str())), "{spots:?}");
     assert_eq!(outcomes(bytes), as_recorded());
 }
@@ -249,18 +256,18 @@ fn spe_after_inject_without_i1i_counts_accesses_repeatedly_and_doctor_says_so() 
         }
     }
     recording.sample(miss, &of_trace(&accesses[0].values));
-    let file = SampleFile::of_bytes(recording.to_file()).unwrap();
-    let counts = file.tally().unwrap();
+    let file = SampleFile::from_bytes(recording.to_file()).unwrap();
+    let counts = file.count_records().unwrap();
     let by_event: Vec<u64> = counts.events.iter().map(|event| event.samples).collect();
     let all = accesses.len() as u64;
     assert_eq!(by_event, [all, 1, all, all]);
     assert_eq!(counts.events[3].loads + counts.events[3].stores, all);
-    let exam = examine(&file, &survey(&file, None).unwrap(), None);
+    let exam = diagnose(&file, &summarize(&file, None).unwrap(), None);
     let finding = exam.findings.iter().find(|finding| finding.key == "counted-repeatedly").unwrap();
     assert!(
-        finding.why.contains(&format!("llc-miss (1 samples), tlb-access ({all} samples)")),
+        finding.evidence.contains(&format!("llc-miss (1 samples), tlb-access ({all} samples)")),
         "{}",
-        finding.why
+        finding.evidence
     );
     assert!(finding.command.as_deref().is_some_and(|command| command.contains("--itrace=i1i")));
 }
@@ -283,8 +290,12 @@ fn breakpoints_name_the_instruction_behind_the_access() {
     let recorded = as_recorded();
     let mut expected = Vec::new();
     for (access, outcome) in accesses.iter().zip(&recorded) {
-        let at = outcome.ip.and_then(|ip| instructions.binary_search_by_key(&ip, |of| of.address).ok());
-        let Some(instruction) = at.map(|at| &instructions[at]).filter(|of| of.flow == Flow::Next) else {
+        let at = outcome
+            .ip
+            .and_then(|ip| instructions.binary_search_by_key(&ip, |instruction| instruction.address).ok());
+        let Some(instruction) =
+            at.map(|at| &instructions[at]).filter(|instruction| instruction.flow == Flow::Next)
+        else {
             continue;
         };
         recording
@@ -293,14 +304,14 @@ fn breakpoints_name_the_instruction_behind_the_access() {
     }
     assert!(expected.len() > 4000, "{}", expected.len());
     let found = outcomes(recording.to_file());
-    let places = |all: &[&Outcome]| all.iter().map(|of| (of.ip, of.size)).collect::<Vec<_>>();
+    let places = |all: &[&Outcome]| all.iter().map(|outcome| (outcome.ip, outcome.size)).collect::<Vec<_>>();
     assert_eq!(places(&found.iter().collect::<Vec<_>>()), places(&expected));
     // Eight bytes are the access's own; of narrower members the watch's address tells no object.
     let whole = expected.iter().zip(&found).filter(|(expected, _)| expected.size == 8);
     let same = whole.clone().filter(|(expected, found)| expected.target == found.target).count();
     assert!(same * 100 > whole.count() * 99, "{same}");
     let contradicted = Reason::BadAddress.to_string();
-    assert!(!found.iter().any(|of| of.target == contradicted));
+    assert!(!found.iter().any(|outcome| outcome.target == contradicted));
 }
 
 #[test]
@@ -318,10 +329,14 @@ fn a_breakpoint_behind_a_jump_has_no_access_in_front() {
     map(&mut recording);
     for ip in without_memory(&accesses) {
         // Behind an instruction that touches no memory.
-        let after = lengths().iter().find(|of| of.address == ip).map(|of| ip + u64::from(of.length)).unwrap();
+        let after = lengths()
+            .iter()
+            .find(|instruction| instruction.address == ip)
+            .map(|of| ip + u64::from(of.length))
+            .unwrap();
         recording.sample(watch, &SampleValues { ip: after, ..accesses[0].values });
     }
     let found = outcomes(recording.to_file());
     assert!(found.len() > 5);
-    assert!(found.iter().all(|of| of.target == Reason::NoMemoryOperand.to_string()), "{found:?}");
+    assert!(found.iter().all(|outcome| outcome.target == Reason::NoMemoryOperand.to_string()), "{found:?}");
 }

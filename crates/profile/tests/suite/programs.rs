@@ -1,17 +1,17 @@
-//! Programs in C, C++ and Rust, compiled here: every instruction of a function counts as sampled once, at an address
-//! where the program may have been mapped. Which members a function touches is plain from its source; where they are,
-//! the program says itself.
+//! Programs in C, C++ and Rust, compiled here: every instruction of a function counts as sampled once, at an
+//! address where the program may have been mapped. Which members a function touches is plain from its source;
+//! where they are, the program says itself.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests fail as tests do")]
 
-use crate::built::{Built, compiler};
+use crate::built::{BuiltPrograms, compiler};
 use fieldline_debuginfo::dwarf::{DebugSections, Dwarf};
 use fieldline_debuginfo::{Elf, FileBytes};
 use fieldline_perfdata::perf_data::{Attr, Endian};
 use fieldline_perfdata::sample::{CpuMode, SampleFields};
 use fieldline_perfdata::sample_file::SampleFile;
 use fieldline_perfdata::writer::{Mapping, RecordingWriter, SampleValues};
-use fieldline_profile::attribute::{Attribution, Joint};
+use fieldline_profile::attribute::{Attribution, JointAttribution};
 use fieldline_typeflow::operands::target::Target;
 use fieldline_typeflow::program::Program;
 use std::collections::BTreeSet;
@@ -41,13 +41,13 @@ impl Taken {
         Self { recording, event, time: 1000 }
     }
 
-    /// Maps the code of a file as a loader does that moves it by `slide`.
-    fn map(&mut self, pid: u32, elf: &Elf<'_>, slide: u64) {
+    /// Maps the code of a file as a loader does that has some load bias.
+    fn map(&mut self, pid: u32, elf: &Elf<'_>, load_bias: u64) {
         for segment in elf.segments().into_iter().filter(|segment| segment.is_code) {
             let begin = segment.address & !0xfff;
             let length = (segment.address + segment.size).next_multiple_of(0x1000) - begin;
             let offset = segment.file_offset & !0xfff;
-            self.recording.mmap(&mapping(pid, begin + slide, offset, length, elf.name()));
+            self.recording.mmap(&mapping(pid, begin + load_bias, offset, length, elf.name()));
         }
     }
 
@@ -60,11 +60,11 @@ impl Taken {
     }
 
     fn file(&self) -> SampleFile {
-        SampleFile::of_bytes(self.recording.to_file()).unwrap()
+        SampleFile::from_bytes(self.recording.to_file()).unwrap()
     }
 }
 
-/// What each sample touched: type and offset, or the reason.
+/// Attribution of each sample: type and offset, or the reason.
 fn rows(
     paths: &[&Path],
     with_addresses: bool,
@@ -83,20 +83,20 @@ fn rows(
     };
     let attributions: Vec<_> = elfs.iter().zip(&mut programs).map(attribute).collect();
     let mut rows = Vec::new();
-    let joint = Joint { attributions: &attributions };
+    let joint = JointAttribution { attributions: &attributions };
     let each = |_: &fieldline_perfdata::sample::Sample<'_>,
                 program: usize,
                 found: &fieldline_profile::attribute::Attributed| {
-        let name = |ty| attributions[program].answers.ty(ty).unwrap().name.name.clone();
+        let name = |ty| attributions[program].answers.type_entry(ty).unwrap().name.name.clone();
         rows.push(match found.target {
-            Target::Place { ty, offset } => (name(ty), offset.to_string()),
-            Target::Unknown(reason) => (String::new(), reason.word().to_owned()),
+            Target::Exact { ty, offset } => (name(ty), offset.to_string()),
+            Target::Unknown(reason) => (String::new(), reason.id().to_owned()),
             Target::Within { ty } => (name(ty), "within".to_owned()),
             Target::Element { ty, .. } => (name(ty), "element".to_owned()),
         });
         Ok::<(), fieldline_perfdata::perf_data::Error>(())
     };
-    joint.each(0, each).unwrap();
+    joint.for_each_sample(0, each).unwrap();
     rows
 }
 
@@ -110,7 +110,7 @@ fn touches(elf: &Elf<'_>, function: &str) -> Vec<u64> {
     for symbol in symbols {
         let code = elf.bytes_at(symbol.address, symbol.size).unwrap();
         for instruction in reader.read_all(symbol.address, code) {
-            let explicit = instruction.memory().any(|memory| !memory.is_implicit);
+            let explicit = instruction.memory_operands().any(|memory| !memory.is_implicit);
             found.extend(explicit.then_some(instruction.address));
         }
     }
@@ -119,30 +119,30 @@ fn touches(elf: &Elf<'_>, function: &str) -> Vec<u64> {
 }
 
 /// Those of them that name a fixed address.
-fn naming(elf: &Elf<'_>, function: &str, address: u64) -> Vec<u64> {
+fn naming_address(elf: &Elf<'_>, function: &str, address: u64) -> Vec<u64> {
     let mut reader = fieldline_machinecode::insn::InstructionReader::new(
         fieldline_machinecode::architecture::Architecture::X86_64,
     );
     let mut all = touches(elf, function);
     all.retain(|at| {
         let instruction = reader.read(*at, elf.bytes_at(*at, 15).unwrap()).unwrap();
-        let names = |of: &fieldline_machinecode::machine::Address| {
-            of.base.is_none() && of.index.is_none() && of.displacement as u64 == address
+        let names = |operand: &fieldline_machinecode::machine::Address| {
+            operand.base.is_none() && operand.index.is_none() && operand.displacement as u64 == address
         };
-        instruction.memory().any(|memory| names(&memory.address))
+        instruction.memory_operands().any(|memory| names(&memory.address))
     });
     all
 }
 
 /// The members that a function touches by its code alone, as `type+offset`.
 fn touched(paths: &[&Path], function: &str) -> BTreeSet<String> {
-    const SLIDE: u64 = 0x5555_0000_0000;
+    const LOAD_BIAS: u64 = 0x5555_0000_0000;
     let rows = rows(paths, false, |elfs| {
         let mut taken = Taken::new();
-        for (elf, slide) in elfs.iter().zip((0..).map(|nth| SLIDE + nth * 0x1000_0000)) {
-            taken.map(PID, elf, slide);
+        for (elf, load_bias) in elfs.iter().zip((0..).map(|nth| LOAD_BIAS + nth * 0x1000_0000)) {
+            taken.map(PID, elf, load_bias);
             if elf.symbols().any(|symbol| symbol.is_function && symbol.name.contains(function)) {
-                touches(elf, function).into_iter().for_each(|at| taken.sample(PID, at + slide, 0));
+                touches(elf, function).into_iter().for_each(|at| taken.sample(PID, at + load_bias, 0));
             }
         }
         taken
@@ -157,7 +157,7 @@ fn set<const N: usize>(members: [String; N]) -> BTreeSet<String> {
 
 #[test]
 fn c_in_a_position_independent_program_and_its_library() {
-    let Some(built) = Built::depot() else { return };
+    let Some(built) = BuiltPrograms::depot() else { return };
     let (depot, library) = (built.path("depot"), built.path("libledger.so"));
     let at = |ty: &str, member: &str| format!("{ty}+{}", built.offset(ty, member));
     let taken = touched(&[&depot, &library], "take");
@@ -167,7 +167,7 @@ fn c_in_a_position_independent_program_and_its_library() {
     let members = ["account+0", "account+48", "ledger+0", "ledger_statistics+0", "ledger_statistics+8"];
     let table = "+unknown_pointer".to_owned();
     assert_eq!(found, members.map(str::to_owned).into_iter().chain([table]).collect());
-    // Thread-local variables are told apart from those at the same distance from the start of the file.
+    // Thread-local variables differ from those at the same distance from the start of the file.
     let worked = touched(&[&depot, &library], "work");
     let own = ["tally+0", "tally+8"].map(str::to_owned);
     assert!(own.iter().all(|member| worked.contains(member)), "{worked:?}");
@@ -178,7 +178,7 @@ fn c_in_a_position_independent_program_and_its_library() {
 
 #[test]
 fn classes_with_bases_templates_and_namespaces() {
-    let Some(built) = Built::fleet() else { return };
+    let Some(built) = BuiltPrograms::fleet() else { return };
     let fleet = built.path("fleet");
     let at = |ty: &str, member: &str| format!("{ty}+{}", built.offset(ty, member));
     for space in ["road", "rail"] {
@@ -200,7 +200,7 @@ fn classes_with_bases_templates_and_namespaces() {
 
 #[test]
 fn references_boxes_and_enums_of_rust() {
-    let Some(built) = Built::mill() else { return };
+    let Some(built) = BuiltPrograms::mill() else { return };
     let mill = built.path("mill");
     let at = |ty: &str, member: &str| format!("mill::{ty}+{}", built.offset(ty, member));
     let ground = ["turns", "ground", "worn"].map(|member| at("Stone", member));
@@ -210,24 +210,24 @@ fn references_boxes_and_enums_of_rust() {
     assert!(members.iter().all(|member| packed.contains(member)), "{packed:?}");
     let others: Vec<&String> = packed.iter().filter(|member| !members.contains(member)).collect();
     assert_eq!(others, ["mill::Sack+element"], "the stamps, by an index");
-    // Slots hang on boxes in options; the loop looks at the shelf's first and at each next alike.
+    // Slots are boxes in options; the loop reads the first of the shelf and each next one.
     let counted = touched(&[&mill], "mill5count");
     let types: BTreeSet<&str> =
-        counted.iter().filter_map(|member| member.split_once('+')).map(|of| of.0).collect();
+        counted.iter().filter_map(|member| member.split_once('+')).map(|member| member.0).collect();
     assert!(types.contains("mill::Slot<u32>") && types.contains("mill::Shelf<u32>"), "{counted:?}");
     assert!(!counted.contains("+unknown_pointer"), "{counted:?}");
 }
 
 #[test]
 fn each_process_has_its_own_addresses() {
-    let Some(built) = Built::depot() else { return };
+    let Some(built) = BuiltPrograms::depot() else { return };
     let depot = built.path("depot");
     let (first, second) = (0x5555_0000_0000, 0x5655_0000_0000);
     let rows = rows(&[&depot], true, |elfs| {
         let elf = &elfs[0];
         let symbol = elf.symbols().find(|symbol| symbol.name == "depot_tally").unwrap();
         // The instructions that name the variable's second word.
-        let adding = naming(elf, "work", symbol.address + 8).into_iter();
+        let adding = naming_address(elf, "work", symbol.address + 8).into_iter();
         let mut taken = Taken::new();
         taken.map(PID, elf, first);
         taken.map(PID + 1, elf, second);
@@ -241,24 +241,24 @@ fn each_process_has_its_own_addresses() {
     });
     let tally = ("tally".to_owned(), "8".to_owned());
     let mut found = 0;
-    for of in rows.chunks_exact(4) {
-        assert_eq!(of[0], of[1], "the same instruction in two processes");
-        assert_eq!(of[2].1, "other_program", "nothing is mapped there in the second process");
-        assert_eq!(of[3].1, "other_program", "a process that never had the program");
-        found += usize::from(of[0] == tally);
+    for tallies in rows.chunks_exact(4) {
+        assert_eq!(tallies[0], tallies[1], "the same instruction in two processes");
+        assert_eq!(tallies[2].1, "other_program", "nothing is mapped there in the second process");
+        assert_eq!(tallies[3].1, "other_program", "a process that never had the program");
+        found += usize::from(tallies[0] == tally);
     }
     assert!(found > 0, "the variable is found in both");
 }
 
 #[test]
 fn a_child_has_its_parents_mappings() {
-    let Some(built) = Built::depot() else { return };
+    let Some(built) = BuiltPrograms::depot() else { return };
     let depot = built.path("depot");
-    let slide = 0x5555_0000_0000;
+    let load_bias = 0x5555_0000_0000;
     let rows = rows(&[&depot], false, |elfs| {
         let mut taken = Taken::new();
-        let ip = touches(&elfs[0], "take")[0] + slide;
-        taken.map(PID, &elfs[0], slide);
+        let ip = touches(&elfs[0], "take")[0] + load_bias;
+        taken.map(PID, &elfs[0], load_bias);
         // Told in the wrong order, as the buffers of several CPUs are.
         taken.recording.fork(PID + 2, PID + 1, 1550);
         taken.recording.fork(PID + 1, PID, 1500);
@@ -273,23 +273,23 @@ fn a_child_has_its_parents_mappings() {
 
 #[test]
 fn layouts_are_what_the_compilers_say() {
-    let rust = Built::mill().map(|built| (built, "mill", ["Stone", "Sack"].as_slice()));
-    let cpp =
-        Built::fleet().map(|built| (built, "fleet", ["fleet::Bus", "road::Stop", "rail::Stop"].as_slice()));
-    let c = Built::depot().map(|built| (built, "depot", ["parcel", "shelf", "worker"].as_slice()));
+    let rust = BuiltPrograms::mill().map(|built| (built, "mill", ["Stone", "Sack"].as_slice()));
+    let cpp = BuiltPrograms::fleet()
+        .map(|built| (built, "fleet", ["fleet::Bus", "road::Stop", "rail::Stop"].as_slice()));
+    let c = BuiltPrograms::depot().map(|built| (built, "depot", ["parcel", "shelf", "worker"].as_slice()));
     for (built, program, types) in [rust, cpp, c].into_iter().flatten() {
         let bytes = FileBytes::open(&built.path(program)).unwrap();
         let elf = Elf::parse(&bytes).unwrap();
         let sections = DebugSections::load(&elf, None).unwrap();
         let dwarf = Dwarf::new(&sections).unwrap();
         for name in types {
-            let (path, bare) = fieldline_layout::types::split_path(name);
+            let (path, bare) = fieldline_layout::types::split_namespace(name);
             let found = fieldline_debuginfo::dwarf::find_many(&dwarf, &[bare]).unwrap().concat();
             let fits = |die| path.is_none_or(|path| dwarf.path_of(die).as_deref() == Some(path));
             let die = found.iter().map(|found| found.die).find(|die| fits(*die)).unwrap();
             let mut reader = fieldline_debuginfo::dwarf::TypeReader::new(&dwarf);
             let id = reader.read(die).unwrap();
-            let layout = fieldline_layout::Layout::of(reader.table(), id).unwrap();
+            let layout = fieldline_layout::Layout::from_type(reader.table(), id).unwrap();
             let members = built.members(name);
             assert!(!members.is_empty());
             for (member, offset) in members {

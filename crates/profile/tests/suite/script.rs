@@ -1,7 +1,8 @@
 //! The text of `perf script` gives what the perf.data gives that it was printed from.
 //!
-//! The texts are printed here, in the forms of perf 6.12, from the demo's recording. Where `FIELDLINE_PERF_ROOT` names a
-//! folder that `chroot` can enter and that has `perf` (`/` does where it is installed), perf prints them too.
+//! The texts are printed here, in the forms of perf 6.12, from the demo's recording. Where
+//! `FIELDLINE_PERF_ROOT` names a folder that `chroot` can enter and that has `perf` (`/` does where it is
+//! installed), perf prints them too.
 
 #![allow(
     clippy::unwrap_used,
@@ -17,8 +18,8 @@ use fieldline_perfdata::perf_data::{Error, Record};
 use fieldline_perfdata::sample::Sample;
 use fieldline_perfdata::sample_file::SampleFile;
 use fieldline_profile::addresses::check_addresses;
-use fieldline_profile::attribute::{Attributed, Attribution, Joint};
-use fieldline_profile::sums::{Part, profile};
+use fieldline_profile::attribute::{Attributed, Attribution, JointAttribution};
+use fieldline_profile::sums::{AttributedProgram, profile};
 use fieldline_typeflow::operands::target::Target;
 use fieldline_typeflow::program::Program;
 use std::collections::BTreeMap;
@@ -33,7 +34,7 @@ fn demo(name: &str) -> PathBuf {
 /// A sample's verdict by what tells it from others.
 type Verdicts = BTreeMap<(Option<u64>, Option<u64>, Option<u64>, Option<u32>), String>;
 
-/// What each sample was attributed to, and the profile.
+/// Attribution of each sample, and the profile.
 fn attributed(file: SampleFile) -> (Verdicts, AccessProfile) {
     let bytes = FileBytes::open(&demo("shaper")).unwrap();
     let elf = Elf::parse(&bytes).unwrap();
@@ -46,24 +47,24 @@ fn attributed(file: SampleFile) -> (Verdicts, AccessProfile) {
     let mut verdicts = Verdicts::new();
     let each = |sample: &Sample<'_>, attributed: &Attributed| {
         let verdict = match attributed.target {
-            Target::Place { ty, offset } => {
-                format!("{} +{offset}", attribution.answers.ty(ty).unwrap().name.name)
+            Target::Exact { ty, offset } => {
+                format!("{} +{offset}", attribution.answers.type_entry(ty).unwrap().name.name)
             }
             other => format!("{other:?}"),
         };
         verdicts.insert((attributed.ip, sample.time, sample.addr, sample.cpu), verdict);
         Ok::<(), Error>(())
     };
-    attribution.each(0, each).unwrap();
-    let parts = [Part { dwarf: &dwarf, attribution: &attribution }];
-    let joint = Joint { attributions: std::slice::from_ref(&attribution) };
+    attribution.for_each_sample(0, each).unwrap();
+    let parts = [AttributedProgram { dwarf: &dwarf, attribution: &attribution }];
+    let joint = JointAttribution { attributions: std::slice::from_ref(&attribution) };
     let profile = profile(
         &parts,
         joint,
         &files,
         &["recording".to_owned()],
         None,
-        fieldline_doctor::blind_spots::sentences,
+        fieldline_doctor::blind_spots::blind_spot_messages,
     )
     .unwrap();
     (verdicts, profile)
@@ -82,8 +83,8 @@ fn without_facts(mut profile: AccessProfile) -> AccessProfile {
 /// How a text is printed.
 #[derive(Clone, Copy)]
 struct Form {
-    /// What the program is moved by.
-    slide: u64,
+    /// Load bias of the program.
+    load_bias: u64,
     /// Whether addresses of code stand in a call chain.
     in_chain: bool,
     /// Whether the words of the data source are printed.
@@ -126,7 +127,7 @@ fn printed(file: &SampleFile, form: Form) -> String {
             Some((from, (name, _))) => format!("{name}+{:#x} (/home/box/shaper)", ip - from),
             None => "[unknown] (/home/box/shaper)".to_owned(),
         };
-        let frame = format!("{:>16x} {symbol}", ip.wrapping_add(form.slide));
+        let frame = format!("{:>16x} {symbol}", ip.wrapping_add(form.load_bias));
         let _ = if form.in_chain { writeln!(text, "\n\t{frame}\n") } else { writeln!(text, " {frame}") };
     }
     text
@@ -137,19 +138,19 @@ fn a_text_gives_what_its_recording_gives() {
     let recording = || SampleFile::open(&demo("shaper.perf.data")).unwrap();
     let (expected, profile) = attributed(recording());
     assert!(expected.values().filter(|verdict| verdict.contains(" +")).count() > 4000);
-    for slide in [0, 0x5555_5000_0000] {
+    for load_bias in [0, 0x5555_5000_0000] {
         for in_chain in [false, true] {
             for with_words in [false, true] {
-                let text = printed(&recording(), Form { slide, in_chain, with_words });
-                let (found, of_text) = attributed(SampleFile::of_bytes(text.into_bytes()).unwrap());
-                let different = expected.iter().zip(&found).find(|(one, two)| one != two);
-                assert_eq!(different, None, "moved by {slide:#x}, in a chain: {in_chain}");
+                let text = printed(&recording(), Form { load_bias, in_chain, with_words });
+                let (found, of_text) = attributed(SampleFile::from_bytes(text.into_bytes()).unwrap());
+                let different = expected.iter().zip(&found).find(|(expected, found)| expected != found);
+                assert_eq!(different, None, "moved by {load_bias:#x}, in a chain: {in_chain}");
                 assert_eq!(found.len(), expected.len());
                 let (mut ours, theirs) = (without_facts(profile.clone()), without_facts(of_text));
                 // That there is a call chain of one frame is all it adds.
                 ours.recordings[0].callchains = theirs.recordings[0].callchains;
                 ours.recordings[0].samples = theirs.recordings[0].samples;
-                assert!(ours == theirs, "moved by {slide:#x}, in a chain: {in_chain}: other profiles");
+                assert!(ours == theirs, "moved by {load_bias:#x}, in a chain: {in_chain}: other profiles");
             }
         }
     }
@@ -168,7 +169,7 @@ fn perf_itself_prints_such_a_text() {
     command.arg(&root).args(["perf", "script", "--ns", "--show-mmap-events", "-F", fields, "-i"]).arg(inside);
     let text = command.output().unwrap().stdout;
     let (expected, _) = attributed(SampleFile::open(&copy).unwrap());
-    let (found, _) = attributed(SampleFile::of_bytes(text).unwrap());
-    let different = expected.iter().zip(&found).find(|(one, two)| one != two);
+    let (found, _) = attributed(SampleFile::from_bytes(text).unwrap());
+    let different = expected.iter().zip(&found).find(|(expected, found)| expected != found);
     assert_eq!((different, found.len()), (None, expected.len()));
 }

@@ -1,4 +1,4 @@
-//! What the header of a recording says about the machine.
+//! The machine's description in the header of a recording.
 
 use fieldline_perfdata::writer::RecordingWriter;
 use std::fs;
@@ -11,7 +11,7 @@ pub(crate) fn describe(recording: &mut RecordingWriter) {
     recording.os_release(&text("/proc/sys/kernel/osrelease"));
     recording.arch(std::env::consts::ARCH);
     let processor = text("/proc/cpuinfo");
-    let field = |name: &str| field(&processor, name).unwrap_or_default();
+    let field = |name: &str| parse_field(&processor, name).unwrap_or_default();
     recording.cpu_description(field("model name"));
     let id = ["vendor_id", "cpu family", "model", "stepping"].map(field);
     recording.cpu_id(&id.join(","));
@@ -27,7 +27,7 @@ pub(crate) fn describe(recording: &mut RecordingWriter) {
 }
 
 /// A field of the first processor in `/proc/cpuinfo`.
-fn field<'t>(text: &'t str, name: &str) -> Option<&'t str> {
+fn parse_field<'t>(text: &'t str, name: &str) -> Option<&'t str> {
     let mut fields = text.lines().filter_map(|line| line.split_once(':'));
     fields.find(|(known, _)| known.trim() == name).map(|(_, value)| value.trim())
 }
@@ -52,8 +52,8 @@ mod tests {
     #[test]
     fn fields_are_of_the_first_processor_and_whole_names() {
         let text = "model\t\t: 85\nmodel name\t: A: B\n\nmodel\t\t: 86\n";
-        assert_eq!(field(text, "model"), Some("85"));
-        assert_eq!(field(text, "model name"), Some("A: B"));
-        assert_eq!(field(text, "stepping"), None);
+        assert_eq!(parse_field(text, "model"), Some("85"));
+        assert_eq!(parse_field(text, "model name"), Some("A: B"));
+        assert_eq!(parse_field(text, "stepping"), None);
     }
 }

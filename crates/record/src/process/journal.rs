@@ -1,17 +1,17 @@
-//! What becomes a perf.data file: samples, and what was mapped and ran when.
+//! The perf.data file under construction: samples, mappings, and the lives of threads.
 
-use super::maps::{self, Map};
+use super::maps::{self, ProcessMapping};
 use super::{host, tasks};
 use fieldline_debuginfo::{Elf, FileBytes};
-use fieldline_perfdata::perf_data::{Attr, BuildId, Endian, EventIndex, Task};
+use fieldline_perfdata::perf_data::{Attr, BuildId, Endian, EventIndex, TaskRecord};
 use fieldline_perfdata::sample::{CpuMode, SampleFields};
-use fieldline_perfdata::writer::{Identity, Mapping, RecordingWriter, SampleValues};
+use fieldline_perfdata::writer::{Mapping, RecordingWriter, SampleId, SampleValues};
 use nix::time::{ClockId, clock_gettime};
 use rustc_hash::FxHashMap;
 use std::path::Path;
 
-/// Flags of all events: exclude_hv, mmap, comm, task, sample_id_all, mmap2, comm_exec (`struct perf_event_attr` of
-/// `include/uapi/linux/perf_event.h`).
+/// Flags of all events: exclude_hv, mmap, comm, task, sample_id_all, mmap2, comm_exec (`struct
+/// perf_event_attr` of `include/uapi/linux/perf_event.h`).
 const FLAGS: u64 = 1 << 6 | 1 << 8 | 1 << 9 | 1 << 13 | 1 << 18 | 1 << 23 | 1 << 24;
 
 /// Nanoseconds of the monotonic clock.
@@ -22,17 +22,17 @@ pub(crate) fn now() -> u64 {
 
 /// A thread that touched memory.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Who {
+pub(crate) struct TracedThread {
     pub(crate) pid: u32,
     pub(crate) tid: u32,
-    /// Its number among the threads that run: stands for a CPU of its own.
+    /// Its number among the threads that run, recorded as its CPU.
     pub(crate) number: u32,
 }
 
-/// One sample, taken in somebody's code.
+/// A sample to write.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Caught {
-    pub(crate) who: Who,
+pub(crate) struct JournalSample {
+    pub(crate) who: TracedThread,
     /// Nanoseconds; now if not given.
     pub(crate) time: Option<u64>,
     pub(crate) ip: u64,
@@ -47,10 +47,10 @@ pub(crate) struct Caught {
 pub(crate) struct Journal {
     recording: RecordingWriter,
     events: u64,
-    /// What each process has mapped that holds code.
-    mapped: FxHashMap<u32, Vec<Map>>,
+    /// Code that each process has mapped.
+    code_mappings: FxHashMap<u32, Vec<ProcessMapping>>,
     build_ids: FxHashMap<String, Option<BuildId>>,
-    last: u64,
+    last_time: u64,
     samples: u64,
 }
 
@@ -59,11 +59,11 @@ impl Journal {
         let mut recording = RecordingWriter::new(Endian::Little);
         host::describe(&mut recording);
         let (mapped, build_ids) = (FxHashMap::default(), FxHashMap::default());
-        Self { recording, events: 0, mapped, build_ids, last: 0, samples: 0 }
+        Self { recording, events: 0, code_mappings: mapped, build_ids, last_time: 0, samples: 0 }
     }
 
     /// Adds an event; flags that all have are added, and so are the fields of samples, apart from `more`.
-    pub(crate) fn event(&mut self, name: &str, attr: &Attr, more: SampleFields) -> EventIndex {
+    pub(crate) fn add_event(&mut self, name: &str, attr: &Attr, extra_fields: SampleFields) -> EventIndex {
         let fields = [
             SampleFields::IDENTIFIER,
             SampleFields::IP,
@@ -72,7 +72,7 @@ impl Journal {
             SampleFields::CPU,
             SampleFields::PERIOD,
         ];
-        let sample_type = fields.into_iter().fold(more, |all, field| all | field);
+        let sample_type = fields.into_iter().fold(extra_fields, |all, field| all | field);
         self.events += 1;
         let attr = Attr { sample_type, flags: attr.flags | FLAGS, ..attr.clone() };
         self.recording.event(name, attr, &[self.events])
@@ -87,41 +87,41 @@ impl Journal {
     }
 
     /// The time now, later than any before.
-    fn time(&mut self) -> u64 {
-        self.last = now().max(self.last + 1);
-        self.last
+    fn next_time(&mut self) -> u64 {
+        self.last_time = now().max(self.last_time + 1);
+        self.last_time
     }
 
-    fn identify(&mut self, who: Who) -> u64 {
-        let time = self.time();
-        self.recording.identity(Identity { pid: who.pid, tid: who.tid, time, cpu: who.number });
+    fn write_identity(&mut self, who: TracedThread) -> u64 {
+        let time = self.next_time();
+        self.recording.set_sample_id(SampleId { pid: who.pid, tid: who.tid, time, cpu: who.number });
         time
     }
 
-    pub(crate) fn sample(&mut self, event: EventIndex, caught: &Caught) {
+    pub(crate) fn write_sample(&mut self, event: EventIndex, sample: &JournalSample) {
         let values = SampleValues {
-            cpu_mode: if caught.in_kernel { CpuMode::Kernel } else { CpuMode::User },
-            exact_ip: caught.is_exact,
-            ip: caught.ip,
-            addr: caught.address,
-            period: caught.period,
-            data_source: caught.data_source,
+            cpu_mode: if sample.in_kernel { CpuMode::Kernel } else { CpuMode::User },
+            exact_ip: sample.is_exact,
+            ip: sample.ip,
+            addr: sample.address,
+            period: sample.period,
+            data_source: sample.data_source,
             ..SampleValues::default()
         };
-        self.write(event, caught.who, caught.time, values);
+        self.write_values(event, sample.who, sample.time, values);
     }
 
     /// Adds a sample of branches, the youngest first.
-    pub(crate) fn branches(
+    pub(crate) fn write_branch_sample(
         &mut self,
         event: EventIndex,
-        who: Who,
+        who: TracedThread,
         ip: u64,
         period: u64,
         branches: &[[u64; 3]],
     ) {
         let cpu_mode = CpuMode::User;
-        self.write(
+        self.write_values(
             event,
             who,
             None,
@@ -129,78 +129,84 @@ impl Journal {
         );
     }
 
-    fn write(&mut self, event: EventIndex, who: Who, time: Option<u64>, values: SampleValues<'_>) {
-        let time = time.unwrap_or_else(|| self.time());
+    fn write_values(
+        &mut self,
+        event: EventIndex,
+        who: TracedThread,
+        time: Option<u64>,
+        values: SampleValues<'_>,
+    ) {
+        let time = time.unwrap_or_else(|| self.next_time());
         let values = SampleValues { pid: who.pid, tid: who.tid, cpu: who.number, time, ..values };
         self.recording.sample(event, &values);
         self.samples += 1;
     }
 
     /// Notes where the kernel is, by where its first symbol is.
-    pub(crate) fn kernel(&mut self, text: u64) {
+    pub(crate) fn write_kernel_map(&mut self, text: u64) {
         self.recording.kernel_map(text, u64::MAX - text, "_text", text);
     }
 
-    pub(crate) fn lost(&mut self, count: u64) {
+    pub(crate) fn write_lost(&mut self, count: u64) {
         self.recording.lost_samples(count);
     }
 
-    pub(crate) fn named(&mut self, who: Who) {
-        self.identify(who);
-        self.recording.comm(who.pid, who.tid, &tasks::name(who.pid, who.tid));
+    pub(crate) fn write_comm(&mut self, who: TracedThread) {
+        self.write_identity(who);
+        self.recording.comm(who.pid, who.tid, &tasks::thread_name(who.pid, who.tid));
     }
 
     /// Notes a thread or process that began.
-    pub(crate) fn began(&mut self, who: Who, parent: Who) {
-        let time = self.identify(parent);
-        self.recording.began(task(who, parent, time));
+    pub(crate) fn write_fork(&mut self, who: TracedThread, parent: TracedThread) {
+        let time = self.write_identity(parent);
+        self.recording.fork_task(task(who, parent, time));
         if who.pid != parent.pid
-            && let Some(maps) = self.mapped.get(&parent.pid).cloned()
+            && let Some(maps) = self.code_mappings.get(&parent.pid).cloned()
         {
-            self.mapped.insert(who.pid, maps);
+            self.code_mappings.insert(who.pid, maps);
         }
     }
 
-    pub(crate) fn ended(&mut self, who: Who) {
-        let time = self.identify(who);
-        self.recording.ended(task(who, who, time));
+    pub(crate) fn write_exit(&mut self, who: TracedThread) {
+        let time = self.write_identity(who);
+        self.recording.exit_task(task(who, who, time));
     }
 
     /// Notes a process that executed another program.
-    pub(crate) fn executed(&mut self, who: Who) {
-        self.identify(who);
-        self.recording.exec(who.pid, &tasks::name(who.pid, who.tid));
-        self.mapped.remove(&who.pid);
+    pub(crate) fn write_exec(&mut self, who: TracedThread) {
+        self.write_identity(who);
+        self.recording.exec(who.pid, &tasks::thread_name(who.pid, who.tid));
+        self.code_mappings.remove(&who.pid);
     }
 
     /// Whether an address lies in code that was noted.
-    pub(crate) fn knows(&self, pid: u32, ip: u64) -> bool {
-        self.mapped.get(&pid).is_some_and(|maps| maps.iter().any(|map| map.contains(ip)))
+    pub(crate) fn has_code_at(&self, pid: u32, ip: u64) -> bool {
+        self.code_mappings.get(&pid).is_some_and(|maps| maps.iter().any(|map| map.contains(ip)))
     }
 
     /// Whether a process has code that is in no file, made at run time.
-    pub(crate) fn has_code_in_no_file(&self, pid: u32) -> bool {
-        self.mapped.get(&pid).is_some_and(|maps| maps.iter().any(|map| map.path.starts_with("//")))
+    pub(crate) fn has_anonymous_code(&self, pid: u32) -> bool {
+        self.code_mappings.get(&pid).is_some_and(|maps| maps.iter().any(|map| map.path.starts_with("//")))
     }
 
-    /// Looks what a process has mapped now, and notes what is new. Says whether anything changed.
-    pub(crate) fn look(&mut self, who: Who) -> bool {
+    /// Writes new code mappings of a process. Returns whether any changed.
+    pub(crate) fn update_mappings(&mut self, who: TracedThread) -> bool {
         let Ok(mut maps) = maps::read(who.pid) else { return false };
         maps.retain(|map| map.is_code);
-        let known = self.mapped.get(&who.pid).map_or(&[][..], Vec::as_slice);
+        let known = self.code_mappings.get(&who.pid).map_or(&[][..], Vec::as_slice);
         if *known == *maps {
             return false;
         }
-        let new: Vec<Map> = maps.iter().filter(|map| !known.contains(map)).cloned().collect();
+        let new: Vec<ProcessMapping> = maps.iter().filter(|map| !known.contains(map)).cloned().collect();
         for map in &new {
-            self.identify(who);
-            self.map(who.pid, map);
+            self.write_identity(who);
+            self.write_mapping(who.pid, map);
         }
-        self.mapped.insert(who.pid, maps);
+        self.code_mappings.insert(who.pid, maps);
         true
     }
 
-    fn map(&mut self, pid: u32, map: &Map) {
+    fn write_mapping(&mut self, pid: u32, map: &ProcessMapping) {
         let mapping = Mapping {
             pid,
             address: map.begin,
@@ -233,8 +239,8 @@ fn file_build_id(path: &Path) -> Option<BuildId> {
     BuildId::new(Elf::parse(&bytes).ok()?.build_id()?)
 }
 
-fn task(who: Who, parent: Who, time: u64) -> Task {
-    Task { pid: who.pid, parent_pid: parent.pid, tid: who.tid, parent_tid: parent.tid, time }
+fn task(who: TracedThread, parent: TracedThread, time: u64) -> TaskRecord {
+    TaskRecord { pid: who.pid, parent_pid: parent.pid, tid: who.tid, parent_tid: parent.tid, time }
 }
 
 #[cfg(test)]
@@ -243,17 +249,17 @@ mod tests {
     use fieldline_perfdata::perf_data::Record;
     use fieldline_perfdata::sample_file::SampleFile;
 
-    const WHO: Who = Who { pid: 7, tid: 8, number: 1 };
+    const WHO: TracedThread = TracedThread { pid: 7, tid: 8, number: 1 };
 
     fn journal() -> Journal {
         let mut journal = Journal::new();
-        journal.event("some", &Attr::default(), SampleFields::ADDR);
+        journal.add_event("some", &Attr::default(), SampleFields::ADDR);
         journal
     }
 
-    /// What a recording holds, a line a record.
+    /// The contents of a recording, a line a record.
     fn lines(journal: Journal) -> Vec<String> {
-        let file = SampleFile::of_bytes(journal.finish().to_file()).unwrap();
+        let file = SampleFile::from_bytes(journal.finish().to_file()).unwrap();
         let (mut records, mut lines) = (file.records(), Vec::new());
         let mut last = 0;
         while let Some(record) = records.next_record().unwrap() {
@@ -286,10 +292,10 @@ mod tests {
     }
 
     #[test]
-    fn samples_say_who_touched_what_and_how() {
+    fn samples_have_thread_address_and_operation() {
         let mut journal = Journal::new();
-        let event = journal.event("some", &Attr::default(), SampleFields::ADDR | SampleFields::DATA_SRC);
-        let caught = Caught {
+        let event = journal.add_event("some", &Attr::default(), SampleFields::ADDR | SampleFields::DATA_SRC);
+        let sample = JournalSample {
             who: WHO,
             time: None,
             ip: 0x4000,
@@ -299,8 +305,8 @@ mod tests {
             period: 50,
             data_source: 2,
         };
-        journal.sample(event, &caught);
-        journal.sample(event, &Caught { ip: 0x4004, address: 0x1238, data_source: 4, ..caught });
+        journal.write_sample(event, &sample);
+        journal.write_sample(event, &JournalSample { ip: 0x4004, address: 0x1238, data_source: 4, ..sample });
         assert_eq!(journal.samples(), 2);
         assert_eq!(
             lines(journal),
@@ -312,31 +318,31 @@ mod tests {
     }
 
     #[test]
-    fn threads_and_programs_are_noted_with_their_times() {
+    fn threads_and_programs_are_recorded_with_their_times() {
         let mut journal = journal();
-        let child = Who { pid: 9, tid: 9, number: 2 };
-        journal.began(child, WHO);
-        journal.executed(child);
-        journal.named(child);
+        let child = TracedThread { pid: 9, tid: 9, number: 2 };
+        journal.write_fork(child, WHO);
+        journal.write_exec(child);
+        journal.write_comm(child);
         assert_eq!(lines(journal), ["fork 9 9", "comm 9 true", "comm 9 false"]);
     }
 
     #[test]
-    fn a_process_maps_what_it_maps_once() {
+    fn each_code_mapping_is_written_once() {
         let pid = std::process::id();
-        let who = Who { pid, tid: pid, number: 0 };
+        let who = TracedThread { pid, tid: pid, number: 0 };
         let mut journal = journal();
-        assert!(journal.look(who));
-        let here = a_process_maps_what_it_maps_once as fn() as usize as u64;
-        assert!(journal.knows(pid, here) && !journal.knows(pid, 8));
-        journal.look(who);
-        let child = Who { pid: u32::MAX - 1, tid: u32::MAX - 1, number: 1 };
-        journal.began(child, who);
-        assert!(journal.knows(child.pid, here), "a child has what its parent has");
-        journal.executed(child);
-        assert!(!journal.knows(child.pid, here));
+        assert!(journal.update_mappings(who));
+        let here = each_code_mapping_is_written_once as fn() as usize as u64;
+        assert!(journal.has_code_at(pid, here) && !journal.has_code_at(pid, 8));
+        journal.update_mappings(who);
+        let child = TracedThread { pid: u32::MAX - 1, tid: u32::MAX - 1, number: 1 };
+        journal.write_fork(child, who);
+        assert!(journal.has_code_at(child.pid, here), "a child has what its parent has");
+        journal.write_exec(child);
+        assert!(!journal.has_code_at(child.pid, here));
         let name = std::env::current_exe().unwrap().display().to_string();
-        let file = SampleFile::of_bytes(journal.finish().to_file()).unwrap();
+        let file = SampleFile::from_bytes(journal.finish().to_file()).unwrap();
         let (mut records, mut seen) = (file.records(), 0);
         while let Some(record) = records.next_record().unwrap() {
             if let Record::Mmap(mmap) = record {

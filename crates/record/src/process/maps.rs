@@ -1,11 +1,11 @@
-//! What a process has mapped, by `/proc/PID/maps` (`proc_pid_maps(5)`).
+//! Mappings of a process, by `/proc/PID/maps` (`proc_pid_maps(5)`).
 
 use fieldline_debuginfo::Elf;
 use std::io;
 
 /// A mapping.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Map {
+pub(crate) struct ProcessMapping {
     pub(crate) begin: u64,
     pub(crate) end: u64,
     pub(crate) is_code: bool,
@@ -14,33 +14,34 @@ pub(crate) struct Map {
     pub(crate) path: String,
 }
 
-impl Map {
+impl ProcessMapping {
     pub(crate) fn contains(&self, address: u64) -> bool {
         self.begin <= address && address < self.end
     }
 }
 
-pub(crate) fn read(pid: u32) -> io::Result<Vec<Map>> {
+pub(crate) fn read(pid: u32) -> io::Result<Vec<ProcessMapping>> {
     Ok(parse(&std::fs::read_to_string(format!("/proc/{pid}/maps"))?))
 }
 
-/// How far a program or library was moved in a process, by the mapping of its first bytes: run-time address less address as
-/// linked. Known by its path, or by its name.
-pub fn program_slide(pid: u32, elf: &Elf<'_>) -> Option<u64> {
+/// The load bias of a program or library in a process, by the mapping of its first bytes. Found by its path,
+/// or by its name.
+pub fn program_load_bias(pid: u32, elf: &Elf<'_>) -> Option<u64> {
     let maps = read(pid).ok()?;
     let path = std::fs::canonicalize(elf.path()).ok()?.display().to_string();
     let name = format!("/{}", elf.name());
-    let begins = |map: &&Map| map.offset == 0 && (map.path == path || map.path.ends_with(&name));
-    let first = elf.segments().into_iter().find(|segment| segment.file_offset == 0)?;
-    Some(maps.iter().find(begins)?.begin.wrapping_sub(first.address))
+    let is_first_mapping =
+        |map: &&ProcessMapping| map.offset == 0 && (map.path == path || map.path.ends_with(&name));
+    let first_segment = elf.segments().into_iter().find(|segment| segment.file_offset == 0)?;
+    Some(maps.iter().find(is_first_mapping)?.begin.wrapping_sub(first_segment.address))
 }
 
 /// The mappings of a text; lines of another form are left out.
-pub(crate) fn parse(text: &str) -> Vec<Map> {
-    text.lines().filter_map(line).collect()
+pub(crate) fn parse(text: &str) -> Vec<ProcessMapping> {
+    text.lines().filter_map(parse_line).collect()
 }
 
-fn line(line: &str) -> Option<Map> {
+fn parse_line(line: &str) -> Option<ProcessMapping> {
     let (range, rest) = line.split_once(' ')?;
     let (begin, end) = range.split_once('-')?;
     let (rights, rest) = rest.split_once(' ')?;
@@ -49,7 +50,7 @@ fn line(line: &str) -> Option<Map> {
     // The path may have spaces of its own; without one the line ends with the inode.
     let path = rest.split_once(' ').map_or("", |(_inode, path)| path.trim_start());
     let number = |text| u64::from_str_radix(text, 16).ok();
-    Some(Map {
+    Some(ProcessMapping {
         begin: number(begin)?,
         end: number(end)?,
         is_code: rights.contains('x'),
@@ -63,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_names_in_brackets_and_nothing_are_told_apart() {
+    fn mappings_of_files_names_and_anonymous_memory_differ() {
         let text = "\
 55d0a4e00000-55d0a4e02000 r--p 00000000 08:02 173521                     /usr/bin/a b
 55d0a4e02000-55d0a4e05000 r-xp 00002000 08:02 173521                     /usr/bin/a b

@@ -1,4 +1,4 @@
-//! Waiting for what traced threads do, for a time, and hearing of Ctrl-C meanwhile.
+//! Waiting for reports of traced threads, with a timeout and with Ctrl-C.
 
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -8,25 +8,25 @@ use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use std::os::fd::AsFd;
 use std::time::Duration;
 
-/// How many waits that end at once are between two looks for Ctrl-C.
-const BETWEEN_LOOKS: u32 = 256;
+/// Waits without a timeout between two checks for Ctrl-C.
+const WAITS_PER_DRAIN: u32 = 256;
 
 /// Signals that arrive as data, of this thread and of those it starts.
-pub(crate) struct Signals {
+pub(crate) struct SignalWaiter {
     fd: SignalFd,
-    before: SigSet,
+    old_mask: SigSet,
     is_interrupted: bool,
     waits: u32,
 }
 
-impl Signals {
+impl SignalWaiter {
     /// Blocks the signals until this is dropped.
-    pub(crate) fn catch() -> Result<Self, Errno> {
+    pub(crate) fn block() -> Result<Self, Errno> {
         let mut set = SigSet::empty();
         [Signal::SIGCHLD, Signal::SIGINT, Signal::SIGTERM].into_iter().for_each(|signal| set.add(signal));
         let before = set.thread_swap_mask(SigmaskHow::SIG_BLOCK)?;
         let fd = SignalFd::with_flags(&set, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC)?;
-        Ok(Self { fd, before, is_interrupted: false, waits: 0 })
+        Ok(Self { fd, old_mask: before, is_interrupted: false, waits: 0 })
     }
 
     pub(crate) fn is_interrupted(&self) -> bool {
@@ -39,36 +39,37 @@ impl Signals {
         }
     }
 
-    /// What a traced thread did, where one is bound to do something at once: waiting is quickest without a time.
+    /// The next report of a traced thread, where one is bound to come at once: waiting is quickest without a
+    /// timeout.
     ///
     /// # Errors
     /// As `waitpid`; ECHILD where nobody is left.
-    pub(crate) fn next_at_once(&mut self) -> Result<WaitStatus, Errno> {
+    pub(crate) fn wait(&mut self) -> Result<WaitStatus, Errno> {
         self.waits = self.waits.wrapping_add(1);
-        if self.waits.is_multiple_of(BETWEEN_LOOKS) {
+        if self.waits.is_multiple_of(WAITS_PER_DRAIN) {
             self.drain();
         }
         waitpid(None, Some(WaitPidFlag::__WALL))
     }
 
-    /// What a traced thread did, waiting so long at most.
+    /// The next report of a traced thread, waiting so long at most.
     ///
     /// # Errors
     /// As `waitpid`; ECHILD where nobody is left.
-    pub(crate) fn next(&mut self, longest: Duration) -> Result<WaitStatus, Errno> {
-        // What happened before this is in the signals, so none is slept through.
+    pub(crate) fn wait_timeout(&mut self, timeout: Duration) -> Result<WaitStatus, Errno> {
+        // Earlier reports are in the signals, so none is slept through.
         self.drain();
-        let status = ask()?;
+        let status = poll_status()?;
         if status != WaitStatus::StillAlive || self.is_interrupted {
             return Ok(status);
         }
-        self.sleep(longest);
-        ask()
+        self.sleep(timeout);
+        poll_status()
     }
 
     /// Sleeps until a signal comes, so long at most.
-    pub(crate) fn sleep(&mut self, longest: Duration) {
-        let milliseconds = u16::try_from(longest.as_millis().max(1)).unwrap_or(u16::MAX);
+    pub(crate) fn sleep(&mut self, timeout: Duration) {
+        let milliseconds = u16::try_from(timeout.as_millis().max(1)).unwrap_or(u16::MAX);
         let mut fds = [PollFd::new(self.fd.as_fd(), PollFlags::POLLIN)];
         // Whatever ends this early, the next question is the same.
         poll(&mut fds, PollTimeout::from(milliseconds)).ok();
@@ -76,12 +77,12 @@ impl Signals {
     }
 }
 
-fn ask() -> Result<WaitStatus, Errno> {
+fn poll_status() -> Result<WaitStatus, Errno> {
     waitpid(None, Some(WaitPidFlag::__WALL | WaitPidFlag::WNOHANG))
 }
 
-impl Drop for Signals {
+impl Drop for SignalWaiter {
     fn drop(&mut self) {
-        self.before.thread_set_mask().ok();
+        self.old_mask.thread_set_mask().ok();
     }
 }

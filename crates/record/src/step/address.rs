@@ -1,6 +1,6 @@
-//! Where an operand is, by the registers of a thread.
+//! Addresses of operands, by the registers of a thread.
 
-use fieldline_machinecode::machine::{Address, AddressSegment, Memory, Register};
+use fieldline_machinecode::machine::{Address, AddressSegment, MemoryOperand, Register};
 
 /// A thread's registers before an instruction.
 #[derive(Clone, Copy, Debug, Default)]
@@ -17,7 +17,7 @@ impl Registers {
     }
 
     /// The first byte an operand touches; `None` where bits are counted in an operand of unknown size.
-    pub(crate) fn address(&self, memory: &Memory) -> Option<u64> {
+    pub(crate) fn address(&self, memory: &MemoryOperand) -> Option<u64> {
         let address = &memory.address;
         let segment = match address.segment {
             AddressSegment::Flat => 0,
@@ -30,8 +30,8 @@ impl Registers {
         Some(fixed.wrapping_add(base).wrapping_add(index))
     }
 
-    /// What the index adds. Where it counts bits (`bts`), whole operands from the address on (Intel SDM volume 1,
-    /// section 3.1.1.9, "BitBase").
+    /// The index's share of the address. Where it counts bits (`bts`), whole operands from the address on
+    /// (Intel SDM volume 1, section 3.1.1.9, "BitBase").
     fn index(&self, address: &Address, size: u16) -> Option<u64> {
         let Some(index) = address.index.map(|index| self.get(index)) else { return Some(0) };
         match (address.scale, i64::from(size)) {
@@ -60,7 +60,7 @@ mod tests {
 
     fn address(code: &[u8], registers: &Registers) -> u64 {
         let instruction = InstructionReader::new(Architecture::X86_64).read(0x40_0000, code).unwrap();
-        registers.address(instruction.memory().next().unwrap()).unwrap()
+        registers.address(instruction.memory_operands().next().unwrap()).unwrap()
     }
 
     #[test]

@@ -1,32 +1,32 @@
 //! The branches that threads took last, as processors keep them (`struct perf_branch_stack` of
 //! `include/linux/perf_event.h`).
 
-use super::touches::Step;
+use super::operands::StepInstruction;
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 
 /// Branches of all threads.
 #[derive(Debug, Default)]
-pub(super) struct Histories {
+pub(super) struct BranchHistories {
     depth: usize,
-    by_thread: FxHashMap<u32, History>,
+    by_thread: FxHashMap<u32, BranchHistory>,
 }
 
 #[derive(Debug, Default)]
-struct History {
+struct BranchHistory {
     /// The instruction that ran last, and whether it may lead elsewhere.
-    last: Option<(u64, Step)>,
+    last: Option<(u64, StepInstruction)>,
     /// From and to, the youngest first.
     branches: VecDeque<[u64; 3]>,
 }
 
-impl Histories {
+impl BranchHistories {
     pub(super) fn new(depth: usize) -> Self {
         Self { depth, ..Self::default() }
     }
 
-    /// Something else happened to a thread than a step: what it ran before is not what ran right before.
-    pub(super) fn forget(&mut self, tid: u32) {
+    /// Drops the branches of a thread that was not just stepped.
+    pub(super) fn clear(&mut self, tid: u32) {
         self.by_thread.remove(&tid);
     }
 
@@ -34,8 +34,13 @@ impl Histories {
         self.by_thread.get_mut(&tid).map_or(&[], |history| history.branches.make_contiguous())
     }
 
-    /// A thread goes on with an instruction: the branches it took last, if that was after one.
-    pub(super) fn note(&mut self, tid: u32, ip: u64, step: Step) -> Option<&[[u64; 3]]> {
+    /// Adds the next instruction of a thread. Returns the branches it took last, if a branch led there.
+    pub(super) fn push_instruction(
+        &mut self,
+        tid: u32,
+        ip: u64,
+        step: StepInstruction,
+    ) -> Option<&[[u64; 3]]> {
         let history = self.by_thread.entry(tid).or_default();
         let before = history.last.replace((ip, step));
         let (from, _) = before.filter(|(from, step)| {
@@ -55,17 +60,23 @@ mod tests {
 
     #[test]
     fn branches_that_were_taken_are_kept_youngest_first() {
-        let step = |is_branch| Step { length: 2, is_branch, ..Step::default() };
-        let mut histories = Histories::new(2);
-        assert_eq!(histories.note(7, 0x10, step(false)), None);
-        assert_eq!(histories.note(7, 0x10, step(false)), None, "it repeats itself");
-        assert_eq!(histories.note(7, 0x12, step(true)), None);
-        assert_eq!(histories.note(7, 0x14, step(true)), None, "not taken");
-        assert_eq!(histories.note(7, 0x30, step(true)), Some(&[[0x14, 0x30, 0]][..]));
-        assert_eq!(histories.note(8, 0x50, step(true)), None, "another thread");
-        assert_eq!(histories.note(7, 0x30, step(true)), Some(&[[0x30, 0x30, 0], [0x14, 0x30, 0]][..]));
-        assert_eq!(histories.note(7, 0x40, step(true)), Some(&[[0x30, 0x40, 0], [0x30, 0x30, 0]][..]));
-        histories.forget(7);
-        assert_eq!(histories.note(7, 0x60, step(true)), None);
+        let step = |is_branch| StepInstruction { length: 2, is_branch, ..StepInstruction::default() };
+        let mut histories = BranchHistories::new(2);
+        assert_eq!(histories.push_instruction(7, 0x10, step(false)), None);
+        assert_eq!(histories.push_instruction(7, 0x10, step(false)), None, "it repeats itself");
+        assert_eq!(histories.push_instruction(7, 0x12, step(true)), None);
+        assert_eq!(histories.push_instruction(7, 0x14, step(true)), None, "not taken");
+        assert_eq!(histories.push_instruction(7, 0x30, step(true)), Some(&[[0x14, 0x30, 0]][..]));
+        assert_eq!(histories.push_instruction(8, 0x50, step(true)), None, "another thread");
+        assert_eq!(
+            histories.push_instruction(7, 0x30, step(true)),
+            Some(&[[0x30, 0x30, 0], [0x14, 0x30, 0]][..])
+        );
+        assert_eq!(
+            histories.push_instruction(7, 0x40, step(true)),
+            Some(&[[0x30, 0x40, 0], [0x30, 0x30, 0]][..])
+        );
+        histories.clear(7);
+        assert_eq!(histories.push_instruction(7, 0x60, step(true)), None);
     }
 }

@@ -1,102 +1,102 @@
 //! The threads that are traced.
 
 use super::address::Registers;
-use crate::process::journal::Who;
+use crate::process::journal::TracedThread;
 use fieldline_machinecode::machine::AccessKind;
 use nix::libc::user_regs_struct;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 
-/// What a thread does.
+/// The state of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum State {
+pub(super) enum ThreadState {
     /// It runs.
-    Free,
+    Running,
     /// It was interrupted and will stop.
-    Called,
+    Interrupted,
     /// It is stepped, by so many more instructions.
     Stepping { left: u64 },
 }
 
-/// What an instruction touches once it runs.
+/// The accesses that an instruction is about to make.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Pending {
+pub(super) struct PendingAccesses {
     pub(super) ip: u64,
     /// It can't sleep in the kernel, so the step is over at once.
-    pub(super) is_prompt: bool,
+    pub(super) returns_at_once: bool,
     pub(super) operands: [Option<(u64, AccessKind)>; 2],
 }
 
 /// A thread.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Thread {
-    pub(super) who: Who,
-    pub(super) state: State,
-    pub(super) pending: Pending,
+pub(super) struct TracedThreadState {
+    pub(super) who: TracedThread,
+    pub(super) state: ThreadState,
+    pub(super) pending: PendingAccesses,
 }
 
 /// All threads, by their numbers.
 #[derive(Debug, Default)]
 pub(super) struct Threads {
-    all: FxHashMap<u32, Thread>,
+    all: FxHashMap<u32, TracedThreadState>,
     /// Numbers in use: each thread has the smallest that was free when it began.
     numbers: BTreeSet<u32>,
     /// Threads that stopped before the news of their birth.
-    pub(super) early: FxHashSet<u32>,
+    pub(super) stopped_before_birth: FxHashSet<u32>,
     /// How many there ever were.
-    pub(super) seen: u64,
+    pub(super) total_count: u64,
 }
 
 impl Threads {
-    pub(super) fn add(&mut self, tid: u32, pid: u32, state: State) -> Who {
+    pub(super) fn add(&mut self, tid: u32, pid: u32, state: ThreadState) -> TracedThread {
         let number = self.numbers.iter().zip(0..).find(|(used, number)| **used != *number);
         let number = number.map_or(self.numbers.len() as u32, |(_, number)| number);
         self.numbers.insert(number);
-        let who = Who { pid, tid, number };
-        self.all.insert(tid, Thread { who, state, pending: Pending::default() });
-        self.seen += 1;
+        let who = TracedThread { pid, tid, number };
+        self.all.insert(tid, TracedThreadState { who, state, pending: PendingAccesses::default() });
+        self.total_count += 1;
         who
     }
 
-    pub(super) fn remove(&mut self, tid: u32) -> Option<Who> {
-        self.early.remove(&tid);
+    pub(super) fn remove(&mut self, tid: u32) -> Option<TracedThread> {
+        self.stopped_before_birth.remove(&tid);
         let thread = self.all.remove(&tid)?;
         self.numbers.remove(&thread.who.number);
         Some(thread.who)
     }
 
-    pub(super) fn get(&self, tid: u32) -> Option<&Thread> {
+    pub(super) fn get(&self, tid: u32) -> Option<&TracedThreadState> {
         self.all.get(&tid)
     }
 
-    pub(super) fn get_mut(&mut self, tid: u32) -> Option<&mut Thread> {
+    pub(super) fn get_mut(&mut self, tid: u32) -> Option<&mut TracedThreadState> {
         self.all.get_mut(&tid)
     }
 
-    pub(super) fn set(&mut self, tid: u32, state: State) {
+    pub(super) fn set(&mut self, tid: u32, state: ThreadState) {
         if let Some(thread) = self.all.get_mut(&tid) {
             thread.state = state;
         }
     }
 
-    pub(super) fn all(&self) -> impl Iterator<Item = Who> {
-        let mut all: Vec<Who> = self.all.values().map(|thread| thread.who).collect();
+    pub(super) fn all(&self) -> impl Iterator<Item = TracedThread> {
+        let mut all: Vec<TracedThread> = self.all.values().map(|thread| thread.who).collect();
         all.sort_by_key(|who| (who.pid, who.tid));
         all.into_iter()
     }
 
     /// Those that run freely, in order of their numbers.
-    pub(super) fn free(&self) -> impl Iterator<Item = Who> {
-        self.all().filter(|who| self.get(who.tid).is_some_and(|thread| thread.state == State::Free))
+    pub(super) fn running(&self) -> impl Iterator<Item = TracedThread> {
+        self.all().filter(|who| self.get(who.tid).is_some_and(|thread| thread.state == ThreadState::Running))
     }
 
-    pub(super) fn of_process(&self, pid: u32) -> impl Iterator<Item = Who> {
+    pub(super) fn of_process(&self, pid: u32) -> impl Iterator<Item = TracedThread> {
         self.all().filter(move |who| who.pid == pid)
     }
 
     /// Those that are stepped or about to be.
     pub(super) fn stepped(&self) -> impl Iterator<Item = u32> {
-        self.all.values().filter(|thread| thread.state != State::Free).map(|thread| thread.who.tid)
+        self.all.values().filter(|thread| thread.state != ThreadState::Running).map(|thread| thread.who.tid)
     }
 
     /// Whether any is stepped or about to be.
@@ -105,9 +105,9 @@ impl Threads {
     }
 
     /// Whether any is stepped and will stop at once.
-    pub(super) fn is_any_prompt(&self) -> bool {
-        let is_stepped = |thread: &Thread| matches!(thread.state, State::Stepping { .. });
-        self.all.values().any(|thread| is_stepped(thread) && thread.pending.is_prompt)
+    pub(super) fn has_immediate_stop(&self) -> bool {
+        let is_stepping = |thread: &TracedThreadState| matches!(thread.state, ThreadState::Stepping { .. });
+        self.all.values().any(|thread| is_stepping(thread) && thread.pending.returns_at_once)
     }
 }
 
@@ -130,28 +130,29 @@ mod tests {
     #[test]
     fn threads_take_the_smallest_free_number() {
         let mut threads = Threads::default();
-        let numbers: Vec<u32> = (10..13).map(|tid| threads.add(tid, 10, State::Free).number).collect();
+        let numbers: Vec<u32> =
+            (10..13).map(|tid| threads.add(tid, 10, ThreadState::Running).number).collect();
         assert_eq!(numbers, [0, 1, 2]);
         threads.remove(11);
-        assert_eq!(threads.add(20, 10, State::Free).number, 1);
-        assert_eq!(threads.add(21, 10, State::Free).number, 3);
-        assert_eq!(threads.seen, 5);
+        assert_eq!(threads.add(20, 10, ThreadState::Running).number, 1);
+        assert_eq!(threads.add(21, 10, ThreadState::Running).number, 3);
+        assert_eq!(threads.total_count, 5);
     }
 
     #[test]
-    fn threads_are_told_apart_by_what_they_do() {
+    fn threads_are_listed_by_state() {
         let mut threads = Threads::default();
-        threads.add(12, 10, State::Free);
-        threads.add(11, 10, State::Free);
+        threads.add(12, 10, ThreadState::Running);
+        threads.add(11, 10, ThreadState::Running);
         assert!(!threads.is_any_stepped());
-        threads.set(12, State::Called);
+        threads.set(12, ThreadState::Interrupted);
         assert!(threads.is_any_stepped());
-        assert_eq!(threads.free().map(|who| who.tid).collect::<Vec<_>>(), [11]);
-        threads.set(12, State::Stepping { left: 3 });
+        assert_eq!(threads.running().map(|who| who.tid).collect::<Vec<_>>(), [11]);
+        threads.set(12, ThreadState::Stepping { left: 3 });
         assert_eq!(threads.stepped().collect::<Vec<_>>(), [12]);
-        threads.early.insert(12);
+        threads.stopped_before_birth.insert(12);
         assert_eq!(threads.remove(12).map(|who| who.tid), Some(12));
-        assert!(threads.early.is_empty() && threads.remove(12).is_none());
+        assert!(threads.stopped_before_birth.is_empty() && threads.remove(12).is_none());
         assert_eq!(threads.all().map(|who| who.tid).collect::<Vec<_>>(), [11]);
     }
 }

@@ -1,20 +1,20 @@
-//! Steps a program, in bursts, and notes what each instruction is about to touch.
+//! Steps a program, in bursts, and records the accesses of each instruction.
 //!
-//! Between bursts threads run freely. A burst interrupts those that run (`PTRACE_INTERRUPT`), never those that sleep in the
-//! kernel, whose calls would return early; steps each by some instructions; and lets them go. So the share of samples of a
-//! piece of code is its share of the time, as with a timer. See `ptrace(2)` for what stops and when.
+//! Between bursts threads run freely. A burst interrupts those that run (`PTRACE_INTERRUPT`), never those
+//! that sleep in the kernel, whose calls would return early; steps each by some instructions; and lets them
+//! go. So the share of samples of code is its share of the time, as with a timer. See `ptrace(2)` for stops.
 
 mod stops;
 
-use super::history::Histories;
+use super::history::BranchHistories;
 use super::launch;
-use super::threads::{Pending, State, Threads, registers};
-use super::touches::{Code, LONGEST, Step};
-use crate::gaps::Gaps;
-use crate::process::journal::{Caught, Journal, Who};
-use crate::process::signals::Signals;
+use super::operands::{DecodedCode, MAX_INSTRUCTION_BYTES, StepInstruction};
+use super::threads::{PendingAccesses, ThreadState, Threads, registers};
+use crate::intervals::RandomIntervals;
+use crate::process::journal::{Journal, JournalSample, TracedThread};
+use crate::process::signals::SignalWaiter;
 use crate::process::tasks;
-use crate::{End, Error, RecordTarget, StepOptions, Taken};
+use crate::{Error, RecordTarget, RecordingEnd, StepOptions, StepRecording};
 use fieldline_perfdata::perf_data::{Attr, EventIndex};
 use fieldline_perfdata::sample::SampleFields;
 use nix::errno::Errno;
@@ -36,54 +36,54 @@ const FLAGS: u64 = 1 << 5;
 const PRECISE: u64 = 3 << 15;
 /// `PERF_SAMPLE_BRANCH_ANY` and `PERF_SAMPLE_BRANCH_USER` of the same file.
 const ANY_USER_BRANCH: u64 = 1 << 3 | 1;
-/// A data source that knows the operation only (`PERF_MEM_NA` of the same file): level, snoop, lock, TLB and the level's
-/// number are not available.
-const SOURCE: u64 = 1 << 5 | 1 << 19 | 1 << 24 | 1 << 26 | 0xf << 33;
+/// A data source that knows the operation only (`PERF_MEM_NA` of the same file): level, snoop, lock, TLB and
+/// the level's number are not available.
+const OPERATION_ONLY: u64 = 1 << 5 | 1 << 19 | 1 << 24 | 1 << 26 | 0xf << 33;
 /// `PERF_MEM_OP_LOAD` and `PERF_MEM_OP_STORE`.
 const LOAD: u64 = 2;
 const STORE: u64 = 4;
 /// Without any stop for so long, threads that are stepped sleep in the kernel: the burst is over.
-const QUIET: Duration = Duration::from_millis(5);
+const STOP_TIMEOUT: Duration = Duration::from_millis(5);
 /// How long threads are waited for in the end.
-const PATIENCE: Duration = Duration::from_secs(1);
+const RELEASE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Records a program by steps. Works in a thread of its own, whose end lets go of all that is still traced.
 ///
 /// # Errors
 /// If the program can't be run or traced, or nothing was sampled.
-pub fn record(target: &RecordTarget, options: &StepOptions) -> Result<Taken, Error> {
-    let mut signals = Signals::catch().map_err(call("signalfd"))?;
-    let taken = std::thread::scope(|scope| {
+pub fn record(target: &RecordTarget, options: &StepOptions) -> Result<StepRecording, Error> {
+    let mut signals = SignalWaiter::block().map_err(call_error("signalfd"))?;
+    let recording = std::thread::scope(|scope| {
         let tracing = scope.spawn(|| Tracer::start(target, options, &mut signals)?.run(&mut signals));
         tracing.join().unwrap_or(Err(Error::Call { call: "trace", source: std::io::ErrorKind::Other.into() }))
     })?;
-    if taken.samples == 0 {
-        return Err(Error::NoSamples(why_none(&taken, options)));
+    if recording.samples == 0 {
+        return Err(Error::NoSamples(no_samples_reason(&recording, options)));
     }
-    Ok(taken)
+    Ok(recording)
 }
 
-fn why_none(taken: &Taken, options: &StepOptions) -> String {
-    let end = &taken.end;
-    let milliseconds = taken.lasted.as_millis();
-    if taken.bursts > 0 {
-        return format!("{} instructions were stepped in {milliseconds} ms, then {end}", taken.steps);
+fn no_samples_reason(recording: &StepRecording, options: &StepOptions) -> String {
+    let end = &recording.end;
+    let milliseconds = recording.lasted.as_millis();
+    if recording.bursts > 0 {
+        return format!("{} instructions were stepped in {milliseconds} ms, then {end}", recording.steps);
     }
     match (end, options.gap.is_zero()) {
-        (End::Program(_), false) => format!(
+        (RecordingEnd::Program(_), false) => format!(
             "{end} after {milliseconds} ms, before the first burst; step all of it with --gap 0, or give it more to do"
         ),
         _ => format!("no thread ran in {milliseconds} ms, then {end}; is the program waiting for something?"),
     }
 }
 
-fn call(call: &'static str) -> impl Fn(Errno) -> Error {
+fn call_error(call: &'static str) -> impl Fn(Errno) -> Error {
     move |source| Error::Call { call, source: source.into() }
 }
 
-struct Process {
+struct TracedProcess {
     memory: Option<File>,
-    code: Code,
+    code: DecodedCode,
 }
 
 struct Tracer {
@@ -91,31 +91,35 @@ struct Tracer {
     journal: Journal,
     /// Events of loads and of stores; both the same of branches.
     events: [EventIndex; 2],
-    histories: Histories,
+    histories: BranchHistories,
     threads: Threads,
-    processes: FxHashMap<u32, Process>,
+    processes: FxHashMap<u32, TracedProcess>,
     /// The process asked for, and whether it was started here.
-    main: u32,
-    is_ours: bool,
-    skips: Gaps,
-    skip: u64,
-    pauses: Gaps,
+    main_pid: u32,
+    is_started_here: bool,
+    sample_intervals: RandomIntervals,
+    until_sample: u64,
+    burst_intervals: RandomIntervals,
     begin: Instant,
     next_burst: Instant,
     /// When the burst began, if one is.
-    burst: Option<Instant>,
-    end: Option<End>,
+    burst_begin: Option<Instant>,
+    end: Option<RecordingEnd>,
     bursts: u64,
     steps: u64,
     accesses: u64,
-    in_bursts: Duration,
+    burst_duration: Duration,
 }
 
 impl Tracer {
-    fn start(target: &RecordTarget, options: &StepOptions, signals: &mut Signals) -> Result<Self, Error> {
+    fn start(
+        target: &RecordTarget,
+        options: &StepOptions,
+        signals: &mut SignalWaiter,
+    ) -> Result<Self, Error> {
         let (main, is_ours) = match target {
             RecordTarget::Program { holder, program, args } => {
-                (launch::start(holder, program, args)?.as_raw() as u32, true)
+                (launch::start_traced(holder, program, args)?.as_raw() as u32, true)
             }
             RecordTarget::Process(pid) => (*pid, false),
         };
@@ -126,11 +130,11 @@ impl Tracer {
         let events = match options.branches {
             None => [("step-loads", LOAD), ("step-stores", STORE)].map(|(name, config)| {
                 let attr = Attr { config, flags: FLAGS | PRECISE, ..attr.clone() };
-                journal.event(name, &attr, SampleFields::ADDR | SampleFields::DATA_SRC)
+                journal.add_event(name, &attr, SampleFields::ADDR | SampleFields::DATA_SRC)
             }),
             Some(_) => {
                 let attr = Attr { branch_sample_type: ANY_USER_BRANCH, ..attr };
-                [journal.event("step-branches", &attr, SampleFields::BRANCH_STACK); 2]
+                [journal.add_event("step-branches", &attr, SampleFields::BRANCH_STACK); 2]
             }
         };
         let pause = u64::try_from(options.gap.as_micros()).unwrap_or(u64::MAX);
@@ -138,64 +142,64 @@ impl Tracer {
             options: *options,
             journal,
             events,
-            histories: Histories::new(options.branches.unwrap_or(0)),
+            histories: BranchHistories::new(options.branches.unwrap_or(0)),
             threads: Threads::default(),
             processes: FxHashMap::default(),
-            main,
-            is_ours,
-            skips: Gaps::new(every, SEEDS.0),
-            skip: 1,
-            pauses: Gaps::new(pause, SEEDS.1),
+            main_pid: main,
+            is_started_here: is_ours,
+            sample_intervals: RandomIntervals::new(every, SEEDS.0),
+            until_sample: 1,
+            burst_intervals: RandomIntervals::new(pause, SEEDS.1),
             begin: now,
             next_burst: now,
-            burst: None,
+            burst_begin: None,
             end: None,
             bursts: 0,
             steps: 0,
             accesses: 0,
-            in_bursts: Duration::ZERO,
+            burst_duration: Duration::ZERO,
         };
-        tracer.skip = tracer.skips.draw();
-        tracer.plan_burst();
-        if tracer.steps_all() {
-            (tracer.bursts, tracer.burst) = (1, Some(tracer.begin));
+        tracer.until_sample = tracer.sample_intervals.draw();
+        tracer.schedule_burst();
+        if tracer.steps_everything() {
+            (tracer.bursts, tracer.burst_begin) = (1, Some(tracer.begin));
         }
         match is_ours {
-            true => tracer.adopt_started(),
+            true => tracer.trace_started(),
             false => tracer.seize_all(signals)?,
         }
         Ok(tracer)
     }
 
-    fn steps_all(&self) -> bool {
+    fn steps_everything(&self) -> bool {
         self.options.gap.is_zero()
     }
 
-    fn plan_burst(&mut self) {
-        self.next_burst = Instant::now() + Duration::from_micros(self.pauses.draw());
+    fn schedule_burst(&mut self) {
+        self.next_burst = Instant::now() + Duration::from_micros(self.burst_intervals.draw());
     }
 
-    /// What a thread does when nothing is asked of it.
-    fn idle_state(&self) -> State {
-        if self.steps_all() { State::Stepping { left: u64::MAX } } else { State::Free }
+    /// The state of a thread outside bursts.
+    fn default_state(&self) -> ThreadState {
+        if self.steps_everything() { ThreadState::Stepping { left: u64::MAX } } else { ThreadState::Running }
     }
 
-    /// The program stands in front of its first instruction.
-    fn adopt_started(&mut self) {
-        let who = self.threads.add(self.main, self.main, self.idle_state());
-        self.journal.executed(who);
-        self.journal.look(who);
-        self.go_on(self.main, None);
+    /// The program is stopped in front of its first instruction.
+    fn trace_started(&mut self) {
+        let who = self.threads.add(self.main_pid, self.main_pid, self.default_state());
+        self.journal.write_exec(who);
+        self.journal.update_mappings(who);
+        self.resume(self.main_pid, None);
     }
 
     /// Seizes the threads of a process that runs, also those that begin meanwhile.
-    fn seize_all(&mut self, signals: &mut Signals) -> Result<(), Error> {
-        if tasks::process_of(self.main) != Some(self.main) {
-            return Err(Error::NoProcess(self.main));
+    fn seize_all(&mut self, signals: &mut SignalWaiter) -> Result<(), Error> {
+        if tasks::process_id(self.main_pid) != Some(self.main_pid) {
+            return Err(Error::NoProcess(self.main_pid));
         }
         loop {
             let mut is_new = false;
-            for tid in tasks::threads(self.main) {
+            for tid in tasks::threads(self.main_pid) {
                 if self.threads.get(tid).is_none() {
                     is_new |= self.seize(tid)?;
                 }
@@ -207,58 +211,58 @@ impl Tracer {
     }
 
     fn seize(&mut self, tid: u32) -> Result<bool, Error> {
-        match ptrace::seize(pid(tid), launch::events()) {
+        match ptrace::seize(pid(tid), launch::ptrace_options()) {
             // It ended meanwhile, or was seized when it was born.
             Err(Errno::ESRCH) => return Ok(false),
             Err(Errno::EPERM) if self.threads.get(tid).is_some() => return Ok(false),
-            Err(error) => return Err(Error::Refused { pid: self.main, source: error.into() }),
+            Err(error) => return Err(Error::Refused { pid: self.main_pid, source: error.into() }),
             Ok(()) => {}
         }
-        let who = self.threads.add(tid, self.main, State::Free);
-        self.journal.named(who);
-        self.journal.look(who);
-        if self.steps_all() && ptrace::interrupt(pid(tid)).is_ok() {
-            self.threads.set(tid, State::Called);
+        let who = self.threads.add(tid, self.main_pid, ThreadState::Running);
+        self.journal.write_comm(who);
+        self.journal.update_mappings(who);
+        if self.steps_everything() && ptrace::interrupt(pid(tid)).is_ok() {
+            self.threads.set(tid, ThreadState::Interrupted);
         }
         Ok(true)
     }
 
-    fn run(mut self, signals: &mut Signals) -> Result<Taken, Error> {
+    fn run(mut self, signals: &mut SignalWaiter) -> Result<StepRecording, Error> {
         while self.end.is_none() {
-            self.burst();
+            self.update_burst();
             self.wait(signals)?;
             self.check_limits(signals);
         }
-        self.let_go(signals)?;
-        let is_gone = self.threads.of_process(self.main).next().is_none();
-        Ok(Taken {
+        self.release_threads(signals)?;
+        let is_gone = self.threads.of_process(self.main_pid).next().is_none();
+        Ok(StepRecording {
             samples: self.journal.samples(),
             recording: self.journal.finish(),
-            end: self.end.unwrap_or(End::Time),
-            left_running: Some(self.main).filter(|_| self.is_ours && !is_gone),
+            end: self.end.unwrap_or(RecordingEnd::Time),
+            left_running: Some(self.main_pid).filter(|_| self.is_started_here && !is_gone),
             lasted: self.begin.elapsed(),
-            in_bursts: self.in_bursts,
+            burst_duration: self.burst_duration,
             bursts: self.bursts,
             steps: self.steps,
             accesses: self.accesses,
-            threads: self.threads.seen,
+            threads: self.threads.total_count,
         })
     }
 
-    fn check_limits(&mut self, signals: &Signals) {
+    fn check_limits(&mut self, signals: &SignalWaiter) {
         let limits = self.options.limits;
         let ends = [
-            (signals.is_interrupted(), End::Interrupted),
-            (self.journal.samples() >= limits.samples, End::Samples),
-            (self.begin.elapsed() >= limits.time, End::Time),
+            (signals.is_interrupted(), RecordingEnd::Interrupted),
+            (self.journal.samples() >= limits.samples, RecordingEnd::Samples),
+            (self.begin.elapsed() >= limits.time, RecordingEnd::Time),
         ];
         let end = ends.into_iter().find(|(is_over, _)| *is_over).map(|(_, end)| end);
         self.end = self.end.take().or(end);
     }
 
     /// Begins a burst when it is time, and ends one that is done.
-    fn burst(&mut self) {
-        if self.burst.is_some() {
+    fn update_burst(&mut self) {
+        if self.burst_begin.is_some() {
             if !self.threads.is_any_stepped() {
                 self.end_burst();
             }
@@ -268,97 +272,98 @@ impl Tracer {
     }
 
     fn begin_burst(&mut self) {
-        let running: Vec<Who> =
-            self.threads.free().filter(|who| tasks::is_running(who.pid, who.tid)).collect();
-        let mut processes: Vec<Who> = running.clone();
+        let running: Vec<TracedThread> =
+            self.threads.running().filter(|who| tasks::is_running(who.pid, who.tid)).collect();
+        let mut processes: Vec<TracedThread> = running.clone();
         processes.dedup_by_key(|who| who.pid);
         for who in processes {
-            // Code that is in no file may change where it stands.
-            if self.journal.look(who) || self.journal.has_code_in_no_file(who.pid) {
-                self.forget_code(who.pid);
+            // Code that is in no file may change in place.
+            if self.journal.update_mappings(who) || self.journal.has_anonymous_code(who.pid) {
+                self.clear_code(who.pid);
             }
         }
         let mut is_any = false;
         for who in running {
             if ptrace::interrupt(pid(who.tid)).is_ok() {
-                self.threads.set(who.tid, State::Called);
+                self.threads.set(who.tid, ThreadState::Interrupted);
                 is_any = true;
             }
         }
         match is_any {
             true => {
                 self.bursts += 1;
-                self.burst = Some(Instant::now());
+                self.burst_begin = Some(Instant::now());
             }
-            false => self.plan_burst(),
+            false => self.schedule_burst(),
         }
     }
 
     fn end_burst(&mut self) {
-        if let Some(began) = self.burst.take() {
-            self.in_bursts += began.elapsed();
+        if let Some(began) = self.burst_begin.take() {
+            self.burst_duration += began.elapsed();
         }
-        self.plan_burst();
+        self.schedule_burst();
     }
 
-    fn forget_code(&mut self, process: u32) {
+    fn clear_code(&mut self, process: u32) {
         if let Some(process) = self.processes.get_mut(&process) {
             process.code.clear();
         }
     }
 
     /// Waits for a stop and answers it.
-    fn wait(&mut self, signals: &mut Signals) -> Result<(), Error> {
-        let is_busy = self.burst.is_some();
-        let longest = if is_busy { QUIET } else { self.until_burst() };
-        let next = match self.threads.is_any_prompt() {
-            true => signals.next_at_once(),
-            false => signals.next(longest),
+    fn wait(&mut self, signals: &mut SignalWaiter) -> Result<(), Error> {
+        let is_busy = self.burst_begin.is_some();
+        let timeout = if is_busy { STOP_TIMEOUT } else { self.burst_timeout() };
+        let next = match self.threads.has_immediate_stop() {
+            true => signals.wait(),
+            false => signals.wait_timeout(timeout),
         };
         match next {
-            Ok(WaitStatus::StillAlive) if is_busy && !self.steps_all() => self.end_burst(),
-            Ok(status) => self.answer(status),
-            Err(Errno::ECHILD) => self.end = Some(End::Program("ended".to_owned())),
+            Ok(WaitStatus::StillAlive) if is_busy && !self.steps_everything() => self.end_burst(),
+            Ok(status) => self.handle_status(status),
+            Err(Errno::ECHILD) => self.end = Some(RecordingEnd::Program("ended".to_owned())),
             // The library knows no real-time signals.
             Err(Errno::EINVAL) => self.give_up_on_signal(),
-            Err(error) => return Err(call("waitpid")(error)),
+            Err(error) => return Err(call_error("waitpid")(error)),
         }
         Ok(())
     }
 
-    fn until_burst(&self) -> Duration {
+    fn burst_timeout(&self) -> Duration {
         let left = self.options.limits.time.saturating_sub(self.begin.elapsed());
         self.next_burst.saturating_duration_since(Instant::now()).min(left).min(Duration::from_millis(50))
     }
 
-    /// Lets a stopped thread do what it is to do next. That it ended meanwhile will be told.
-    fn go_on(&mut self, tid: u32, signal: Option<Signal>) {
-        let state = self.threads.get(tid).map_or(State::Free, |thread| thread.state);
+    /// Resumes a stopped thread in its state. If it ended meanwhile, a report of that follows.
+    fn resume(&mut self, tid: u32, signal: Option<Signal>) {
+        let state = self.threads.get(tid).map_or(ThreadState::Running, |thread| thread.state);
         match state {
-            State::Stepping { .. } if self.end.is_none() => {
+            ThreadState::Stepping { .. } if self.end.is_none() => {
                 if signal.is_none() {
-                    self.prepare(tid);
+                    self.record_next_instruction(tid);
                 }
                 ptrace::step(pid(tid), signal).ok();
             }
             _ => {
-                self.threads.set(tid, State::Free);
+                self.threads.set(tid, ThreadState::Running);
                 ptrace::cont(pid(tid), signal).ok();
             }
         }
     }
 
-    /// Finds out what a thread is about to touch.
-    fn prepare(&mut self, tid: u32) {
+    /// Decodes the next instruction of a thread and keeps its accesses.
+    fn record_next_instruction(&mut self, tid: u32) {
         let Some(who) = self.threads.get(tid).map(|thread| thread.who) else { return };
         let Ok(user) = ptrace::getregs(pid(tid)) else { return };
-        let step = self.step(who, user.rip);
+        let step = self.next_instruction(who, user.rip);
         if self.options.branches.is_some() {
-            self.note_branch(who, user.rip, step);
+            self.record_branch(who, user.rip, step);
             return;
         }
-        let Step { touches, is_call, .. } = step;
-        let mut pending = Pending { ip: user.rip, is_prompt: !is_call, ..Pending::default() };
+        let StepInstruction { operands: touches, is_call, .. } = step;
+        let mut pending =
+            PendingAccesses { ip: user.rip, returns_at_once: !is_call, ..PendingAccesses::default() };
         if touches.iter().any(Option::is_some) {
             let registers = registers(&user);
             for (to, memory) in pending.operands.iter_mut().zip(touches.iter().flatten()) {
@@ -370,31 +375,31 @@ impl Tracer {
         }
     }
 
-    fn step(&mut self, who: Who, ip: u64) -> Step {
-        let process = self.processes.entry(who.pid).or_insert_with(|| Process {
+    fn next_instruction(&mut self, who: TracedThread, ip: u64) -> StepInstruction {
+        let process = self.processes.entry(who.pid).or_insert_with(|| TracedProcess {
             memory: File::open(format!("/proc/{}/mem", who.pid)).ok(),
-            code: Code::default(),
+            code: DecodedCode::default(),
         });
-        if let Some(known) = process.code.known(ip) {
+        if let Some(known) = process.code.get(ip) {
             return known;
         }
-        if !self.journal.knows(who.pid, ip) && self.journal.look(who) {
+        if !self.journal.has_code_at(who.pid, ip) && self.journal.update_mappings(who) {
             process.code.clear();
         }
-        let mut bytes = [0; LONGEST];
+        let mut bytes = [0; MAX_INSTRUCTION_BYTES];
         let read = process.memory.as_ref().and_then(|memory| memory.read_at(&mut bytes, ip).ok());
-        process.code.learn(ip, bytes.get(..read.unwrap_or(0)).unwrap_or_default())
+        process.code.decode(ip, bytes.get(..read.unwrap_or(0)).unwrap_or_default())
     }
 
-    /// The instruction ran: what it touched are accesses.
-    fn commit(&mut self, who: Who, pending: Pending) {
+    /// Samples the accesses of an instruction that ran.
+    fn sample_accesses(&mut self, who: TracedThread, pending: PendingAccesses) {
         for (address, access) in pending.operands.into_iter().flatten() {
             let [loads, stores] = self.events;
-            for (is, event, operation) in
+            for (is_access, event, operation) in
                 [(access.is_read(), loads, LOAD), (access.is_write(), stores, STORE)]
             {
-                if is && self.is_drawn() {
-                    let caught = Caught {
+                if is_access && self.draw_sample() {
+                    let sample = JournalSample {
                         who,
                         time: None,
                         ip: pending.ip,
@@ -402,39 +407,40 @@ impl Tracer {
                         in_kernel: false,
                         address,
                         period: self.options.every.max(1),
-                        data_source: SOURCE | operation,
+                        data_source: OPERATION_ONLY | operation,
                     };
-                    self.journal.sample(event, &caught);
+                    self.journal.write_sample(event, &sample);
                 }
             }
         }
     }
 
     /// A thread goes on with an instruction. If a branch led there, it may become a sample.
-    fn note_branch(&mut self, who: Who, ip: u64, step: Step) {
-        let is_branch = self.histories.note(who.tid, ip, step).is_some();
-        if is_branch && self.is_drawn() {
+    fn record_branch(&mut self, who: TracedThread, ip: u64, step: StepInstruction) {
+        let is_branch = self.histories.push_instruction(who.tid, ip, step).is_some();
+        if is_branch && self.draw_sample() {
             let branches = self.histories.branches(who.tid);
             let [event, _] = self.events;
-            self.journal.branches(event, who, ip, self.options.every.max(1), branches);
+            self.journal.write_branch_sample(event, who, ip, self.options.every.max(1), branches);
         }
         if let Some(thread) = self.threads.get_mut(who.tid) {
-            thread.pending = Pending { ip, is_prompt: !step.is_call, ..Pending::default() };
+            thread.pending =
+                PendingAccesses { ip, returns_at_once: !step.is_call, ..PendingAccesses::default() };
         }
     }
 
     /// Whether the next access becomes a sample.
-    fn is_drawn(&mut self) -> bool {
+    fn draw_sample(&mut self) -> bool {
         self.accesses += 1;
-        self.skip = self.skip.saturating_sub(1);
-        let is_drawn = self.skip == 0;
+        self.until_sample = self.until_sample.saturating_sub(1);
+        let is_drawn = self.until_sample == 0;
         if is_drawn {
-            self.skip = self.skips.draw();
+            self.until_sample = self.sample_intervals.draw();
         }
         is_drawn
     }
 
-    /// A signal came that can't be passed on: whoever got it must be let go without.
+    /// A signal came that can't be passed on: its thread must be detached without it.
     fn give_up_on_signal(&mut self) {
         let stopped = self.threads.all().find_map(|who| {
             let number = ptrace::getsiginfo(pid(who.tid)).ok()?.si_signo;
@@ -443,30 +449,30 @@ impl Tracer {
         if let Some((tid, number)) = stopped {
             ptrace::detach(pid(tid), None).ok();
             self.threads.remove(tid);
-            self.end = Some(End::Signal(number));
+            self.end = Some(RecordingEnd::Signal(number));
         }
     }
 
-    /// Lets all threads run freely. The end of this thread then lets go of them without a stop: a stop would cut calls short
-    /// that they sleep in.
-    fn let_go(&mut self, signals: &mut Signals) -> Result<(), Error> {
+    /// Lets all threads run freely. The end of this thread then lets go of them without a stop: a stop would
+    /// cut calls short that they sleep in.
+    fn release_threads(&mut self, signals: &mut SignalWaiter) -> Result<(), Error> {
         let began = Instant::now();
-        if let Some(burst) = self.burst.take() {
-            self.in_bursts += burst.elapsed();
+        if let Some(burst) = self.burst_begin.take() {
+            self.burst_duration += burst.elapsed();
         }
-        let mut is_called = false;
-        while self.threads.is_any_stepped() && began.elapsed() < PATIENCE {
-            match signals.next(QUIET) {
-                Ok(WaitStatus::StillAlive) if !is_called => {
-                    is_called = true;
+        let mut is_interrupted = false;
+        while self.threads.is_any_stepped() && began.elapsed() < RELEASE_TIMEOUT {
+            match signals.wait_timeout(STOP_TIMEOUT) {
+                Ok(WaitStatus::StillAlive) if !is_interrupted => {
+                    is_interrupted = true;
                     self.threads.stepped().for_each(|tid| {
                         ptrace::interrupt(pid(tid)).ok();
                     });
                 }
-                Ok(status) => self.answer(status),
+                Ok(status) => self.handle_status(status),
                 Err(Errno::ECHILD) => break,
                 Err(Errno::EINVAL) => self.give_up_on_signal(),
-                Err(error) => return Err(call("waitpid")(error)),
+                Err(error) => return Err(call_error("waitpid")(error)),
             }
         }
         Ok(())
@@ -477,6 +483,6 @@ fn pid(tid: u32) -> Pid {
     Pid::from_raw(tid as i32)
 }
 
-fn raw(pid: Pid) -> u32 {
+fn raw_id(pid: Pid) -> u32 {
     pid.as_raw() as u32
 }

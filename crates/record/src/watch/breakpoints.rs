@@ -1,14 +1,15 @@
-//! Opens breakpoints and reads what they catch.
+//! Opens breakpoints and reads their samples.
 //!
-//! Each turn opens four of them for each thread of a process, or for each CPU, with `perf_event_open`. Turns are equally long,
-//! and of a round that was not brought to its end nothing is kept, so that the numbers of samples compare, whichever turns they
-//! come from. The period of a sample is multiplied with the number of groups: a watch sees so small a part of the time.
+//! Each time slice opens four of them for each thread of a process, or for each CPU, with `perf_event_open`.
+//! Slices are equally long, and samples of an unfinished rotation are dropped, so that numbers of samples
+//! compare across slices. The period of a sample is multiplied with the number of groups, since a watch is
+//! set for that part of the time.
 
-use super::rotation::{Rotation, Watch};
-use crate::process::journal::{self, Journal, Who};
-use crate::process::signals::Signals;
+use super::rotation::{WatchRange, WatchRotation};
+use crate::process::journal::{self, Journal, TracedThread};
+use crate::process::signals::SignalWaiter;
 use crate::process::tasks;
-use crate::{Caught, End, Error, WatchOptions, Watched};
+use crate::{Error, RecordingEnd, WatchOptions, WatchRecording, WatchTarget};
 use fieldline_perfdata::perf_data::{Attr, EventIndex};
 use fieldline_perfdata::sample::SampleFields;
 use perf_event::events::Breakpoint;
@@ -17,9 +18,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::io;
 use std::time::{Duration, Instant};
 
-/// Bytes of the buffer of each breakpoint: a turn of samples at the usual rate is read several times.
-const BUFFER: usize = 64 << 10;
-const READ_EVERY: Duration = Duration::from_millis(10);
+/// Bytes of the buffer of each breakpoint: the samples of a time slice at the usual rate are read in several
+/// reads.
+const BUFFER_BYTES: usize = 64 << 10;
+const READ_INTERVAL: Duration = Duration::from_millis(10);
 /// `PERF_TYPE_BREAKPOINT`.
 const BREAKPOINT: u32 = 5;
 /// The flag exclude_kernel of `struct perf_event_attr` (`include/uapi/linux/perf_event.h`).
@@ -28,31 +30,36 @@ const NO_KERNEL: u64 = 1 << 5;
 const MODE_MASK: u16 = 7;
 const IN_KERNEL: u16 = 1;
 
-/// Records what breakpoints catch.
+/// Records the samples of breakpoints.
 ///
 /// # Errors
-/// If breakpoints can't be opened, or caught nothing.
-pub fn record(watched: &Watched, rotation: &Rotation, options: &WatchOptions) -> Result<Caught, Error> {
-    let signals = Signals::catch().map_err(|error| Error::Call { call: "signalfd", source: error.into() })?;
-    let caught = Recorder::new(watched, rotation, options, signals).run()?;
-    if caught.samples == 0 {
-        let (milliseconds, end) = (caught.lasted.as_millis(), &caught.end);
+/// If breakpoints can't be opened, or have no samples.
+pub fn record(
+    target: &WatchTarget,
+    rotation: &WatchRotation,
+    options: &WatchOptions,
+) -> Result<WatchRecording, Error> {
+    let signals =
+        SignalWaiter::block().map_err(|error| Error::Call { call: "signalfd", source: error.into() })?;
+    let recording = BreakpointRecorder::new(target, rotation, options, signals).run()?;
+    if recording.samples == 0 {
+        let (milliseconds, end) = (recording.lasted.as_millis(), &recording.end);
         return Err(Error::NoSamples(format!(
             "nothing touched what was watched for {milliseconds} ms, then {end}; each watch was set for 1/{} of that",
             rotation.weight()
         )));
     }
-    Ok(caught)
+    Ok(recording)
 }
 
-struct Recorder<'r> {
-    watched: &'r Watched,
-    rotation: &'r Rotation,
+struct BreakpointRecorder<'r> {
+    target: &'r WatchTarget,
+    rotation: &'r WatchRotation,
     options: &'r WatchOptions,
-    signals: Signals,
+    signals: SignalWaiter,
     journal: Journal,
-    events: FxHashMap<Watch, EventIndex>,
-    named: FxHashSet<u32>,
+    events: FxHashMap<WatchRange, EventIndex>,
+    named_threads: FxHashSet<u32>,
     paused: u64,
     /// Samples the kernel lost, and how many of them are in the journal.
     lost: u64,
@@ -60,36 +67,36 @@ struct Recorder<'r> {
     begin: Instant,
 }
 
-struct Open {
-    watch: Watch,
+struct OpenBreakpoint {
+    watch: WatchRange,
     sampler: Sampler,
 }
 
 /// A sample as the kernel wrote it.
-type Seen = (EventIndex, journal::Caught);
+type BreakpointSample = (EventIndex, journal::JournalSample);
 
-impl<'r> Recorder<'r> {
+impl<'r> BreakpointRecorder<'r> {
     fn new(
-        watched: &'r Watched,
-        rotation: &'r Rotation,
+        watched: &'r WatchTarget,
+        rotation: &'r WatchRotation,
         options: &'r WatchOptions,
-        signals: Signals,
+        signals: SignalWaiter,
     ) -> Self {
         let mut journal = Journal::new();
         let watches = rotation.groups.iter().flatten();
         let events = watches.map(|watch| (*watch, event(&mut journal, *watch, watched, options))).collect();
-        if let Watched::Kernel { text: Some(text), .. } = watched {
-            journal.kernel(*text);
+        if let WatchTarget::Kernel { text: Some(text), .. } = watched {
+            journal.write_kernel_map(*text);
         }
         let (named, begin) = (FxHashSet::default(), Instant::now());
         Self {
-            watched,
+            target: watched,
             rotation,
             options,
             signals,
             journal,
             events,
-            named,
+            named_threads: named,
             paused: 0,
             lost: 0,
             lost_written: 0,
@@ -97,43 +104,47 @@ impl<'r> Recorder<'r> {
         }
     }
 
-    fn run(mut self) -> Result<Caught, Error> {
-        let (mut round, mut turns, mut rounds) = (Vec::new(), 0, 0);
+    fn run(mut self) -> Result<WatchRecording, Error> {
+        let (mut round, mut watched_groups, mut rounds) = (Vec::new(), 0, 0);
         let mut end = None;
-        for group in self.rotation.turns() {
+        for group in self.rotation.group_order() {
             let Some(group) = self.rotation.groups.get(group) else { continue };
-            end = self.turn(group, &mut round)?;
-            turns += 1;
-            let is_whole = end.is_none() && turns % self.rotation.weight() == 0;
+            end = self.watch_group(group, &mut round)?;
+            watched_groups += 1;
+            let is_whole = end.is_none() && watched_groups % self.rotation.weight() == 0;
             if is_whole {
                 rounds += 1;
-                self.write(std::mem::take(&mut round));
+                self.write_samples(std::mem::take(&mut round));
                 let is_enough = self.journal.samples() >= self.options.limits.samples;
-                end = is_enough.then_some(End::Samples);
+                end = is_enough.then_some(RecordingEnd::Samples);
             }
             if end.is_some() {
                 break;
             }
         }
         if rounds == 0 {
-            self.write(round);
+            self.write_samples(round);
         }
-        Ok(Caught {
+        Ok(WatchRecording {
             samples: self.journal.samples(),
             recording: self.journal.finish(),
             lost: self.lost,
             paused: self.paused,
             rounds,
-            end: end.unwrap_or(End::Time),
+            end: end.unwrap_or(RecordingEnd::Time),
             lasted: self.begin.elapsed(),
         })
     }
 
     /// Watches a group for its time; says why there is no more to watch, if there isn't.
-    fn turn(&mut self, group: &[Watch], seen: &mut Vec<Seen>) -> Result<Option<End>, Error> {
-        let mut open = self.open(group)?;
+    fn watch_group(
+        &mut self,
+        group: &[WatchRange],
+        samples: &mut Vec<BreakpointSample>,
+    ) -> Result<Option<RecordingEnd>, Error> {
+        let mut open = self.open_breakpoints(group)?;
         if open.is_empty() {
-            return Ok(Some(End::Program("ended".to_owned())));
+            return Ok(Some(RecordingEnd::Program("ended".to_owned())));
         }
         let began = Instant::now();
         let end = loop {
@@ -141,46 +152,48 @@ impl<'r> Recorder<'r> {
             if left.is_zero() {
                 break None;
             }
-            self.signals.sleep(left.min(READ_EVERY));
-            open.iter_mut().for_each(|open| self.read(open, seen));
+            self.signals.sleep(left.min(READ_INTERVAL));
+            open.iter_mut().for_each(|open| self.read(open, samples));
             if self.signals.is_interrupted() {
-                break Some(End::Interrupted);
+                break Some(RecordingEnd::Interrupted);
             }
         };
         for open in &mut open {
-            // What is caught while the others are read would make their times unequal.
+            // Samples taken while the others are read would make their times unequal.
             open.sampler.disable().ok();
         }
-        open.iter_mut().for_each(|open| self.read(open, seen));
+        open.iter_mut().for_each(|open| self.read(open, samples));
         Ok(end)
     }
 
-    fn open(&mut self, group: &[Watch]) -> Result<Vec<Open>, Error> {
+    fn open_breakpoints(&mut self, group: &[WatchRange]) -> Result<Vec<OpenBreakpoint>, Error> {
         let mut open = Vec::new();
-        match self.watched {
-            Watched::Process(pid) => {
+        match self.target {
+            WatchTarget::Process(pid) => {
                 let threads = tasks::threads(*pid);
-                threads.iter().for_each(|tid| self.name(Who { pid: *pid, tid: *tid, number: 0 }));
-                self.journal.look(Who { pid: *pid, tid: *pid, number: 0 });
+                threads
+                    .iter()
+                    .for_each(|tid| self.write_comm_once(TracedThread { pid: *pid, tid: *tid, number: 0 }));
+                self.journal.update_mappings(TracedThread { pid: *pid, tid: *pid, number: 0 });
                 for (tid, watch) in threads.iter().flat_map(|tid| group.iter().map(move |watch| (tid, watch)))
                 {
                     match self.builder(*watch).observe_pid(*tid as i32).any_cpu().build() {
                         Err(error) if error.raw_os_error() == Some(nix::libc::ESRCH) => {}
-                        counter => open.push(start(*watch, counter)?),
+                        counter => open.push(start_sampling(*watch, counter)?),
                     }
                 }
             }
-            Watched::Kernel { cpus, .. } => {
+            WatchTarget::Kernel { cpus, .. } => {
                 for (cpu, watch) in cpus.iter().flat_map(|cpu| group.iter().map(move |watch| (cpu, watch))) {
                     let counter = self.builder(*watch).any_pid().one_cpu(*cpu as usize).build();
-                    open.push(start(*watch, counter)?);
+                    open.push(start_sampling(*watch, counter)?);
                 }
             }
         }
         Ok(open)
     }
 
-    fn builder(&self, watch: Watch) -> Builder<'static> {
+    fn builder(&self, watch: WatchRange) -> Builder<'static> {
         let breakpoint = match self.options.stores_only {
             true => Breakpoint::write(watch.address, watch.length),
             false => Breakpoint::read_write(watch.address, watch.length),
@@ -197,12 +210,12 @@ impl<'r> Recorder<'r> {
         fields.into_iter().for_each(|field| {
             builder.sample(field);
         });
-        builder.clockid(Clock::MONOTONIC).exclude_kernel(matches!(self.watched, Watched::Process(_)));
+        builder.clockid(Clock::MONOTONIC).exclude_kernel(matches!(self.target, WatchTarget::Process(_)));
         builder.sample_period(self.options.every);
         builder
     }
 
-    fn read(&mut self, open: &mut Open, seen: &mut Vec<Seen>) {
+    fn read(&mut self, open: &mut OpenBreakpoint, samples: &mut Vec<BreakpointSample>) {
         let Some(event) = self.events.get(&open.watch).copied() else { return };
         while let Some(record) = open.sampler.next_record() {
             let in_kernel = record.misc() & MODE_MASK == IN_KERNEL;
@@ -210,8 +223,8 @@ impl<'r> Recorder<'r> {
                 Ok(data::Record::Sample(sample)) => {
                     let [pid, tid, cpu] =
                         [sample.pid(), sample.tid(), sample.cpu()].map(Option::unwrap_or_default);
-                    let caught = journal::Caught {
-                        who: Who { pid, tid, number: cpu },
+                    let caught = journal::JournalSample {
+                        who: TracedThread { pid, tid, number: cpu },
                         time: sample.time(),
                         ip: sample.ip().unwrap_or(0),
                         is_exact: false,
@@ -220,7 +233,7 @@ impl<'r> Recorder<'r> {
                         period: self.options.every.saturating_mul(self.rotation.weight()),
                         data_source: 0,
                     };
-                    seen.push((event, caught));
+                    samples.push((event, caught));
                 }
                 Ok(data::Record::Lost(lost)) => self.lost = self.lost.saturating_add(lost.lost),
                 Ok(data::Record::Throttle(_)) => self.paused += 1,
@@ -229,32 +242,37 @@ impl<'r> Recorder<'r> {
         }
     }
 
-    /// Writes a round's samples, which several buffers held, in order of time.
-    fn write(&mut self, mut seen: Vec<Seen>) {
-        seen.sort_by_key(|(event, caught)| (caught.time, caught.who.tid, *event));
-        for (event, caught) in seen {
-            self.name(caught.who);
-            self.journal.sample(event, &caught);
+    /// Writes the samples of a rotation, which several buffers held, in order of time.
+    fn write_samples(&mut self, mut samples: Vec<BreakpointSample>) {
+        samples.sort_by_key(|(event, caught)| (caught.time, caught.who.tid, *event));
+        for (event, caught) in samples {
+            self.write_comm_once(caught.who);
+            self.journal.write_sample(event, &caught);
         }
         let new = self.lost.saturating_sub(self.lost_written);
         if new > 0 {
-            self.journal.lost(new);
+            self.journal.write_lost(new);
             self.lost_written = self.lost;
         }
     }
 
-    fn name(&mut self, who: Who) {
-        if self.named.insert(who.tid) {
-            self.journal.named(who);
+    fn write_comm_once(&mut self, who: TracedThread) {
+        if self.named_threads.insert(who.tid) {
+            self.journal.write_comm(who);
         }
     }
 }
 
 /// The event of a watch, named as perf does.
-fn event(journal: &mut Journal, watch: Watch, watched: &Watched, options: &WatchOptions) -> EventIndex {
-    let Watch { address, length } = watch;
+fn event(
+    journal: &mut Journal,
+    watch: WatchRange,
+    watched: &WatchTarget,
+    options: &WatchOptions,
+) -> EventIndex {
+    let WatchRange { address, length } = watch;
     let (kind, suffix) = if options.stores_only { (2, "w") } else { (3, "rw") };
-    let no_kernel = if matches!(watched, Watched::Process(_)) { NO_KERNEL } else { 0 };
+    let no_kernel = if matches!(watched, WatchTarget::Process(_)) { NO_KERNEL } else { 0 };
     let attr = Attr {
         kind: BREAKPOINT,
         period_or_frequency: options.every,
@@ -264,21 +282,24 @@ fn event(journal: &mut Journal, watch: Watch, watched: &Watched, options: &Watch
         config2: length,
         ..Attr::default()
     };
-    journal.event(&format!("mem:{address:#x}/{length}:{suffix}"), &attr, SampleFields::ADDR)
+    journal.add_event(&format!("mem:{address:#x}/{length}:{suffix}"), &attr, SampleFields::ADDR)
 }
 
-fn start(watch: Watch, counter: io::Result<perf_event::Counter>) -> Result<Open, Error> {
+fn start_sampling(
+    watch: WatchRange,
+    counter: io::Result<perf_event::Counter>,
+) -> Result<OpenBreakpoint, Error> {
     let start = |counter: perf_event::Counter| {
-        let mut sampler = counter.sampled(BUFFER)?;
+        let mut sampler = counter.sampled(BUFFER_BYTES)?;
         sampler.enable()?;
         Ok(sampler)
     };
-    let sampler = counter.and_then(start).map_err(|source| refused(watch, source))?;
-    Ok(Open { watch, sampler })
+    let sampler = counter.and_then(start).map_err(|source| open_error(watch, source))?;
+    Ok(OpenBreakpoint { watch, sampler })
 }
 
-/// What the kernel's answers to `perf_event_open(2)` and to the mapping of a buffer mean here.
-fn refused(watch: Watch, source: io::Error) -> Error {
+/// The meaning of errors of `perf_event_open(2)` and of mapping a buffer.
+fn open_error(watch: WatchRange, source: io::Error) -> Error {
     let hint = match source.raw_os_error() {
         Some(nix::libc::ENOSPC | nix::libc::EBUSY) => {
             "no breakpoint register is free: a debugger or another perf has them"

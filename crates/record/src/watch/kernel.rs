@@ -1,21 +1,21 @@
-//! Where the running kernel and its per-CPU data are.
+//! Addresses of the running kernel and its per-CPU data.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 
-/// Where the running kernel is.
+/// The loaded address of the running kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Kernel {
+pub struct RunningKernel {
     /// Address of its first symbol, `_text`.
     pub text: u64,
 }
 
-/// Why it can't be told where things are.
+/// Why addresses of the kernel are unknown.
 #[derive(Debug, thiserror::Error)]
 pub enum KernelError {
     /// Symbols are hidden from others than root.
     #[error(
-        "/proc/kallsyms doesn't tell where the kernel is; be root, and see /proc/sys/kernel/kptr_restrict"
+        "/proc/kallsyms shows no addresses of the kernel; be root, and see /proc/sys/kernel/kptr_restrict"
     )]
     Hidden,
     /// A file of `/proc` can't be read.
@@ -31,7 +31,7 @@ pub enum KernelError {
     NotInImage(u64),
 }
 
-impl Kernel {
+impl RunningKernel {
     /// The kernel that runs.
     ///
     /// # Errors
@@ -40,22 +40,22 @@ impl Kernel {
         let path = "/proc/kallsyms";
         let text =
             std::fs::read_to_string(path).map_err(|source| KernelError::Unreadable { path, source })?;
-        first_symbol(&text).map(|text| Self { text }).ok_or(KernelError::Hidden)
+        parse_text_address(&text).map(|text| Self { text }).ok_or(KernelError::Hidden)
     }
 
     /// The build id of the kernel that runs, if it has one.
     #[must_use]
     pub fn build_id() -> Option<Vec<u8>> {
-        build_id(&std::fs::read("/sys/kernel/notes").ok()?)
+        parse_build_id(&std::fs::read("/sys/kernel/notes").ok()?)
     }
 
-    /// The run-time address of what is linked at an address, where `_text` is linked at another.
+    /// The loaded address of a linked one, by the linked address of `_text`.
     #[must_use]
-    pub fn moved(self, address: u64, linked_text: u64) -> u64 {
+    pub fn loaded_address(self, address: u64, linked_text: u64) -> u64 {
         address.wrapping_sub(linked_text).wrapping_add(self.text)
     }
 
-    /// What is added to the address of per-CPU data for some CPUs: `__per_cpu_offset`, an array at a run-time address, read
+    /// The offsets of per-CPU data for some CPUs: `__per_cpu_offset`, an array at a loaded address, read
     /// from `/proc/kcore`.
     ///
     /// # Errors
@@ -64,21 +64,23 @@ impl Kernel {
         let path = "/proc/kcore";
         let unreadable = |source| KernelError::Unreadable { path, source };
         let mut core = File::open(path).map_err(unreadable)?;
-        let places = cpus.iter().map(|cpu| array.wrapping_add(8 * u64::from(*cpu)));
-        places
-            .map(|place| word(&mut core, place).map_err(unreadable)?.ok_or(KernelError::NotInImage(place)))
+        let addresses = cpus.iter().map(|cpu| array.wrapping_add(8 * u64::from(*cpu)));
+        addresses
+            .map(|address| {
+                read_u64(&mut core, address).map_err(unreadable)?.ok_or(KernelError::NotInImage(address))
+            })
             .collect()
     }
 }
 
-/// The address of `_text`; zeros stand for what is hidden.
-fn first_symbol(text: &str) -> Option<u64> {
+/// The address of `_text`; zeros if it is hidden.
+fn parse_text_address(text: &str) -> Option<u64> {
     let line = text.lines().find(|line| line.ends_with(" _text"))?;
     u64::from_str_radix(line.split(' ').next()?, 16).ok().filter(|address| *address != 0)
 }
 
 /// The build id among ELF notes (`elf(5)`): sizes of name and content, type 3, the name GNU, the content.
-fn build_id(notes: &[u8]) -> Option<Vec<u8>> {
+fn parse_build_id(notes: &[u8]) -> Option<Vec<u8>> {
     let mut rest = notes;
     loop {
         let (head, behind) = rest.split_first_chunk::<12>()?;
@@ -92,24 +94,25 @@ fn build_id(notes: &[u8]) -> Option<Vec<u8>> {
     }
 }
 
-/// Eight bytes of memory at an address, by the segments of an ELF image of it (`elf(5)`); `None` if no segment holds them.
-fn word(core: &mut (impl Read + Seek), address: u64) -> io::Result<Option<u64>> {
-    let table = number(core, 32)?;
-    let [size, count] = [54, 56].map(|at| number(core, at).map(|word| word & 0xffff));
+/// Eight bytes of memory at an address, by the segments of an ELF image of it (`elf(5)`); `None` if no
+/// segment holds them.
+fn read_u64(core: &mut (impl Read + Seek), address: u64) -> io::Result<Option<u64>> {
+    let table = read_file_u64(core, 32)?;
+    let [size, count] = [54, 56].map(|at| read_file_u64(core, at).map(|word| word & 0xffff));
     let (size, count) = (size?, count?);
     for entry in (0..count).map(|nth| table.saturating_add(nth * size)) {
-        let is_load = number(core, entry)? & 0xffff_ffff == 1;
-        let [offset, begin, length] = [8, 16, 32].map(|at| number(core, entry + at));
+        let is_load = read_file_u64(core, entry)? & 0xffff_ffff == 1;
+        let [offset, begin, length] = [8, 16, 32].map(|at| read_file_u64(core, entry + at));
         let (offset, begin, length) = (offset?, begin?, length?);
         let inside = address.wrapping_sub(begin);
         if is_load && inside < length && length - inside >= 8 {
-            return number(core, offset.saturating_add(inside)).map(Some);
+            return read_file_u64(core, offset.saturating_add(inside)).map(Some);
         }
     }
     Ok(None)
 }
 
-fn number(core: &mut (impl Read + Seek), at: u64) -> io::Result<u64> {
+fn read_file_u64(core: &mut (impl Read + Seek), at: u64) -> io::Result<u64> {
     let mut bytes = [0; 8];
     core.seek(SeekFrom::Start(at))?;
     core.read_exact(&mut bytes)?;
@@ -122,14 +125,17 @@ mod tests {
     use std::io::Cursor;
 
     #[test]
-    fn the_first_symbol_tells_where_the_kernel_is() {
+    fn the_first_symbol_has_the_loaded_address() {
         let text =
             "0000000000000000 A fixed_percpu_data\nffffffff9e000000 T _text\nffffffff9e000000 T startup_64\n";
-        assert_eq!(first_symbol(text), Some(0xffff_ffff_9e00_0000));
-        assert_eq!(first_symbol("0000000000000000 T _text\n"), None, "hidden");
-        assert_eq!(first_symbol("ffffffff9e000000 T my_text\n"), None);
-        let kernel = Kernel { text: 0xffff_ffff_9e00_0000 };
-        assert_eq!(kernel.moved(0xffff_ffff_8120_0010, 0xffff_ffff_8100_0000), 0xffff_ffff_9e20_0010);
+        assert_eq!(parse_text_address(text), Some(0xffff_ffff_9e00_0000));
+        assert_eq!(parse_text_address("0000000000000000 T _text\n"), None, "hidden");
+        assert_eq!(parse_text_address("ffffffff9e000000 T my_text\n"), None);
+        let kernel = RunningKernel { text: 0xffff_ffff_9e00_0000 };
+        assert_eq!(
+            kernel.loaded_address(0xffff_ffff_8120_0010, 0xffff_ffff_8100_0000),
+            0xffff_ffff_9e20_0010
+        );
     }
 
     #[test]
@@ -143,9 +149,9 @@ mod tests {
             notes.extend(name);
             notes.extend(content);
         }
-        assert_eq!(build_id(&notes), Some(vec![7; 20]));
-        assert_eq!(build_id(&notes[..40]), None);
-        assert_eq!(build_id(&[0xff; 64]), None);
+        assert_eq!(parse_build_id(&notes), Some(vec![7; 20]));
+        assert_eq!(parse_build_id(&notes[..40]), None);
+        assert_eq!(parse_build_id(&[0xff; 64]), None);
     }
 
     /// An image with two segments, of which the first is a note.
@@ -168,9 +174,9 @@ mod tests {
     #[test]
     fn memory_is_read_by_the_segments_of_its_image() {
         let mut core = Cursor::new(image());
-        assert_eq!(word(&mut core, 0xffff_ffff_8000_0008).unwrap(), Some(9));
-        assert_eq!(word(&mut core, 0xffff_ffff_8000_0009).unwrap(), None, "its end is outside");
-        assert_eq!(word(&mut core, 8).unwrap(), None, "a note is no memory");
-        assert!(word(&mut Cursor::new(vec![0; 40]), 8).is_err());
+        assert_eq!(read_u64(&mut core, 0xffff_ffff_8000_0008).unwrap(), Some(9));
+        assert_eq!(read_u64(&mut core, 0xffff_ffff_8000_0009).unwrap(), None, "its end is outside");
+        assert_eq!(read_u64(&mut core, 8).unwrap(), None, "a note is no memory");
+        assert!(read_u64(&mut Cursor::new(vec![0; 40]), 8).is_err());
     }
 }

@@ -1,29 +1,30 @@
-//! What the text allows an order of members to do.
+//! Constraints of the text on an order of members.
 
-use super::chunk::{Chunks, Together};
+use super::chunk::{LineChunks, UnitReason};
 use crate::body::FixedPlace;
 use crate::join::Join;
-use crate::refusal::Refusal;
-use crate::scan::Literal;
+use crate::refusal::SourceRefusal;
+use crate::scan::ConditionLiteral;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Limits that the source text sets to an order. An order that keeps them can be written.
+/// Constraints of the source text on an order. An order that keeps them can be written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TextConstraints {
     /// One for each member, in declared order.
-    pub members: Vec<MemberPlace>,
-    /// What moves as a whole, in declared order.
+    pub members: Vec<MemberTextPosition>,
+    /// Units of members, in declared order.
     pub units: Vec<MemberUnit>,
-    /// Nests of conditions around units, outermost first; the first is empty. Units of equal ones can share an `#if` block.
-    pub guards: Vec<Vec<Literal>>,
-    /// What nothing passes, by zone: units that are alone in theirs, and lines that declare no member.
+    /// Nests of conditions around units, outermost first; the first is empty. Units of equal ones can share
+    /// an `#if` block.
+    pub guards: Vec<Vec<ConditionLiteral>>,
+    /// Lines that nothing passes, by zone: units that are alone in theirs, and lines that declare no member.
     barriers: BTreeMap<u32, FixedPlace>,
 }
 
 /// Where a member stands in the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MemberPlace {
+pub struct MemberTextPosition {
     /// Its name for a message, quoted.
     pub label: String,
     /// Index into [`TextConstraints::units`].
@@ -32,25 +33,26 @@ pub struct MemberPlace {
     pub guard: usize,
     /// Zones follow one another: no member comes before one of a smaller zone.
     pub zone: u32,
-    /// Why it can't move and nothing passes it, if so, and where that is said: its unit is alone in its zone.
+    /// Why it can't move and nothing passes it, if so, with the line that says so: its unit is alone in its
+    /// zone.
     pub fixed: Option<FixedPlace>,
     /// 1-based line of its declaration.
     pub line: u32,
 }
 
-/// Members whose text moves as a whole, see [`Together`].
+/// Members whose text moves as a whole, see [`UnitReason`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemberUnit {
     /// Declared indices.
     pub members: Range<usize>,
     /// 1-based line of its first declaration.
     pub line: u32,
-    /// What holds its members together.
-    pub together: Together,
+    /// Why its members are one unit.
+    pub unit_reason: UnitReason,
 }
 
 impl TextConstraints {
-    pub(super) fn of(join: &Join, chunks: &Chunks) -> Self {
+    pub(super) fn from_chunks(join: &Join, chunks: &LineChunks) -> Self {
         let mut found = Self {
             members: Vec::with_capacity(join.expected.len()),
             units: Vec::new(),
@@ -61,12 +63,14 @@ impl TextConstraints {
         let line = |member: usize| join.statement_of(member).map_or(0, |statement| statement.line);
         for (_, chunk) in chunks.units() {
             let literals = chunk.path.iter().flat_map(|block| join.body.arm_literals(*block, 0));
-            let guard = *numbers.entry(literals.collect()).or_insert_with_key(|conditions: &Vec<Literal>| {
-                found.guards.push(conditions.clone());
-                found.guards.len() - 1
-            });
+            let guard = *numbers.entry(literals.collect()).or_insert_with_key(
+                |conditions: &Vec<ConditionLiteral>| {
+                    found.guards.push(conditions.clone());
+                    found.guards.len() - 1
+                },
+            );
             for member in chunk.members.clone() {
-                found.members.push(MemberPlace {
+                found.members.push(MemberTextPosition {
                     label: join.expected.get(member).map_or_else(String::new, |found| found.label()),
                     unit: found.units.len(),
                     guard,
@@ -75,8 +79,8 @@ impl TextConstraints {
                     line: line(member),
                 });
             }
-            let (members, together) = (chunk.members.clone(), chunk.together);
-            found.units.push(MemberUnit { line: line(members.start), members, together });
+            let (members, together) = (chunk.members.clone(), chunk.unit_reason);
+            found.units.push(MemberUnit { line: line(members.start), members, unit_reason: together });
         }
         let fixed = chunks.list.iter().filter_map(|chunk| Some((chunk.zone, chunk.fixed.clone()?)));
         found.barriers = fixed.collect();
@@ -85,37 +89,43 @@ impl TextConstraints {
 
     /// Checks an order as [`Join::reorder`] takes it.
     /// Fails with the first limit it breaks.
-    pub fn check(&self, order: &[usize]) -> Result<(), Refusal> {
+    pub fn check(&self, order: &[usize]) -> Result<(), SourceRefusal> {
         let mut sorted = order.to_vec();
         sorted.sort_unstable();
         if !sorted.iter().copied().eq(0..self.members.len()) {
-            return Err(Refusal::NotAPermutation(order.len(), self.members.len()));
+            return Err(SourceRefusal::NotAPermutation(order.len(), self.members.len()));
         }
         self.check_units(order)?;
         self.check_zones(order)
     }
 
     /// Members of a unit follow one another as declared.
-    fn check_units(&self, order: &[usize]) -> Result<(), Refusal> {
+    fn check_units(&self, order: &[usize]) -> Result<(), SourceRefusal> {
         for (at, member) in order.iter().enumerate() {
             let unit = self.members.get(*member).and_then(|member| self.units.get(member.unit));
             let Some(unit) = unit else { continue };
             if member + 1 != unit.members.end && order.get(at + 1) != Some(&(member + 1)) {
                 let members = self.members.get(unit.members.clone()).unwrap_or_default();
                 let labels: Vec<&str> = members.iter().map(|member| member.label.as_str()).collect();
-                return Err(Refusal::SplitsUnit(labels.join(", "), unit.line, unit.together.reason()));
+                return Err(SourceRefusal::SplitsUnit(
+                    labels.join(", "),
+                    unit.line,
+                    unit.unit_reason.reason(),
+                ));
             }
         }
         Ok(())
     }
 
     /// Zones ascend.
-    fn check_zones(&self, order: &[usize]) -> Result<(), Refusal> {
+    fn check_zones(&self, order: &[usize]) -> Result<(), SourceRefusal> {
         let members = order.iter().filter_map(|member| self.members.get(*member));
-        let mut highest: Option<&MemberPlace> = None;
+        let mut highest: Option<&MemberTextPosition> = None;
         for member in members {
             match highest {
-                Some(before) if before.zone > member.zone => return Err(self.crossing(before, member)),
+                Some(before) if before.zone > member.zone => {
+                    return Err(self.crossing_refusal(before, member));
+                }
                 _ => highest = Some(member),
             }
         }
@@ -123,12 +133,12 @@ impl TextConstraints {
     }
 
     /// `early` comes before `late` in the order, but is of a later zone.
-    fn crossing(&self, early: &MemberPlace, late: &MemberPlace) -> Refusal {
+    fn crossing_refusal(&self, early: &MemberTextPosition, late: &MemberTextPosition) -> SourceRefusal {
         let mover = if early.fixed.is_some() { late } else { early };
         let mut between = self.barriers.range(late.zone..=early.zone);
         let barrier = between.find(|(zone, _)| **zone != mover.zone || mover.fixed.is_some());
         let barrier = barrier.map(|(_, fixed)| fixed);
-        Refusal::CrossesBarrier {
+        SourceRefusal::CrossesBarrier {
             member: mover.label.clone(),
             line: mover.line,
             barrier: barrier.map_or(0, |fixed| fixed.line),

@@ -1,12 +1,12 @@
 //! Chunks in their new order.
 
-use super::chunk::{Chunks, Role};
-use crate::body::{Body, names_cacheline};
+use super::chunk::{ChunkRole, LineChunks};
+use crate::body::{StructBody, names_cacheline};
 use crate::join::Join;
 
 /// Chunks in the order they are written, and which of them have moved.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Sequence {
+pub(super) struct ChunkSequence {
     /// Chunk indices.
     pub(super) items: Vec<usize>,
     /// By chunk index.
@@ -18,25 +18,26 @@ pub(super) struct Sequence {
 }
 
 /// Puts chunks in the order their members are wanted in. The order keeps the constraints.
-pub(super) fn arrange(join: &Join, chunks: &Chunks, order: &[usize]) -> Sequence {
+pub(super) fn order_chunks(join: &Join, chunks: &LineChunks, order: &[usize]) -> ChunkSequence {
     // Units in wanted order.
     let firsts =
         order.iter().filter_map(|member| chunks.units().find(|(_, unit)| unit.members.start == *member));
     let units: Vec<usize> = firsts.map(|(index, _)| index).collect();
-    let sequence = Sequence { moved: moved(chunks, &units), ..Sequence::default() };
-    let mut placer = Placer { body: join.body, chunks, sequence };
+    let sequence = ChunkSequence { moved: find_moved(chunks, &units), ..ChunkSequence::default() };
+    let mut placer = ChunkPlacer { body: join.body, chunks, sequence };
     placer.place_units(&units);
-    placer.place_the_rest();
-    placer.judge_layout_comments();
+    placer.place_other_chunks();
+    placer.drop_stale_layout_comments();
     placer.sequence
 }
 
-/// Which chunks move: units outside a heaviest ascending subsequence, weighed by lines, and what follows them.
-fn moved(chunks: &Chunks, units: &[usize]) -> Vec<bool> {
+/// Which chunks move: units outside a heaviest ascending subsequence, weighed by lines, and what follows
+/// them.
+fn find_moved(chunks: &LineChunks, units: &[usize]) -> Vec<bool> {
     let kept = heaviest_ascending(units, |unit| chunks.get(unit).map_or(0, |chunk| chunk.lines.len()));
     let has_moved = |unit: usize| units.contains(&unit) && !kept.contains(&unit);
     let moved = chunks.list.iter().enumerate().map(|(index, chunk)| match chunk.role {
-        Role::Follow(unit) => has_moved(unit),
+        ChunkRole::FollowUnit(unit) => has_moved(unit),
         _ => has_moved(index),
     });
     moved.collect()
@@ -66,17 +67,17 @@ fn heaviest_ascending(items: &[usize], weight: impl Fn(usize) -> usize) -> Vec<u
     kept
 }
 
-struct Placer<'c, 'b, 's, 't> {
-    body: &'b Body<'s, 't>,
-    chunks: &'c Chunks,
-    sequence: Sequence,
+struct ChunkPlacer<'c, 'b, 's, 't> {
+    body: &'b StructBody<'s, 't>,
+    chunks: &'c LineChunks,
+    sequence: ChunkSequence,
 }
 
-impl Placer<'_, '_, '_, '_> {
+impl ChunkPlacer<'_, '_, '_, '_> {
     /// Units and what follows them, with barriers between their zones.
     fn place_units(&mut self, units: &[usize]) {
         let all = self.chunks.list.iter().enumerate();
-        let barriers = all.clone().filter(|(_, chunk)| chunk.role == Role::Barrier);
+        let barriers = all.clone().filter(|(_, chunk)| chunk.role == ChunkRole::Barrier);
         let mut barriers = barriers.map(|(index, _)| index).peekable();
         let zone = |index: usize| self.chunks.get(index).map_or(0, |chunk| chunk.zone);
         for unit in units {
@@ -84,39 +85,40 @@ impl Placer<'_, '_, '_, '_> {
                 self.sequence.items.push(barrier);
             }
             self.sequence.items.push(*unit);
-            let followers = all.clone().filter(|(_, chunk)| chunk.role == Role::Follow(*unit));
+            let followers = all.clone().filter(|(_, chunk)| chunk.role == ChunkRole::FollowUnit(*unit));
             self.sequence.items.extend(followers.map(|(index, _)| index));
         }
         self.sequence.items.extend(barriers);
     }
 
-    /// Comments, inactive blocks and comments about the layout, each between its old neighbours as far as they stayed.
-    fn place_the_rest(&mut self) {
+    /// Comments, inactive blocks and comments about the layout, each between its old neighbours as far as
+    /// they stayed.
+    fn place_other_chunks(&mut self) {
         for (index, chunk) in self.chunks.list.iter().enumerate() {
-            if matches!(chunk.role, Role::Stay | Role::Idle | Role::Layout) {
-                let at = self.place_for(index, chunk.path.len());
+            if matches!(chunk.role, ChunkRole::Stay | ChunkRole::Inactive | ChunkRole::Layout) {
+                let at = self.find_position(index, chunk.path.len());
                 self.sequence.items.insert(at, index);
             }
         }
     }
 
-    fn place_for(&mut self, index: usize, depth: usize) -> usize {
+    fn find_position(&mut self, index: usize, depth: usize) -> usize {
         let scope = self.scope(index);
         let is_placed = |other: &usize| self.sequence.items.contains(other);
         let is_anchor = |other: &usize| is_placed(other) && self.sequence.moved.get(*other) == Some(&false);
         if let Some(next) = (index + 1..scope.end).find(is_anchor) {
-            return self.ahead_of(next, depth);
+            return self.position_ahead(next, depth);
         }
         if let Some(before) = (scope.start..index).rev().find(is_anchor) {
-            return self.behind(before, depth);
+            return self.position_behind(before, depth);
         }
         // All of its block has moved: it goes with what was before it, else behind it.
         self.sequence.moved[index] = true;
         let is_placed = |other: &usize| self.sequence.items.contains(other);
         let before = (scope.start..index).rev().find(is_placed);
         match (before, (index + 1..scope.end).find(is_placed)) {
-            (Some(before), _) => self.behind(before, depth),
-            (None, Some(next)) => self.ahead_of(next, depth),
+            (Some(before), _) => self.position_behind(before, depth),
+            (None, Some(next)) => self.position_ahead(next, depth),
             (None, None) => self.sequence.items.len(),
         }
     }
@@ -138,7 +140,7 @@ impl Placer<'_, '_, '_, '_> {
     }
 
     /// The place before a chunk, and before those that share its block at this depth.
-    fn ahead_of(&self, next: usize, depth: usize) -> usize {
+    fn position_ahead(&self, next: usize, depth: usize) -> usize {
         let mut at = self.position(next);
         while at > 0 && self.share_block(self.sequence.items[at - 1], next, depth) {
             at -= 1;
@@ -147,11 +149,11 @@ impl Placer<'_, '_, '_, '_> {
     }
 
     /// The place behind a chunk, its followers, and those that share its block at this depth.
-    fn behind(&self, before: usize, depth: usize) -> usize {
+    fn position_behind(&self, before: usize, depth: usize) -> usize {
         let mut at = self.position(before) + 1;
         while let Some(item) = self.sequence.items.get(at) {
             let chunk = self.chunks.get(*item);
-            let follows = chunk.is_some_and(|chunk| matches!(chunk.role, Role::Follow(_)));
+            let follows = chunk.is_some_and(|chunk| matches!(chunk.role, ChunkRole::FollowUnit(_)));
             if !follows && !self.share_block(*item, before, depth) {
                 break;
             }
@@ -161,21 +163,21 @@ impl Placer<'_, '_, '_, '_> {
     }
 
     /// Whether two chunks will stand under one `#if` at a depth: those that stayed keep their own.
-    fn share_block(&self, one: usize, other: usize, depth: usize) -> bool {
+    fn share_block(&self, left: usize, right: usize, depth: usize) -> bool {
         let block = |index: usize| self.chunks.get(index)?.path.get(depth).copied();
-        let (Some(first), Some(second)) = (block(one), block(other)) else { return false };
+        let (Some(first), Some(second)) = (block(left), block(right)) else { return false };
         let has_moved = |index: usize| self.sequence.moved.get(index) == Some(&true);
-        let can_join = has_moved(one) || has_moved(other);
+        let can_join = has_moved(left) || has_moved(right);
         first == second || (can_join && self.body.arm_literals(first, 0) == self.body.arm_literals(second, 0))
     }
 
     /// Drops comments about the layout whose neighbours have changed.
-    fn judge_layout_comments(&mut self) {
+    fn drop_stale_layout_comments(&mut self) {
         let items = std::mem::take(&mut self.sequence.items);
         let declared: Vec<usize> = (0..self.chunks.list.len()).collect();
         for item in &items {
             let chunk = self.chunks.get(*item);
-            let Some(chunk) = chunk.filter(|chunk| chunk.role == Role::Layout) else { continue };
+            let Some(chunk) = chunk.filter(|chunk| chunk.role == ChunkRole::Layout) else { continue };
             let numbers = names_cacheline(self.body.lines_text(&chunk.lines));
             let same_neighbours = self.neighbours(&items, *item) == self.neighbours(&declared, *item);
             let same_before = self.units_before(&items, *item) == self.units_before(&declared, *item);

@@ -26,7 +26,7 @@ const TYPE_WORDS: &str = "\
 const QUALIFIERS: &str = "const volatile restrict __const __volatile__ __volatile register static _Atomic";
 
 fn is_among(words: &str, word: &[u8]) -> bool {
-    words.split(' ').any(|one| one.as_bytes() == word)
+    words.split(' ').any(|entry| entry.as_bytes() == word)
 }
 
 /// Whether a word is an attribute that takes no arguments.

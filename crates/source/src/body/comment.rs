@@ -1,4 +1,4 @@
-//! What comments say.
+//! Comments about the layout, and comments of kernel-doc.
 
 /// Most words a comment about the layout itself has.
 const LAYOUT_WORDS: usize = 12;
@@ -15,8 +15,8 @@ pub(crate) fn words(comment: &[u8]) -> Vec<String> {
     text.split(is_gap).filter(|word| !word.is_empty()).map(str::to_owned).collect()
 }
 
-/// Whether a comment says where a hole or cacheline is and nothing else, as `/* 3 bytes hole, try to pack */` or
-/// `/* --- cacheline 1 boundary (64 bytes) --- */`.
+/// Whether a comment says where a hole or cacheline is and nothing else, as `/* 3 bytes hole, try to pack */`
+/// or `/* --- cacheline 1 boundary (64 bytes) --- */`.
 pub(crate) fn is_layout_comment(comment: &[u8]) -> bool {
     let words = words(comment);
     let has_number = words.iter().any(|word| is_number(word));
@@ -42,7 +42,8 @@ fn is_number(word: &str) -> bool {
     word.starts_with(|c: char| c.is_ascii_digit())
 }
 
-/// Whether a comment switches between documented and undocumented members (Documentation/doc-guide/kernel-doc.rst).
+/// Whether a comment switches between documented and undocumented members
+/// (Documentation/doc-guide/kernel-doc.rst).
 pub(crate) fn is_section(comment: &[u8]) -> bool {
     let inner = String::from_utf8_lossy(comment);
     let inner = inner.trim_start_matches(['/', '*', ' ', '\t']);

@@ -1,19 +1,19 @@
 //! A body's tokens cut into statements, comments and preprocessor lines.
 
 use super::{attribute, macros};
-use crate::refusal::Refusal;
+use crate::refusal::SourceRefusal;
 use crate::scan::{Directive, SourceText, TokenKind};
 use std::ops::Range;
 
 /// One element, by token index.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Element {
+pub(crate) enum BodyElement {
     Statement { tokens: Range<usize>, is_tangled: bool },
     Comment(usize),
     Directive(usize),
 }
 
-impl Element {
+impl BodyElement {
     pub(crate) fn tokens(&self) -> Range<usize> {
         match self {
             Self::Statement { tokens, .. } => tokens.clone(),
@@ -23,23 +23,26 @@ impl Element {
 }
 
 /// Cuts the tokens between a body's braces into elements.
-pub(crate) fn split(source: &SourceText, tokens: Range<usize>) -> Result<Vec<Element>, Refusal> {
-    let mut splitter = Splitter { source, at: tokens.start, end: tokens.end, elements: Vec::new() };
+pub(crate) fn split_elements(
+    source: &SourceText,
+    tokens: Range<usize>,
+) -> Result<Vec<BodyElement>, SourceRefusal> {
+    let mut splitter = ElementSplitter { source, at: tokens.start, end: tokens.end, elements: Vec::new() };
     while splitter.at < splitter.end {
         splitter.element()?;
     }
     Ok(splitter.elements)
 }
 
-struct Splitter<'s, 't> {
+struct ElementSplitter<'s, 't> {
     source: &'s SourceText<'t>,
     at: usize,
     end: usize,
-    elements: Vec<Element>,
+    elements: Vec<BodyElement>,
 }
 
 /// A statement being read.
-struct Open {
+struct OpenStatement {
     first: usize,
     /// Behind its last token so far.
     end: usize,
@@ -49,31 +52,37 @@ struct Open {
     after_semicolon: bool,
 }
 
-impl Splitter<'_, '_> {
-    fn element(&mut self) -> Result<(), Refusal> {
+impl ElementSplitter<'_, '_> {
+    fn element(&mut self) -> Result<(), SourceRefusal> {
         match self.source.kind(self.at) {
-            Some(TokenKind::Comment) => self.elements.push(Element::Comment(self.at)),
-            Some(TokenKind::Directive) => self.elements.push(Element::Directive(self.at)),
+            Some(TokenKind::Comment) => self.elements.push(BodyElement::Comment(self.at)),
+            Some(TokenKind::Directive) => self.elements.push(BodyElement::Directive(self.at)),
             _ => return self.statement(),
         }
         self.at += 1;
         Ok(())
     }
 
-    fn statement(&mut self) -> Result<(), Refusal> {
-        let mut open =
-            Open { first: self.at, end: self.at, depth: 0, is_tangled: false, after_semicolon: false };
+    fn statement(&mut self) -> Result<(), SourceRefusal> {
+        let mut open = OpenStatement {
+            first: self.at,
+            end: self.at,
+            depth: 0,
+            is_tangled: false,
+            after_semicolon: false,
+        };
         while self.at < self.end && !(open.depth == 0 && (open.after_semicolon || self.is_whole_macro(&open)))
         {
             self.advance(&mut open)?;
         }
         // Comments behind its last token are elements of their own.
         self.at = open.end;
-        self.elements.push(Element::Statement { tokens: open.first..open.end, is_tangled: open.is_tangled });
+        self.elements
+            .push(BodyElement::Statement { tokens: open.first..open.end, is_tangled: open.is_tangled });
         Ok(())
     }
 
-    fn advance(&mut self, open: &mut Open) -> Result<(), Refusal> {
+    fn advance(&mut self, open: &mut OpenStatement) -> Result<(), SourceRefusal> {
         match self.source.kind(self.at) {
             Some(TokenKind::Comment) => {
                 self.at += 1;
@@ -96,7 +105,7 @@ impl Splitter<'_, '_> {
     }
 
     /// Goes to a group's closing bracket; preprocessor lines inside may reach beyond it.
-    fn group(&mut self, open: &mut Open) -> Result<(), Refusal> {
+    fn group(&mut self, open: &mut OpenStatement) -> Result<(), SourceRefusal> {
         let close = self.source.partner(self.at).filter(|close| (self.at..self.end).contains(close));
         let close = close.ok_or_else(|| self.unbalanced(self.at))?;
         let before = (open.depth, open.first);
@@ -110,15 +119,16 @@ impl Splitter<'_, '_> {
         Ok(())
     }
 
-    /// Follows a preprocessor line inside a statement. The end of an arm opened before it draws the whole block into it.
-    fn conditional(&mut self, open: &mut Open, index: usize) -> Result<(), Refusal> {
+    /// Follows a preprocessor line inside a statement. The end of an arm opened before it draws the whole
+    /// block into it.
+    fn conditional(&mut self, open: &mut OpenStatement, index: usize) -> Result<(), SourceRefusal> {
         match self.source.directive(index) {
             Some(Directive::If(_)) => open.depth += 1,
             Some(Directive::Elif(_) | Directive::Else) if open.depth == 0 => {
-                open.first = self.absorb(index)?;
+                open.first = self.take_back_block(index)?;
                 open.depth = 1;
             }
-            Some(Directive::Endif) if open.depth == 0 => open.first = self.absorb(index)?,
+            Some(Directive::Endif) if open.depth == 0 => open.first = self.take_back_block(index)?,
             Some(Directive::Endif) => open.depth -= 1,
             _ => {}
         }
@@ -126,10 +136,10 @@ impl Splitter<'_, '_> {
     }
 
     /// Takes back elements up to the `#if` of the innermost block; gives its token.
-    fn absorb(&mut self, index: usize) -> Result<usize, Refusal> {
+    fn take_back_block(&mut self, index: usize) -> Result<usize, SourceRefusal> {
         let mut depth = 0usize;
         while let Some(element) = self.elements.pop() {
-            let Element::Directive(token) = element else { continue };
+            let BodyElement::Directive(token) = element else { continue };
             match self.source.directive(token) {
                 Some(Directive::Endif) => depth += 1,
                 Some(Directive::If(_)) if depth == 0 => return Ok(token),
@@ -140,12 +150,12 @@ impl Splitter<'_, '_> {
         Err(self.unbalanced(index))
     }
 
-    fn unbalanced(&self, token: usize) -> Refusal {
-        Refusal::Unbalanced(self.source.line_of(token))
+    fn unbalanced(&self, token: usize) -> SourceRefusal {
+        SourceRefusal::Unbalanced(self.source.line_of(token))
     }
 
     /// Whether what was read is a macro that needs no semicolon, as `randomized_struct_fields_start`.
-    fn is_whole_macro(&self, open: &Open) -> bool {
+    fn is_whole_macro(&self, open: &OpenStatement) -> bool {
         let Some(word) = self.source.word(open.first).filter(|_| !open.is_tangled) else { return false };
         match open.end - open.first {
             0 => false,
@@ -155,12 +165,12 @@ impl Splitter<'_, '_> {
         }
     }
 
-    fn next(&self, open: &Open) -> usize {
+    fn next(&self, open: &OpenStatement) -> usize {
         self.source.skip_silent(open.end, self.end)
     }
 
     /// Whether nothing follows, or a word on a later line that isn't indented as a continuation.
-    fn ends_here(&self, open: &Open) -> bool {
+    fn ends_here(&self, open: &OpenStatement) -> bool {
         let next = self.next(open);
         let lines = self.source.lines();
         let column = |token: usize| lines.column(self.source.bytes(), self.source.start(token));
@@ -171,7 +181,7 @@ impl Splitter<'_, '_> {
     }
 
     /// Whether the statement so far is `word(…)`.
-    fn is_call(&self, open: &Open) -> bool {
+    fn is_call(&self, open: &OpenStatement) -> bool {
         let bracket = self.source.skip_silent(open.first + 1, open.end);
         let close = self.source.partner(bracket);
         self.source.is_punct(bracket, b'(') && close == Some(open.end - 1)

@@ -1,16 +1,17 @@
 //! Macros that stand where a declaration does, and what they declare.
 //!
-//! Their definitions: include/linux/{types,stddef,hashtable,kfifo,cache,compiler_types,ethtool,phy,overflow}.h,
-//! include/uapi/linux/stddef.h, include/net/{snmp,ip_tunnels}.h, include/linux/netdevice.h. `kernel-doc` expands the
-//! same ones (scripts/kernel-doc, scripts/lib/kdoc).
+//! Their definitions:
+//! include/linux/{types,stddef,hashtable,kfifo,cache,compiler_types,ethtool,phy,overflow}.h,
+//! include/uapi/linux/stddef.h, include/net/{snmp,ip_tunnels}.h, include/linux/netdevice.h. `kernel-doc`
+//! expands the same ones (scripts/kernel-doc, scripts/lib/kdoc).
 
-use super::statement::{Declarator, Declares, MemberShape};
+use super::statement::{Declarator, DeclaredMembers, MemberShape};
 
 /// Macros used without arguments and without a semicolon.
 pub(crate) const BARE: &[&[u8]] = &[b"randomized_struct_fields_start", b"randomized_struct_fields_end"];
 
-/// What `name(arguments)` declares; each argument is given by its last word.
-pub(crate) fn call(name: &[u8], arguments: &[&[u8]]) -> Declares {
+/// The members of `name(arguments)`; each argument is given by its last word.
+pub(crate) fn declared_by_call(name: &[u8], arguments: &[&[u8]]) -> DeclaredMembers {
     let first = arguments.first().copied().unwrap_or_default();
     let named = |index: usize| {
         let name = arguments.get(index).filter(|name| !name.is_empty());
@@ -49,10 +50,10 @@ pub(crate) fn call(name: &[u8], arguments: &[&[u8]]) -> Declares {
         }
         _ => Vec::new(),
     };
-    if members.is_empty() { Declares::Unknown } else { Declares::Members(members) }
+    if members.is_empty() { DeclaredMembers::Unknown } else { DeclaredMembers::Members(members) }
 }
 
-/// What a lone word declares.
-pub(crate) fn bare(name: &[u8]) -> Declares {
-    if BARE.contains(&name) { Declares::Nothing } else { Declares::Unknown }
+/// The members of a lone word.
+pub(crate) fn declared_by_word(name: &[u8]) -> DeclaredMembers {
+    if BARE.contains(&name) { DeclaredMembers::Nothing } else { DeclaredMembers::Unknown }
 }

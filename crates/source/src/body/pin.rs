@@ -2,12 +2,12 @@
 
 use super::attribute::is_tag_keyword;
 use super::comment::words;
-use super::statement::{FixedPlace, MemberShape, Piece, PieceKind, Statement};
+use super::statement::{BodyPiece, FixedPlace, MemberShape, PieceKind, Statement};
 use crate::definition::lossy;
 use crate::scan::{SourceText, TokenKind};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Words that make a wish a rule.
+/// Words that make a rule of a comment.
 const RULES: &str = "must has have needs need keep always should shall leave";
 
 /// Words for a place that a rule can name.
@@ -27,11 +27,11 @@ const PHRASES: &str = "\
     add fields below, nothing after this";
 
 /// Words around a rule that a message shows.
-const SHOWN: usize = 4;
+const CONTEXT_WORDS: usize = 4;
 
 /// How many members a rule is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Reach {
+enum RuleReach {
     /// This many, from its own on.
     Count(usize),
     /// All up to the next blank line or comment.
@@ -39,29 +39,34 @@ enum Reach {
 }
 
 /// Pins statements whose comments or shape fix their place.
-pub(crate) fn find_pins(source: &SourceText, statements: &mut [Statement], pieces: &[Piece]) {
-    let mut ruled = by_comments(source, statements.len(), pieces);
-    let mut below = below_last(source, pieces);
-    let users = users(source, statements);
+pub(crate) fn find_pins(source: &SourceText, statements: &mut [Statement], pieces: &[BodyPiece]) {
+    let mut ruled = find_comment_pins(source, statements.len(), pieces);
+    let mut below = find_pin_below_last(source, pieces);
+    let users = index_words(source, statements);
     let last = statements.len();
     for (number, statement) in (1..).zip(statements) {
-        let pin = ruled.remove(&(number - 1)).or_else(|| inner(source, statement));
+        let pin = ruled.remove(&(number - 1)).or_else(|| find_inner_pin(source, statement));
         let pin = pin.or_else(|| below.take_if(|_| number == last));
-        statement.pin = pin.or_else(|| shape(statement)).or_else(|| used(source, statement, &users));
+        statement.pin =
+            pin.or_else(|| find_shape_pin(statement)).or_else(|| find_use_pin(source, statement, &users));
     }
 }
 
-/// What comments say of their own statements, and of those behind that they are about too.
-fn by_comments(source: &SourceText, statements: usize, pieces: &[Piece]) -> BTreeMap<usize, FixedPlace> {
+/// Pins by comments on their own statements, and on those behind that they are about too.
+fn find_comment_pins(
+    source: &SourceText,
+    statements: usize,
+    pieces: &[BodyPiece],
+) -> BTreeMap<usize, FixedPlace> {
     let mut found = BTreeMap::new();
     for (index, piece) in pieces.iter().enumerate() {
         let PieceKind::Statements(own) = &piece.kind else { continue };
-        let rule = piece.comments.iter().find_map(|token| rule(source, *token));
+        let rule = piece.comments.iter().find_map(|token| parse_rule(source, *token));
         let Some((pin, reach)) = rule else { continue };
         let next = own.last().map_or(0, |last| last + 1);
         let more: Vec<usize> = match reach {
-            Reach::Count(count) => (next..statements).take(count.saturating_sub(own.len())).collect(),
-            Reach::Paragraph => {
+            RuleReach::Count(count) => (next..statements).take(count.saturating_sub(own.len())).collect(),
+            RuleReach::Paragraph => {
                 let below = pieces[index + 1..].iter();
                 let below =
                     below.take_while(|piece| piece.blank_before == 0 && !begins_with_comment(source, piece));
@@ -80,30 +85,33 @@ fn by_comments(source: &SourceText, statements: usize, pieces: &[Piece]) -> BTre
 }
 
 /// Whether the first line of a piece is a comment of its own.
-fn begins_with_comment(source: &SourceText, piece: &Piece) -> bool {
+fn begins_with_comment(source: &SourceText, piece: &BodyPiece) -> bool {
     piece.comments.first().is_some_and(|comment| {
         let start = source.start(*comment);
         source.lines().index(start) == piece.lines.start && source.begins_line(start)
     })
 }
 
-/// What a comment inside an unnamed struct or union says: its members are the outer struct's.
-fn inner(source: &SourceText, statement: &Statement) -> Option<FixedPlace> {
+/// The pin by a comment inside an unnamed struct or union: its members are the outer struct's.
+fn find_inner_pin(source: &SourceText, statement: &Statement) -> Option<FixedPlace> {
     let mut declarators = statement.declarators().iter();
     declarators.find(|member| member.name.is_none() && member.shape == MemberShape::Aggregate)?;
     let mut comments = statement.tokens.clone().filter(|at| source.kind(*at) == Some(TokenKind::Comment));
-    comments.find_map(|comment| rule(source, comment)).map(|(pin, _)| pin)
+    comments.find_map(|comment| parse_rule(source, comment)).map(|(pin, _)| pin)
 }
 
-/// What a comment below the last statement says of it, such as `/* Do not put anything below here! */`.
-fn below_last(source: &SourceText, pieces: &[Piece]) -> Option<FixedPlace> {
-    let is_statement = |piece: &&Piece| matches!(piece.kind, PieceKind::Statements(_));
-    let behind: Vec<&Piece> = pieces.iter().rev().take_while(|piece| !is_statement(piece)).collect();
+/// The pin by a comment below the last statement, such as `/* Do not put anything below here! */`.
+fn find_pin_below_last(source: &SourceText, pieces: &[BodyPiece]) -> Option<FixedPlace> {
+    let is_statement = |piece: &&BodyPiece| matches!(piece.kind, PieceKind::Statements(_));
+    let behind: Vec<&BodyPiece> = pieces.iter().rev().take_while(|piece| !is_statement(piece)).collect();
     let comments = behind.into_iter().rev().filter(|piece| piece.kind == PieceKind::Comment);
-    comments.flat_map(|piece| &piece.comments).find_map(|comment| rule(source, *comment)).map(|(pin, _)| pin)
+    comments
+        .flat_map(|piece| &piece.comments)
+        .find_map(|comment| parse_rule(source, *comment))
+        .map(|(pin, _)| pin)
 }
 
-fn shape(statement: &Statement) -> Option<FixedPlace> {
+fn find_shape_pin(statement: &Statement) -> Option<FixedPlace> {
     let reason = statement.declarators().iter().find_map(|member| match member.shape {
         MemberShape::Flexible => Some("an array without length keeps its place"),
         MemberShape::Marker => Some("it marks a place"),
@@ -113,10 +121,10 @@ fn shape(statement: &Statement) -> Option<FixedPlace> {
 }
 
 /// Which statements have a word, for each.
-type Users<'t> = BTreeMap<&'t [u8], BTreeSet<u32>>;
+type WordUsers<'t> = BTreeMap<&'t [u8], BTreeSet<u32>>;
 
-fn users<'t>(source: &SourceText<'t>, statements: &[Statement]) -> Users<'t> {
-    let mut users = Users::new();
+fn index_words<'t>(source: &SourceText<'t>, statements: &[Statement]) -> WordUsers<'t> {
+    let mut users = WordUsers::new();
     for (number, statement) in (0..).zip(statements) {
         for word in statement.tokens.clone().filter_map(|token| source.word(token)) {
             users.entry(word).or_default().insert(number);
@@ -125,8 +133,9 @@ fn users<'t>(source: &SourceText<'t>, statements: &[Statement]) -> Users<'t> {
     users
 }
 
-/// A declaration stays if it defines a type or constant that another one of the body names: that one must stay behind.
-fn used(source: &SourceText, statement: &Statement, users: &Users<'_>) -> Option<FixedPlace> {
+/// A declaration stays if it defines a type or constant that another one of the body names: that one must
+/// stay behind.
+fn find_use_pin(source: &SourceText, statement: &Statement, users: &WordUsers<'_>) -> Option<FixedPlace> {
     let mut defined = defined_names(source, statement.tokens.clone()).into_iter();
     let name = defined.find(|name| users.get(name).is_some_and(|users| users.len() > 1))?;
     let reason = format!("other declarations use `{}`, which it defines", lossy(name));
@@ -155,42 +164,45 @@ fn defined_names<'t>(source: &SourceText<'t>, tokens: std::ops::Range<usize>) ->
 }
 
 /// The rule a comment states, and how far it reaches.
-fn rule(source: &SourceText, comment: usize) -> Option<(FixedPlace, Reach)> {
+fn parse_rule(source: &SourceText, comment: usize) -> Option<(FixedPlace, RuleReach)> {
     let words = words(source.text(comment));
-    let place = place(&words);
-    let at = place.or_else(|| PHRASES.split(", ").find_map(|phrase| find(&words, phrase)))?;
-    let reach = match place.and_then(|at| counted(words.get(at + 1)?)) {
-        Some(count) => Reach::Count(count),
-        None if words.iter().any(|word| is_among("these fields members elements", word)) => Reach::Paragraph,
-        None => Reach::Count(1),
+    let place = find_place_word(&words);
+    let at = place.or_else(|| PHRASES.split(", ").find_map(|phrase| find_phrase(&words, phrase)))?;
+    let reach = match place.and_then(|at| parse_count(words.get(at + 1)?)) {
+        Some(count) => RuleReach::Count(count),
+        None if words.iter().any(|word| is_among("these fields members elements", word)) => {
+            RuleReach::Paragraph
+        }
+        None => RuleReach::Count(1),
     };
-    let shown = words.get(at.saturating_sub(SHOWN)..words.len().min(at + SHOWN));
+    let shown = words.get(at.saturating_sub(CONTEXT_WORDS)..words.len().min(at + CONTEXT_WORDS));
     let reason = format!("its comment says \"{}\"", shown.unwrap_or_default().join(" "));
     let line = source.line_of(comment);
     Some((FixedPlace { line, reason }, reach))
 }
 
-fn counted(word: &str) -> Option<usize> {
+fn parse_count(word: &str) -> Option<usize> {
     let numbers = [(2, "two 2"), (3, "three 3"), (4, "four 4")];
     numbers.into_iter().find(|(_, names)| is_among(names, word)).map(|(number, _)| number)
 }
 
 fn is_among(words: &str, word: &str) -> bool {
-    words.split(' ').any(|one| one == word)
+    words.split(' ').any(|entry| entry == word)
 }
 
 /// Index of a word for a place that a rule word governs.
-fn place(words: &[String]) -> Option<usize> {
+fn find_place_word(words: &[String]) -> Option<usize> {
     (0..words.len()).find(|at| {
         let is_place = is_among(PLACES, &words[*at]);
         // The words before it lead back to a rule word.
         let rule = || words[..*at].iter().rev().find(|word| !is_among(LINKS, word));
-        is_place && rule().is_some_and(|word| is_among(RULES, word)) && !is_of_something(words, *at)
+        is_place && rule().is_some_and(|word| is_among(RULES, word)) && !is_other_place(words, *at)
     })
 }
 
-/// Whether a place is none of the struct's, as in `must be the start of the page`, or no place, as in `should start`.
-fn is_of_something(words: &[String], at: usize) -> bool {
+/// Whether a place is none of the struct's, as in `must be the start of the page`, or no place, as in
+/// `should start`.
+fn is_other_place(words: &[String], at: usize) -> bool {
     let word = |at: usize| words.get(at).map(String::as_str);
     match word(at) {
         Some("offset") => !matches!(word(at + 1), Some("0" | "zero")),
@@ -203,7 +215,7 @@ fn is_of_something(words: &[String], at: usize) -> bool {
     }
 }
 
-fn find(words: &[String], phrase: &str) -> Option<usize> {
+fn find_phrase(words: &[String], phrase: &str) -> Option<usize> {
     words.windows(phrase.split(' ').count()).position(|window| window.iter().eq(phrase.split(' ')))
 }
 
@@ -211,9 +223,9 @@ fn find(words: &[String], phrase: &str) -> Option<usize> {
 mod tests {
     use super::*;
 
-    fn pins(comment: &str) -> Option<Reach> {
+    fn parse_reach(comment: &str) -> Option<RuleReach> {
         let source = SourceText::new(comment.as_bytes());
-        rule(&source, 0).map(|(_, reach)| reach)
+        parse_rule(&source, 0).map(|(_, reach)| reach)
     }
 
     #[test]
@@ -231,17 +243,20 @@ mod tests {
             "/* must be at offset 0 */",
             "/* do not reorder */",
         ] {
-            assert_eq!(pins(comment), Some(Reach::Count(1)), "{comment}");
+            assert_eq!(parse_reach(comment), Some(RuleReach::Count(1)), "{comment}");
         }
-        assert_eq!(pins("/* sk and pinet6 has to be the first two members of it */"), Some(Reach::Count(2)));
-        assert_eq!(pins("/* These elements must be at the end */"), Some(Reach::Paragraph));
+        assert_eq!(
+            parse_reach("/* sk and pinet6 has to be the first two members of it */"),
+            Some(RuleReach::Count(2))
+        );
+        assert_eq!(parse_reach("/* These elements must be at the end */"), Some(RuleReach::Paragraph));
     }
 
     /// Names of the members that a struct's text pins.
     fn pinned(text: &str) -> Vec<String> {
         let source = SourceText::new(text.as_bytes());
-        let definition = source.find(&crate::Query::named("s")).unwrap();
-        let body = crate::Body::parse(&source, &definition).unwrap();
+        let definition = source.find(&crate::DefinitionQuery::for_name("s")).unwrap();
+        let body = crate::StructBody::parse(&source, &definition).unwrap();
         let pinned = body.statements().iter().filter(|statement| statement.pin.is_some());
         pinned.map(|statement| statement.label(&source)).collect()
     }
@@ -276,7 +291,7 @@ mod tests {
             "/* must be the start of the page */",
             "/* pfn where the scanner should start */",
         ] {
-            assert_eq!(pins(comment), None, "{comment}");
+            assert_eq!(parse_reach(comment), None, "{comment}");
         }
     }
 }

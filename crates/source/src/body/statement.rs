@@ -4,9 +4,9 @@ use crate::definition::lossy;
 use crate::scan::SourceText;
 use std::ops::Range;
 
-/// What one statement of a body declares.
+/// Members of one statement of a body.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Declares {
+pub enum DeclaredMembers {
     /// These members, in order.
     Members(Vec<Declarator>),
     /// No member: a type, an assertion, a lone semicolon.
@@ -15,18 +15,18 @@ pub enum Declares {
     Unknown,
 }
 
-/// One member of a declaration, as far as its text tells.
+/// One member of a declaration, as far as its text shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Declarator {
     /// Its name, unless it has none.
     pub name: Option<String>,
-    /// What it is.
+    /// Its shape.
     pub shape: MemberShape,
     /// Whether some configurations or language modes have no such member.
     pub is_optional: bool,
 }
 
-/// What a member is, as far as its text tells.
+/// The shape of a member, as far as its text shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MemberShape {
     /// An ordinary member.
@@ -69,11 +69,11 @@ pub struct Statement {
     pub range: Range<usize>,
     /// 1-based line it begins on.
     pub line: u32,
-    /// What it declares.
-    pub declares: Declares,
+    /// Its members.
+    pub declared: DeclaredMembers,
     /// Attributes of its own level, as written.
     pub attributes: Vec<String>,
-    /// What a comment of its own says about its place.
+    /// The pin by a comment of its own.
     pub pin: Option<FixedPlace>,
     /// Preprocessor lines run through it.
     pub is_tangled: bool,
@@ -94,9 +94,9 @@ pub struct FixedPlace {
 impl Statement {
     /// The members it declares for sure or perhaps, in order.
     pub fn declarators(&self) -> &[Declarator] {
-        match &self.declares {
-            Declares::Members(members) => members,
-            Declares::Nothing | Declares::Unknown => &[],
+        match &self.declared {
+            DeclaredMembers::Members(members) => members,
+            DeclaredMembers::Nothing | DeclaredMembers::Unknown => &[],
         }
     }
 
@@ -114,15 +114,15 @@ impl Statement {
 
 /// Whole lines that stay together.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Piece {
+pub(crate) struct BodyPiece {
     pub(crate) kind: PieceKind,
     /// 0-based lines.
     pub(crate) lines: Range<usize>,
     pub(crate) blank_before: usize,
     /// Token indices of comments that belong to it.
     pub(crate) comments: Vec<usize>,
-    /// The block and arm it stands in.
-    pub(crate) home: Option<(usize, usize)>,
+    /// The block and arm that it is in.
+    pub(crate) parent_arm: Option<(usize, usize)>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,20 +1,20 @@
 //! Conditions that the members prove to hold or to fail.
 
 use super::expected::ExpectedMember;
-use crate::body::{Body, Declarator, MemberShape, Statement};
-use crate::refusal::Refusal;
-use crate::scan::Literal;
+use crate::body::{Declarator, MemberShape, Statement, StructBody};
+use crate::refusal::SourceRefusal;
+use crate::scan::ConditionLiteral;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What is known of conditions: the value, and the 1-based line that proves it.
+/// Known conditions: the value, and the 1-based line that proves it.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Facts {
+pub(super) struct ConditionFacts {
     known: BTreeMap<String, (bool, u32)>,
 }
 
-impl Facts {
+impl ConditionFacts {
     /// Reads facts off names: a present one with a single place proves the conditions around it.
-    pub(super) fn derive(body: &Body, expected: &[ExpectedMember]) -> Result<Self, Refusal> {
+    pub(super) fn derive(body: &StructBody, expected: &[ExpectedMember]) -> Result<Self, SourceRefusal> {
         let present: BTreeSet<&str> = expected.iter().filter_map(|member| member.name.as_deref()).collect();
         let mut places: BTreeMap<&str, usize> = BTreeMap::new();
         for name in body.statements().iter().flat_map(names) {
@@ -33,15 +33,23 @@ impl Facts {
         Ok(facts)
     }
 
-    /// A path with an absent member fails: if all conditions but one hold, that fails. Until nothing new comes.
-    fn learn_from_absent(&mut self, body: &Body, present: &BTreeSet<&str>) -> Result<(), Refusal> {
-        let absent = body.statements().iter().filter(|of| names(of).any(|name| !present.contains(name)));
-        let mut failing: Vec<(Vec<Literal>, u32)> = absent.map(|of| (body.conditions(of), of.line)).collect();
-        failing.dedup_by(|one, other| one.0 == other.0);
+    /// A path with an absent member fails: if all conditions but one hold, that fails. Until nothing new
+    /// comes.
+    fn learn_from_absent(
+        &mut self,
+        body: &StructBody,
+        present: &BTreeSet<&str>,
+    ) -> Result<(), SourceRefusal> {
+        let absent =
+            body.statements().iter().filter(|statement| names(statement).any(|name| !present.contains(name)));
+        let mut failing: Vec<(Vec<ConditionLiteral>, u32)> =
+            absent.map(|statement| (body.conditions(statement), statement.line)).collect();
+        failing.dedup_by(|left, right| left.0 == right.0);
         loop {
             let known = self.known.len();
             for (path, line) in &failing {
-                let open: Vec<&Literal> = path.iter().filter(|literal| !self.proves(literal)).collect();
+                let open: Vec<&ConditionLiteral> =
+                    path.iter().filter(|literal| !self.proves(literal)).collect();
                 if let [literal] = open.as_slice() {
                     self.learn(&literal.negated(), *line)?;
                 }
@@ -52,22 +60,22 @@ impl Facts {
         }
     }
 
-    fn learn(&mut self, literal: &Literal, line: u32) -> Result<(), Refusal> {
+    fn learn(&mut self, literal: &ConditionLiteral, line: u32) -> Result<(), SourceRefusal> {
         let (holds, other) = *self.known.entry(literal.atom.clone()).or_insert((literal.holds, line));
         if holds == literal.holds {
             return Ok(());
         }
         let (holds, fails) = if literal.holds { (line, other) } else { (other, line) };
-        Err(Refusal::Contradiction { condition: literal.atom.clone(), holds, fails })
+        Err(SourceRefusal::Contradiction { condition: literal.atom.clone(), holds, fails })
     }
 
     /// Whether a literal is known to hold.
-    pub(super) fn proves(&self, literal: &Literal) -> bool {
+    pub(super) fn proves(&self, literal: &ConditionLiteral) -> bool {
         self.known.get(&literal.atom).is_some_and(|(holds, _)| *holds == literal.holds)
     }
 
     /// Whether all of these literals are known to hold.
-    pub(super) fn demand(&self, literals: &[Literal]) -> bool {
+    pub(super) fn prove_all(&self, literals: &[ConditionLiteral]) -> bool {
         literals.iter().all(|literal| self.proves(literal))
     }
 }

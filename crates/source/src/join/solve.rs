@@ -1,10 +1,10 @@
-//! The cheapest way through a [`Program`] that takes every member once, in order.
+//! The cheapest path through a [`BranchProgram`] that takes every member once, in order.
 
 use super::expected::ExpectedMember;
-use super::facts::Facts;
-use super::program::{Program, Step};
-use crate::body::{Body, Declarator, Declares, MemberShape, Statement};
-use crate::refusal::Refusal;
+use super::facts::ConditionFacts;
+use super::program::{BranchProgram, ProgramStep};
+use crate::body::{Declarator, DeclaredMembers, MemberShape, Statement, StructBody};
+use crate::refusal::SourceRefusal;
 use crate::scan::TokenKind;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,49 +22,50 @@ const RENAMED: u32 = 16;
 const TAKES_OPTIONAL: u32 = 1;
 
 /// Statements with the members they declare.
-pub(super) type Takes = Vec<(usize, Range<usize>)>;
+pub(super) type MemberAssignment = Vec<(usize, Range<usize>)>;
 
 /// A step and how many members are taken when it is reached.
 type State = (usize, usize);
 
-/// Finds the way.
-pub(super) fn solve(
-    body: &Body,
+/// Finds the cheapest path.
+pub(super) fn assign_members(
+    body: &StructBody,
     expected: &[ExpectedMember],
-    program: &Program,
-    facts: &Facts,
-) -> Result<Takes, Refusal> {
-    let mut solver = Solver::new(body, expected, program, facts);
+    program: &BranchProgram,
+    facts: &ConditionFacts,
+) -> Result<MemberAssignment, SourceRefusal> {
+    let mut solver = AssignmentSolver::new(body, expected, program, facts);
     solver.run();
     solver.solution()
 }
 
-/// A way that has reached a step with some members taken.
+/// A path that has reached a step with some members taken.
 #[derive(Clone, Copy, Debug)]
-struct Way {
+struct SolverPath {
     cost: u32,
-    /// Hash of the statements that took members: equal for ways that differ only in branches without members.
-    history: u64,
+    /// Hash of the statements that took members: equal for paths that differ only in branches without
+    /// members.
+    hash: u64,
     back: State,
-    /// Where another way of equal cost came from.
+    /// Where another path of equal cost came from.
     rival: Option<State>,
 }
 
-struct Solver<'p, 't> {
-    body: &'p Body<'p, 't>,
+struct AssignmentSolver<'p, 't> {
+    body: &'p StructBody<'p, 't>,
     expected: &'p [ExpectedMember],
-    program: &'p Program,
-    statements: Vec<Taker<'p>>,
+    program: &'p BranchProgram,
+    statements: Vec<StatementOptions<'p>>,
     /// Members that no statement declares by name: only unknown macros can have declared them.
     is_stray: Vec<bool>,
     /// Names of all members.
     present: BTreeSet<&'p str>,
-    /// For each step the ways that reach it, by members taken.
-    ways: Vec<BTreeMap<usize, Way>>,
+    /// For each step the paths that reach it, by members taken.
+    paths: Vec<BTreeMap<usize, SolverPath>>,
 }
 
-/// What a statement can take.
-struct Taker<'p> {
+/// Options of a statement: the members that it can take.
+struct StatementOptions<'p> {
     statement: &'p Statement,
     /// Words a member of an unknown macro is related to; in a tangled text all of its words.
     words: BTreeSet<&'p [u8]>,
@@ -72,76 +73,77 @@ struct Taker<'p> {
     lines: std::ops::RangeInclusive<u32>,
     /// Whether it certainly declares its members in this configuration.
     is_certain: bool,
-    /// Itself, or the outermost block with several arms around it: which arm took a member makes no difference.
+    /// Itself, or the outermost block with several arms around it: which arm took a member makes no
+    /// difference.
     identity: u64,
 }
 
-impl<'p, 't> Solver<'p, 't> {
+impl<'p, 't> AssignmentSolver<'p, 't> {
     fn new(
-        body: &'p Body<'p, 't>,
+        body: &'p StructBody<'p, 't>,
         expected: &'p [ExpectedMember],
-        program: &'p Program,
-        facts: &Facts,
+        program: &'p BranchProgram,
+        facts: &ConditionFacts,
     ) -> Self {
         let declarators = body.statements().iter().flat_map(Statement::declarators);
         let declared: BTreeSet<&str> = declarators.filter_map(|member| member.name.as_deref()).collect();
         let is_stray =
             |member: &ExpectedMember| member.name.as_deref().is_none_or(|name| !declared.contains(name));
         let takers = body.statements().iter().enumerate();
-        let mut ways = vec![BTreeMap::new(); program.steps.len() + 1];
-        let start = Way { cost: 0, history: 0, back: (0, 0), rival: None };
-        ways.first_mut().and_then(|first| first.insert(0, start));
+        let mut paths = vec![BTreeMap::new(); program.steps.len() + 1];
+        let start = SolverPath { cost: 0, hash: 0, back: (0, 0), rival: None };
+        paths.first_mut().and_then(|first| first.insert(0, start));
         Self {
             body,
             expected,
             program,
-            statements: takers.map(|(at, statement)| taker(body, at, statement, facts)).collect(),
+            statements: takers.map(|(at, statement)| statement_options(body, at, statement, facts)).collect(),
             is_stray: expected.iter().map(is_stray).collect(),
             present: expected.iter().filter_map(|member| member.name.as_deref()).collect(),
-            ways,
+            paths,
         }
     }
 
     fn run(&mut self) {
         for at in 0..self.program.steps.len() {
-            for (taken, way) in self.ways[at].clone() {
-                self.advance(at, taken, &way);
+            for (taken, path) in self.paths[at].clone() {
+                self.advance(at, taken, &path);
             }
         }
     }
 
-    fn advance(&mut self, at: usize, taken: usize, way: &Way) {
+    fn advance(&mut self, at: usize, taken: usize, path: &SolverPath) {
         let back = (at, taken);
         match &self.program.steps[at] {
-            Step::Choose(targets) => {
+            ProgramStep::Choose(targets) => {
                 for target in targets {
-                    self.arrive(*target, taken, Way { back, rival: None, ..*way });
+                    self.add_path(*target, taken, SolverPath { back, rival: None, ..*path });
                 }
             }
-            Step::Take(statement) => {
+            ProgramStep::Take(statement) => {
                 for (count, cost) in self.options(*statement, taken) {
-                    let history = self.history(way.history, *statement, taken, count);
-                    let way = Way { cost: way.cost + cost, history, back, rival: None };
-                    self.arrive(at + 1, taken + count, way);
+                    let history = self.path_hash(path.hash, *statement, taken, count);
+                    let path = SolverPath { cost: path.cost + cost, hash: history, back, rival: None };
+                    self.add_path(at + 1, taken + count, path);
                 }
             }
         }
     }
 
-    fn arrive(&mut self, at: usize, taken: usize, new: Way) {
-        match self.ways[at].entry(taken) {
+    fn add_path(&mut self, at: usize, taken: usize, new: SolverPath) {
+        match self.paths[at].entry(taken) {
             Entry::Vacant(place) => {
                 place.insert(new);
             }
             Entry::Occupied(mut old) if new.cost < old.get().cost => *old.get_mut() = new,
-            Entry::Occupied(mut old) if new.cost == old.get().cost && new.history != old.get().history => {
+            Entry::Occupied(mut old) if new.cost == old.get().cost && new.hash != old.get().hash => {
                 old.get_mut().rival = Some(new.back);
             }
             Entry::Occupied(_) => {}
         }
     }
 
-    fn history(&self, before: u64, statement: usize, taken: usize, count: usize) -> u64 {
+    fn path_hash(&self, before: u64, statement: usize, taken: usize, count: usize) -> u64 {
         let identity = self.statements[statement].identity;
         (0..count).fold(before, |hash, member| mix(mix(hash, identity), (taken + member) as u64))
     }
@@ -149,14 +151,14 @@ impl<'p, 't> Solver<'p, 't> {
     /// How many members a statement can take from here, and at what cost.
     fn options(&self, statement: usize, taken: usize) -> Vec<(usize, u32)> {
         let taker = &self.statements[statement];
-        match &taker.statement.declares {
-            Declares::Nothing => vec![(0, 0)],
-            Declares::Members(_) => self.known_options(taker, taken),
-            Declares::Unknown => self.unknown_options(taker, taken),
+        match &taker.statement.declared {
+            DeclaredMembers::Nothing => vec![(0, 0)],
+            DeclaredMembers::Members(_) => self.known_options(taker, taken),
+            DeclaredMembers::Unknown => self.unknown_options(taker, taken),
         }
     }
 
-    fn known_options(&self, taker: &Taker, taken: usize) -> Vec<(usize, u32)> {
+    fn known_options(&self, taker: &StatementOptions, taken: usize) -> Vec<(usize, u32)> {
         let mut options = vec![(0usize, 0u32)];
         let named = |member: &&Declarator| member.shape != MemberShape::UnnamedBits;
         for member in taker.statement.declarators().iter().filter(named) {
@@ -174,8 +176,8 @@ impl<'p, 't> Solver<'p, 't> {
         options
     }
 
-    /// What it costs to take a member for a declarator, if that can be.
-    fn name_cost(&self, taker: &Taker, declared: &Declarator, at: usize) -> Option<u32> {
+    /// The cost of taking a member for a declarator, if that can be.
+    fn name_cost(&self, taker: &StatementOptions, declared: &Declarator, at: usize) -> Option<u32> {
         let expected = self.expected.get(at)?;
         if expected.name == declared.name {
             return Some(u32::from(declared.is_optional) * TAKES_OPTIONAL);
@@ -188,7 +190,7 @@ impl<'p, 't> Solver<'p, 't> {
         is_renamed.then_some(RENAMED)
     }
 
-    fn unknown_options(&self, taker: &Taker, taken: usize) -> Vec<(usize, u32)> {
+    fn unknown_options(&self, taker: &StatementOptions, taken: usize) -> Vec<(usize, u32)> {
         let mut options = vec![(0, TAKES_NOTHING)];
         let mut cost = 0;
         let mut count = 0;
@@ -206,7 +208,7 @@ impl<'p, 't> Solver<'p, 't> {
         options
     }
 
-    fn line_cost(&self, taker: &Taker, member: usize) -> u32 {
+    fn line_cost(&self, taker: &StatementOptions, member: usize) -> u32 {
         let line = self.expected.get(member).and_then(|member| member.line);
         match line {
             Some(line) if !taker.lines.contains(&line) => OTHER_LINE,
@@ -214,97 +216,103 @@ impl<'p, 't> Solver<'p, 't> {
         }
     }
 
-    fn solution(&self) -> Result<Takes, Refusal> {
+    fn solution(&self) -> Result<MemberAssignment, SourceRefusal> {
         let end = (self.program.steps.len(), self.expected.len());
-        let reached = self.ways.last().is_some_and(|ways| ways.contains_key(&end.1));
+        let reached = self.paths.last().is_some_and(|paths| paths.contains_key(&end.1));
         if !reached {
-            return Err(self.failure());
+            return Err(self.mismatch_refusal());
         }
-        let (takes, rival) = self.walk_back(end, None);
+        let (assignment, rival) = self.trace_back(end, None);
         match rival {
-            None => Ok(takes),
-            Some(rival) => Err(self.ambiguity(&takes, &self.walk_back(end, Some(rival)).0)),
+            None => Ok(assignment),
+            Some(rival) => Err(self.ambiguity_refusal(&assignment, &self.trace_back(end, Some(rival)).0)),
         }
     }
 
-    /// The takes of the way that ends at a state, and the last state with a rival. At `detour` the rival is followed.
-    fn walk_back(&self, end: State, detour: Option<State>) -> (Takes, Option<State>) {
-        let mut takes = Vec::new();
+    /// The assignment of the path that ends at a state, and the last state with a rival, which `detour`
+    /// follows.
+    fn trace_back(&self, end: State, detour: Option<State>) -> (MemberAssignment, Option<State>) {
+        let mut assignment = Vec::new();
         let mut rival = None;
         let mut at = end;
         while at != (0, 0) {
-            let Some(way) = self.ways.get(at.0).and_then(|ways| ways.get(&at.1)) else { break };
-            if way.rival.is_some() {
+            let Some(path) = self.paths.get(at.0).and_then(|ways| ways.get(&at.1)) else { break };
+            if path.rival.is_some() {
                 rival = rival.or(Some(at));
             }
-            let back = way.rival.filter(|_| detour == Some(at)).unwrap_or(way.back);
-            if let Some(Step::Take(statement)) = self.program.steps.get(back.0)
+            let back = path.rival.filter(|_| detour == Some(at)).unwrap_or(path.back);
+            if let Some(ProgramStep::Take(statement)) = self.program.steps.get(back.0)
                 && at.1 > back.1
             {
-                takes.push((*statement, back.1..at.1));
+                assignment.push((*statement, back.1..at.1));
             }
             at = back;
         }
-        takes.reverse();
-        (takes, rival)
+        assignment.reverse();
+        (assignment, rival)
     }
 
-    fn ambiguity(&self, one: &Takes, other: &Takes) -> Refusal {
-        let owner = |takes: &Takes, member: usize| {
-            let found = takes.iter().find(|(_, members)| members.contains(&member));
+    fn ambiguity_refusal(&self, left: &MemberAssignment, right: &MemberAssignment) -> SourceRefusal {
+        let owner = |assignment: &MemberAssignment, member: usize| {
+            let found = assignment.iter().find(|(_, members)| members.contains(&member));
             found.map_or(0, |(statement, _)| self.statements[*statement].statement.line)
         };
-        let member = (0..self.expected.len()).find(|at| owner(one, *at) != owner(other, *at)).unwrap_or(0);
-        Refusal::AmbiguousBranches(self.label(member), owner(one, member), owner(other, member))
+        let member = (0..self.expected.len()).find(|at| owner(left, *at) != owner(right, *at)).unwrap_or(0);
+        SourceRefusal::AmbiguousBranches(self.label(member), owner(left, member), owner(right, member))
     }
 
     fn label(&self, member: usize) -> String {
         self.expected.get(member).map_or_else(|| "no more members".to_owned(), ExpectedMember::label)
     }
 
-    /// Why no way reaches the end: where the one that got furthest stopped.
-    fn failure(&self) -> Refusal {
-        let states = self.ways.iter().enumerate();
-        let states = states.flat_map(|(at, ways)| ways.keys().map(move |taken| (*taken, at)));
+    /// Why no path reaches the end: where the one that got furthest stopped.
+    fn mismatch_refusal(&self) -> SourceRefusal {
+        let states = self.paths.iter().enumerate();
+        let states = states.flat_map(|(at, paths)| paths.keys().map(move |taken| (*taken, at)));
         let (taken, at) = states.max().unwrap_or((0, 0));
         let wanted = self.expected.get(taken);
         if let Some(wanted) = wanted.filter(|wanted| wanted.name.is_some() && self.is_stray[taken]) {
             let definition = &self.body.definition;
             let last = self.body.source.line_of(definition.close);
-            return Refusal::NotDeclared(wanted.label(), definition.line, last);
+            return SourceRefusal::NotDeclared(wanted.label(), definition.line, last);
         }
         match self.program.steps.get(at) {
-            Some(Step::Take(statement)) => {
+            Some(ProgramStep::Take(statement)) => {
                 let statement = self.statements[*statement].statement;
                 let found = statement.label(self.body.source);
-                Refusal::Differs(statement.line, found, self.label(taken))
+                SourceRefusal::Differs(statement.line, found, self.label(taken))
             }
-            _ => Refusal::NoBranches(self.label(taken)),
+            _ => SourceRefusal::NoBranches(self.label(taken)),
         }
     }
 }
 
-fn taker<'p>(body: &'p Body, index: usize, statement: &'p Statement, facts: &Facts) -> Taker<'p> {
+fn statement_options<'p>(
+    body: &'p StructBody,
+    index: usize,
+    statement: &'p Statement,
+    facts: &ConditionFacts,
+) -> StatementOptions<'p> {
     let outermost = body.path(statement.piece).into_iter().find(|(block, _)| body.arms(*block).len() > 1);
     let identity = match outermost {
         Some((block, _)) => 1 << 32 | block as u64,
         // Which of several unknown macros declares a member is open, but none of them moves.
-        None if statement.declares == Declares::Unknown => u64::MAX,
+        None if statement.declared == DeclaredMembers::Unknown => u64::MAX,
         None => index as u64,
     };
     let last = body.source.lines().number(statement.range.end.saturating_sub(1));
-    Taker {
+    StatementOptions {
         statement,
         words: words(body, statement),
         lines: statement.line..=last,
-        is_certain: facts.demand(&body.conditions(statement)),
+        is_certain: facts.prove_all(&body.conditions(statement)),
         identity,
     }
 }
 
 /// The words of a statement that isn't understood.
-pub(super) fn words<'p>(body: &'p Body, statement: &Statement) -> BTreeSet<&'p [u8]> {
-    if statement.declares != Declares::Unknown {
+pub(super) fn words<'p>(body: &'p StructBody, statement: &Statement) -> BTreeSet<&'p [u8]> {
+    if statement.declared != DeclaredMembers::Unknown {
         return BTreeSet::new();
     }
     let arguments = statement.tokens.clone().skip(usize::from(!statement.is_tangled));
@@ -313,7 +321,7 @@ pub(super) fn words<'p>(body: &'p Body, statement: &Statement) -> BTreeSet<&'p [
     arguments.filter(is_word).map(|index| body.source.text(index)).collect()
 }
 
-impl Taker<'_> {
+impl StatementOptions<'_> {
     /// Whether a member's name is one of the words, or made of one.
     fn is_related(&self, member: &ExpectedMember) -> bool {
         let Some(name) = member.name.as_deref() else { return !self.statement.is_tangled };

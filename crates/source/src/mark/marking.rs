@@ -1,7 +1,7 @@
 //! Groups to be marked, and markers that are there.
 
 use crate::body::{MemberShape, Statement};
-use crate::scan::Literal;
+use crate::scan::ConditionLiteral;
 use std::ops::Range;
 
 /// How names of group markers begin (include/linux/cache.h).
@@ -9,7 +9,7 @@ pub(super) const MARKER: &str = "__cacheline_group_";
 
 /// A group to be marked.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Marking {
+pub struct GroupToMark {
     /// Its name.
     pub name: String,
     /// Its members, by declared index.
@@ -24,20 +24,20 @@ pub struct Marking {
 
 /// A member between markers.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Covered {
+pub struct CoveredMember {
     /// Its name.
     pub name: String,
     /// The conditions around it, outermost first, those of the markers among them.
-    pub conditions: Vec<Literal>,
+    pub conditions: Vec<ConditionLiteral>,
 }
 
 /// The rest of the name of a group's marker, such as `begin__hot`.
-pub(super) fn marker(statement: &Statement) -> Option<&str> {
+pub(super) fn marker_name(statement: &Statement) -> Option<&str> {
     let mut markers = statement.declarators().iter().filter(|member| member.shape == MemberShape::Marker);
     markers.find_map(|member| member.name.as_deref()?.strip_prefix(MARKER))
 }
 
 /// The group that a marker is of.
-pub(super) fn group(statement: &Statement) -> Option<&str> {
-    marker(statement).and_then(|name| name.split_once("__")).map(|(_, group)| group)
+pub(super) fn group_name(statement: &Statement) -> Option<&str> {
+    marker_name(statement).and_then(|name| name.split_once("__")).map(|(_, group)| group)
 }

@@ -3,13 +3,13 @@
 use super::directive::Directive;
 use super::token::{Token, TokenKind};
 
-/// For every token that is a bracket the index of the bracket it pairs with. One that several arms close pairs with the
-/// first that does.
+/// For every token that is a bracket the index of the bracket it pairs with. One that several arms close
+/// pairs with the first that does.
 ///
-/// Each arm of an `#if` starts from the same open brackets; what follows `#endif` continues from the first arm.
-/// Text under `#if 0` and `#ifdef __cplusplus` opens nothing.
-pub(super) fn partners(bytes: &[u8], tokens: &[Token]) -> Vec<Option<usize>> {
-    let mut pairing = Pairing { partners: vec![None; tokens.len()], ..Pairing::default() };
+/// Each arm of an `#if` starts from the same open brackets; what follows `#endif` continues from the first
+/// arm. Text under `#if 0` and `#ifdef __cplusplus` opens nothing.
+pub(super) fn pair_brackets(bytes: &[u8], tokens: &[Token]) -> Vec<Option<usize>> {
+    let mut pairing = BracketPairing { partners: vec![None; tokens.len()], ..BracketPairing::default() };
     for (index, token) in tokens.iter().enumerate() {
         match token.kind {
             TokenKind::Punct(b'{' | b'(' | b'[') => pairing.open(index, token.kind),
@@ -23,8 +23,9 @@ pub(super) fn partners(bytes: &[u8], tokens: &[Token]) -> Vec<Option<usize>> {
     pairing.partners
 }
 
-/// An open bracket and the one around it: a stack whose older states stay valid, so that arms can go back to them.
-struct Open {
+/// An open bracket and the one around it: a stack whose older states stay valid, so that arms can go back to
+/// them.
+struct OpenBracket {
     index: usize,
     kind: TokenKind,
     outer: Option<usize>,
@@ -32,21 +33,21 @@ struct Open {
     brace: Option<usize>,
 }
 
-struct Arms {
+struct ArmState {
     before: Option<usize>,
     after_first: Option<Option<usize>>,
     is_dead: bool,
 }
 
 #[derive(Default)]
-struct Pairing {
+struct BracketPairing {
     partners: Vec<Option<usize>>,
-    opens: Vec<Open>,
+    opens: Vec<OpenBracket>,
     top: Option<usize>,
-    arms: Vec<Arms>,
+    arms: Vec<ArmState>,
 }
 
-impl Pairing {
+impl BracketPairing {
     fn open(&mut self, index: usize, kind: TokenKind) {
         let here = self.opens.len();
         let outer = self.top.and_then(|top| self.opens.get(top));
@@ -54,11 +55,12 @@ impl Pairing {
             TokenKind::Punct(b'{') => Some(here),
             _ => outer.and_then(|outer| outer.brace),
         };
-        self.opens.push(Open { index, kind, outer: self.top, brace });
+        self.opens.push(OpenBracket { index, kind, outer: self.top, brace });
         self.top = Some(here);
     }
 
-    /// Pairs a closing bracket. A brace closes parentheses left open inside it; other stray brackets stay unpaired.
+    /// Pairs a closing bracket. A brace closes parentheses left open inside it; other stray brackets stay
+    /// unpaired.
     fn close(&mut self, index: usize, close: u8) {
         let top = self.top.and_then(|top| self.opens.get(top));
         let (at, opener) = match close {
@@ -80,7 +82,7 @@ impl Pairing {
             Directive::If(condition) => {
                 let is_dead =
                     condition.holds && matches!(condition.atom.as_str(), "0" | "defined(__cplusplus)");
-                self.arms.push(Arms { before: self.top, after_first: None, is_dead });
+                self.arms.push(ArmState { before: self.top, after_first: None, is_dead });
             }
             Directive::Elif(_) | Directive::Else | Directive::Endif => {
                 let Some(arms) = self.arms.last_mut() else { return };

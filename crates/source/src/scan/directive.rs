@@ -1,18 +1,18 @@
 //! Preprocessor lines and their conditions.
 
-use super::token::{Token, TokenKind, tokens};
+use super::token::{Token, TokenKind, tokenize};
 use std::fmt;
 
 /// Conditions of more tokens are taken as they stand.
-const LONGEST: usize = 1000;
+const MAX_TOKENS: usize = 1000;
 
-/// What a preprocessor line does, as far as the layout of a body is concerned.
+/// Kinds of preprocessor lines, as far as the layout of a body is concerned.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Directive {
     /// `#if`, `#ifdef`, `#ifndef`.
-    If(Literal),
+    If(ConditionLiteral),
     /// `#elif`, `#elifdef`, `#elifndef`.
-    Elif(Literal),
+    Elif(ConditionLiteral),
     /// `#else`.
     Else,
     /// `#endif`.
@@ -25,14 +25,14 @@ pub enum Directive {
 
 /// A condition that holds or doesn't. `#ifndef X` and `#if !defined(X)` are the same literal.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Literal {
+pub struct ConditionLiteral {
     /// The condition without negation, white space normalised.
     pub atom: String,
     /// Whether it must hold.
     pub holds: bool,
 }
 
-impl Literal {
+impl ConditionLiteral {
     fn new(atom: String, holds: bool) -> Self {
         Self { atom, holds }
     }
@@ -42,17 +42,18 @@ impl Literal {
         Self::new(self.atom.clone(), !self.holds)
     }
 
-    /// Whether it asks for one macro being defined and nothing else.
+    /// Whether it requires one macro to be defined and nothing else.
     pub(crate) fn is_definedness(&self) -> bool {
         let name = self.atom.strip_prefix("defined(").and_then(|rest| rest.strip_suffix(')'));
         name.is_some_and(|name| name.chars().all(|c| c.is_alphanumeric() || c == '_'))
     }
 
-    /// Reads a condition's tokens; a negation of the whole is taken off. No recursion: depth is the input's choice.
+    /// Reads a condition's tokens; a negation of the whole is taken off. No recursion: depth is the input's
+    /// choice.
     fn parse(mut tokens: &[&[u8]]) -> Self {
         let mut holds = true;
-        if tokens.len() > LONGEST {
-            return Self::new(joined(tokens), holds);
+        if tokens.len() > MAX_TOKENS {
+            return Self::new(join_tokens(tokens), holds);
         }
         loop {
             match tokens {
@@ -61,13 +62,13 @@ impl Literal {
                     tokens = rest;
                 }
                 [_, inner @ .., _] if is_enclosed(tokens) => tokens = inner,
-                _ => return Self::new(joined(tokens), holds),
+                _ => return Self::new(join_tokens(tokens), holds),
             }
         }
     }
 }
 
-impl fmt::Display for Literal {
+impl fmt::Display for ConditionLiteral {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.holds {
             true => f.write_str(&self.atom),
@@ -84,25 +85,26 @@ impl Directive {
     pub(crate) fn parse(text: &[u8]) -> Self {
         let hash = text.iter().position(|byte| *byte == b'#');
         let rest = text.get(hash.map_or(0, |at| at + 1)..).unwrap_or_default();
-        let all = tokens(rest);
+        let all = tokenize(rest);
         let mut words = all
             .iter()
             .filter(|token| token.kind != TokenKind::Comment)
             .map(|token: &Token| rest.get(token.range()).unwrap_or_default());
         let keyword = words.next().unwrap_or_default();
         let words: Vec<&[u8]> = words.collect();
-        let defined =
-            |holds| Literal::new(format!("defined({})", joined(words.get(..1).unwrap_or(&[]))), holds);
+        let defined = |holds| {
+            ConditionLiteral::new(format!("defined({})", join_tokens(words.get(..1).unwrap_or(&[]))), holds)
+        };
         match keyword {
-            b"if" => Self::If(Literal::parse(&words)),
+            b"if" => Self::If(ConditionLiteral::parse(&words)),
             b"ifdef" => Self::If(defined(true)),
             b"ifndef" => Self::If(defined(false)),
-            b"elif" => Self::Elif(Literal::parse(&words)),
+            b"elif" => Self::Elif(ConditionLiteral::parse(&words)),
             b"elifdef" => Self::Elif(defined(true)),
             b"elifndef" => Self::Elif(defined(false)),
             b"else" => Self::Else,
             b"endif" => Self::Endif,
-            b"define" => Self::Define(joined(words.get(..1).unwrap_or(&[]))),
+            b"define" => Self::Define(join_tokens(words.get(..1).unwrap_or(&[]))),
             _ => Self::Other,
         }
     }
@@ -139,7 +141,7 @@ fn is_enclosed(tokens: &[&[u8]]) -> bool {
 }
 
 /// Tokens with a space only where two words would run together, and `defined X` as `defined(X)`.
-fn joined(tokens: &[&[u8]]) -> String {
+fn join_tokens(tokens: &[&[u8]]) -> String {
     let mut out = String::new();
     let mut rest = tokens.iter().peekable();
     while let Some(token) = rest.next() {
@@ -196,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn other_lines_are_told_apart() {
+    fn other_lines_are_distinguished() {
         assert_eq!(Directive::parse(b"#define X(a) 1"), Directive::Define("X".to_owned()));
         assert_eq!(Directive::parse(b"#else /* X */"), Directive::Else);
         assert_eq!(Directive::parse(b"# endif"), Directive::Endif);

@@ -12,12 +12,12 @@ const TAB: usize = 8;
 
 /// Byte offsets of a text's lines. Line indices are 0-based, line numbers 1-based.
 #[derive(Clone, Debug)]
-pub struct Lines {
+pub struct LineIndex {
     starts: Vec<usize>,
     length: usize,
 }
 
-impl Lines {
+impl LineIndex {
     pub(super) fn new(bytes: &[u8]) -> Self {
         let newlines = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n');
         let mut starts = vec![0];
@@ -51,7 +51,7 @@ impl Lines {
     }
 
     /// Lines that a byte range touches.
-    pub fn touched(&self, range: &Range<usize>) -> Range<usize> {
+    pub fn lines_of_range(&self, range: &Range<usize>) -> Range<usize> {
         let last = range.end.saturating_sub(1).max(range.start);
         self.index(range.start)..self.index(last) + 1
     }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// What a token is.
+/// Kinds of tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TokenKind {
     /// A block comment, or a line comment without its line end.
@@ -19,10 +19,10 @@ pub enum TokenKind {
     Punct(u8),
 }
 
-/// A token and where it stands.
+/// A token and its bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Token {
-    /// What it is.
+    /// Its kind.
     pub kind: TokenKind,
     /// Offset of its first byte.
     pub start: usize,
@@ -37,9 +37,10 @@ impl Token {
     }
 }
 
-/// Cuts text into tokens. They are in order, don't overlap, and leave out only white space and spliced line ends.
-pub fn tokens(bytes: &[u8]) -> Vec<Token> {
-    let mut cursor = Cursor { bytes, at: 0, line_is_blank: true };
+/// Cuts text into tokens. They are in order, don't overlap, and leave out only white space and spliced line
+/// ends.
+pub fn tokenize(bytes: &[u8]) -> Vec<Token> {
+    let mut cursor = TokenCursor { bytes, at: 0, line_is_blank: true };
     let mut found = Vec::new();
     while let Some(token) = cursor.next_token() {
         found.push(token);
@@ -47,14 +48,14 @@ pub fn tokens(bytes: &[u8]) -> Vec<Token> {
     found
 }
 
-struct Cursor<'t> {
+struct TokenCursor<'t> {
     bytes: &'t [u8],
     at: usize,
     /// Only white space and comments since the line began: a `#` is a directive here.
     line_is_blank: bool,
 }
 
-impl Cursor<'_> {
+impl TokenCursor<'_> {
     fn peek(&self, ahead: usize) -> Option<u8> {
         self.bytes.get(self.at + ahead).copied()
     }

@@ -12,7 +12,7 @@ const DECLARING: &[&[u8]] = &[b"DEFINE_", b"DECLARE_", b"LIST_HEAD", b"HLIST_HEA
 
 /// A function that runs once when the kernel starts.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Startup {
+pub struct InitFunction {
     /// Its name.
     pub name: String,
     /// 1-based line of the name.
@@ -24,33 +24,33 @@ pub struct Startup {
     /// 0-based line of its first word, or of a comment right above it.
     pub(super) head: usize,
     /// Where a call may stand.
-    pub(super) body: Option<Place>,
+    pub(super) call_position: Option<CallPosition>,
 }
 
-impl Startup {
+impl InitFunction {
     /// Whether a call can be put into it.
-    pub fn takes_calls(&self) -> bool {
-        self.body.is_some()
+    pub fn accepts_calls(&self) -> bool {
+        self.call_position.is_some()
     }
 }
 
 /// A place among a function's statements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct CallPosition {
     /// 0-based line before which it is.
     pub(super) line: usize,
-    pub(super) follows: Follows,
+    pub(super) follows: CallFollows,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Follows {
+pub(super) enum CallFollows {
     Brace,
     Declaration,
     Check,
 }
 
 /// All `__init` functions of a file that take nothing, in order.
-pub fn startups(source: &SourceText) -> Vec<Startup> {
+pub fn find_init_functions(source: &SourceText) -> Vec<InitFunction> {
     let mut found = Vec::new();
     let mut depth = 0usize;
     let mut head = 0;
@@ -68,7 +68,7 @@ pub fn startups(source: &SourceText) -> Vec<Startup> {
             TokenKind::Punct(b';' | b'}') => head = at + 1,
             TokenKind::Punct(b'{') => {
                 let close = source.partner(at).filter(|close| *close > at);
-                found.extend(close.and_then(|close| startup(source, head..at, close, depth > 0)));
+                found.extend(close.and_then(|close| parse_init_function(source, head..at, close, depth > 0)));
                 at = close.unwrap_or(at);
                 head = at + 1;
             }
@@ -80,7 +80,12 @@ pub fn startups(source: &SourceText) -> Vec<Startup> {
 }
 
 /// The function whose head these tokens are, its closing brace at `close`.
-fn startup(source: &SourceText, head: Range<usize>, close: usize, is_conditional: bool) -> Option<Startup> {
+fn parse_init_function(
+    source: &SourceText,
+    head: Range<usize>,
+    close: usize,
+    is_conditional: bool,
+) -> Option<InitFunction> {
     let words = |text: &[u8]| head.clone().any(|at| source.word(at) == Some(text));
     let open = (head.start..head.end).rev().find(|at| source.is_punct(*at, b'('))?;
     let arguments = source.partner(open).filter(|end| (open..head.end).contains(end))?;
@@ -94,13 +99,13 @@ fn startup(source: &SourceText, head: Range<usize>, close: usize, is_conditional
         return None;
     }
     let first = source.skip_silent(head.start, head.end);
-    Some(Startup {
+    Some(InitFunction {
         name: crate::definition::lossy(name),
         line: source.line_of(open - 1),
         is_static: words(b"static"),
         is_conditional,
         head: comment_above(source, first),
-        body: place(source, head.end, close),
+        call_position: find_call_position(source, head.end, close),
     })
 }
 
@@ -121,9 +126,9 @@ fn comment_above(source: &SourceText, mut at: usize) -> usize {
 }
 
 /// Where a function's statements begin, behind its declarations and calls of checks.
-fn place(source: &SourceText, open: usize, close: usize) -> Option<Place> {
+fn find_call_position(source: &SourceText, open: usize, close: usize) -> Option<CallPosition> {
     let behind = |at: usize| Some(source.lines().index(source.token(at)?.end.saturating_sub(1)) + 1);
-    let mut place = Place { line: behind(open)?, follows: Follows::Brace };
+    let mut place = CallPosition { line: behind(open)?, follows: CallFollows::Brace };
     let (mut depth, mut is_open, mut at) = (0usize, false, open + 1);
     while at < close {
         match (source.kind(at)?, source.directive(at)) {
@@ -132,16 +137,16 @@ fn place(source: &SourceText, open: usize, close: usize) -> Option<Place> {
             (_, Some(Directive::Endif)) => {
                 depth = depth.checked_sub(1)?;
                 if depth == 0 && std::mem::take(&mut is_open) {
-                    (place.line, place.follows) = (behind(at)?, Follows::Declaration);
+                    (place.line, place.follows) = (behind(at)?, CallFollows::Declaration);
                 }
             }
             (TokenKind::Directive, _) => {}
             _ => {
-                let Some(follows) = kind(source, at, depth) else { break };
-                at = end(source, at, close)?;
+                let Some(follows) = classify_statement(source, at, depth) else { break };
+                at = find_semicolon(source, at, close)?;
                 is_open |= depth > 0;
                 if depth == 0 {
-                    place = Place { line: behind(at)?, follows };
+                    place = CallPosition { line: behind(at)?, follows };
                 }
             }
         }
@@ -151,16 +156,20 @@ fn place(source: &SourceText, open: usize, close: usize) -> Option<Place> {
     (!is_open && is_own_line).then_some(place)
 }
 
-/// What a statement is, if a call may follow it and not precede it.
-fn kind(source: &SourceText, at: usize, depth: usize) -> Option<Follows> {
+/// The kind of a statement, if a call may follow it and not precede it.
+fn classify_statement(source: &SourceText, at: usize, depth: usize) -> Option<CallFollows> {
     let word = source.word(at)?;
     let mut next = at + 1;
     if source.is_punct(next, b'(') {
         let is_check = word.ends_with(CHECK) && depth == 0;
         let declares = DECLARING.iter().any(|start| word.starts_with(start));
-        return if is_check { Some(Follows::Check) } else { declares.then_some(Follows::Declaration) };
+        return if is_check {
+            Some(CallFollows::Check)
+        } else {
+            declares.then_some(CallFollows::Declaration)
+        };
     }
-    if STATEMENTS.split(' ').any(|one| one.as_bytes() == word) {
+    if STATEMENTS.split(' ').any(|keyword| keyword.as_bytes() == word) {
         return None;
     }
     let is_pointer = source.is_punct(next, b'*');
@@ -170,11 +179,11 @@ fn kind(source: &SourceText, at: usize, depth: usize) -> Option<Follows> {
     source.word(next)?;
     let marks = [b';', b',', b'=', b'['];
     let is_declared = !is_pointer || marks.iter().any(|mark| source.is_punct(next + 1, *mark));
-    is_declared.then_some(Follows::Declaration)
+    is_declared.then_some(CallFollows::Declaration)
 }
 
 /// The token of a statement's semicolon.
-fn end(source: &SourceText, mut at: usize, close: usize) -> Option<usize> {
+fn find_semicolon(source: &SourceText, mut at: usize, close: usize) -> Option<usize> {
     while at < close && !source.is_punct(at, b';') {
         at = source.partner(at).filter(|end| *end > at).unwrap_or(at) + 1;
     }
@@ -186,8 +195,11 @@ mod tests {
     use super::*;
 
     fn names(text: &str) -> Vec<(String, bool, bool)> {
-        let found = startups(&SourceText::new(text.as_bytes()));
-        found.into_iter().map(|one| (one.name, one.is_static, one.is_conditional)).collect()
+        let found = find_init_functions(&SourceText::new(text.as_bytes()));
+        found
+            .into_iter()
+            .map(|function| (function.name, function.is_static, function.is_conditional))
+            .collect()
     }
 
     #[test]
@@ -201,17 +213,17 @@ mod tests {
     }
 
     #[test]
-    fn declarations_are_told_from_statements() {
-        let kinds = |text: &str| kind(&SourceText::new(text.as_bytes()), 0, 0);
+    fn declarations_are_distinguished_from_statements() {
+        let kinds = |text: &str| classify_statement(&SourceText::new(text.as_bytes()), 0, 0);
         for text in
             ["int i;", "struct rq *rq;", "T *p = q;", "const char *s[3];", "LIST_HEAD(x);", "u64 a, b;"]
         {
-            assert_eq!(kinds(text), Some(Follows::Declaration), "{text}");
+            assert_eq!(kinds(text), Some(CallFollows::Declaration), "{text}");
         }
         for text in ["f(x);", "i = 1;", "p->x = 2;", "return x;", "goto out;", "*p = 1;", "a * b();", "out:"]
         {
             assert_eq!(kinds(text), None, "{text}");
         }
-        assert_eq!(kinds("a_struct_check();"), Some(Follows::Check));
+        assert_eq!(kinds("a_struct_check();"), Some(CallFollows::Check));
     }
 }

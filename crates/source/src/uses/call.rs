@@ -4,7 +4,7 @@ use crate::scan::{SourceText, TokenKind};
 
 impl<'t> SourceText<'t> {
     /// Indices of all tokens.
-    pub(super) fn all(&self) -> std::ops::Range<usize> {
+    pub(super) fn token_range(&self) -> std::ops::Range<usize> {
         0..self.tokens().len()
     }
 
@@ -23,14 +23,14 @@ impl<'t> SourceText<'t> {
                 arguments.push(first..at);
                 first = at + 1;
             }
-            at = self.past(at);
+            at = self.index_after(at);
         }
         arguments.push(first..close);
         arguments
     }
 
     /// The token behind this one, or behind the bracket that this one opens.
-    pub(super) fn past(&self, at: usize) -> usize {
+    pub(super) fn index_after(&self, at: usize) -> usize {
         self.partner(at).filter(|close| *close > at).unwrap_or(at) + 1
     }
 
@@ -39,7 +39,7 @@ impl<'t> SourceText<'t> {
     }
 
     /// Opening brackets around a token up to its statement's ends, innermost first.
-    pub(super) fn around(&self, at: usize) -> Vec<usize> {
+    pub(super) fn enclosing_brackets(&self, at: usize) -> Vec<usize> {
         let mut found = Vec::new();
         let mut at = at;
         while let Some(before) = at.checked_sub(1) {
@@ -58,7 +58,7 @@ impl<'t> SourceText<'t> {
     }
 
     /// The word a bracket's call names.
-    pub(super) fn called(&self, open: usize) -> Option<&'t [u8]> {
+    pub(super) fn callee(&self, open: usize) -> Option<&'t [u8]> {
         self.word(open.checked_sub(1)?)
     }
 }

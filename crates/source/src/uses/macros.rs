@@ -1,54 +1,61 @@
-//! Macros of the file: their bodies are read like code, and a member that is a parameter is what each call gives.
+//! Macros of the file: their bodies are read like code, and a member that is a parameter is what each call
+//! gives.
 
-use super::demand::{Use, UsedStruct};
-use super::given::{self, Awaited, Macro, contains, parse};
-use super::initial;
-use super::offset::{context, follow, offsets};
+use super::initializer;
+use super::macro_values::{self, ParsedMacro, UnresolvedMacro, contains, parse_define};
+use super::offset::{classify, find_offsets, follow_alias};
+use super::used_struct::{StructUse, UsedStruct};
 use crate::scan::{SourceText, TokenKind};
 
 pub(super) fn find(
     source: &SourceText,
     subject: &UsedStruct,
-    found: &mut Vec<Use>,
-    awaited: &mut Vec<Awaited>,
+    found: &mut Vec<StructUse>,
+    unresolved: &mut Vec<UnresolvedMacro>,
 ) {
-    for at in source.all() {
+    for at in source.token_range() {
         if source.kind(at) == Some(TokenKind::Directive)
             && contains(source.text(at), subject.tag.as_bytes())
-            && let Some(macro_) = parse(source.text(at))
+            && let Some(macro_) = parse_define(source.text(at))
         {
-            read(source, at, &macro_, subject, found);
+            read_macro(source, at, &macro_, subject, found);
             let line = source.line_of(at);
             let mut inside = Vec::new();
-            initial::find(&macro_.body, subject, &mut inside);
-            found.extend(inside.into_iter().map(|of| Use { line, ..of }));
-            given::find(source, &macro_.body, Some(line), subject, (found, awaited));
+            initializer::find(&macro_.body, subject, &mut inside);
+            found.extend(inside.into_iter().map(|used| StructUse { line, ..used }));
+            macro_values::find(source, &macro_.body, Some(line), subject, (found, unresolved));
         }
     }
-    given::find(source, source, None, subject, (found, awaited));
+    macro_values::find(source, source, None, subject, (found, unresolved));
 }
 
-fn read(source: &SourceText, at: usize, macro_: &Macro, subject: &UsedStruct, found: &mut Vec<Use>) {
+fn read_macro(
+    source: &SourceText,
+    at: usize,
+    macro_: &ParsedMacro,
+    subject: &UsedStruct,
+    found: &mut Vec<StructUse>,
+) {
     let body = &macro_.body;
-    let all = offsets(body, &subject.tag);
+    let all = find_offsets(body, &subject.tag);
     let by_call = all.iter().any(|offset| macro_.parameters.contains(&offset.member));
     for offset in all {
         if by_call {
-            for call in calls(source, macro_) {
-                let number = |word: &[u8]| subject.number(call.given(macro_, word));
-                if let Some(member) = subject.member(call.given(macro_, offset.member))
-                    && let Some(context) = context(body, &offset, &subject.tag, &number)
+            for call in find_calls(source, macro_) {
+                let number = |word: &[u8]| subject.number(call.substitute(macro_, word));
+                if let Some(member) = subject.member(call.substitute(macro_, offset.member))
+                    && let Some(context) = classify(body, &offset, &subject.tag, &number)
                 {
                     found.push(context.into_use(call.line, member));
                 }
             }
         } else if let Some(member) = subject.member(offset.member) {
             let number = |word: &[u8]| subject.number(word);
-            match context(body, &offset, &subject.tag, &number) {
+            match classify(body, &offset, &subject.tag, &number) {
                 Some(context) => found.push(context.into_use(source.line_of(at), member)),
                 // `#define LENGTH offsetof(…)`.
                 None if is_all(body, offset.at, offset.end) => {
-                    follow(source, at, macro_.name, std::slice::from_ref(member), found);
+                    follow_alias(source, at, macro_.name, std::slice::from_ref(member), found);
                 }
                 None => {}
             }
@@ -58,19 +65,19 @@ fn read(source: &SourceText, at: usize, macro_: &Macro, subject: &UsedStruct, fo
 
 /// Whether tokens are all of a macro's body, brackets around it apart.
 fn is_all(body: &SourceText, first: usize, end: usize) -> bool {
-    let mut others = (0..first).chain(end..body.all().end);
+    let mut others = (0..first).chain(end..body.token_range().end);
     others.all(|at| body.is_punct(at, b'(') || body.is_punct(at, b')'))
 }
 
 /// A macro's call: its line and the first word of each argument.
-struct Call<'t> {
+struct MacroCall<'t> {
     line: u32,
     words: Vec<Option<&'t [u8]>>,
 }
 
-impl Call<'_> {
-    /// What the call gives for a word of the macro's body.
-    fn given<'w>(&'w self, macro_: &'w Macro, word: &'w [u8]) -> &'w [u8] {
+impl MacroCall<'_> {
+    /// The word that the call substitutes for one of the macro's body.
+    fn substitute<'w>(&'w self, macro_: &'w ParsedMacro, word: &'w [u8]) -> &'w [u8] {
         let parameter = macro_.parameters.iter().position(|name| *name == word);
         match parameter {
             Some(parameter) => self.words.get(parameter).copied().flatten().unwrap_or_default(),
@@ -79,12 +86,15 @@ impl Call<'_> {
     }
 }
 
-fn calls<'t>(source: &SourceText<'t>, macro_: &Macro) -> Vec<Call<'t>> {
-    let places = source.all().filter(|at| source.word(*at) == Some(macro_.name));
+fn find_calls<'t>(source: &SourceText<'t>, macro_: &ParsedMacro) -> Vec<MacroCall<'t>> {
+    let places = source.token_range().filter(|at| source.word(*at) == Some(macro_.name));
     let places = places.filter(|at| source.is_punct(at + 1, b'('));
     let call = |at: usize| {
         let arguments = source.arguments(at + 1).into_iter();
-        Call { line: source.line_of(at), words: arguments.map(|tokens| source.first_word(tokens)).collect() }
+        MacroCall {
+            line: source.line_of(at),
+            words: arguments.map(|tokens| source.first_word(tokens)).collect(),
+        }
     };
     places.map(call).collect()
 }

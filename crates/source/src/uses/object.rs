@@ -1,38 +1,46 @@
-//! Ranges of bytes of an object whose type its declaration tells: `memset_after`, `memset_startat`
-//! (include/linux/string.h), and differences of members' addresses. Casts between a pointer to a struct and a pointer to
-//! what it begins with, which are right only while that is first.
+//! Ranges of bytes of an object whose type its declaration gives: `memset_after`, `memset_startat`
+//! (include/linux/string.h), and differences of members' addresses. Casts between a pointer to a struct and a
+//! pointer to what it begins with, which are right only while that is first.
 
-use super::demand::{Demand, Use, UsedStruct, text};
+use super::used_struct::{StructUse, UseDemand, UsedStruct, text};
 use crate::scan::SourceText;
 
-pub(super) fn find(source: &SourceText, subject: &UsedStruct, found: &mut Vec<Use>) {
-    for at in source.all() {
+pub(super) fn find(source: &SourceText, subject: &UsedStruct, found: &mut Vec<StructUse>) {
+    for at in source.token_range() {
         match source.word(at) {
-            Some(name @ (b"memset_after" | b"memset_startat")) => cleared(source, subject, at, name, found),
-            Some(_) => distance(source, subject, at, found),
+            Some(name @ (b"memset_after" | b"memset_startat")) => {
+                find_cleared(source, subject, at, name, found)
+            }
+            Some(_) => find_distance(source, subject, at, found),
             None => {}
         }
     }
 }
 
-pub(super) fn casts(source: &SourceText, subject: &UsedStruct, found: &mut Vec<Use>) {
-    if subject.leads.is_empty() {
+pub(super) fn find_casts(source: &SourceText, subject: &UsedStruct, found: &mut Vec<StructUse>) {
+    if subject.prefix_tags.is_empty() {
         return;
     }
-    for at in source.all() {
-        let Some((target, name)) = cast(source, at) else { continue };
+    for at in source.token_range() {
+        let Some((target, name)) = parse_cast(source, at) else { continue };
         let Some(declared) = declared_struct(source, name, at) else { continue };
-        let is_lead = |tag: &[u8]| subject.leads.iter().any(|lead| lead.as_bytes() == tag);
+        let is_lead = |tag: &[u8]| subject.prefix_tags.iter().any(|lead| lead.as_bytes() == tag);
         let own = subject.tag.as_bytes();
         if (target == own && is_lead(declared)) || (declared == own && is_lead(target)) {
             let what = format!("a pointer to struct {} is cast to struct {}", text(declared), text(target));
-            found.push(Use { line: source.line_of(at), demand: Demand::First, members: Vec::new(), what });
+            found.push(StructUse {
+                line: source.line_of(at),
+                demand: UseDemand::First,
+                members: Vec::new(),
+                description: what,
+            });
         }
     }
 }
 
-/// `(struct tag *)name`, by its opening bracket: the tag and the name's token, if it is the name that is cast.
-fn cast<'t>(source: &SourceText<'t>, at: usize) -> Option<(&'t [u8], usize)> {
+/// `(struct tag *)name`, by its opening bracket: the tag and the name's token, if it is the name that is
+/// cast.
+fn parse_cast<'t>(source: &SourceText<'t>, at: usize) -> Option<(&'t [u8], usize)> {
     let opens = source.is_punct(at, b'(') && source.word(at + 1) == Some(b"struct");
     let closes = source.is_punct(at + 3, b'*') && source.is_punct(at + 4, b')');
     let name = at + 5;
@@ -42,7 +50,13 @@ fn cast<'t>(source: &SourceText<'t>, at: usize) -> Option<(&'t [u8], usize)> {
     (!goes_on || is_minus).then_some((source.word(at + 2)?, name))
 }
 
-fn cleared(source: &SourceText, subject: &UsedStruct, at: usize, name: &[u8], found: &mut Vec<Use>) {
+fn find_cleared(
+    source: &SourceText,
+    subject: &UsedStruct,
+    at: usize,
+    name: &[u8],
+    found: &mut Vec<StructUse>,
+) {
     let arguments = source.arguments(at + 1);
     let [object, _, member] = arguments.as_slice() else { return };
     let Some(member) = source.first_word(member.clone()).and_then(|word| subject.member(word)) else {
@@ -51,23 +65,28 @@ fn cleared(source: &SourceText, subject: &UsedStruct, at: usize, name: &[u8], fo
     let is_plain = object.len() == 1;
     let (demand, what) = match declared_struct(source, object.start, at) {
         Some(tag) if is_plain && tag == subject.tag.as_bytes() => {
-            (Demand::Boundary, format!("{} clears from there to the end", text(name)))
+            (UseDemand::Boundary, format!("{} clears from there to the end", text(name)))
         }
         None if is_plain => {
-            (Demand::Remark, format!("{} clears from there on, perhaps in this struct", text(name)))
+            (UseDemand::Note, format!("{} clears from there on, perhaps in this struct", text(name)))
         }
         _ => return,
     };
-    found.push(Use { line: source.line_of(at), demand, members: vec![member.clone()], what });
+    found.push(StructUse {
+        line: source.line_of(at),
+        demand,
+        members: vec![member.clone()],
+        description: what,
+    });
 }
 
 /// `(char *)&p->b - (char *)&p->a`, by the `&` of the first.
-fn distance(source: &SourceText, subject: &UsedStruct, at: usize, found: &mut Vec<Use>) {
-    let Some((member, minus)) = address(source, at) else { return };
+fn find_distance(source: &SourceText, subject: &UsedStruct, at: usize, found: &mut Vec<StructUse>) {
+    let Some((member, minus)) = parse_address(source, at) else { return };
     if !source.is_punct(minus, b'-') || source.is_punct(minus + 1, b'-') || source.is_punct(minus + 1, b'>') {
         return;
     }
-    let second = (minus + 1..minus + 8).find_map(|at| address(source, at));
+    let second = (minus + 1..minus + 8).find_map(|at| parse_address(source, at));
     let is_same = |(other, _): &(usize, usize)| source.word(at) == source.word(other.wrapping_sub(3));
     let Some((other, _)) = second.filter(is_same) else { return };
     if declared_struct(source, at, at) != Some(subject.tag.as_bytes()) {
@@ -76,11 +95,17 @@ fn distance(source: &SourceText, subject: &UsedStruct, at: usize, found: &mut Ve
     let members = [member, other].map(|at| source.word(at).and_then(|word| subject.member(word)));
     let members: Vec<String> = members.into_iter().flatten().cloned().collect();
     let what = "a length is counted between addresses there".to_owned();
-    found.push(Use { line: source.line_of(at), demand: Demand::Boundary, members, what });
+    found.push(StructUse {
+        line: source.line_of(at),
+        demand: UseDemand::Boundary,
+        members,
+        description: what,
+    });
 }
 
-/// `&object->member`, by the object's word: the member's word and the token behind it all, closing brackets apart.
-fn address(source: &SourceText, at: usize) -> Option<(usize, usize)> {
+/// `&object->member`, by the object's word: the member's word and the token behind it all, closing brackets
+/// apart.
+fn parse_address(source: &SourceText, at: usize) -> Option<(usize, usize)> {
     source.word(at)?;
     let is_address = at > 0 && source.is_punct(at - 1, b'&') && !source.is_punct(at.wrapping_sub(2), b'&');
     let points = source.is_punct(at + 1, b'-') && source.is_punct(at + 2, b'>');
@@ -88,12 +113,13 @@ fn address(source: &SourceText, at: usize) -> Option<(usize, usize)> {
     source.word(member).filter(|_| is_address && points)?;
     let mut end = member + 1;
     while source.is_punct(end, b')') || source.is_punct(end, b'[') {
-        end = if source.is_punct(end, b')') { end + 1 } else { source.past(end) };
+        end = if source.is_punct(end, b')') { end + 1 } else { source.index_after(end) };
     }
     Some((member, end))
 }
 
-/// The struct that a name has in the function around a token: the tag of `struct tag *name` or `struct tag name`.
+/// The struct that a name has in the function around a token: the tag of `struct tag *name` or
+/// `struct tag name`.
 pub(super) fn declared_struct<'t>(source: &SourceText<'t>, name: usize, from: usize) -> Option<&'t [u8]> {
     let wanted = source.word(name)?;
     let mut at = from;

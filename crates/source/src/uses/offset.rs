@@ -1,7 +1,7 @@
-//! `offsetof` and `offsetofend` where an offset is more than the way to a member.
+//! `offsetof` and `offsetofend` where an offset is more than a path to a member.
 
-use super::demand::{Demand, Use, UsedStruct, text};
 use super::object::ends_function;
+use super::used_struct::{StructUse, UseDemand, UsedStruct, text};
 use crate::body::attribute::is_shouted;
 use crate::scan::{SourceText, TokenKind};
 use std::collections::BTreeSet;
@@ -17,7 +17,7 @@ const ASSERTS: &str = "BUILD_BUG static_assert _Static_assert compiletime_assert
 
 /// An `offsetof` of the struct.
 #[derive(Clone, Debug)]
-pub(super) struct Offset<'t> {
+pub(super) struct OffsetUse<'t> {
     /// The macro's word.
     pub(super) at: usize,
     /// Behind its closing bracket.
@@ -27,92 +27,93 @@ pub(super) struct Offset<'t> {
 }
 
 /// Where an offset stands.
-pub(super) enum Context {
+pub(super) enum OffsetContext {
     /// It limits a range of bytes.
     Range(String),
     /// An assertion compares it.
     Assert(String),
-    /// An assertion looks at its alignment.
+    /// An assertion checks its alignment.
     Alignment(String),
 }
 
-pub(super) fn find(source: &SourceText, subject: &UsedStruct, found: &mut Vec<Use>) {
+pub(super) fn find(source: &SourceText, subject: &UsedStruct, found: &mut Vec<StructUse>) {
     let number = |word: &[u8]| subject.number(word);
-    for offset in offsets(source, &subject.tag) {
+    for offset in find_offsets(source, &subject.tag) {
         let Some(member) = subject.member(offset.member) else { continue };
-        match (context(source, &offset, &subject.tag, &number), alias(source, &offset)) {
+        match (classify(source, &offset, &subject.tag, &number), find_alias(source, &offset)) {
             (Some(context), _) => found.push(context.into_use(source.line_of(offset.at), member)),
-            (None, Some(name)) => follow(source, offset.end, name, std::slice::from_ref(member), found),
+            (None, Some(name)) => follow_alias(source, offset.end, name, std::slice::from_ref(member), found),
             _ => {}
         }
     }
-    sizes(source, subject, found);
+    find_size_assertions(source, subject, found);
 }
 
 /// All `offsetof(struct tag, member)` and their kin.
-pub(super) fn offsets<'t>(source: &SourceText<'t>, tag: &str) -> Vec<Offset<'t>> {
+pub(super) fn find_offsets<'t>(source: &SourceText<'t>, tag: &str) -> Vec<OffsetUse<'t>> {
     let offset = |at: usize| {
         let word = source.word(at)?;
         let known = word.starts_with(b"offsetof") || word == b"__builtin_offsetof";
         (known && source.is_punct(at + 1, b'(') && source.names_struct(at + 2, tag)).then_some(())?;
         let member = source.word(at + 5).filter(|_| source.is_punct(at + 4, b','))?;
-        Some(Offset { at, end: source.past(at + 1), member })
+        Some(OffsetUse { at, end: source.index_after(at + 1), member })
     };
-    source.all().filter_map(offset).collect()
+    source.token_range().filter_map(offset).collect()
 }
 
-/// What an offset is for, if its place shows that a move would break it. `number` tells which member a word names.
-pub(super) fn context(
+/// The purpose of an offset, if its context shows that a move would break it. `number` maps words to members.
+pub(super) fn classify(
     source: &SourceText,
-    offset: &Offset,
+    offset: &OffsetUse,
     tag: &str,
     number: &dyn Fn(&[u8]) -> Option<usize>,
-) -> Option<Context> {
-    let around = source.around(offset.at);
+) -> Option<OffsetContext> {
+    let around = source.enclosing_brackets(offset.at);
     let called: Vec<(usize, &[u8])> =
-        around.iter().filter_map(|open| Some((*open, source.called(*open)?))).collect();
+        around.iter().filter_map(|open| Some((*open, source.callee(*open)?))).collect();
     if let Some((open, name)) = called.iter().find(|(_, name)| contains_any(name, ASSERTS)) {
-        return asserted(source, *open + 1..source.past(*open), text(name), tag, number);
+        return classify_assertion(source, *open + 1..source.index_after(*open), text(name), tag, number);
     }
     if let Some((_, name)) = called.iter().find(|(_, name)| is_range(name)) {
-        return Some(Context::Range(format!("{} ends or begins there", text(name))));
+        return Some(OffsetContext::Range(format!("{} ends or begins there", text(name))));
     }
     is_difference(source, offset, tag)
-        .then(|| Context::Range("a length is counted to or from there".to_owned()))
+        .then(|| OffsetContext::Range("a length is counted to or from there".to_owned()))
 }
 
-/// What an assertion asks of an offset inside: nothing if it compares places within one member.
-fn asserted(
+/// The demand of an assertion on an offset in it: none if it compares offsets within one member.
+fn classify_assertion(
     source: &SourceText,
     inside: Range<usize>,
     name: String,
     tag: &str,
     number: &dyn Fn(&[u8]) -> Option<usize>,
-) -> Option<Context> {
-    if looks_at_alignment(source, inside.clone()) {
-        return Some(Context::Alignment(name));
+) -> Option<OffsetContext> {
+    if checks_alignment(source, inside.clone()) {
+        return Some(OffsetContext::Alignment(name));
     }
-    let own: Vec<Offset> =
-        offsets(source, tag).into_iter().filter(|other| inside.contains(&other.at)).collect();
+    let own: Vec<OffsetUse> =
+        find_offsets(source, tag).into_iter().filter(|other| inside.contains(&other.at)).collect();
     let is_offset = |at: &usize| source.word(*at).is_some_and(|word| word.starts_with(b"offsetof"));
     let all = inside.clone().filter(is_offset).count();
     let joins = |punct: u8| move |at: usize| source.is_punct(at, punct) && source.is_punct(at + 1, punct);
     let is_several = inside.clone().any(joins(b'|')) || inside.clone().any(joins(b'&'));
     if own.len() < 2 || own.len() < all || is_several {
-        return Some(Context::Assert(name));
+        return Some(OffsetContext::Assert(name));
     }
     let numbers: BTreeSet<Option<usize>> = own.iter().map(|offset| number(offset.member)).collect();
-    (numbers.len() > 1).then(|| Context::Range(format!("{name} compares it with another member's offset")))
+    (numbers.len() > 1)
+        .then(|| OffsetContext::Range(format!("{name} compares it with another member's offset")))
 }
 
-impl Context {
-    pub(super) fn into_use(self, line: u32, member: &str) -> Use {
+impl OffsetContext {
+    pub(super) fn into_use(self, line: u32, member: &str) -> StructUse {
         let (demand, what) = match self {
-            Self::Range(what) => (Demand::Boundary, what),
-            Self::Assert(name) => (Demand::Offset, format!("{name} fixes its offset")),
-            Self::Alignment(name) => (Demand::Remark, format!("{name} checks the alignment of its offset")),
+            Self::Range(what) => (UseDemand::Boundary, what),
+            Self::Assert(name) => (UseDemand::Offset, format!("{name} fixes its offset")),
+            Self::Alignment(name) => (UseDemand::Note, format!("{name} checks the alignment of its offset")),
         };
-        Use { line, demand, members: vec![member.to_owned()], what }
+        StructUse { line, demand, members: vec![member.to_owned()], description: what }
     }
 }
 
@@ -124,7 +125,7 @@ fn contains_any(name: &[u8], parts: &str) -> bool {
     parts.split(' ').any(|part| memchr::memmem::find(name, part.as_bytes()).is_some())
 }
 
-fn looks_at_alignment(source: &SourceText, mut tokens: Range<usize>) -> bool {
+fn checks_alignment(source: &SourceText, mut tokens: Range<usize>) -> bool {
     tokens.any(|at| {
         let single_and = source.is_punct(at, b'&')
             && !source.is_punct(at + 1, b'&')
@@ -134,7 +135,7 @@ fn looks_at_alignment(source: &SourceText, mut tokens: Range<usize>) -> bool {
 }
 
 /// Whether an offset is taken from a length or another offset, or another is taken from it.
-fn is_difference(source: &SourceText, offset: &Offset, tag: &str) -> bool {
+fn is_difference(source: &SourceText, offset: &OffsetUse, tag: &str) -> bool {
     let minuend = offset.at.checked_sub(2).filter(|_| source.is_punct(offset.at - 1, b'-'));
     let is_length = |word: &[u8]| contains_any(word, "size SIZE offsetof len LEN");
     let is_minuend = |at: usize| match source.kind(at) {
@@ -154,11 +155,11 @@ fn is_difference(source: &SourceText, offset: &Offset, tag: &str) -> bool {
 }
 
 /// The name that an offset is given: `name = offsetof(…)`.
-fn alias<'t>(source: &SourceText<'t>, offset: &Offset) -> Option<&'t [u8]> {
+fn find_alias<'t>(source: &SourceText<'t>, offset: &OffsetUse) -> Option<&'t [u8]> {
     let assigns = source.is_punct(offset.at.checked_sub(1)?, b'=');
     let ends = [b';', b',', b'}'].iter().any(|end| source.is_punct(offset.end, *end));
     let target = offset.at.checked_sub(2)?;
-    // `.name = ` sets a member of something, which goes elsewhere.
+    // `.name = ` sets a member of an object, which is used elsewhere.
     let is_plain = target
         .checked_sub(1)
         .is_none_or(|before| !source.is_punct(before, b'.') && !source.is_punct(before, b'>'));
@@ -166,60 +167,70 @@ fn alias<'t>(source: &SourceText<'t>, offset: &Offset) -> Option<&'t [u8]> {
 }
 
 /// Ranges of bytes whose length is a name that stands for an offset.
-pub(super) fn follow(
+pub(super) fn follow_alias(
     source: &SourceText,
     from: usize,
     name: &[u8],
     members: &[String],
-    found: &mut Vec<Use>,
+    found: &mut Vec<StructUse>,
 ) {
     // Another function's variable of that name is another; constants are the file's.
     let end = match is_shouted(name) {
-        true => source.all().end,
-        false => (from..source.all().end).find(|at| ends_function(source, *at)).unwrap_or(from),
+        true => source.token_range().end,
+        false => (from..source.token_range().end).find(|at| ends_function(source, *at)).unwrap_or(from),
     };
     for at in (from..end).filter(|at| source.word(*at) == Some(name)) {
-        let mut called = source.around(at).into_iter().filter_map(|open| source.called(open));
+        let mut called = source.enclosing_brackets(at).into_iter().filter_map(|open| source.callee(open));
         let called = called.find(|name| is_range(name));
         if let Some(called) = called {
             let what = format!("{} takes {}, its offset, for a length", text(called), text(name));
             let members = members.to_vec();
-            found.push(Use { line: source.line_of(at), demand: Demand::Boundary, members, what });
+            found.push(StructUse {
+                line: source.line_of(at),
+                demand: UseDemand::Boundary,
+                members,
+                description: what,
+            });
         }
     }
 }
 
 /// Assertions about the size of the struct.
-fn sizes(source: &SourceText, subject: &UsedStruct, found: &mut Vec<Use>) {
-    for at in source.all() {
+fn find_size_assertions(source: &SourceText, subject: &UsedStruct, found: &mut Vec<StructUse>) {
+    for at in source.token_range() {
         let is_size = source.word(at) == Some(b"sizeof")
             && source.names_struct(at + 2, &subject.tag)
             && source.is_punct(at + 4, b')');
         if !is_size {
             continue;
         }
-        let around = source.around(at).into_iter().filter_map(|open| source.called(open));
+        let around = source.enclosing_brackets(at).into_iter().filter_map(|open| source.callee(open));
         if let Some(name) = around.into_iter().find(|name| contains_any(name, ASSERTS)) {
-            let what = format!("{} looks at the size of the struct", text(name));
-            found.push(Use { line: source.line_of(at), demand: Demand::Size, members: Vec::new(), what });
+            let what = format!("{} checks the size of the struct", text(name));
+            found.push(StructUse {
+                line: source.line_of(at),
+                demand: UseDemand::Size,
+                members: Vec::new(),
+                description: what,
+            });
         }
     }
 }
 
-/// Members that `asm-offsets` files name: `OFFSET(symbol, tag, member)`, `DEFINE(symbol, offsetof(struct tag, member))`
-/// (include/linux/kbuild.h).
-pub(super) fn assembler(source: &SourceText, subject: &UsedStruct, found: &mut Vec<Use>) {
+/// Members that `asm-offsets` files name: `OFFSET(symbol, tag, member)`,
+/// `DEFINE(symbol, offsetof(struct tag, member))` (include/linux/kbuild.h).
+pub(super) fn find_assembler_uses(source: &SourceText, subject: &UsedStruct, found: &mut Vec<StructUse>) {
     let mut add = |at: usize, word: &[u8]| {
         if let Some(member) = subject.member(word) {
             let what = "assembler code reads it; the build generates its offset anew".to_owned();
             let (line, members) = (source.line_of(at), vec![member.clone()]);
-            found.push(Use { line, demand: Demand::Assembler, members, what });
+            found.push(StructUse { line, demand: UseDemand::Assembler, members, description: what });
         }
     };
-    for offset in offsets(source, &subject.tag) {
+    for offset in find_offsets(source, &subject.tag) {
         add(offset.at, offset.member);
     }
-    for at in source.all() {
+    for at in source.token_range() {
         let is_call =
             source.word(at).is_some_and(|word| word.ends_with(b"OFFSET")) && source.is_punct(at + 1, b'(');
         let arguments = if is_call { source.arguments(at + 1) } else { Vec::new() };

@@ -7,50 +7,53 @@ fn subject() -> UsedStruct {
     UsedStruct {
         tag: "box".to_owned(),
         members: members.to_vec(),
-        leads: vec!["node".to_owned(), "link".to_owned()],
+        prefix_tags: vec!["node".to_owned(), "link".to_owned()],
     }
 }
 
 /// Demands with the members they name.
-fn found(text: &str) -> Vec<(u32, Demand, String)> {
-    let uses = uses("lib/box.c", text.as_bytes(), &subject()).uses;
-    uses.into_iter().map(|of| (of.line, of.demand, of.members.join(" "))).collect()
+fn demands(text: &str) -> Vec<(u32, UseDemand, String)> {
+    let uses = find_uses("lib/box.c", text.as_bytes(), &subject()).uses;
+    uses.into_iter().map(|used| (used.line, used.demand, used.members.join(" "))).collect()
 }
 
-fn one(text: &str) -> Option<(Demand, String)> {
-    let mut found = found(text);
+fn single_demand(text: &str) -> Option<(UseDemand, String)> {
+    let mut found = demands(text);
     assert!(found.len() < 2, "{found:?}");
     found.pop().map(|(_, demand, members)| (demand, members))
 }
 
-fn boundary(member: &str) -> Option<(Demand, String)> {
-    Some((Demand::Boundary, member.to_owned()))
+fn boundary(member: &str) -> Option<(UseDemand, String)> {
+    Some((UseDemand::Boundary, member.to_owned()))
 }
 
 #[test]
 fn ranges_that_end_at_a_member_hold_it() {
-    assert_eq!(one("void f(void)\n{\n\tmemset(p, 0, offsetof(struct box, tail));\n}\n"), boundary("tail"));
     assert_eq!(
-        one("x = unsafe_memcpy(&a->count, &b->count, n - offsetof(struct box, count), w);"),
+        single_demand("void f(void)\n{\n\tmemset(p, 0, offsetof(struct box, tail));\n}\n"),
+        boundary("tail")
+    );
+    assert_eq!(
+        single_demand("x = unsafe_memcpy(&a->count, &b->count, n - offsetof(struct box, count), w);"),
         boundary("count")
     );
-    assert_eq!(one("memcpy(d, s, offsetofend(struct box, lock));"), boundary("lock"));
-    assert_eq!(one("memcpy(d, s, offsetof(struct box, name.inner[3]));"), boundary("name"));
-    assert_eq!(one("*size = arch_box_size - offsetof(struct box, tail);"), boundary("tail"));
-    assert_eq!(one("n = sizeof(struct box) - offsetof(struct box, count);"), boundary("count"));
+    assert_eq!(single_demand("memcpy(d, s, offsetofend(struct box, lock));"), boundary("lock"));
+    assert_eq!(single_demand("memcpy(d, s, offsetof(struct box, name.inner[3]));"), boundary("name"));
+    assert_eq!(single_demand("*size = arch_box_size - offsetof(struct box, tail);"), boundary("tail"));
+    assert_eq!(single_demand("n = sizeof(struct box) - offsetof(struct box, count);"), boundary("count"));
     assert_eq!(
-        found("memset(&p->lock, 0,\n offsetof(struct box, name) -\n offsetof(struct box, lock));"),
-        [(2, Demand::Boundary, "name".to_owned()), (3, Demand::Boundary, "lock".to_owned())]
+        demands("memset(&p->lock, 0,\n offsetof(struct box, name) -\n offsetof(struct box, lock));"),
+        [(2, UseDemand::Boundary, "name".to_owned()), (3, UseDemand::Boundary, "lock".to_owned())]
     );
     assert_eq!(
-        found("n = offsetof(struct box, name) - offsetof(struct box, lock);").len(),
+        demands("n = offsetof(struct box, name) - offsetof(struct box, lock);").len(),
         2,
         "a length between members, wherever it goes"
     );
 }
 
 #[test]
-fn the_way_to_a_member_holds_nothing() {
+fn offsets_that_reach_a_member_demand_nothing() {
     for text in [
         "off = offsetof(struct box, lock);",
         "p = (void *)q - offsetof(struct box, lock);",
@@ -63,71 +66,74 @@ fn the_way_to_a_member_holds_nothing() {
         "/* memset(p, 0, offsetof(struct box, lock)); */",
         "memset(p, 0, sizeof(struct box)); x = offsetof(struct box, lock);",
     ] {
-        assert_eq!(one(text), None, "{text}");
+        assert_eq!(single_demand(text), None, "{text}");
     }
 }
 
 #[test]
 fn assertions_hold_offsets() {
-    let offset = |member: &str| Some((Demand::Offset, member.to_owned()));
-    assert_eq!(one("BUILD_BUG_ON(offsetof(struct box, head) != 0);"), offset("head"));
+    let offset = |member: &str| Some((UseDemand::Offset, member.to_owned()));
+    assert_eq!(single_demand("BUILD_BUG_ON(offsetof(struct box, head) != 0);"), offset("head"));
     assert_eq!(
-        one("static_assert(offsetof(struct box, lock) == offsetof(struct other, lock));"),
+        single_demand("static_assert(offsetof(struct box, lock) == offsetof(struct other, lock));"),
         offset("lock")
     );
-    let ordered = found("BUILD_BUG_ON(offsetof(struct box, lock) > offsetof(struct box, name));");
-    assert!(ordered.iter().all(|(_, demand, _)| *demand == Demand::Boundary) && ordered.len() == 2);
-    let aligned = one("BUILD_BUG_ON(offsetof(struct box, lock) % 8);");
-    assert_eq!(aligned, Some((Demand::Remark, "lock".to_owned())));
-    assert_eq!(one("BUILD_BUG_ON(sizeof(struct box) > 64);"), Some((Demand::Size, String::new())));
+    let ordered = demands("BUILD_BUG_ON(offsetof(struct box, lock) > offsetof(struct box, name));");
+    assert!(ordered.iter().all(|(_, demand, _)| *demand == UseDemand::Boundary) && ordered.len() == 2);
+    let aligned = single_demand("BUILD_BUG_ON(offsetof(struct box, lock) % 8);");
+    assert_eq!(aligned, Some((UseDemand::Note, "lock".to_owned())));
+    assert_eq!(
+        single_demand("BUILD_BUG_ON(sizeof(struct box) > 64);"),
+        Some((UseDemand::Size, String::new()))
+    );
 }
 
 #[test]
 fn assertions_about_one_member_s_inside_hold_nothing() {
-    assert_eq!(one("BUILD_BUG_ON(offsetof(struct box, low) != offsetof(struct box, high));"), None);
+    assert_eq!(single_demand("BUILD_BUG_ON(offsetof(struct box, low) != offsetof(struct box, high));"), None);
     let text = "#define INSIDE(x) BUILD_BUG_ON(offsetof(struct box, x) != offsetof(struct box, high.x))\nINSIDE(low);\nINSIDE(lock);\n";
-    let wanted = [(3, Demand::Boundary, "high".to_owned()), (3, Demand::Boundary, "lock".to_owned())];
-    assert_eq!(found(text), wanted, "only `lock` is another member");
+    let wanted = [(3, UseDemand::Boundary, "high".to_owned()), (3, UseDemand::Boundary, "lock".to_owned())];
+    assert_eq!(demands(text), wanted, "only `lock` is another member");
     let others = "BUILD_BUG_ON(offsetof(struct box, low) != offsetof(struct lid, a) || offsetof(struct box, high) != offsetof(struct lid, b));";
-    assert!(found(others).iter().all(|(_, demand, _)| *demand == Demand::Offset));
-    assert_eq!(found(others).len(), 2);
+    assert!(demands(others).iter().all(|(_, demand, _)| *demand == UseDemand::Offset));
+    assert_eq!(demands(others).len(), 2);
 }
 
 #[test]
 fn macros_are_read_with_what_their_calls_give() {
     let text = "#define BOX_MATCH(x, y)\t\\\n\tstatic_assert(offsetof(struct box, x) == offsetof(struct lid, y))\n\
                 BOX_MATCH(head, top);\nBOX_MATCH(count, number);\n#undef BOX_MATCH\n";
-    let wanted = [(3, Demand::Offset, "head".to_owned()), (4, Demand::Offset, "count".to_owned())];
-    assert_eq!(found(text), wanted);
+    let wanted = [(3, UseDemand::Offset, "head".to_owned()), (4, UseDemand::Offset, "count".to_owned())];
+    assert_eq!(demands(text), wanted);
     let text = "#define CLEARED offsetof(struct box, name)\nvoid f(void)\n{\n\tmemset(p, 0, CLEARED);\n}\n";
-    assert_eq!(found(text), [(4, Demand::Boundary, "name".to_owned())]);
+    assert_eq!(demands(text), [(4, UseDemand::Boundary, "name".to_owned())]);
     let text =
         "enum {\n\tKEPT = offsetof(struct box, name),\n};\nvoid f(void)\n{\n\tmemcpy(p, q, KEPT);\n}\n";
-    assert_eq!(found(text), [(6, Demand::Boundary, "name".to_owned())]);
+    assert_eq!(demands(text), [(6, UseDemand::Boundary, "name".to_owned())]);
     let local = "void f(void)\n{\n\tint n = offsetof(struct box, name);\n}\nvoid g(int n)\n{\n\tmemset(p, 0, n);\n}\n";
-    assert_eq!(found(local), [], "another function's variable");
+    assert_eq!(demands(local), [], "another function's variable");
     let local = "void f(void)\n{\n\tint n = offsetof(struct box, name);\n\tmemset(p, 0, n);\n}\n";
-    assert_eq!(found(local), [(4, Demand::Boundary, "name".to_owned())]);
-    assert_eq!(found("#define AT offsetof(struct box, name)\nint f(void) { return g(AT); }\n"), []);
-    assert_eq!(found("#define REST (sizeof(struct box) - offsetof(struct box, name))\n").len(), 1);
+    assert_eq!(demands(local), [(4, UseDemand::Boundary, "name".to_owned())]);
+    assert_eq!(demands("#define AT offsetof(struct box, name)\nint f(void) { return g(AT); }\n"), []);
+    assert_eq!(demands("#define REST (sizeof(struct box) - offsetof(struct box, name))\n").len(), 1);
 }
 
 #[test]
 fn objects_are_known_by_their_declaration() {
     let text =
         |declared: &str| format!("void f({declared})\n{{\n\tmemset_after(b, 0, lock);\n}}\n/* struct box */");
-    let at = |declared: &str| one(&text(declared)).map(|(demand, _)| demand);
-    assert_eq!(at("struct box *b"), Some(Demand::Boundary));
-    assert_eq!(at("const struct box *b, struct other *c"), Some(Demand::Boundary));
-    assert_eq!(at("struct other *b"), None);
-    assert_eq!(at("u64 b"), Some(Demand::Remark), "a typedef may be this struct");
+    let demand_of = |declared: &str| single_demand(&text(declared)).map(|(demand, _)| demand);
+    assert_eq!(demand_of("struct box *b"), Some(UseDemand::Boundary));
+    assert_eq!(demand_of("const struct box *b, struct other *c"), Some(UseDemand::Boundary));
+    assert_eq!(demand_of("struct other *b"), None);
+    assert_eq!(demand_of("u64 b"), Some(UseDemand::Note), "a typedef may be this struct");
     let other =
         "void g(struct box *b)\n{\n}\n\nvoid f(struct other *b)\n{\n\tmemset_startat(b, 0, lock);\n}\n";
-    assert_eq!(one(other), None, "declared in another function");
+    assert_eq!(single_demand(other), None, "declared in another function");
     let between = "void f(struct box *b)\n{\n\tn = (char *)&b->tail - (char *)&b->count;\n}\n// offsetof(struct box, x)";
     assert_eq!(
-        found(&format!("{between}\nint x = offsetof(struct box, head);")),
-        [(3, Demand::Boundary, "tail count".to_owned())]
+        demands(&format!("{between}\nint x = offsetof(struct box, head);")),
+        [(3, UseDemand::Boundary, "tail count".to_owned())]
     );
 }
 
@@ -135,20 +141,20 @@ fn objects_are_known_by_their_declaration() {
 fn casts_to_and_from_what_is_first_hold_it_there() {
     let cast = |declared: &str, target: &str| {
         let text = format!("int f({declared})\n{{\n\treturn g(({target})p);\n}}\n/* struct box */");
-        one(&text).map(|(demand, _)| demand)
+        single_demand(&text).map(|(demand, _)| demand)
     };
-    assert_eq!(cast("struct node *p", "struct box *"), Some(Demand::First));
-    assert_eq!(cast("struct box *p", "struct link *"), Some(Demand::First));
+    assert_eq!(cast("struct node *p", "struct box *"), Some(UseDemand::First));
+    assert_eq!(cast("struct box *p", "struct link *"), Some(UseDemand::First));
     assert_eq!(cast("struct other *p", "struct box *"), None);
     assert_eq!(cast("void *p", "struct box *"), None);
     let through = "int f(struct node *p)\n{\n\treturn g((struct box *)p->owner);\n}\n";
-    assert_eq!(one(through), None, "a member is cast, not the pointer");
+    assert_eq!(single_demand(through), None, "a member is cast, not the pointer");
 }
 
 #[test]
 fn initialisers_without_names_hold_places() {
-    let count = |text: &str| match one(text) {
-        Some((Demand::Positions(count), _)) => count,
+    let count = |text: &str| match single_demand(text) {
+        Some((UseDemand::Positions(count), _)) => count,
         None => 0,
         other => panic!("{other:?}"),
     };
@@ -185,22 +191,32 @@ fn initialisers_without_names_hold_places() {
 
 #[test]
 fn macros_of_other_files_are_awaited_and_read_there() {
-    let awaited = |text: &str| {
-        let found = uses("a.c", text.as_bytes(), &subject());
+    let unresolved = |text: &str| {
+        let found = find_uses("a.c", text.as_bytes(), &subject());
         assert_eq!(found.uses, [], "{text}");
-        found.awaited.into_iter().map(|of| (of.line, of.name, of.is_array)).collect::<Vec<_>>()
+        found
+            .unresolved
+            .into_iter()
+            .map(|unresolved| (unresolved.line, unresolved.name, unresolved.is_array))
+            .collect::<Vec<_>>()
     };
-    let one = |line, name: &str, is_array| vec![(line, name.to_owned(), is_array)];
-    assert_eq!(awaited("int x;\nstruct box b = BOX_INIT(b);"), one(2, "BOX_INIT", false));
-    assert_eq!(awaited("static struct box b __initdata = __BOX_INIT;"), one(1, "__BOX_INIT", false));
-    assert_eq!(awaited("struct box b[] = { BOX(1), BOX(2), { } };"), one(1, "BOX", false));
-    assert_eq!(awaited("struct box b[] = {\n\t[ONE] = BOX(1),\n};"), one(1, "BOX", false));
-    assert_eq!(awaited("struct box b[2][2] = { { BOX(1), BOX(2) }, { BOX(3) } };"), one(1, "BOX", false));
-    assert_eq!(awaited("struct box b[] = BOXES;"), one(1, "BOXES", true));
-    assert_eq!(awaited("void f(void)\n{\n\t*p = (struct box)BOX_INIT(p);\n}"), one(3, "BOX_INIT", false));
-    assert_eq!(awaited("#define BOX(x) struct box x = BOX_INIT(x)\n"), one(1, "BOX_INIT", false));
+    let expected = |line, name: &str, is_array| vec![(line, name.to_owned(), is_array)];
+    assert_eq!(unresolved("int x;\nstruct box b = BOX_INIT(b);"), expected(2, "BOX_INIT", false));
+    assert_eq!(unresolved("static struct box b __initdata = __BOX_INIT;"), expected(1, "__BOX_INIT", false));
+    assert_eq!(unresolved("struct box b[] = { BOX(1), BOX(2), { } };"), expected(1, "BOX", false));
+    assert_eq!(unresolved("struct box b[] = {\n\t[ONE] = BOX(1),\n};"), expected(1, "BOX", false));
+    assert_eq!(
+        unresolved("struct box b[2][2] = { { BOX(1), BOX(2) }, { BOX(3) } };"),
+        expected(1, "BOX", false)
+    );
+    assert_eq!(unresolved("struct box b[] = BOXES;"), expected(1, "BOXES", true));
+    assert_eq!(
+        unresolved("void f(void)\n{\n\t*p = (struct box)BOX_INIT(p);\n}"),
+        expected(3, "BOX_INIT", false)
+    );
+    assert_eq!(unresolved("#define BOX(x) struct box x = BOX_INIT(x)\n"), expected(1, "BOX_INIT", false));
     let chained = "#define BOX_INIT(x) __BOX_INIT(x, 0)\nstruct box b = BOX_INIT(b);";
-    assert_eq!(awaited(chained), one(2, "__BOX_INIT", false));
+    assert_eq!(unresolved(chained), expected(2, "__BOX_INIT", false));
     for text in [
         "struct box b = BOX_INIT(b) + 1;",
         "struct box *b = BOX_INIT(b);",
@@ -208,35 +224,38 @@ fn macros_of_other_files_are_awaited_and_read_there() {
         "x = sizeof(struct box) BOX_SIZE;",
         "#define BOX_INIT { .lock = 1 }\nstruct box b = BOX_INIT;",
     ] {
-        assert_eq!(awaited(text), [], "{text}");
+        assert_eq!(unresolved(text), [], "{text}");
     }
-    let wanted = |is_array| Awaited { line: 7, name: "BOX_INIT".to_owned(), is_array };
-    let defined = |text: &str, is_array| definitions(text.as_bytes(), &wanted(is_array), &subject());
-    let count = |of: &MacroDefinition| match &of.gives {
-        Gives::Values(uses) => uses.iter().map(|of| of.demand).collect::<Vec<_>>(),
+    let wanted = |is_array| UnresolvedMacro { line: 7, name: "BOX_INIT".to_owned(), is_array };
+    let defined = |text: &str, is_array| find_definitions(text.as_bytes(), &wanted(is_array), &subject());
+    let count = |definition: &MacroDefinition| match &definition.value {
+        MacroValue::Values(uses) => uses.iter().map(|used| used.demand).collect::<Vec<_>>(),
         other => panic!("{other:?}"),
     };
     let found = defined(
         "\n#if A\n#define BOX_INIT(x) { 1, x }\n#else\n#define BOX_INIT(x) { 1, 2, x }\n#endif",
         false,
     );
-    assert_eq!(found.iter().map(|of| of.line).collect::<Vec<_>>(), [3, 5]);
-    assert_eq!(found.iter().map(count).collect::<Vec<_>>(), [[Demand::Positions(2)], [Demand::Positions(3)]]);
-    assert_eq!(count(&defined("#define BOX_INIT { { 1, 2 }, { 3 } }", true)[0]), [Demand::Positions(2)]);
+    assert_eq!(found.iter().map(|definition| definition.line).collect::<Vec<_>>(), [3, 5]);
+    assert_eq!(
+        found.iter().map(count).collect::<Vec<_>>(),
+        [[UseDemand::Positions(2)], [UseDemand::Positions(3)]]
+    );
+    assert_eq!(count(&defined("#define BOX_INIT { { 1, 2 }, { 3 } }", true)[0]), [UseDemand::Positions(2)]);
     assert_eq!(count(&defined("#define BOX_INIT { .lock = 1 }", false)[0]), []);
     let other = defined("#  define BOX_INIT \\\n\t__BOX_INIT(1)", false);
-    assert_eq!(other[0].gives, Gives::Macro("__BOX_INIT".to_owned()));
-    assert_eq!(defined("#define BOX_INIT box_init()", false)[0].gives, Gives::Nothing);
+    assert_eq!(other[0].value, MacroValue::Macro("__BOX_INIT".to_owned()));
+    assert_eq!(defined("#define BOX_INIT box_init()", false)[0].value, MacroValue::Nothing);
     assert_eq!(defined("#define BOX_INITS { 1 }\nBOX_INIT;", false), []);
 }
 
 #[test]
 fn values_behind_named_members_hold_both() {
     let names: Vec<String> = subject().members.iter().map(|(name, _)| name.clone()).collect();
-    let found = |text: &str| uses("a.c", text.as_bytes(), &subject()).uses.into_iter().next();
+    let found = |text: &str| find_uses("a.c", text.as_bytes(), &subject()).uses.into_iter().next();
     let text = format!("struct box b = {{ .{} = 1, {{ 2 }}, .{} = 3 }};", names[0], names[2]);
-    let of = found(&text).unwrap();
-    assert_eq!((of.demand, of.members), (Demand::Boundary, vec![names[0].clone(), names[1].clone()]));
+    let used = found(&text).unwrap();
+    assert_eq!((used.demand, used.members), (UseDemand::Boundary, vec![names[0].clone(), names[1].clone()]));
     let text = format!("struct box b = {{ .{} = 1, BOX_REST(x) }};", names[0]);
     assert!(found(&text).is_none());
 }
@@ -245,19 +264,19 @@ fn values_behind_named_members_hold_both() {
 fn assembler_sees_members_by_generated_offsets() {
     let text = "int main(void)\n{\n\tOFFSET(BOX_LOCK, box, lock);\n\tDEFINE(BOX_NAME, offsetof(struct box, name.x));\n\
                 \tOFFSET(OTHER, boxes, lock);\n}\n";
-    let uses = uses("arch/x86/kernel/asm-offsets_64.c", text.as_bytes(), &subject()).uses;
-    let found: Vec<(u32, Demand, &str)> =
-        uses.iter().map(|of| (of.line, of.demand, of.members[0].as_str())).collect();
-    assert_eq!(found, [(3, Demand::Assembler, "lock"), (4, Demand::Assembler, "name")]);
+    let uses = find_uses("arch/x86/kernel/asm-offsets_64.c", text.as_bytes(), &subject()).uses;
+    let found: Vec<(u32, UseDemand, &str)> =
+        uses.iter().map(|used| (used.line, used.demand, used.members[0].as_str())).collect();
+    assert_eq!(found, [(3, UseDemand::Assembler, "lock"), (4, UseDemand::Assembler, "name")]);
 }
 
 #[test]
-fn cut_text_is_no_danger() {
+fn cut_text_does_not_panic() {
     let text =
         b"#define M(a) BUILD_BUG_ON(offsetof(struct box, a) != ((\nmemset_after(b, 0, lock);(struct box *)p;\
                  struct box b[] = {{1,2}, offsetof(struct box, lock) - offsetof(struct box, head)";
     for end in 0..text.len() {
-        let _ = uses("a.c", &text[..end], &subject());
-        let _ = uses("asm-offsets.c", &text[..end], &subject());
+        let _ = find_uses("a.c", &text[..end], &subject());
+        let _ = find_uses("asm-offsets.c", &text[..end], &subject());
     }
 }

@@ -1,6 +1,6 @@
 //! Random structs, and a preprocessor small enough to trust.
 
-use fieldline_source::{Body, Declares, ExpectedMember, MemberShape, TextConstraints};
+use fieldline_source::{DeclaredMembers, ExpectedMember, MemberShape, StructBody, TextConstraints};
 use proptest::prelude::*;
 
 /// Macros of the generated text; a configuration is a set of their bits.
@@ -8,8 +8,8 @@ const MACROS: [&str; 3] = ["CONFIG_A", "CONFIG_B", "CONFIG_C"];
 
 /// A struct `sample`, and the configuration debug info was made in.
 #[derive(Clone, Debug)]
-pub(crate) struct Program {
-    items: Vec<Item>,
+pub(crate) struct GeneratedStruct {
+    items: Vec<GeneratedItem>,
     /// Bit `n` defines the `n`-th macro.
     pub(crate) config: u8,
     ends: &'static str,
@@ -17,35 +17,35 @@ pub(crate) struct Program {
 }
 
 #[derive(Clone, Debug)]
-enum Item {
+enum GeneratedItem {
     Member(u8),
     Blank,
     Comment(u8),
     If { condition: u8, arm: Vec<Self>, other: Option<Vec<Self>> },
 }
 
-fn item() -> impl Strategy<Value = Item> {
+fn item() -> impl Strategy<Value = GeneratedItem> {
     let leaf = prop_oneof![
-        8 => (0u8..9).prop_map(Item::Member),
-        2 => Just(Item::Blank),
-        2 => (0u8..4).prop_map(Item::Comment),
+        8 => (0u8..9).prop_map(GeneratedItem::Member),
+        2 => Just(GeneratedItem::Blank),
+        2 => (0u8..4).prop_map(GeneratedItem::Comment),
     ];
     leaf.prop_recursive(3, 24, 5, |inner| {
         let arm = prop::collection::vec(inner.clone(), 0..5);
         let other = prop::option::weighted(0.25, prop::collection::vec(inner, 0..4));
-        (0u8..6, arm, other).prop_map(|(condition, arm, other)| Item::If { condition, arm, other })
+        (0u8..6, arm, other).prop_map(|(condition, arm, other)| GeneratedItem::If { condition, arm, other })
     })
 }
 
 /// Any program.
-pub(crate) fn program() -> impl Strategy<Value = Program> {
+pub(crate) fn program() -> impl Strategy<Value = GeneratedStruct> {
     let items = prop::collection::vec(item(), 1..14);
     (items, 0u8..8, any::<bool>(), any::<bool>()).prop_map(|(items, config, crlf, has_final_newline)| {
-        Program { items, config, ends: if crlf { "\r\n" } else { "\n" }, has_final_newline }
+        GeneratedStruct { items, config, ends: if crlf { "\r\n" } else { "\n" }, has_final_newline }
     })
 }
 
-impl Program {
+impl GeneratedStruct {
     /// Its text.
     pub(crate) fn text(&self) -> Vec<u8> {
         let mut lines = vec!["/* sample */".to_owned(), "struct sample {".to_owned()];
@@ -61,25 +61,25 @@ impl Program {
         text.into_bytes()
     }
 
-    /// What debug info would have.
+    /// The members of debug info.
     pub(crate) fn members(&self) -> Vec<ExpectedMember> {
         let names = active(&self.text(), self.config);
         names.iter().map(|name| ExpectedMember::named(name)).collect()
     }
 }
 
-fn write(item: &Item, lines: &mut Vec<String>, number: &mut usize) {
+fn write(item: &GeneratedItem, lines: &mut Vec<String>, number: &mut usize) {
     match item {
-        Item::Member(shape) => {
+        GeneratedItem::Member(shape) => {
             *number += 1;
             lines.extend(member(*shape, *number));
         }
-        Item::Blank => lines.push(String::new()),
-        Item::Comment(shape) => {
+        GeneratedItem::Blank => lines.push(String::new()),
+        GeneratedItem::Comment(shape) => {
             *number += 1;
             lines.extend(comment(*shape, *number));
         }
-        Item::If { condition, arm, other } => {
+        GeneratedItem::If { condition, arm, other } => {
             let name = MACROS[usize::from(condition % 3)];
             lines.push(match condition / 3 {
                 0 => format!("#ifdef {name}"),
@@ -215,10 +215,10 @@ pub(crate) fn shuffled(constraints: &TextConstraints, seed: u64) -> Vec<usize> {
 }
 
 /// The members a body declares if every condition holds that can: an expectation that needs no debug info.
-pub(crate) fn expected(body: &Body) -> Vec<ExpectedMember> {
+pub(crate) fn expected(body: &StructBody) -> Vec<ExpectedMember> {
     let active = body.statements().iter().filter(|statement| {
         let conditions = body.conditions(statement);
-        conditions.iter().all(|condition| condition.holds) && statement.declares != Declares::Unknown
+        conditions.iter().all(|condition| condition.holds) && statement.declared != DeclaredMembers::Unknown
     });
     let members = active.flat_map(|statement| statement.declarators());
     members

@@ -1,6 +1,8 @@
-//! What the crate promises, from outside.
+//! Properties of the crate, from outside.
 
-// `cfg(test)` tells clippy that helpers may unwrap and print too.
+// `cfg(test)` lets helpers unwrap and print too (clippy).
+#[cfg(test)]
+mod fixtures;
 #[cfg(test)]
 mod generate;
 #[cfg(test)]
@@ -9,5 +11,3 @@ mod patches;
 mod properties;
 #[cfg(test)]
 mod real_tree;
-#[cfg(test)]
-mod traps;

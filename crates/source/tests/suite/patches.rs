@@ -1,13 +1,13 @@
 //! Diffs as other programs take them.
 
-use fieldline_source::{Body, ExpectedMember, Join, Query, SourceText, diff};
+use fieldline_source::{DefinitionQuery, ExpectedMember, Join, SourceText, StructBody, diff};
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 const NAME: &str = "include/linux/my entity.h";
 
-/// Texts with the traps of line ends: CRLF, no last line end, both.
+/// Texts with uncommon line ends: CRLF, no last line end, both.
 fn texts() -> Vec<String> {
     let lines = "/* one */\nstruct entity {\n\tint a;\n\tint b;\n\n#ifdef CONFIG_X\n\tlong c;\t/* c */\n#endif\n\tlong d;\n};";
     let unix = [format!("{lines}\n"), lines.to_owned(), format!("{lines}\n\n/* end */\n")];
@@ -17,7 +17,8 @@ fn texts() -> Vec<String> {
 
 fn reordered(text: &str) -> Vec<u8> {
     let source = SourceText::new(text.as_bytes());
-    let body = Body::parse(&source, &source.find(&Query::named("entity")).unwrap()).unwrap();
+    let body =
+        StructBody::parse(&source, &source.find(&DefinitionQuery::for_name("entity")).unwrap()).unwrap();
     let members = ["a", "b", "c", "d"].map(ExpectedMember::named);
     let join = Join::new(&body, &members).unwrap();
     join.reorder(&[2, 3, 0, 1]).unwrap().edits.apply(text.as_bytes())
@@ -33,7 +34,7 @@ fn apply(directory: &Path, command: &[&str], patch: &[u8]) -> Option<(bool, Stri
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn();
-    if !fieldline_testing::have(program, child.is_ok()) {
+    if !fieldline_testing::is_available(program, child.is_ok()) {
         return None;
     }
     let mut child = child.unwrap();

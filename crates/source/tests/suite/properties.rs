@@ -1,8 +1,8 @@
 //! Properties that hold for any text and any struct.
 
-use crate::generate::{Program, active, declarations, expected, permutation, program, shuffled};
-use fieldline_source::scan::{TokenKind, tokens};
-use fieldline_source::{Body, Edits, ExpectedMember, Join, Query, SourceText, diff};
+use crate::generate::{GeneratedStruct, active, declarations, expected, permutation, program, shuffled};
+use fieldline_source::scan::{TokenKind, tokenize};
+use fieldline_source::{DefinitionQuery, Edits, ExpectedMember, Join, SourceText, StructBody, diff};
 use proptest::prelude::*;
 
 /// Text that looks like C in places.
@@ -51,8 +51,8 @@ fn c_like() -> impl Strategy<Value = Vec<u8>> {
 fn exercise(text: &[u8]) {
     let source = SourceText::new(text);
     for definition in source.definitions() {
-        let _ = source.find(&Query::named(definition.name()).with_line(Some(definition.line)));
-        let Ok(body) = Body::parse(&source, &definition) else {
+        let _ = source.find(&DefinitionQuery::for_name(definition.name()).with_line(Some(definition.line)));
+        let Ok(body) = StructBody::parse(&source, &definition) else {
             continue;
         };
         for statement in body.statements() {
@@ -73,7 +73,7 @@ proptest! {
     #[test]
     fn tokens_tile_any_text(text in prop_oneof![c_like(), prop::collection::vec(any::<u8>(), 0..300)]) {
         let mut at = 0;
-        for token in tokens(&text) {
+        for token in tokenize(&text) {
             prop_assert!(token.start >= at && token.end > token.start && token.end <= text.len());
             let gap = &text[at..token.start];
             let is_space = |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b'\\' | 0x0b);
@@ -121,8 +121,8 @@ proptest! {
     fn the_declared_order_changes_nothing(program in program()) {
         let text = program.text();
         let source = SourceText::new(&text);
-        let definition = source.find(&Query::named("sample")).unwrap();
-        let body = Body::parse(&source, &definition).unwrap();
+        let definition = source.find(&DefinitionQuery::for_name("sample")).unwrap();
+        let body = StructBody::parse(&source, &definition).unwrap();
         let members = program.members();
         let join = Join::new(&body, &members).unwrap();
         let declared: Vec<usize> = (0..members.len()).collect();
@@ -138,7 +138,7 @@ proptest! {
     fn the_constraints_say_what_is_refused(program in program(), seed in any::<u64>()) {
         let text = program.text();
         let source = SourceText::new(&text);
-        let body = Body::parse(&source, &source.find(&Query::named("sample")).unwrap()).unwrap();
+        let body = StructBody::parse(&source, &source.find(&DefinitionQuery::for_name("sample")).unwrap()).unwrap();
         let members = program.members();
         let join = Join::new(&body, &members).unwrap();
         let order = permutation(members.len(), seed);
@@ -149,7 +149,7 @@ proptest! {
 }
 
 #[test]
-fn absurd_depth_and_length_are_no_danger() {
+fn absurd_depth_and_length_do_not_panic() {
     let depth = 100_000;
     let nests =
         ["{", "(", "[", "}", ")", "struct x {", "\n#if A\n", "\n#else\n", "/*", "\"", "'", "\\\n", "int (*("];
@@ -169,10 +169,11 @@ fn absurd_depth_and_length_are_no_danger() {
 }
 
 /// Reorders by the constraints and runs a preprocessor of the test's own over old and new text.
-fn check_order(program: &Program, seed: u64) -> Result<(), TestCaseError> {
+fn check_order(program: &GeneratedStruct, seed: u64) -> Result<(), TestCaseError> {
     let text = program.text();
     let source = SourceText::new(&text);
-    let body = Body::parse(&source, &source.find(&Query::named("sample")).unwrap()).unwrap();
+    let body =
+        StructBody::parse(&source, &source.find(&DefinitionQuery::for_name("sample")).unwrap()).unwrap();
     let members = program.members();
     let join = Join::new(&body, &members).unwrap();
     let order = shuffled(&join.constraints(), seed);
@@ -238,13 +239,14 @@ fn patched(old: &[u8], patch: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Where two branches declare the same member, its line tells them apart: before the edit and in the edited text.
+/// Where two branches declare the same member, its line shows which: before the edit and in the edited text.
 #[test]
 fn lines_choose_between_branches() {
     let text =
         b"struct twice {\n#ifdef A\n\tint x;\n#endif\n#ifdef B\n\tint x;\n#endif\n\tint y;\n\tint z;\n};\n";
     let source = SourceText::new(text);
-    let body = Body::parse(&source, &source.find(&Query::named("twice")).unwrap()).unwrap();
+    let body =
+        StructBody::parse(&source, &source.find(&DefinitionQuery::for_name("twice")).unwrap()).unwrap();
     for (line, atom) in [(3, "defined(A)"), (6, "defined(B)")] {
         let x = ExpectedMember::named("x").with_line(Some(line));
         let join = Join::new(&body, &[x, ExpectedMember::named("y"), ExpectedMember::named("z")]).unwrap();
@@ -261,7 +263,8 @@ fn edits_of_two_structs_merge() {
     let source = SourceText::new(text);
     let mut edits = Edits::default();
     for (name, members) in [("one", ["a", "b"]), ("two", ["c", "d"])] {
-        let body = Body::parse(&source, &source.find(&Query::named(name)).unwrap()).unwrap();
+        let body =
+            StructBody::parse(&source, &source.find(&DefinitionQuery::for_name(name)).unwrap()).unwrap();
         let join = Join::new(&body, &members.map(ExpectedMember::named)).unwrap();
         edits.merge(&join.reorder(&[1, 0]).unwrap().edits).unwrap();
     }

@@ -1,10 +1,10 @@
 //! Every struct of a kernel tree: needs `FIELDLINE_TREE`, the tree's folder.
 //!
-//! The join with real debug info needs `FIELDLINE_MEMBERS` too: a file with a line `path TAB line TAB struct|union TAB
-//! name TAB members` for each type, members joined by commas, `-` for an unnamed one.
+//! The join with real debug info needs `FIELDLINE_MEMBERS` too: a file with a line path TAB line TAB
+//! struct|union TAB name TAB members` for each type, members joined by commas, `-` for an unnamed one.
 
 use crate::generate::{expected, shuffled};
-use fieldline_source::{Body, ExpectedMember, Join, Query, Refusal, SourceText};
+use fieldline_source::{DefinitionQuery, ExpectedMember, Join, SourceRefusal, SourceText, StructBody};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -41,14 +41,15 @@ fn headers(tree: &Path) -> Vec<PathBuf> {
     headers
 }
 
-/// Reads every struct of a file as if every condition held that can, writes it in its own order and in another.
+/// Reads every struct of a file as if every condition held that can, writes it in its own order and in
+/// another.
 fn read(path: &Path, tally: &mut Tally) {
     let text = fs::read(path).unwrap();
     let source = SourceText::new(&text);
     for definition in source.definitions() {
         tally.structs += 1;
         let place = format!("{}:{} {}", path.display(), definition.line, definition.name());
-        let body = match Body::parse(&source, &definition) {
+        let body = match StructBody::parse(&source, &definition) {
             Ok(body) => body,
             Err(refusal) => {
                 tally.refuse("body", &refusal);
@@ -96,14 +97,14 @@ fn every_struct_of_a_kernel_tree_is_read() {
 }
 
 /// One type of debug info.
-struct Row<'r> {
+struct DebugInfoType<'r> {
     path: &'r str,
     line: u32,
     name: &'r str,
     members: Vec<ExpectedMember>,
 }
 
-impl<'r> Row<'r> {
+impl<'r> DebugInfoType<'r> {
     fn parse(row: &'r str) -> Self {
         let fields: Vec<&str> = row.split('\t').collect();
         let members = fields[4].split(',').filter(|name| !name.is_empty());
@@ -119,10 +120,10 @@ impl<'r> Row<'r> {
         }
     }
 
-    fn check(&self, text: &[u8]) -> Result<(), Refusal> {
+    fn check(&self, text: &[u8]) -> Result<(), SourceRefusal> {
         let source = SourceText::new(text);
-        let definition = source.find(&Query::named(self.name).with_line(Some(self.line)))?;
-        let body = Body::parse(&source, &definition)?;
+        let definition = source.find(&DefinitionQuery::for_name(self.name).with_line(Some(self.line)))?;
+        let body = StructBody::parse(&source, &definition)?;
         let join = Join::new(&body, &self.members)?;
         let declared: Vec<usize> = (0..self.members.len()).collect();
         assert!(join.reorder(&declared)?.edits.is_empty(), "{}", self.name);
@@ -137,18 +138,18 @@ fn debug_info_joins_with_its_tree() {
     let tree = std::env::var_os("FIELDLINE_TREE").unwrap();
     let members = std::env::var_os("FIELDLINE_MEMBERS").unwrap();
     let rows = fs::read_to_string(members).unwrap();
-    let mut rows: Vec<Row> = rows.lines().map(Row::parse).collect();
+    let mut rows: Vec<DebugInfoType> = rows.lines().map(DebugInfoType::parse).collect();
     rows.sort_by_key(|row| row.path);
     let mut defined = 0;
     let mut refused = Vec::new();
-    for rows in rows.chunk_by(|one, other| one.path == other.path) {
+    for rows in rows.chunk_by(|first, other| first.path == other.path) {
         let Ok(text) = fs::read(Path::new(&tree).join(rows[0].path)) else {
             continue;
         };
         for row in rows {
             match row.check(&text) {
                 // Made by a macro: there is no definition to find.
-                Err(Refusal::NotFound { .. }) => continue,
+                Err(SourceRefusal::NotFound { .. }) => continue,
                 Err(refusal) => refused.push(format!("{}:{} {}: {refusal}", row.path, row.line, row.name)),
                 Ok(()) => {}
             }

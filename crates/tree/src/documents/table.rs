@@ -1,7 +1,7 @@
 //! Tables in texts: reStructuredText's list, grid and simple tables, and columns apart by blanks alone.
 //!
-//! A table lists a struct's members if it says so (a row `..struct ..name`), or if what stands around it names the struct
-//! and most of its rows have a cell that is a member's name, all in the same column.
+//! A table lists a struct's members if it says so (a row `..struct ..name`), or if what stands around it
+//! names the struct and most of its rows have a cell that is a member's name, all in the same column.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,50 +14,56 @@ const LISTS: &[&str] = &["flat-table", "list-table", "csv-table"];
 
 /// A run of rows.
 #[derive(Default)]
-struct Table<'t> {
+struct DocumentTable<'t> {
     /// Index of the first line.
     line: usize,
-    /// What its directive says, if it has one.
+    /// Its directive's title, if it has one.
     title: &'t str,
-    rows: Vec<Row<'t>>,
+    rows: Vec<TableRow<'t>>,
 }
 
-struct Row<'t> {
+struct TableRow<'t> {
     line: usize,
     cells: Vec<&'t str>,
 }
 
-/// 1-based first lines of the tables of a text that list members of a struct. `stem` is the file's name without its end.
-pub(super) fn lines(text: &str, stem: &str, name: &str, members: &BTreeSet<String>) -> Vec<usize> {
+/// 1-based first lines of the tables of a text that list members of a struct. `stem` is the file's name
+/// without its end.
+pub(super) fn find_member_tables(
+    text: &str,
+    stem: &str,
+    name: &str,
+    members: &BTreeSet<String>,
+) -> Vec<usize> {
     let lines: Vec<&str> = text.lines().collect();
     if !lines.iter().any(|line| has_word(line, name)) {
         return Vec::new();
     }
-    let around = Around::new(&lines, stem, name);
-    let found = tables(&lines).into_iter().filter_map(|table| {
-        let names = |row: &&Row<'_>| row.cells.iter().any(|cell| cell.strip_prefix("..") == Some(name));
+    let context = TableContext::new(&lines, stem, name);
+    let found = parse_tables(&lines).into_iter().filter_map(|table| {
+        let names = |row: &&TableRow<'_>| row.cells.iter().any(|cell| cell.strip_prefix("..") == Some(name));
         let own = table.rows.iter().find(names).map(|row| row.line + 1);
-        let is_list = || lists(&table, members) && around.names(&table);
+        let is_list = || lists_members(&table, members) && context.names_struct(&table);
         own.or_else(|| is_list().then_some(table.line + 1))
     });
     found.collect()
 }
 
 /// Whether most rows have a member's name in one column.
-fn lists(table: &Table<'_>, members: &BTreeSet<String>) -> bool {
+fn lists_members(table: &DocumentTable<'_>, members: &BTreeSet<String>) -> bool {
     let mut columns: BTreeMap<usize, BTreeSet<&str>> = BTreeMap::new();
     for row in &table.rows {
         for (column, cell) in row.cells.iter().enumerate() {
-            columns.entry(column).or_default().extend(members.get(bare(cell)).map(String::as_str));
+            columns.entry(column).or_default().extend(members.get(strip_markup(cell)).map(String::as_str));
         }
     }
     let most = columns.values().map(BTreeSet::len).max().unwrap_or(0);
     most >= FEWEST.min(members.len()).max(2) && most * 2 >= table.rows.len()
 }
 
-/// A cell without marks of text and array bounds: ``` ``name``\ [16] ```, `name[4]`, `*name`. Code that initialises
-/// members (`.name`) names them whatever their order.
-fn bare(cell: &str) -> &str {
+/// A cell without marks of text and array bounds: ``` ``name``\ [16] ```, `name[4]`, `*name`. Code that
+/// initialises members (`.name`) names them whatever their order.
+fn strip_markup(cell: &str) -> &str {
     let cell = cell.trim().trim_start_matches(['`', '*']);
     let end = cell.find(|letter: char| !(letter.is_alphanumeric() || letter == '_')).unwrap_or(cell.len());
     let (name, rest) = cell.split_at(end);
@@ -66,8 +72,8 @@ fn bare(cell: &str) -> &str {
     if is_whole { name } else { "" }
 }
 
-/// What stands around tables.
-struct Around<'t> {
+/// The text around tables.
+struct TableContext<'t> {
     lines: &'t [&'t str],
     stem: &'t str,
     name: &'t str,
@@ -77,25 +83,27 @@ struct Around<'t> {
     declared: Vec<(usize, bool)>,
 }
 
-impl<'t> Around<'t> {
+impl<'t> TableContext<'t> {
     fn new(lines: &'t [&'t str], stem: &'t str, name: &'t str) -> Self {
-        let headings =
-            (0..lines.len()).filter(|at| is_heading(lines, *at)).map(|at| (at, says(lines[at], name)));
-        let declared = lines.iter().enumerate().filter_map(|(at, line)| Some((at, declares(line)? == name)));
+        let headings = (0..lines.len())
+            .filter(|at| is_heading(lines, *at))
+            .map(|at| (at, heading_names(lines[at], name)));
+        let declared =
+            lines.iter().enumerate().filter_map(|(at, line)| Some((at, declared_type(line)? == name)));
         Self { lines, stem, name, headings: headings.collect(), declared: declared.collect() }
     }
 
     /// Whether title, heading, directive, introduction or first rows of a table name the struct.
-    fn names(&self, table: &Table<'_>) -> bool {
-        let last = |of: &[(usize, bool)]| {
-            let above = of.partition_point(|(line, _)| *line < table.line);
-            above.checked_sub(1).and_then(|last| of.get(last)).is_some_and(|(_, names)| *names)
+    fn names_struct(&self, table: &DocumentTable<'_>) -> bool {
+        let last = |marks: &[(usize, bool)]| {
+            let above = marks.partition_point(|(line, _)| *line < table.line);
+            above.checked_sub(1).and_then(|last| marks.get(last)).is_some_and(|(_, names)| *names)
         };
         let titled = || self.headings.first().is_some_and(|(line, names)| *names && *line < table.line);
         let above = self.lines.get(table.line.saturating_sub(ABOVE)..table.line).unwrap_or_default();
         let is_struct = |text: &str| is_struct(text, self.name);
         self.stem == self.name
-            || says(table.title, self.name)
+            || heading_names(table.title, self.name)
             || titled()
             || last(&self.headings)
             || last(&self.declared)
@@ -105,14 +113,14 @@ impl<'t> Around<'t> {
 }
 
 /// The type that a directive of the C domain declares: `.. c:type:: name`.
-fn declares(line: &str) -> Option<&str> {
+fn declared_type(line: &str) -> Option<&str> {
     let rest = line.trim_start().strip_prefix(".. c:")?;
     let rest = rest.strip_prefix("type::").or_else(|| rest.strip_prefix("struct::"))?;
     Some(rest.trim().trim_start_matches("struct "))
 }
 
 /// Whether a heading names a struct: a name of one word only where it says that it is a struct.
-fn says(text: &str, name: &str) -> bool {
+fn heading_names(text: &str, name: &str) -> bool {
     is_struct(text, name) || name.contains('_') && has_word(text, name)
 }
 
@@ -150,13 +158,13 @@ fn is_ruler(line: &str) -> bool {
         && letters.all(|letter| Some(letter) == first)
 }
 
-fn tables<'t>(lines: &[&'t str]) -> Vec<Table<'t>> {
+fn parse_tables<'t>(lines: &[&'t str]) -> Vec<DocumentTable<'t>> {
     let mut tables = Vec::new();
     let mut at = 0;
     while at < lines.len() {
-        let (table, next) = match directive(lines[at]) {
-            Some(title) => list(lines, at, title),
-            None => columns(lines, at),
+        let (table, next) = match parse_directive(lines[at]) {
+            Some(title) => parse_list_table(lines, at, title),
+            None => parse_column_table(lines, at),
         };
         if table.rows.len() > 1 {
             tables.push(table);
@@ -167,7 +175,7 @@ fn tables<'t>(lines: &[&'t str]) -> Vec<Table<'t>> {
 }
 
 /// The title of a directive whose content is a table.
-fn directive(line: &str) -> Option<&str> {
+fn parse_directive(line: &str) -> Option<&str> {
     let (name, title) = line.trim_start().strip_prefix(".. ")?.split_once("::")?;
     LISTS.contains(&name).then(|| title.trim())
 }
@@ -176,9 +184,10 @@ fn indent(line: &str) -> usize {
     line.len() - line.trim_start().len()
 }
 
-/// The table of a directive: `* - cell` begins a row, `- cell` is the next cell, `a, b` is a row. Lines further in go on.
-fn list<'t>(lines: &[&'t str], at: usize, title: &'t str) -> (Table<'t>, usize) {
-    let mut table = Table { line: at, title, rows: Vec::new() };
+/// The table of a directive: `* - cell` begins a row, `- cell` is the next cell, `a, b` is a row. Lines
+/// further in go on.
+fn parse_list_table<'t>(lines: &[&'t str], at: usize, title: &'t str) -> (DocumentTable<'t>, usize) {
+    let mut table = DocumentTable { line: at, title, rows: Vec::new() };
     let mut next = at + 1;
     // Lists below cells are deeper than the first row.
     let mut depth = None;
@@ -189,31 +198,32 @@ fn list<'t>(lines: &[&'t str], at: usize, title: &'t str) -> (Table<'t>, usize) 
         if let Some(cell) =
             text.strip_prefix("* - ").filter(|_| indent(line) <= *depth.get_or_insert(indent(line)))
         {
-            table.rows.push(Row { line: next, cells: vec![cell] });
+            table.rows.push(TableRow { line: next, cells: vec![cell] });
         } else if let (Some(cell), Some(row)) = (text.strip_prefix("- "), table.rows.last_mut())
             && depth.is_some_and(|depth| indent(line) == depth + 2)
         {
             row.cells.push(cell);
         } else if depth.is_none() && text.contains(',') {
             let cells = text.split(',').map(|cell| cell.trim().trim_matches('"'));
-            table.rows.push(Row { line: next, cells: cells.collect() });
+            table.rows.push(TableRow { line: next, cells: cells.collect() });
         }
         next += 1;
     }
     (table, next)
 }
 
-/// The rows from a line on; of blank lines at most one stands between two, and what is further in goes on with a cell.
-fn columns<'t>(lines: &[&'t str], at: usize) -> (Table<'t>, usize) {
-    let mut table = Table { line: at, ..Table::default() };
+/// The rows from a line on; of blank lines at most one stands between two, and what is further in goes on
+/// with a cell.
+fn parse_column_table<'t>(lines: &[&'t str], at: usize) -> (DocumentTable<'t>, usize) {
+    let mut table = DocumentTable { line: at, ..DocumentTable::default() };
     let mut next = at;
     while let Some(line) = lines.get(next) {
         let is_gap = line.trim().is_empty() && !table.rows.is_empty();
-        let goes_on = is_gap && lines.get(next + 1).is_some_and(|line| is_part(line));
-        if is_part(line) {
-            let cells = cells(line);
+        let goes_on = is_gap && lines.get(next + 1).is_some_and(|line| is_row_or_border(line));
+        if is_row_or_border(line) {
+            let cells = split_cells(line);
             if cells.len() > 1 && !is_heading(lines, next) {
-                table.rows.push(Row { line: next, cells });
+                table.rows.push(TableRow { line: next, cells });
             }
         } else if !goes_on {
             // A line further in than the first row goes on with a cell of the row above.
@@ -229,14 +239,15 @@ fn columns<'t>(lines: &[&'t str], at: usize) -> (Table<'t>, usize) {
 }
 
 /// Whether a line is a row or the border of rows.
-fn is_part(line: &str) -> bool {
+fn is_row_or_border(line: &str) -> bool {
     let text = line.trim();
     let is_border = !text.is_empty() && text.bytes().all(|byte| b"+-=| ".contains(&byte));
-    is_border || cells(line).len() > 1
+    is_border || split_cells(line).len() > 1
 }
 
-/// Cells of a row: between bars, or apart by two blanks or a tab. The first may be empty: then a line goes on.
-fn cells(line: &str) -> Vec<&str> {
+/// Cells of a row: between bars, or apart by two blanks or a tab. The first may be empty: then a line goes
+/// on.
+fn split_cells(line: &str) -> Vec<&str> {
     let text = line.trim();
     if text.bytes().all(|byte| b"+-=| ".contains(&byte)) {
         return Vec::new();
@@ -257,7 +268,7 @@ mod tests {
 
     fn found(text: &str, name: &str) -> Vec<usize> {
         let members = ["lid", "hinge", "lock", "state", "count"].map(str::to_owned);
-        lines(text, "notes", name, &members.into())
+        find_member_tables(text, "notes", name, &members.into())
     }
 
     #[test]
@@ -310,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn cut_text_is_no_danger() {
+    fn cut_text_does_not_panic() {
         let text = ".. flat-table:: struct box_s\n\n    * - ``l\u{e9}id``\\ [16]\n      - x\n+--+\n|  | lid |\n\tlock\t\n===\n";
         for end in (0..text.len()).filter(|end| text.is_char_boundary(*end)) {
             found(&text[..end], "box_s");

@@ -1,51 +1,51 @@
-//! Groups as `__cacheline_group_begin` and `_end` tell them: which, under what names, and how aligned.
+//! Groups between `__cacheline_group_begin` and `_end`: which, under what names, and how aligned.
 
-use super::elsewhere;
+use super::configurations;
 use crate::header::{self, Declaration, Header};
 use crate::idiom::options::{AlignGroups, IdiomOptions};
 use anyhow::{Result, bail};
 use fieldline_plan::result::{Group, GroupAlignment, GroupKind, Padding};
 use fieldline_plan::{Outcome, Plan, StructPlan};
-use fieldline_source::startup::Assertion;
-use fieldline_source::{Edit, Edits, Marking, Refusal};
+use fieldline_source::startup::GroupAssertion;
+use fieldline_source::{Edit, Edits, GroupToMark, SourceRefusal};
 
 /// A group that so many of the visits touch is hot, any other that is marked is warm.
 const HOT: f64 = 0.5;
 
-/// A struct's edits, its groups told.
+/// A struct's edits, its groups marked.
 #[derive(Default)]
-pub struct Told {
-    /// The order, with its groups told.
+pub struct MarkedGroups {
+    /// The order, with its groups marked.
     pub edits: Edits,
-    /// What a reader should know, a sentence each.
-    pub remarks: Vec<String>,
-    /// What the source should check of the groups.
-    pub assertions: Vec<Assertion>,
+    /// Notes, a sentence each.
+    pub notes: Vec<String>,
+    /// Assertions about the groups.
+    pub assertions: Vec<GroupAssertion>,
     /// Names of groups that are marked, by index into the plan's.
     pub groups: Vec<(usize, String)>,
     /// Whether macros are used that align on some machines only.
     pub needs_macros: bool,
 }
 
-struct Named<'g> {
+struct NamedGroup<'g> {
     /// Its index in the plan.
     index: usize,
     group: &'g Group,
     name: String,
     comment: String,
-    align: Align,
+    align: MarkerAlignment,
 }
 
 /// How its markers align it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Align {
+enum MarkerAlignment {
     Never,
     Always,
     /// Where a cacheline has so many bytes.
     Where(u64),
 }
 
-impl Align {
+impl MarkerAlignment {
     fn markers(self, name: &str) -> (String, String) {
         let marker = |edge: &str| match self {
             Self::Never => format!("__cacheline_group_{edge}({name});"),
@@ -65,11 +65,11 @@ pub(super) fn check_args(args: &IdiomOptions, plan: &Plan) -> Result<()> {
         bail!("--align-groups cond:{bytes}: the plan says what alignment costs for lines of {line} B only");
     }
     for given in &args.group_paths {
-        let Some(of) = plan.struct_named(&given.name) else {
+        let Some(struct_plan) = plan.find_struct(&given.name) else {
             bail!("--group-path {}: the plan has no such struct", given.name);
         };
-        let (count, most) = (given.paths.len(), told_groups(of).len());
-        if count > most && of.outcome == Outcome::Moved {
+        let (count, most) = (given.paths.len(), markable_groups(struct_plan).len());
+        if count > most && struct_plan.outcome == Outcome::Moved {
             bail!("--group-path {}: {count} names are given for {most} groups", given.name);
         }
     }
@@ -77,50 +77,51 @@ pub(super) fn check_args(args: &IdiomOptions, plan: &Plan) -> Result<()> {
 }
 
 /// Puts markers around the groups of a struct in its new order.
-pub(super) fn tell(
+pub(super) fn mark_groups(
     args: &IdiomOptions,
     line: u64,
     moved: &Header,
     declaration: &Declaration,
-    of: &StructPlan,
-) -> Result<(Edits, Told), Refusal> {
-    let mut told = Told::default();
-    let mut named = named(args, line, of, &mut told.remarks);
+    struct_plan: &StructPlan,
+) -> Result<(Edits, MarkedGroups), SourceRefusal> {
+    let mut outcome = MarkedGroups::default();
+    let mut named = name_groups(args, line, struct_plan, &mut outcome.notes);
     if args.align_groups == AlignGroups::Plan {
-        let guards = header::guards(moved, declaration)?;
-        spare_others(of, &guards, line, &mut named, &mut told.remarks);
+        let guards = header::read_guards(moved, declaration)?;
+        drop_costly_alignments(struct_plan, &guards, line, &mut named, &mut outcome.notes);
     }
-    let markings: Vec<Marking> = named.iter().filter_map(|named| marking(of, named)).collect();
+    let markings: Vec<GroupToMark> =
+        named.iter().filter_map(|named| group_to_mark(struct_plan, named)).collect();
     if markings.is_empty() {
-        return Ok((Edits::default(), told));
+        return Ok((Edits::default(), outcome));
     }
-    let marked = header::joined(moved, declaration, |join| join.mark(&markings))?;
+    let marked = header::with_join(moved, declaration, |join| join.mark(&markings))?;
     for (named, result) in named.iter().zip(marked.groups) {
         match result {
             Ok(members) => {
-                told.groups.push((named.index, named.name.clone()));
-                told.needs_macros |= matches!(named.align, Align::Where(_));
+                outcome.groups.push((named.index, named.name.clone()));
+                outcome.needs_macros |= matches!(named.align, MarkerAlignment::Where(_));
                 let (group, comment) = (named.name.clone(), named.comment.clone());
-                told.assertions.push(Assertion { group, comment, members });
+                outcome.assertions.push(GroupAssertion { group, comment, members });
             }
-            Err(reason) => told.remarks.push(format!("{} is not marked: {reason}.", named.name)),
+            Err(reason) => outcome.notes.push(format!("{} is not marked: {reason}.", named.name)),
         }
     }
-    let is_told = |named: &&Named<'_>| told.groups.iter().any(|(index, _)| *index == named.index);
-    let done: Vec<&Named<'_>> = named.iter().filter(is_told).collect();
-    told.remarks.extend(aligned(&done, Align::Always));
-    told.remarks.extend(aligned(&done, Align::Where(line)));
-    told.assertions.retain(|assertion| !assertion.members.is_empty());
+    let is_marked = |named: &&NamedGroup<'_>| outcome.groups.iter().any(|(index, _)| *index == named.index);
+    let done: Vec<&NamedGroup<'_>> = named.iter().filter(is_marked).collect();
+    outcome.notes.extend(describe_aligned(&done, MarkerAlignment::Always));
+    outcome.notes.extend(describe_aligned(&done, MarkerAlignment::Where(line)));
+    outcome.assertions.retain(|assertion| !assertion.members.is_empty());
     let mut edits = marked.edits;
-    if !told.groups.is_empty() {
-        include(&mut edits, moved, &mut told.remarks);
+    if !outcome.groups.is_empty() {
+        include_markers(&mut edits, moved, &mut outcome.notes);
     }
-    Ok((edits, told))
+    Ok((edits, outcome))
 }
 
-/// Includes the header that defines markers where a file knows nothing of it. That one includes none of the kernel's own
-/// beside the machine's, so that no circle comes of it.
-fn include(edits: &mut Edits, moved: &Header, remarks: &mut Vec<String>) {
+/// Includes the header that defines markers where a file knows nothing of it. That one includes none of the
+/// kernel's own beside the machine's, so that no circle comes of it.
+fn include_markers(edits: &mut Edits, moved: &Header, notes: &mut Vec<String>) {
     const LINE: &str = "#include <linux/cache.h>";
     const START: &[u8] = b"#include <linux/";
     let text = &moved.text;
@@ -142,39 +143,41 @@ fn include(edits: &mut Edits, moved: &Header, remarks: &mut Vec<String>) {
     let edit = |at: usize| Edit { range: at..at, replacement: format!("{LINE}\n").into_bytes() };
     // Markers stand in the struct's body, where no include does.
     if place.is_none_or(|at| edits.insert(edit(at)).is_err()) {
-        remarks.push("The file includes no <linux/cache.h>, which defines the markers.".to_owned());
+        notes.push("The file includes no <linux/cache.h>, which defines the markers.".to_owned());
     }
 }
 
-/// Takes the alignment from groups that would cost bytes in a configuration without some members, least visited first.
-fn spare_others(
-    of: &StructPlan,
+/// Takes the alignment from groups that would cost bytes in a configuration without some members, least
+/// visited first.
+fn drop_costly_alignments(
+    struct_plan: &StructPlan,
     guards: &[Vec<String>],
     line: u64,
-    named: &mut [Named<'_>],
-    remarks: &mut Vec<String>,
+    named: &mut [NamedGroup<'_>],
+    notes: &mut Vec<String>,
 ) {
-    let mut order: Vec<usize> = (0..named.len()).filter(|at| named[*at].align != Align::Never).collect();
-    order.sort_by(|one, other| named[*other].group.visits.total_cmp(&named[*one].group.visits));
+    let mut order: Vec<usize> =
+        (0..named.len()).filter(|at| named[*at].align != MarkerAlignment::Never).collect();
+    order.sort_by(|left, right| named[*right].group.visits.total_cmp(&named[*left].group.visits));
     let mut taken: Vec<&Group> = Vec::new();
     for at in order {
         taken.push(named[at].group);
-        if let Some((case, bytes)) = elsewhere::cost(of, guards, line, &taken) {
+        if let Some((case, bytes)) = configurations::find_cost(struct_plan, guards, line, &taken) {
             taken.pop();
-            named[at].align = Align::Never;
+            named[at].align = MarkerAlignment::Never;
             let name = &named[at].name;
-            remarks.push(format!(
+            notes.push(format!(
                 "{name} is not aligned to the cacheline: {case} the struct would grow by {bytes} B."
             ));
         }
     }
 }
 
-fn marking(of: &StructPlan, named: &Named<'_>) -> Option<Marking> {
-    let place = |index: &usize| of.chosen.members.iter().position(|placed| placed.index == *index);
+fn group_to_mark(struct_plan: &StructPlan, named: &NamedGroup<'_>) -> Option<GroupToMark> {
+    let place = |index: &usize| struct_plan.chosen.members.iter().position(|placed| placed.index == *index);
     let (first, last) = (named.group.members.first()?, named.group.members.last()?);
     let (begin, end) = named.align.markers(&named.name);
-    Some(Marking {
+    Some(GroupToMark {
         name: named.name.clone(),
         members: place(first)?..place(last)? + 1,
         comment: named.comment.clone(),
@@ -184,81 +187,83 @@ fn marking(of: &StructPlan, named: &Named<'_>) -> Option<Marking> {
 }
 
 /// Groups worth a marker: touched, and of several members.
-fn told_groups(of: &StructPlan) -> Vec<(usize, &Group)> {
-    let all = of.groups.iter().enumerate();
+fn markable_groups(struct_plan: &StructPlan) -> Vec<(usize, &Group)> {
+    let all = struct_plan.groups.iter().enumerate();
     all.filter(|(_, group)| group.kind != GroupKind::Cold && group.members.len() > 1).collect()
 }
 
-fn named<'g>(
+fn name_groups<'g>(
     args: &IdiomOptions,
     line: u64,
-    of: &'g StructPlan,
-    remarks: &mut Vec<String>,
-) -> Vec<Named<'g>> {
-    let groups = told_groups(of);
-    let paths = args.group_paths.iter().find(|given| given.name == of.name);
+    struct_plan: &'g StructPlan,
+    notes: &mut Vec<String>,
+) -> Vec<NamedGroup<'g>> {
+    let groups = markable_groups(struct_plan);
+    let paths = args.group_paths.iter().find(|given| given.name == struct_plan.name);
     let heat = |group: &Group| if group.visits >= HOT { "hot" } else { "warm" };
     let access = |group: &Group| if group.kind == GroupKind::HotReadMostly { "read" } else { "write" };
     let stem = |number: usize, group: &Group| {
         let given = paths.and_then(|given| given.paths.get(number)).map(String::as_str);
-        format!("{}_{}_{}", of.name, access(group), given.unwrap_or(heat(group)))
+        format!("{}_{}_{}", struct_plan.name, access(group), given.unwrap_or(heat(group)))
     };
     let stems: Vec<String> = groups.iter().enumerate().map(|(at, (_, group))| stem(at, group)).collect();
-    let always = always(of, args.align_groups);
+    let always = find_always_aligned(struct_plan, args.align_groups);
     let named = groups.iter().zip(&stems).enumerate().map(|(at, ((index, group), stem))| {
-        let alike = |stems: &[String]| stems.iter().filter(|other| *other == stem).count();
-        let number = alike(stems.get(..=at).unwrap_or_default());
-        let name = if alike(&stems) > 1 { format!("{stem}{number}") } else { stem.clone() };
+        let count_same = |stems: &[String]| stems.iter().filter(|other| *other == stem).count();
+        let number = count_same(stems.get(..=at).unwrap_or_default());
+        let name = if count_same(&stems) > 1 { format!("{stem}{number}") } else { stem.clone() };
         let is_always = always == Some(*index);
-        let (align, remark) = alignment(args.align_groups, line, of, group, is_always);
-        remarks.extend(remark.map(|reason| format!("{name} is not aligned to the cacheline: {reason}.")));
+        let (align, note) = choose_alignment(args.align_groups, line, struct_plan, group, is_always);
+        notes.extend(note.map(|reason| format!("{name} is not aligned to the cacheline: {reason}.")));
         let kind = if access(group) == "read" { "read-mostly" } else { "often written" };
         let mut heat = heat(group).to_owned();
         heat.get_mut(..1).into_iter().for_each(str::make_ascii_uppercase);
-        Named { index: *index, group, name, comment: format!("{heat}, {kind}, used together"), align }
+        NamedGroup { index: *index, group, name, comment: format!("{heat}, {kind}, used together"), align }
     });
     named.collect()
 }
 
-/// The one group of a struct that is aligned on all machines: the most visited of those that it costs nothing for any
-/// line size. What several cost together the plan doesn't say.
-fn always(of: &StructPlan, asked: AlignGroups) -> Option<usize> {
+/// The one group of a struct that is aligned on all machines: the most visited of those that it costs nothing
+/// for any line size. What several cost together the plan doesn't say.
+fn find_always_aligned(struct_plan: &StructPlan, asked: AlignGroups) -> Option<usize> {
     let is_free = |group: &&(usize, &Group)| {
         group.1.alignment == GroupAlignment::Aligned && group.1.padding.iter().all(|row| row.aligned == 0)
     };
-    let free = told_groups(of).into_iter().filter(|group| is_free(&group));
-    let best = free.max_by(|one, other| one.1.visits.total_cmp(&other.1.visits));
+    let free = markable_groups(struct_plan).into_iter().filter(|group| is_free(&group));
+    let best = free.max_by(|left, right| left.1.visits.total_cmp(&right.1.visits));
     best.map(|(index, _)| index).filter(|_| asked == AlignGroups::Plan)
 }
 
-/// How a group is aligned, or why it isn't though somebody asks.
-fn alignment(
+/// How a group is aligned, or why it isn't though an option asks for it.
+fn choose_alignment(
     asked: AlignGroups,
     line: u64,
-    of: &StructPlan,
+    struct_plan: &StructPlan,
     group: &Group,
     is_always: bool,
-) -> (Align, Option<String>) {
+) -> (MarkerAlignment, Option<String>) {
     let wanted = match asked {
-        AlignGroups::None => return (Align::Never, None),
-        AlignGroups::Plan if group.alignment == GroupAlignment::None => return (Align::Never, None),
-        AlignGroups::Plan if is_always => Align::Always,
-        AlignGroups::Plan => Align::Where(line),
-        AlignGroups::Where(bytes) => Align::Where(bytes),
+        AlignGroups::None => return (MarkerAlignment::Never, None),
+        AlignGroups::Plan if group.alignment == GroupAlignment::None => {
+            return (MarkerAlignment::Never, None);
+        }
+        AlignGroups::Plan if is_always => MarkerAlignment::Always,
+        AlignGroups::Plan => MarkerAlignment::Where(line),
+        AlignGroups::Where(bytes) => MarkerAlignment::Where(bytes),
     };
-    match objection(line.max(1), of, group) {
-        Some(reason) => (Align::Never, Some(reason)),
+    match alignment_refusal(line.max(1), struct_plan, group) {
+        Some(reason) => (MarkerAlignment::Never, Some(reason)),
         None => (wanted, None),
     }
 }
 
 /// Why aligning a group would move a member from where the plan has it, or cost bytes.
-fn objection(line: u64, of: &StructPlan, group: &Group) -> Option<String> {
+fn alignment_refusal(line: u64, struct_plan: &StructPlan, group: &Group) -> Option<String> {
     let costs = |row: &&Padding| row.conditional > 0;
     let last = group.members.last();
-    let last = of.chosen.members.iter().position(|placed| Some(&placed.index) == last);
-    let next = last.and_then(|last| of.chosen.members.get(last + 1));
-    let end = next.map_or(of.chosen.size, |next| next.offset);
+    let last = struct_plan.chosen.members.iter().position(|placed| Some(&placed.index) == last);
+    let next = last.and_then(|last| struct_plan.chosen.members.get(last + 1));
+    let end = next.map_or(struct_plan.chosen.size, |next| next.offset);
     if group.first_offset == 0 {
         Some("it begins the struct, whose own alignment says where that is".to_owned())
     } else if !group.first_offset.is_multiple_of(line) || !end.is_multiple_of(line) {
@@ -269,20 +274,21 @@ fn objection(line: u64, of: &StructPlan, group: &Group) -> Option<String> {
     }
 }
 
-/// A sentence on the groups aligned in one way.
-fn aligned(all: &[&Named<'_>], align: Align) -> Option<String> {
-    let names: Vec<&str> = all.iter().filter(|one| one.align == align).map(|one| one.name.as_str()).collect();
+/// A sentence on the groups of one alignment.
+fn describe_aligned(all: &[&NamedGroup<'_>], align: MarkerAlignment) -> Option<String> {
+    let names: Vec<&str> =
+        all.iter().filter(|group| group.align == align).map(|group| group.name.as_str()).collect();
     let verb = match names.len() {
         0 => return None,
         1 => "is",
         _ => "are",
     };
     let how = match align {
-        Align::Never => return None,
-        Align::Always => {
+        MarkerAlignment::Never => return None,
+        MarkerAlignment::Always => {
             "to the cacheline, which costs no byte in this configuration for lines of 32 to 256 B".to_owned()
         }
-        Align::Where(bytes) => format!(
+        MarkerAlignment::Where(bytes) => format!(
             "to the cacheline on machines where that has {bytes} B, where it moves no member in the build that was recorded; \
              machines with other lines pay nothing"
         ),
@@ -295,10 +301,10 @@ mod tests {
     use super::*;
 
     fn included(text: &str) -> (String, usize) {
-        let (mut edits, mut remarks) = (Edits::default(), Vec::new());
+        let (mut edits, mut notes) = (Edits::default(), Vec::new());
         let header = Header { path: "s.h".to_owned(), text: text.as_bytes().to_vec() };
-        include(&mut edits, &header, &mut remarks);
-        (String::from_utf8(edits.apply(text.as_bytes())).unwrap(), remarks.len())
+        include_markers(&mut edits, &header, &mut notes);
+        (String::from_utf8(edits.apply(text.as_bytes())).unwrap(), notes.len())
     }
 
     #[test]

@@ -20,7 +20,8 @@ const NAME: &str = "__cacheline_group_begin_aligned_cond";
 /// Behind which macro they go, the first that is there.
 const BEHIND: [&str; 2] = ["__cacheline_group_end_aligned", "__cacheline_group_begin_aligned"];
 
-/// The text added to include/linux/cache.h. On machines with other lines both markers are those without alignment.
+/// The text added to include/linux/cache.h. On machines with other lines both markers are those without
+/// alignment.
 const MACROS: &str = "
 /**
  * __cacheline_group_begin_aligned_cond - start a group aligned on some machines
@@ -51,20 +52,20 @@ const MACROS: &str = "
 	__aligned((COND) == SMP_CACHE_BYTES ? SMP_CACHE_BYTES : 1)
 ";
 
-/// What a tree lacks to use them, file by file.
-pub fn missing(tree: &Path) -> Result<Vec<(Header, Edits)>> {
+/// Additions that a tree needs to use them, file by file.
+pub fn find_missing(tree: &Path) -> Result<Vec<(Header, Edits)>> {
     let mut found = Vec::new();
     let cache = read(tree, CACHE)?.with_context(|| tree.join(CACHE).display().to_string())?;
-    found.extend(macros(&cache.text).map(|edits| (cache, edits)));
+    found.extend(add_macros(&cache.text).map(|edits| (cache, edits)));
     if let Some(script) = read(tree, CHECKPATCH)? {
-        found.extend(checkpatch(&script.text).map(|edits| (script, edits)));
+        found.extend(add_to_checkpatch(&script.text).map(|edits| (script, edits)));
     }
     if let Some(script) = read(tree, KERNEL_DOC_SCRIPT)? {
-        found.extend(kernel_doc_script(&script.text).map(|edits| (script, edits)));
+        found.extend(add_to_kernel_doc_script(&script.text).map(|edits| (script, edits)));
     }
     for path in KERNEL_DOC {
         let Some(list) = read(tree, path)? else { continue };
-        found.extend(kernel_doc(&list.text).map(|edits| (list, edits)));
+        found.extend(add_to_kernel_doc(&list.text).map(|edits| (list, edits)));
     }
     Ok(found)
 }
@@ -78,7 +79,7 @@ fn read(tree: &Path, path: &str) -> Result<Option<Header>> {
 }
 
 /// The macros behind those they resemble, else before the last preprocessor line.
-fn macros(text: &[u8]) -> Option<Edits> {
+fn add_macros(text: &[u8]) -> Option<Edits> {
     let source = SourceText::new(text);
     let defined = |name: &str| {
         let is_it = |at: &usize| source.directive(*at) == Some(Directive::Define(name.to_owned()));
@@ -98,33 +99,34 @@ fn macros(text: &[u8]) -> Option<Edits> {
         }
     };
     let gap = if behind.is_some() { "" } else { "\n" };
-    Some(inserted(at..at, &format!("{MACROS}{gap}")))
+    Some(insertion(at..at, &format!("{MACROS}{gap}")))
 }
 
-/// What checkpatch takes for a declaration: the name in the rule for such macros, or a rule of its own.
-fn checkpatch(text: &[u8]) -> Option<Edits> {
+/// The rule by which checkpatch takes them for declarations: a name in the rule for such macros, or a rule of
+/// its own.
+fn add_to_checkpatch(text: &[u8]) -> Option<Edits> {
     const RULE: &str = "__cacheline_group_(?:begin|end)(?:_aligned";
     const LIST: &[u8] = b"our $declaration_macros = qr{(?x:\n";
     if let Some(at) = memchr::memmem::find(text, RULE.as_bytes()) {
         let end = at + RULE.len();
-        return text.get(end..)?.starts_with(b")?").then(|| inserted(end..end, "(?:_cond)?"));
+        return text.get(end..)?.starts_with(b")?").then(|| insertion(end..end, "(?:_cond)?"));
     }
     let list = memchr::memmem::find(text, LIST)? + LIST.len();
     let end = list + memchr::memmem::find(text.get(list..)?, b"\n)}")?;
-    Some(inserted(end..end, &format!("|\n\t{RULE}(?:_cond)?)?\\s*\\(")))
+    Some(insertion(end..end, &format!("|\n\t{RULE}(?:_cond)?)?\\s*\\(")))
 }
 
-/// What kernel-doc leaves out of structs: names with more behind them too.
-fn kernel_doc(text: &[u8]) -> Option<Edits> {
+/// The expression by which kernel-doc leaves them out of structs: names with more behind them too.
+fn add_to_kernel_doc(text: &[u8]) -> Option<Edits> {
     // As an expression of its own, and as the name of a macro whose arguments the script finds.
     const RULES: [&str; 2] = [r"__cacheline_group_(begin|end)\(", r#"__cacheline_group_(?:begin|end)")"#];
     let found = |rule: &&str| Some(memchr::memmem::find(text, rule.as_bytes())? + rule.len() - 2);
     let at = RULES.iter().find_map(found)?;
-    Some(inserted(at..at, "(?:_aligned(?:_cond)?)?"))
+    Some(insertion(at..at, "(?:_aligned(?:_cond)?)?"))
 }
 
 /// The same in the script: it takes what stands behind a comma for a member.
-fn kernel_doc_script(text: &[u8]) -> Option<Edits> {
+fn add_to_kernel_doc_script(text: &[u8]) -> Option<Edits> {
     const BEHIND: &[u8] = br"$members =~ s/\s*____cacheline_aligned/ /gos;";
     const RULE: &str =
         r"$members =~ s/\s*__cacheline_group_(?:begin|end)(?:_aligned(?:_cond)?)?\s*\([^;]*;//gos;";
@@ -135,10 +137,10 @@ fn kernel_doc_script(text: &[u8]) -> Option<Edits> {
     let line = text.get(..at)?.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
     let indent = String::from_utf8_lossy(text.get(line..at)?).into_owned();
     let end = at + BEHIND.len();
-    Some(inserted(end..end, &format!("\n{indent}{RULE}")))
+    Some(insertion(end..end, &format!("\n{indent}{RULE}")))
 }
 
-fn inserted(range: std::ops::Range<usize>, replacement: &str) -> Edits {
+fn insertion(range: std::ops::Range<usize>, replacement: &str) -> Edits {
     Edit { range, replacement: replacement.as_bytes().to_vec() }.into()
 }
 
@@ -154,39 +156,39 @@ mod tests {
     fn macros_follow_those_they_resemble_and_come_once() {
         let text = "#ifndef C\n#define __cacheline_group_begin_aligned(G, ...) \\\n\tx\n\n#define __cacheline_group_end_aligned(G, ...) \\\n\ty\n\n\
                     #define OTHER\n#endif\n";
-        let new = applied(macros(text.as_bytes()), text);
+        let new = applied(add_macros(text.as_bytes()), text);
         assert_eq!(new, text.replace("\ty\n", &format!("\ty\n{MACROS}")));
-        assert_eq!(macros(new.as_bytes()), None);
+        assert_eq!(add_macros(new.as_bytes()), None);
         let old = "#ifndef C\n#define C\nint x;\n#endif\n";
-        let new = applied(macros(old.as_bytes()), old);
+        let new = applied(add_macros(old.as_bytes()), old);
         assert_eq!(new, format!("#ifndef C\n#define C\nint x;\n{MACROS}\n#endif\n"));
     }
 
     #[test]
     fn scripts_learn_the_names_once() {
         let with = "\t__cacheline_group_(?:begin|end)(?:_aligned)?\\s*\\(|\n";
-        let new = applied(checkpatch(with.as_bytes()), with);
+        let new = applied(add_to_checkpatch(with.as_bytes()), with);
         assert_eq!(new, "\t__cacheline_group_(?:begin|end)(?:_aligned(?:_cond)?)?\\s*\\(|\n");
-        assert_eq!(checkpatch(new.as_bytes()), None);
+        assert_eq!(add_to_checkpatch(new.as_bytes()), None);
         let without = "our $declaration_macros = qr{(?x:\n\tA\\s*\\(|\n\tB\\s*\\(\n)};\n";
-        let new = applied(checkpatch(without.as_bytes()), without);
+        let new = applied(add_to_checkpatch(without.as_bytes()), without);
         let rule = "\t__cacheline_group_(?:begin|end)(?:_aligned(?:_cond)?)?\\s*\\(";
         assert_eq!(
             new,
             format!("our $declaration_macros = qr{{(?x:\n\tA\\s*\\(|\n\tB\\s*\\(|\n{rule}\n)}};\n")
         );
-        assert_eq!(checkpatch(new.as_bytes()), None);
+        assert_eq!(add_to_checkpatch(new.as_bytes()), None);
         let list = "(KernRe(r'\\s*__cacheline_group_(begin|end)\\([^\\)]+\\);'), ''),\n";
-        let new = applied(kernel_doc(list.as_bytes()), list);
+        let new = applied(add_to_kernel_doc(list.as_bytes()), list);
         assert!(new.contains("(begin|end)(?:_aligned(?:_cond)?)?\\("), "{new}");
-        assert_eq!(kernel_doc(new.as_bytes()), None);
+        assert_eq!(add_to_kernel_doc(new.as_bytes()), None);
         let named = "(CMatch(\"__cacheline_group_(?:begin|end)\"), \"\"),\n";
-        let new = applied(kernel_doc(named.as_bytes()), named);
+        let new = applied(add_to_kernel_doc(named.as_bytes()), named);
         assert!(new.contains("(?:begin|end)(?:_aligned(?:_cond)?)?\")"), "{new}");
-        assert_eq!(kernel_doc(new.as_bytes()), None);
+        assert_eq!(add_to_kernel_doc(new.as_bytes()), None);
         let script = "\t$members =~ s/\\s*____cacheline_aligned/ /gos;\n\tx;\n";
-        let new = applied(kernel_doc_script(script.as_bytes()), script);
+        let new = applied(add_to_kernel_doc_script(script.as_bytes()), script);
         assert!(new.contains("/gos;\n\t$members =~ s/\\s*__cacheline_group_(?:begin|end)"), "{new}");
-        assert_eq!((new.lines().count(), kernel_doc_script(new.as_bytes())), (3, None));
+        assert_eq!((new.lines().count(), add_to_kernel_doc_script(new.as_bytes())), (3, None));
     }
 }

@@ -1,9 +1,10 @@
-//! What a user may choose about how groups are told.
+//! Options for how groups are marked.
 
-/// How groups of members are told in the source.
+/// How groups of members are marked in the source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Idiom {
-    /// Cacheline group markers around them, and a function run at startup that asserts their members (in kernel trees).
+    /// Cacheline group markers around them, and a function run at startup that asserts their members (in
+    /// kernel trees).
     Groups,
     /// A comment above each group, and ____cacheline_aligned where that costs no byte (in kernel trees).
     Plain,
@@ -22,7 +23,7 @@ pub enum AlignGroups {
     Where(u64),
 }
 
-/// What the names of a struct's groups end in.
+/// Ends of the names of a struct's groups.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GroupPaths {
     /// The struct.
@@ -40,14 +41,14 @@ pub struct CheckIn {
     pub function: String,
 }
 
-/// How groups are told.
+/// How groups are marked.
 #[derive(Clone, Debug)]
 pub struct IdiomOptions {
-    /// How groups of members are told; if not given, groups where the tree has their macros, else none.
+    /// How groups of members are marked; if not given, groups where the tree has their macros, else none.
     pub idiom: Option<Idiom>,
     /// Which groups [`Idiom::Groups`] aligns to the cacheline.
     pub align_groups: AlignGroups,
-    /// What names of groups end in, by struct; hot and warm if not given.
+    /// Ends of the names of groups, by struct; hot and warm if not given.
     pub group_paths: Vec<GroupPaths>,
     /// The function that calls the checks of groups.
     pub check_in: Option<CheckIn>,

@@ -1,5 +1,5 @@
 use super::*;
-use fieldline_layout::constraint::{LineKind, Pin};
+use fieldline_layout::constraint::{CachelineRequestKind, PinnedMember};
 use fieldline_layout::{Member, testing};
 
 fn layout() -> Layout {
@@ -17,37 +17,40 @@ fn layout() -> Layout {
     testing::layout("queue", 104, members)
 }
 
-fn wishes(text: &str) -> Result<Wishes> {
-    let mut wishes = Wishes::default();
-    parse::parse("pins.toml", text)?.add_to(&mut wishes, &layout(), 64)?;
-    Ok(wishes)
+fn requests(text: &str) -> Result<PlacementRequests> {
+    let mut requests = PlacementRequests::default();
+    parse::parse("pins.toml", text)?.add_to(&mut requests, &layout(), 64)?;
+    Ok(requests)
 }
 
 fn refused(text: &str) -> String {
-    wishes(text).unwrap_err().to_string()
+    requests(text).unwrap_err().to_string()
 }
 
 #[test]
-fn pins_become_wishes_with_their_place() {
+fn pins_become_requests_with_their_place() {
     let text = "# ours\n[queue]\nkeep = [\"tail\"]\nfirst = [\"load\", \"curr\"]\nsame-line = [\n  [\"nr_running\", \"curr\"],\n]\n\
                 apart = [[\"load\", \"inner\"]]\ngroup = [[\"avg\", \"tail\"]]\n";
-    let found = wishes(text).unwrap();
-    assert_eq!(found.keep, [Pin { member: 5, reason: "keep tail (pins.toml:3)".to_owned() }]);
+    let found = requests(text).unwrap();
+    assert_eq!(found.keep, [PinnedMember { member: 5, reason: "keep tail (pins.toml:3)".to_owned() }]);
     assert_eq!(found.first.iter().map(|pin| pin.member).collect::<Vec<_>>(), [0, 3]);
-    let lines: Vec<(LineKind, Vec<usize>, &str)> =
-        found.lines.iter().map(|wish| (wish.kind, wish.members.clone(), wish.reason.as_str())).collect();
+    let lines: Vec<(CachelineRequestKind, Vec<usize>, &str)> = found
+        .line_requests
+        .iter()
+        .map(|request| (request.kind, request.members.clone(), request.reason.as_str()))
+        .collect();
     let wanted = [
-        (LineKind::Same, vec![1, 3], "same-line nr_running, curr (pins.toml:6)"),
-        (LineKind::Apart, vec![0, 4], "apart load, inner (pins.toml:8)"),
-        (LineKind::Group, vec![2, 5], "group avg, tail (pins.toml:9)"),
+        (CachelineRequestKind::Same, vec![1, 3], "same-line nr_running, curr (pins.toml:6)"),
+        (CachelineRequestKind::Separate, vec![0, 4], "apart load, inner (pins.toml:8)"),
+        (CachelineRequestKind::Group, vec![2, 5], "group avg, tail (pins.toml:9)"),
     ];
     assert_eq!(lines, wanted);
 }
 
 #[test]
 fn other_structs_have_no_say() {
-    assert_eq!(wishes("[other]\nfirst = [\"x\"]\n").unwrap(), Wishes::default());
-    assert!(wishes("[\"struct queue\"]\nfirst = [\"load\"]\n").unwrap().first.len() == 1);
+    assert_eq!(requests("[other]\nfirst = [\"x\"]\n").unwrap(), PlacementRequests::default());
+    assert!(requests("[\"struct queue\"]\nfirst = [\"load\"]\n").unwrap().first.len() == 1);
 }
 
 #[test]
@@ -101,29 +104,30 @@ fn contradictions_are_refused() {
         assert!(message.starts_with("pins.toml:"), "{message}");
     }
     assert!(
-        wishes("[queue]\ngroup = [[\"avg\", \"load\"]]\napart = [[\"avg\", \"load\"]]\n").is_ok(),
+        requests("[queue]\ngroup = [[\"avg\", \"load\"]]\napart = [[\"avg\", \"load\"]]\n").is_ok(),
         "two lines"
     );
 }
 
 #[test]
 fn what_moves_as_one_cannot_lie_apart() {
-    let mut of = layout();
-    of.members[0].line = 7;
-    of.members[1].line = 7;
+    let mut unnamed_layout = layout();
+    unnamed_layout.members[0].line = 7;
+    unnamed_layout.members[1].line = 7;
     let file = parse::parse("pins.toml", "[queue]\napart = [[\"load\", \"nr_running\"]]\n").unwrap();
-    let message = file.add_to(&mut Wishes::default(), &of, 64).unwrap_err().to_string();
+    let message =
+        file.add_to(&mut PlacementRequests::default(), &unnamed_layout, 64).unwrap_err().to_string();
     assert!(message.contains("'load', 'nr_running' move as one"), "{message}");
 }
 
 #[test]
 fn what_the_source_keeps_in_front_cannot_be_passed() {
-    use fieldline_layout::constraint::Note;
-    let note = |region| Note { region: Some(region), ..Note::default() };
-    let notes: Vec<Note> = [0, 1, 1, 2, 3, 3].map(note).to_vec();
+    use fieldline_layout::constraint::MemberNote;
+    let note = |region| MemberNote { region: Some(region), ..MemberNote::default() };
+    let notes: Vec<MemberNote> = [0, 1, 1, 2, 3, 3].map(note).to_vec();
     let add = |text: &str| {
-        let mut wishes = Wishes { notes: notes.clone(), ..Wishes::default() };
-        parse::parse("pins.toml", text).unwrap().add_to(&mut wishes, &layout(), 64)
+        let mut requests = PlacementRequests { notes: notes.clone(), ..PlacementRequests::default() };
+        parse::parse("pins.toml", text).unwrap().add_to(&mut requests, &layout(), 64)
     };
     let message = add("[queue]\nfirst = [\"avg\"]\n").unwrap_err().to_string();
     assert!(message.contains("'avg' can't be first: the source keeps 'load' before it"), "{message}");

@@ -1,8 +1,8 @@
 //! One build's proof, and what was built against what was predicted.
 
-use super::compile::{Compiled, Site, check_read, compile, real};
+use super::compile::{CompileOutcome, CompileSite, canonical, check_read, compile};
 use super::overlay::{Overlay, Patch};
-use super::units::{Unit, Units};
+use super::units::{CompileUnit, CompileUnits};
 use crate::{builds, prediction};
 use anyhow::{Context, Result, bail};
 use fieldline_check::PredictionVerdict;
@@ -13,9 +13,9 @@ use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// What has to be proven.
+/// The patch and the structs to be proven.
 #[derive(Clone, Copy, Debug)]
-pub struct Build<'b> {
+pub struct BuildToProve<'b> {
     /// The source tree.
     pub tree: &'b Path,
     /// The build's folder.
@@ -28,15 +28,15 @@ pub struct Build<'b> {
     pub units: &'b [String],
 }
 
-/// What a build showed.
+/// Results of a build.
 #[derive(Clone, Debug, Default)]
 pub struct BuildProof {
     /// The structs that units show.
-    pub shown: Vec<Shown>,
+    pub shown: Vec<ShownStruct>,
     /// Units that no longer compile, with what the compiler said.
     pub broken: Vec<(String, String)>,
-    /// What a reader should know, a sentence each.
-    pub remarks: Vec<String>,
+    /// Notes, a sentence each.
+    pub notes: Vec<String>,
     /// The machine's name and bytes of its cachelines.
     pub machine: (String, u64),
 }
@@ -44,29 +44,30 @@ pub struct BuildProof {
 impl BuildProof {
     /// Whether everything is as predicted.
     pub fn holds(&self) -> bool {
-        let judged = self.shown.iter().all(|shown| shown.judged.iter().all(|one| one.verdict.holds()));
+        let judged =
+            self.shown.iter().all(|shown| shown.verdicts.iter().all(|layout| layout.verdict.holds()));
         judged && self.broken.is_empty()
     }
 }
 
 /// A struct of a build.
 #[derive(Clone, Debug)]
-pub struct Shown {
+pub struct ShownStruct {
     /// The struct.
     pub name: String,
     /// The unit that shows it.
     pub unit: String,
     /// Its layout against the predicted one.
-    pub judged: Vec<Judged>,
+    pub verdicts: Vec<LayoutVerdict>,
 }
 
 /// A unit compiled without the patch.
-struct Before {
-    unit: Unit,
+struct UnpatchedUnit {
+    unit: CompileUnit,
     object: PathBuf,
 }
 
-impl Build<'_> {
+impl BuildToProve<'_> {
     /// Compiles without the patch and with it.
     pub fn prove(&self) -> Result<BuildProof> {
         self.prove_inner().with_context(|| self.folder.display().to_string())
@@ -74,103 +75,117 @@ impl Build<'_> {
 
     fn prove_inner(&self) -> Result<BuildProof> {
         let (tree, folder) = (self.tree.canonicalize().context("the tree")?, self.folder.canonicalize()?);
-        let site = Site { tree: &tree, build: &folder, overlay: None };
-        let units = Units::open(&tree, &folder)?;
+        let site = CompileSite { tree: &tree, build: &folder, overlay: None };
+        let units = CompileUnits::open(&tree, &folder)?;
         let work =
             tempfile::Builder::new().prefix("fieldline-build-").tempdir().context("no temporary folder")?;
-        let mut finding = BuildProof::default();
-        let mut before = self.changed(&units, site, work.path(), &mut finding.remarks)?;
-        before.extend(self.showing(&before, &units, site, work.path())?);
-        finding.machine = before.first().map(|first| machine(&first.object)).transpose()?.unwrap_or_default();
-        self.compare(&before, site, &mut finding)?;
-        Ok(finding)
+        let mut proof = BuildProof::default();
+        let mut before = self.compile_changed(&units, site, work.path(), &mut proof.notes)?;
+        before.extend(self.compile_showing(&before, &units, site, work.path())?);
+        proof.machine = before.first().map(|first| machine(&first.object)).transpose()?.unwrap_or_default();
+        self.compare_with_patch(&before, site, &mut proof)?;
+        Ok(proof)
     }
 
-    /// What must compile whatever it shows: units asked for, and sources that the patch changes where the build has them.
-    fn changed(
+    /// Units that must compile: those asked for, and sources that the patch changes where the build has them.
+    fn compile_changed(
         &self,
-        units: &Units<'_>,
-        site: Site<'_>,
+        units: &CompileUnits<'_>,
+        site: CompileSite<'_>,
         work: &Path,
-        remarks: &mut Vec<String>,
-    ) -> Result<Vec<Before>> {
+        notes: &mut Vec<String>,
+    ) -> Result<Vec<UnpatchedUnit>> {
         let mut wanted = Vec::new();
         for name in self.units {
-            wanted.push(units.of_source_or_alike(name)?);
+            wanted.push(units.unit_of_source_or_neighbour(name)?);
         }
         for name in self.patch.keys().filter(|name| name.ends_with(".c") && !self.units.contains(name)) {
-            match units.of_source(name)? {
+            match units.unit_of_source(name)? {
                 Some(unit) => wanted.push(unit),
                 None if self.structs.iter().any(|(_, file)| file == name) => {}
                 None => {
-                    remarks.push(format!("{name} was not compiled there, so the patch of it is not proven"))
+                    notes.push(format!("{name} was not compiled there, so the patch of it is not proven"))
                 }
             }
         }
         let compiled = wanted.into_par_iter().enumerate().map(|(index, unit)| {
             let object = work.join(format!("changed-{index}.o"));
             match compile(&unit.recipe, site, &object)? {
-                Compiled::Done(_) => Ok(Before { unit, object }),
-                Compiled::Failed(why) => bail!("{} does not compile without the patch:\n{why}", unit.name),
+                CompileOutcome::Done(_) => Ok(UnpatchedUnit { unit, object }),
+                CompileOutcome::Failed(why) => {
+                    bail!("{} does not compile without the patch:\n{why}", unit.name)
+                }
             }
         });
         compiled.collect()
     }
 
     /// Units that show the structs that no unit before shows, one a file that declares some.
-    fn showing(
+    fn compile_showing(
         &self,
-        known: &[Before],
-        units: &Units<'_>,
-        site: Site<'_>,
+        known: &[UnpatchedUnit],
+        units: &CompileUnits<'_>,
+        site: CompileSite<'_>,
         work: &Path,
-    ) -> Result<Vec<Before>> {
+    ) -> Result<Vec<UnpatchedUnit>> {
         let mut files: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-        for (of, file) in self.structs {
+        for (struct_plan, file) in self.structs {
             let mut is_shown = false;
             for before in known {
-                is_shown |= !layouts(&before.object, &of.name)?.is_empty();
+                is_shown |= !layouts(&before.object, &struct_plan.name)?.is_empty();
             }
             if !is_shown {
-                files.entry(file).or_default().push(&of.name);
+                files.entry(file).or_default().push(&struct_plan.name);
             }
         }
         let files: Vec<(usize, (&str, Vec<&str>))> = files.into_iter().enumerate().collect();
         let found = files.into_par_iter().map(|(index, (file, names))| {
             let place = work.join(format!("shown-{index}.o"));
-            first_showing(units, site, file, &names, &place)
+            compile_first_showing(units, site, file, &names, &place)
         });
         found.collect()
     }
 
     /// Compiles with the patch, and holds each struct against the prediction.
-    fn compare(&self, before: &[Before], site: Site<'_>, finding: &mut BuildProof) -> Result<()> {
-        let inner = |unit: &Unit| real(&unit.recipe.source).strip_prefix(site.tree).map(Path::to_owned).ok();
+    fn compare_with_patch(
+        &self,
+        before: &[UnpatchedUnit],
+        site: CompileSite<'_>,
+        proof: &mut BuildProof,
+    ) -> Result<()> {
+        let inner = |unit: &CompileUnit| {
+            canonical(&unit.recipe.source).strip_prefix(site.tree).map(Path::to_owned).ok()
+        };
         let sources: BTreeSet<PathBuf> = before.iter().filter_map(|before| inner(&before.unit)).collect();
         let overlay = Overlay::new(site.tree, self.patch, &sources)?;
-        let site = Site { overlay: Some(overlay.path()), ..site };
+        let site = CompileSite { overlay: Some(overlay.path()), ..site };
         let after = before.par_iter().map(|before| {
             let object = before.object.with_extension("after.o");
             Ok((compile(&before.unit.recipe, site, &object)?, object))
         });
-        let after: Vec<(Compiled, PathBuf)> = after.collect::<Result<_>>()?;
+        let after: Vec<(CompileOutcome, PathBuf)> = after.collect::<Result<_>>()?;
         let mut done = Vec::new();
         for (before, (compiled, object)) in before.iter().zip(after) {
-            finding.remarks.extend(remark(&before.unit));
+            proof.notes.extend(borrowed_note(&before.unit));
             match compiled {
-                Compiled::Done(read) => done.push((before, object, read)),
-                Compiled::Failed(why) => finding.broken.push((before.unit.name.clone(), why)),
+                CompileOutcome::Done(read) => done.push((before, object, read)),
+                CompileOutcome::Failed(why) => proof.broken.push((before.unit.name.clone(), why)),
             }
         }
-        for (of, file) in self.structs {
+        for (struct_plan, file) in self.structs {
             for (before, object, read) in &done {
-                let declared = layouts(&before.object, &of.name)?;
+                let declared = layouts(&before.object, &struct_plan.name)?;
                 if declared.is_empty() {
                     continue;
                 }
                 check_read(read, site, &[file], Path::new(&before.unit.name))?;
-                let judged = judge(of, Some(&declared), &layouts(object, &of.name)?)?;
-                finding.shown.push(Shown { name: of.name.clone(), unit: before.unit.name.clone(), judged });
+                let judged =
+                    judge_layouts(struct_plan, Some(&declared), &layouts(object, &struct_plan.name)?)?;
+                proof.shown.push(ShownStruct {
+                    name: struct_plan.name.clone(),
+                    unit: before.unit.name.clone(),
+                    verdicts: judged,
+                });
                 break;
             }
         }
@@ -179,18 +194,18 @@ impl Build<'_> {
 }
 
 /// The first unit that has all the structs of a file.
-fn first_showing(
-    units: &Units<'_>,
-    site: Site<'_>,
+fn compile_first_showing(
+    units: &CompileUnits<'_>,
+    site: CompileSite<'_>,
     file: &str,
     names: &[&str],
     object: &Path,
-) -> Result<Before> {
+) -> Result<UnpatchedUnit> {
     let mut tried = Vec::new();
-    for unit in units.of_header(file)? {
+    for unit in units.units_of_header(file)? {
         match compile(&unit.recipe, site, object)? {
-            Compiled::Failed(why) => tried.push(format!("{} does not compile: {why}", unit.name)),
-            Compiled::Done(_) => {
+            CompileOutcome::Failed(why) => tried.push(format!("{} does not compile: {why}", unit.name)),
+            CompileOutcome::Done(_) => {
                 let mut lacking = Vec::new();
                 for name in names {
                     if layouts(object, name)?.is_empty() {
@@ -198,7 +213,7 @@ fn first_showing(
                     }
                 }
                 if lacking.is_empty() {
-                    return Ok(Before { unit, object: object.to_owned() });
+                    return Ok(UnpatchedUnit { unit, object: object.to_owned() });
                 }
                 tried.push(format!("{} has no struct {}", unit.name, lacking.join(", ")));
             }
@@ -209,7 +224,7 @@ fn first_showing(
 }
 
 /// A unit that the build never compiled is compiled as another was.
-fn remark(unit: &Unit) -> Option<String> {
+fn borrowed_note(unit: &CompileUnit) -> Option<String> {
     let borrowed = unit.borrowed.as_ref()?;
     Some(format!("{} was never compiled there, so it is compiled with the flags of {borrowed}", unit.name))
 }
@@ -227,29 +242,36 @@ fn machine(object: &Path) -> Result<(String, u64)> {
 
 /// One struct of one build.
 #[derive(Clone, Debug)]
-pub struct Judged {
+pub struct LayoutVerdict {
     /// Whether the layout is the predicted one.
     pub verdict: PredictionVerdict,
     /// Bytes predicted.
     pub size: u64,
-    /// Bytes without the patch, where that was looked at.
+    /// Bytes without the patch, where that was compiled.
     pub before: Option<u64>,
 }
 
-/// Compares the layouts of a struct's name in a build with the prediction: for another build than the plan's, out of the
-/// layouts without the patch. Several structs may have the name: the plan's is one that has its members.
-pub fn judge(of: &StructPlan, declared: Option<&[Layout]>, built: &[Layout]) -> Result<Vec<Judged>> {
-    let declared = declared.and_then(|all| like(of, all));
+/// Compares the layouts of a struct's name in a build with the prediction: for another build than the plan's,
+/// out of the layouts without the patch. Several structs may have the name: the plan's is one that has its
+/// members.
+pub fn judge_layouts(
+    struct_plan: &StructPlan,
+    declared: Option<&[Layout]>,
+    built: &[Layout],
+) -> Result<Vec<LayoutVerdict>> {
+    let declared = declared.and_then(|all| closest_definition(struct_plan, all));
     let predicted = match declared {
-        Some(declared) => prediction::of_build(of, declared, like(of, built))
-            .with_context(|| format!("struct {}: a union has no order", of.name))?,
-        None => prediction::of_plan(of, like(of, built)),
+        Some(declared) => {
+            prediction::predict_build(struct_plan, declared, closest_definition(struct_plan, built))
+                .with_context(|| format!("struct {}: a union has no order", struct_plan.name))?
+        }
+        None => prediction::predict_plan(struct_plan, closest_definition(struct_plan, built)),
     };
     let mut judged: Vec<&Layout> = built.iter().filter(|built| has_members(&predicted, built)).collect();
     if judged.is_empty() {
         judged.extend(built.first());
     }
-    let judged = judged.into_iter().map(|built| Judged {
+    let judged = judged.into_iter().map(|built| LayoutVerdict {
         verdict: PredictionVerdict::new(&predicted, built),
         size: predicted.size,
         before: declared.map(|layout| layout.size),
@@ -258,17 +280,20 @@ pub fn judge(of: &StructPlan, declared: Option<&[Layout]>, built: &[Layout]) -> 
 }
 
 /// The definition that has most members of the plan's, the one most units share first.
-fn like<'l>(of: &StructPlan, layouts: &'l [Layout]) -> Option<&'l Layout> {
+fn closest_definition<'l>(struct_plan: &StructPlan, layouts: &'l [Layout]) -> Option<&'l Layout> {
     let known = |layout: &Layout| {
         let names = layout.members.iter().filter_map(|member| member.name.as_deref());
-        names.filter(|name| of.declared.members.iter().any(|own| own.name.as_deref() == Some(name))).count()
+        names
+            .filter(|name| struct_plan.declared.members.iter().any(|own| own.name.as_deref() == Some(name)))
+            .count()
     };
     layouts.iter().rev().max_by_key(|layout| known(layout))
 }
 
 fn has_members(predicted: &Layout, built: &Layout) -> bool {
     let names = |layout: &Layout| {
-        let mut names: Vec<Option<String>> = layout.members.iter().map(|of| of.name.clone()).collect();
+        let mut names: Vec<Option<String>> =
+            layout.members.iter().map(|member| member.name.clone()).collect();
         names.sort();
         names
     };

@@ -1,4 +1,4 @@
-//! A recipe carried out so that only a folder of ours is written to.
+//! A recipe run so that only a temporary folder is written to.
 
 use super::recipe::{Recipe, absolute};
 use anyhow::{Context, Result, bail};
@@ -8,20 +8,20 @@ use std::process::Command;
 
 /// Where files of a recipe are.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Site<'s> {
+pub(super) struct CompileSite<'s> {
     /// The source tree's real path.
     pub tree: &'s Path,
     /// The build folder's real path; the tree's if it was built in place.
     pub build: &'s Path,
-    /// What stands for the tree, if anything does.
+    /// The folder in place of the tree, if there is one.
     pub overlay: Option<&'s Path>,
 }
 
 #[derive(Clone, Debug)]
-pub(super) enum Compiled {
+pub(super) enum CompileOutcome {
     /// The object is there. What was read for it.
     Done(Vec<PathBuf>),
-    /// What the compiler said.
+    /// The compiler's messages.
     Failed(String),
 }
 
@@ -35,31 +35,34 @@ const DROPPED_BEGINNINGS: &[&str] = &["-Wp,-M", "-femit-struct-debug-", "-save-t
 /// Options with a path in the same word or the next one.
 const PATHS: &[&str] = &["-include", "-imacros", "-isystem", "-iquote", "-idirafter", "-I"];
 
-/// Compiles the source of a recipe into an object that tells all types it knows.
-pub(super) fn compile(recipe: &Recipe, site: Site<'_>, object: &Path) -> Result<Compiled> {
+/// Compiles the source of a recipe into an object with debug info of all its types.
+pub(super) fn compile(recipe: &Recipe, site: CompileSite<'_>, object: &Path) -> Result<CompileOutcome> {
     let read = object.with_extension("d");
     let (program, arguments) = recipe.words.split_first().context("an empty command")?;
     let mut command = Command::new(program);
-    command.current_dir(&recipe.folder).env("LC_ALL", "C").args(rewritten(recipe, arguments, site));
+    command.current_dir(&recipe.folder).env("LC_ALL", "C").args(rewrite_arguments(recipe, arguments, site));
     command.arg("-c").arg("-o").arg(object).arg("-MD").arg("-MF").arg(&read);
     command.arg("-fno-eliminate-unused-debug-types");
     let output = command
         .output()
         .with_context(|| format!("cannot run {program}, which the build names as its compiler"))?;
     if !output.status.success() {
-        return Ok(Compiled::Failed(complaint(&String::from_utf8_lossy(&output.stderr))));
+        return Ok(CompileOutcome::Failed(first_errors(&String::from_utf8_lossy(&output.stderr))));
     }
     let read = std::fs::read_to_string(&read)
         .with_context(|| format!("{}: the compiler did not say what it read", recipe.source.display()))?;
-    let read = dependencies(&read).into_iter().map(|name| real(&absolute(&recipe.folder, &name))).collect();
-    Ok(Compiled::Done(read))
+    let read = parse_dependencies(&read)
+        .into_iter()
+        .map(|name| canonical(&absolute(&recipe.folder, &name)))
+        .collect();
+    Ok(CompileOutcome::Done(read))
 }
 
 /// The arguments with paths as `site` has them.
-fn rewritten(recipe: &Recipe, arguments: &[String], site: Site<'_>) -> Vec<OsString> {
+fn rewrite_arguments(recipe: &Recipe, arguments: &[String], site: CompileSite<'_>) -> Vec<OsString> {
     let mut words = Vec::new();
     let mut rest = arguments.iter();
-    let moved = |name: &str| site.place(&absolute(&recipe.folder, name)).into_os_string();
+    let moved = |name: &str| site.resolve(&absolute(&recipe.folder, name)).into_os_string();
     while let Some(word) = rest.next() {
         if OUTPUTS.contains(&word.as_str()) {
             rest.next();
@@ -91,10 +94,10 @@ fn rewritten(recipe: &Recipe, arguments: &[String], site: Site<'_>) -> Vec<OsStr
     words
 }
 
-impl Site<'_> {
+impl CompileSite<'_> {
     /// Where a file is read from: what lies in the tree and is not made by the build may be replaced.
-    fn place(&self, path: &Path) -> PathBuf {
-        let path = real(path);
+    fn resolve(&self, path: &Path) -> PathBuf {
+        let path = canonical(path);
         let is_made = self.build != self.tree && path.starts_with(self.build);
         match (self.overlay, path.strip_prefix(self.tree)) {
             (Some(overlay), Ok(inner)) if !is_made => overlay.join(inner),
@@ -104,12 +107,12 @@ impl Site<'_> {
 }
 
 /// The path without links, or as it is if there is no such file.
-pub(super) fn real(path: &Path) -> PathBuf {
+pub(super) fn canonical(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
 
 /// The first errors of a compiler's messages, or their end.
-fn complaint(messages: &str) -> String {
+fn first_errors(messages: &str) -> String {
     let errors: Vec<&str> = messages.lines().filter(|line| line.contains("error")).take(3).collect();
     let last = messages.lines().rev().take(3).collect::<Vec<_>>();
     let lines = if errors.is_empty() { last.into_iter().rev().collect() } else { errors };
@@ -117,7 +120,7 @@ fn complaint(messages: &str) -> String {
 }
 
 /// The files of a make rule as compilers write it, blanks in names escaped.
-fn dependencies(rule: &str) -> Vec<String> {
+fn parse_dependencies(rule: &str) -> Vec<String> {
     let files = rule.split_once(": ").map_or("", |(_, files)| files);
     let mut names = vec![String::new()];
     let mut letters = files.chars().peekable();
@@ -136,11 +139,16 @@ fn dependencies(rule: &str) -> Vec<String> {
 }
 
 /// Fails unless a unit read each file of a patch that it can know, in place of the tree's.
-pub(super) fn check_read(read: &[PathBuf], site: Site<'_>, wanted: &[&str], unit: &Path) -> Result<()> {
-    let Some(overlay) = site.overlay.map(real) else { return Ok(()) };
+pub(super) fn check_read(
+    read: &[PathBuf],
+    site: CompileSite<'_>,
+    wanted: &[&str],
+    unit: &Path,
+) -> Result<()> {
+    let Some(overlay) = site.overlay.map(canonical) else { return Ok(()) };
     for path in wanted {
         if read.contains(&site.tree.join(path)) {
-            bail!("{}: reads {path} by a way that can't be replaced beside the tree", unit.display());
+            bail!("{}: reads {path} by a path that can't be replaced beside the tree", unit.display());
         }
         if !read.contains(&overlay.join(path)) {
             bail!("{}: does not read the changed {path}", unit.display());
@@ -160,27 +168,27 @@ mod tests {
         let words: Vec<String> = words.split_whitespace().map(str::to_owned).collect();
         let recipe =
             Recipe { folder: "/tree/out".into(), words, source: "/tree/k/b.c".into(), read: Vec::new() };
-        let site = Site {
+        let site = CompileSite {
             tree: Path::new("/tree"),
             build: Path::new("/tree/out"),
             overlay: Some(Path::new("/over")),
         };
-        let words = rewritten(&recipe, &recipe.words[1..], site);
+        let words = rewrite_arguments(&recipe, &recipe.words[1..], site);
         let expected = "-I/over/include -I /tree/out/include -include /over/x.h -DA=/tree /over/k/b.c -g";
         assert_eq!(words.join(" ".as_ref()), expected);
-        let site = Site { overlay: None, ..site };
-        assert!(rewritten(&recipe, &recipe.words[1..], site).contains(&"/tree/k/b.c".into()));
+        let site = CompileSite { overlay: None, ..site };
+        assert!(rewrite_arguments(&recipe, &recipe.words[1..], site).contains(&"/tree/k/b.c".into()));
     }
 
     #[test]
     fn rules_of_make_are_read() {
-        assert_eq!(dependencies("a.o: b.c \\\n  c\\ d.h e.h\n"), ["b.c", "c d.h", "e.h"]);
-        assert!(dependencies("nothing").is_empty());
+        assert_eq!(parse_dependencies("a.o: b.c \\\n  c\\ d.h e.h\n"), ["b.c", "c d.h", "e.h"]);
+        assert!(parse_dependencies("nothing").is_empty());
     }
 
     #[test]
-    fn errors_are_told_before_anything_else() {
-        assert_eq!(complaint("in file x\nx.c:1: error: no\nnote: y\n"), "x.c:1: error: no");
-        assert_eq!(complaint("a\nb\n"), "a\nb");
+    fn errors_come_before_anything_else() {
+        assert_eq!(first_errors("in file x\nx.c:1: error: no\nnote: y\n"), "x.c:1: error: no");
+        assert_eq!(first_errors("a\nb\n"), "a\nb");
     }
 }

@@ -1,7 +1,8 @@
-//! A tree with some files replaced, beside it: real folders on the way to what is replaced, links for the rest.
+//! A tree with some files replaced, beside it: real folders on the way to what is replaced, links for the
+//! rest.
 //!
-//! A header that a source file includes with quotes is looked for beside that file first, and compilers take the folder
-//! as it is spelled, so that a folder of links shadows the tree's.
+//! A header that a source file includes with quotes is looked for beside that file first, and compilers take
+//! the folder as it is spelled, so that a folder of links shadows the tree's.
 
 use anyhow::{Context, Result};
 use std::collections::{BTreeMap, BTreeSet};

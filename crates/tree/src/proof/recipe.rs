@@ -13,17 +13,18 @@ pub(super) struct Recipe {
     pub words: Vec<String>,
     /// The file it compiles, absolute.
     pub source: PathBuf,
-    /// What that reads, absolute; empty where nobody kept it.
+    /// The files it reads, absolute; empty where nothing recorded them.
     pub read: Vec<PathBuf>,
 }
 
 impl Recipe {
-    /// Out of a `.cmd` file of a build folder. `None` if it made something else than an object or assembler text from C.
-    pub(super) fn of_cmd(build: &Path, path: &Path) -> Result<Option<Self>> {
+    /// Out of a `.cmd` file of a build folder. `None` if it made something else than an object or assembler
+    /// text from C.
+    pub(super) fn from_cmd(build: &Path, path: &Path) -> Result<Option<Self>> {
         // Names in it need not be UTF-8, but a command that can be carried out is.
         let bytes = std::fs::read(path).with_context(|| path.display().to_string())?;
         let Some(saved) = parse_cmd(&String::from_utf8_lossy(&bytes)) else { return Ok(None) };
-        let Some(words) = words(&saved.command) else { return Ok(None) };
+        let Some(words) = split_command(&saved.command) else { return Ok(None) };
         let source = saved.source.or_else(|| words.last().cloned()).unwrap_or_default();
         let is_source = [".c", ".cc", ".cpp", ".cxx"].iter().any(|end| source.ends_with(end));
         if !is_source || !words.iter().any(|word| word == "-c" || word == "-S") {
@@ -50,7 +51,7 @@ impl Recipe {
 }
 
 /// The words of a command up to the first `;`, `&&`, `||` or `|`. `None` if its quotes don't match.
-fn words(command: &str) -> Option<Vec<String>> {
+fn split_command(command: &str) -> Option<Vec<String>> {
     let mut words = shlex::split(command)?;
     let end = words.iter().position(|word| matches!(word.as_str(), ";" | "&&" | "||" | "|"));
     words.truncate(end.unwrap_or(words.len()));
@@ -74,7 +75,7 @@ pub(super) fn absolute(folder: &Path, name: &str) -> PathBuf {
 
 /// An entry of compile_commands.json (clang's "JSON Compilation Database Format Specification").
 #[derive(Debug, Deserialize)]
-struct Entry {
+struct DatabaseEntry {
     directory: PathBuf,
     file: String,
     #[serde(default)]
@@ -84,24 +85,23 @@ struct Entry {
 }
 
 /// The units that compile_commands.json lists, in its order.
-pub(super) fn of_database(path: &Path) -> Result<Vec<Recipe>> {
+pub(super) fn read_database(path: &Path) -> Result<Vec<Recipe>> {
     let bytes = std::fs::read(path).with_context(|| path.display().to_string())?;
-    let entries: Vec<Entry> =
+    let entries: Vec<DatabaseEntry> =
         serde_json::from_slice(&bytes).with_context(|| format!("{}: no list of commands", path.display()))?;
     let base = path.parent().unwrap_or(path);
     entries
         .into_iter()
-        .map(|entry| of_entry(base, entry).with_context(|| path.display().to_string()))
+        .map(|entry| read_entry(base, entry).with_context(|| path.display().to_string()))
         .collect()
 }
 
-fn of_entry(base: &Path, entry: Entry) -> Result<Recipe> {
+fn read_entry(base: &Path, entry: DatabaseEntry) -> Result<Recipe> {
     let folder = base.join(&entry.directory);
     let words = match (entry.arguments, entry.command) {
         (Some(words), _) => words,
-        (None, Some(command)) => {
-            words(&command).with_context(|| format!("{}: a command's quotes don't match", entry.file))?
-        }
+        (None, Some(command)) => split_command(&command)
+            .with_context(|| format!("{}: a command's quotes don't match", entry.file))?,
         (None, None) => bail!("{}: neither command nor arguments", entry.file),
     };
     if words.is_empty() {
@@ -111,20 +111,21 @@ fn of_entry(base: &Path, entry: Entry) -> Result<Recipe> {
     Ok(Recipe { folder, words, source, read: Vec::new() })
 }
 
-/// What a `.cmd` file says.
+/// The content of a `.cmd` file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Saved {
+struct CmdFile {
     /// The command as a shell would read it.
     command: String,
     /// The file that was compiled.
     source: Option<String>,
-    /// What it read besides.
+    /// Other files that were read.
     read: Vec<String>,
 }
 
-/// Reads a `.cmd` file of kbuild (scripts/Kbuild.include, scripts/basic/fixdep.c). `None` if it saves no command.
-fn parse_cmd(text: &str) -> Option<Saved> {
-    let mut saved = Saved::default();
+/// Reads a `.cmd` file of kbuild (scripts/Kbuild.include, scripts/basic/fixdep.c). `None` if it saves no
+/// command.
+fn parse_cmd(text: &str) -> Option<CmdFile> {
+    let mut saved = CmdFile::default();
     let mut lines = text.lines();
     while let Some(line) = lines.next() {
         let Some((name, value)) = line.split_once(" := ") else { continue };
@@ -154,8 +155,8 @@ mod tests {
 
     #[test]
     fn a_command_ends_before_the_next() {
-        assert_eq!(words("cc '-DA=\"b c\"' x.c ; tool x").unwrap(), ["cc", "-DA=\"b c\"", "x.c"]);
-        assert_eq!(words("cc 'x"), None);
+        assert_eq!(split_command("cc '-DA=\"b c\"' x.c ; tool x").unwrap(), ["cc", "-DA=\"b c\"", "x.c"]);
+        assert_eq!(split_command("cc 'x"), None);
     }
 
     #[test]
@@ -180,7 +181,7 @@ mod tests {
         let text = r#"[{"directory": "o", "file": "../a.c", "command": "cc -c ../a.c"},
                        {"directory": "/x", "file": "b.c", "arguments": ["cc", "b.c"]}]"#;
         std::fs::write(&path, text).unwrap();
-        let recipes = of_database(&path).unwrap();
+        let recipes = read_database(&path).unwrap();
         assert_eq!(recipes[0].source, folder.path().join("a.c"));
         assert_eq!(recipes[1].words, ["cc", "b.c"]);
         for wrong in [
@@ -190,7 +191,7 @@ mod tests {
             r#"[{"directory":"/","file":"a.c","command":"'"}]"#,
         ] {
             std::fs::write(&path, wrong).unwrap();
-            assert!(of_database(&path).is_err(), "{wrong}");
+            assert!(read_database(&path).is_err(), "{wrong}");
         }
     }
 

@@ -1,19 +1,19 @@
 //! Which units of a build can show a struct.
 
-use super::compile::real;
+use super::compile::canonical;
 use super::recipe::{self, Recipe};
 use anyhow::{Context, Result, bail};
 use std::collections::{BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
 
-/// Most commands that are looked at for one that read a header.
+/// Most commands that are read to find one that read a header.
 const MOST_COMMANDS: usize = 4000;
 /// Most units that are offered for one header.
 const MOST_UNITS: usize = 6;
 
 /// A unit and how to compile it.
 #[derive(Clone, Debug)]
-pub(super) struct Unit {
+pub(super) struct CompileUnit {
     pub recipe: Recipe,
     /// Its source from the top of the tree.
     pub name: String,
@@ -21,28 +21,28 @@ pub(super) struct Unit {
     pub borrowed: Option<String>,
 }
 
-/// What a build folder tells.
+/// Compile units of a build folder.
 #[derive(Debug)]
-pub(super) struct Units<'u> {
+pub(super) struct CompileUnits<'u> {
     tree: &'u Path,
     build: &'u Path,
     /// The units of compile_commands.json, where there is one.
     database: Option<Vec<Recipe>>,
 }
 
-impl<'u> Units<'u> {
+impl<'u> CompileUnits<'u> {
     /// The units of a build folder. Both paths are real ones.
     pub(super) fn open(tree: &'u Path, build: &'u Path) -> Result<Self> {
         let path = build.join("compile_commands.json");
-        let database = path.is_file().then(|| recipe::of_database(&path)).transpose()?;
+        let database = path.is_file().then(|| recipe::read_database(&path)).transpose()?;
         Ok(Self { tree, build, database })
     }
 
     /// The unit of a source file, from the top of the tree.
-    pub(super) fn of_source(&self, name: &str) -> Result<Option<Unit>> {
+    pub(super) fn unit_of_source(&self, name: &str) -> Result<Option<CompileUnit>> {
         let source = self.tree.join(name);
         let mut listed = self.database.iter().flatten();
-        if let Some(recipe) = listed.find(|recipe| real(&recipe.source) == real(&source)) {
+        if let Some(recipe) = listed.find(|recipe| canonical(&recipe.source) == canonical(&source)) {
             return Ok(Some(self.unit(recipe.clone())));
         }
         for end in ["o", "s"] {
@@ -51,7 +51,7 @@ impl<'u> Units<'u> {
             let stem = made.file_stem().and_then(|stem| stem.to_str());
             let path = stem.map(|stem| made.with_file_name(format!(".{stem}.{end}.cmd")));
             if let Some(path) = path.filter(|path| path.is_file())
-                && let Some(recipe) = Recipe::of_cmd(self.build, &path)?
+                && let Some(recipe) = Recipe::from_cmd(self.build, &path)?
             {
                 return Ok(Some(self.unit(recipe)));
             }
@@ -60,8 +60,8 @@ impl<'u> Units<'u> {
     }
 
     /// The unit of a source file, compiled as its neighbours are if the build never compiled it.
-    pub(super) fn of_source_or_alike(&self, name: &str) -> Result<Unit> {
-        if let Some(unit) = self.of_source(name)? {
+    pub(super) fn unit_of_source_or_neighbour(&self, name: &str) -> Result<CompileUnit> {
+        if let Some(unit) = self.unit_of_source(name)? {
             return Ok(unit);
         }
         if !self.tree.join(name).is_file() {
@@ -69,38 +69,43 @@ impl<'u> Units<'u> {
         }
         let build = self.build.display();
         let missing = || format!("{build}: neither compile_commands.json nor a command that compiled a unit");
-        self.alike(name)?.with_context(missing)
+        self.unit_like_neighbour(name)?.with_context(missing)
     }
 
     /// Units that may show what a header declares, the most promising first.
-    pub(super) fn of_header(&self, header: &str) -> Result<Vec<Unit>> {
+    pub(super) fn units_of_header(&self, header: &str) -> Result<Vec<CompileUnit>> {
         if header.ends_with(".c") {
-            return Ok(vec![self.of_source_or_alike(header)?]);
+            return Ok(vec![self.unit_of_source_or_neighbour(header)?]);
         }
-        let mut units = if self.database.is_some() { self.listed(header) } else { self.readers(header)? };
+        let mut units = if self.database.is_some() {
+            self.units_in_database(header)
+        } else {
+            self.units_reading(header)?
+        };
         if units.is_empty() && self.database.is_none() {
-            for name in self.includers(header) {
-                units.extend(self.alike(&name)?);
+            for name in self.files_including(header) {
+                units.extend(self.unit_like_neighbour(&name)?);
             }
         }
         units.truncate(MOST_UNITS);
         Ok(units)
     }
 
-    fn unit(&self, recipe: Recipe) -> Unit {
-        Unit { name: self.name(&recipe.source), recipe, borrowed: None }
+    fn unit(&self, recipe: Recipe) -> CompileUnit {
+        CompileUnit { name: self.name(&recipe.source), recipe, borrowed: None }
     }
 
     fn name(&self, source: &Path) -> String {
-        let source = real(source);
+        let source = canonical(source);
         source.strip_prefix(self.tree).unwrap_or(&source).display().to_string()
     }
 
-    /// Units of compile_commands.json: those that include the header themselves, then its neighbours, small ones first.
-    fn listed(&self, header: &str) -> Vec<Unit> {
+    /// Units of compile_commands.json: those that include the header themselves, then its neighbours, small
+    /// ones first.
+    fn units_in_database(&self, header: &str) -> Vec<CompileUnit> {
         let folder = self.tree.join(header);
         let rank = |recipe: &Recipe| {
-            let is_beside = real(&recipe.source).parent() == folder.parent();
+            let is_beside = canonical(&recipe.source).parent() == folder.parent();
             (!includes(&recipe.source, header), !is_beside, length(&recipe.source))
         };
         let mut recipes: Vec<&Recipe> = self.database.iter().flatten().collect();
@@ -109,18 +114,18 @@ impl<'u> Units<'u> {
     }
 
     /// Units whose commands read the header, folder by folder, in each the small ones first.
-    fn readers(&self, header: &str) -> Result<Vec<Unit>> {
-        let wanted = real(&self.tree.join(header));
+    fn units_reading(&self, header: &str) -> Result<Vec<CompileUnit>> {
+        let wanted = canonical(&self.tree.join(header));
         let reads = |recipe: &Recipe| {
             let mut named = recipe.read.iter().filter(|read| read.file_name() == wanted.file_name());
-            named.any(|read| real(read) == wanted)
+            named.any(|read| canonical(read) == wanted)
         };
         let (mut units, mut looked_at) = (Vec::new(), 0);
         for folder in self.folders(header) {
             let mut found = Vec::new();
             for path in commands_in(&folder) {
                 looked_at += 1;
-                found.extend(Recipe::of_cmd(self.build, &path)?.filter(|recipe| reads(recipe)));
+                found.extend(Recipe::from_cmd(self.build, &path)?.filter(|recipe| reads(recipe)));
             }
             found.sort_by_cached_key(|recipe| length(&recipe.source));
             units.extend(found.into_iter().map(|recipe| self.unit(recipe)));
@@ -131,15 +136,16 @@ impl<'u> Units<'u> {
         Ok(units)
     }
 
-    /// Folders of the build: the header's own, what kernels compile first (Kbuild: asm-offsets), then from the top down.
+    /// Folders of the build: the header's own, what kernels compile first (Kbuild: asm-offsets), then from
+    /// the top down.
     fn folders(&self, header: &str) -> Vec<PathBuf> {
         let own = Path::new(header).parent().unwrap_or(Path::new(""));
         let mut folders = vec![self.build.join(own)];
-        folders.extend(below(&self.build.join("arch")).into_iter().map(|arch| arch.join("kernel")));
+        folders.extend(folders_in(&self.build.join("arch")).into_iter().map(|arch| arch.join("kernel")));
         folders.push(self.build.join("kernel"));
         let mut queue = VecDeque::from([self.build.to_owned()]);
         while let Some(folder) = queue.pop_front() {
-            queue.extend(below(&folder));
+            queue.extend(folders_in(&folder));
             folders.push(folder);
         }
         let mut seen = BTreeSet::new();
@@ -147,15 +153,16 @@ impl<'u> Units<'u> {
         folders
     }
 
-    /// C files near a header (in `kernel` for a public one) that include it, those a makefile names first, small ones first.
-    fn includers(&self, header: &str) -> Vec<String> {
+    /// C files near a header (in `kernel` for a public one) that include it, those a makefile names first,
+    /// small ones first.
+    fn files_including(&self, header: &str) -> Vec<String> {
         let own = Path::new(header).parent().unwrap_or(Path::new(""));
         let is_public = own.components().any(|part| part.as_os_str() == "include");
         let top = if is_public { self.tree.join("kernel") } else { self.tree.join(own) };
         let mut found = Vec::new();
         let mut queue = VecDeque::from([top]);
         while let Some(folder) = queue.pop_front() {
-            queue.extend(below(&folder));
+            queue.extend(folders_in(&folder));
             let names =
                 files_in(&folder).into_iter().filter(|path| path.extension().is_some_and(|end| end == "c"));
             found.extend(names.filter(|path| includes(path, header)));
@@ -165,28 +172,28 @@ impl<'u> Units<'u> {
     }
 
     /// A unit compiled as the nearest one that the build compiled for itself, not as a helper of the build.
-    fn alike(&self, name: &str) -> Result<Option<Unit>> {
+    fn unit_like_neighbour(&self, name: &str) -> Result<Option<CompileUnit>> {
         let source = self.tree.join(name);
-        let like = |recipe: &Recipe| {
+        let with_command = |recipe: &Recipe| {
             let borrowed = Some(self.name(&recipe.source));
-            Some(Unit { recipe: recipe.for_source(&source), name: name.to_owned(), borrowed })
+            Some(CompileUnit { recipe: recipe.for_source(&source), name: name.to_owned(), borrowed })
         };
         if let Some(recipe) = self.database.iter().flatten().next() {
-            return Ok(like(recipe));
+            return Ok(with_command(recipe));
         }
         let up = Path::new(name).ancestors().skip(1).map(|folder| self.build.join(folder));
         for folder in up.chain(self.folders(name)) {
             for path in commands_in(&folder) {
-                let Some(recipe) = Recipe::of_cmd(self.build, &path)? else { continue };
+                let Some(recipe) = Recipe::from_cmd(self.build, &path)? else { continue };
                 if !recipe.words.iter().any(|word| word == "-D__KERNEL__") {
                     continue;
                 }
-                if !real(&recipe.source).starts_with(self.tree) {
+                if !canonical(&recipe.source).starts_with(self.tree) {
                     let (build, from, tree) =
                         (self.build.display(), recipe.source.display(), self.tree.display());
                     bail!("{build}: was built from {from}, not from {tree}");
                 }
-                return Ok(like(&recipe));
+                return Ok(with_command(&recipe));
             }
         }
         Ok(None)
@@ -202,12 +209,13 @@ fn commands_in(folder: &Path) -> Vec<PathBuf> {
     files_in(folder).into_iter().filter(is_command).collect()
 }
 
-/// Files of a folder by name; none if it can't be read, since a build need not have one for each folder of the tree.
+/// Files of a folder by name; none if it can't be read, since a build need not have one for each folder of
+/// the tree.
 fn files_in(folder: &Path) -> Vec<PathBuf> {
     entries(folder, |kind| kind.is_file())
 }
 
-fn below(folder: &Path) -> Vec<PathBuf> {
+fn folders_in(folder: &Path) -> Vec<PathBuf> {
     entries(folder, |kind| kind.is_dir())
 }
 
@@ -284,19 +292,20 @@ mod tests {
         let folder = build();
         let top = folder.path().canonicalize().unwrap();
         let (tree, out) = (top.join("tree"), top.join("out"));
-        let units = Units::open(&tree, &out).unwrap();
-        let names =
-            |units: Vec<Unit>| units.into_iter().map(|unit| (unit.name, unit.borrowed)).collect::<Vec<_>>();
+        let units = CompileUnits::open(&tree, &out).unwrap();
+        let names = |units: Vec<CompileUnit>| {
+            units.into_iter().map(|unit| (unit.name, unit.borrowed)).collect::<Vec<_>>()
+        };
         assert_eq!(
-            names(units.of_header("include/linux/hot.h").unwrap()),
+            names(units.units_of_header("include/linux/hot.h").unwrap()),
             [("init/main.c".to_owned(), None)]
         );
         // What the makefile names comes before what is smaller.
         let borrowed = Some("init/main.c".to_owned());
         let expected = [("net/big.c".to_owned(), borrowed.clone()), ("net/part.c".to_owned(), borrowed)];
-        assert_eq!(names(units.of_header("net/queue.h").unwrap()), expected);
-        assert!(units.of_source("net/big.c").unwrap().is_none());
-        assert!(units.of_source_or_alike("net/none.c").is_err());
+        assert_eq!(names(units.units_of_header("net/queue.h").unwrap()), expected);
+        assert!(units.unit_of_source("net/big.c").unwrap().is_none());
+        assert!(units.unit_of_source_or_neighbour("net/none.c").is_err());
     }
 
     #[test]
@@ -304,7 +313,7 @@ mod tests {
         let (folder, other) = (build(), build());
         let tree = folder.path().canonicalize().unwrap().join("tree");
         let out = other.path().canonicalize().unwrap().join("out");
-        let error = Units::open(&tree, &out).unwrap().of_header("net/queue.h").unwrap_err();
+        let error = CompileUnits::open(&tree, &out).unwrap().units_of_header("net/queue.h").unwrap_err();
         assert!(error.to_string().contains("was built from"), "{error}");
     }
 

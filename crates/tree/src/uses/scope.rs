@@ -13,13 +13,13 @@ pub(super) const LARGEST: u64 = 1 << 20;
 
 /// A struct and the file of the tree that declares it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Declared<'d> {
+pub(crate) struct DeclaredStruct<'d> {
     pub layout: &'d Layout,
     /// Path from the top of the tree, with `/`.
     pub header: &'d str,
 }
 
-/// What a file holds; nothing of those larger than so many bytes.
+/// The bytes of a file; none if it has more than `largest`.
 pub(crate) fn read_up_to(path: &Path, largest: u64) -> std::io::Result<Vec<u8>> {
     let mut text = Vec::new();
     let file = File::open(path)?;
@@ -49,7 +49,7 @@ pub(super) fn is_in_scope(path: &str, header: &str) -> bool {
 }
 
 /// Whether a folder holds files in scope, or leads to some.
-pub(super) fn is_on_the_way(folder: &str, header: &str) -> bool {
+pub(super) fn leads_to_scope(folder: &str, header: &str) -> bool {
     let inside = format!("{folder}/");
     is_in_scope(&inside, header) || folder_of(header).starts_with(&inside)
 }
@@ -75,7 +75,7 @@ mod tests {
         assert!(known("mm/slub.c", "arch/x86/include/asm/processor.h"));
         assert!(!known("arch/arm64/kernel/traps.c", "arch/x86/include/asm/processor.h"));
         assert!(
-            is_on_the_way("kernel", "kernel/sched/sched.h") && !is_on_the_way("mm", "kernel/sched/sched.h")
+            leads_to_scope("kernel", "kernel/sched/sched.h") && !leads_to_scope("mm", "kernel/sched/sched.h")
         );
     }
 }

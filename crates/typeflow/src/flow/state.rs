@@ -1,4 +1,4 @@
-//! What is known of all registers and of the stack at one instruction.
+//! Abstract values of all registers and of the stack at one instruction.
 
 use super::value::{Origin, Value, join};
 use crate::types::TypeSpace;
@@ -18,7 +18,7 @@ pub struct State {
 
 /// A register or stack slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Location {
+pub enum ValueLocation {
     /// A register.
     Register(Register),
     /// The 8 bytes at a distance from the canonical frame address.
@@ -34,8 +34,8 @@ impl State {
     /// At the entry of a function: the stack pointer is near the frame address.
     pub fn entry(architecture: Architecture) -> Self {
         let mut state = Self::unknown();
-        let stack = Value::Stack(architecture.entry_stack());
-        state.set(Location::Register(architecture.stack()), stack);
+        let stack = Value::Stack(architecture.entry_stack_offset());
+        state.set(ValueLocation::Register(architecture.stack_pointer()), stack);
         state
     }
 
@@ -45,10 +45,10 @@ impl State {
     }
 
     /// A location's value.
-    pub fn get(&self, location: Location) -> Value {
+    pub fn get(&self, location: ValueLocation) -> Value {
         match location {
-            Location::Register(register) => self.register(register),
-            Location::Slot(offset) => {
+            ValueLocation::Register(register) => self.register(register),
+            ValueLocation::Slot(offset) => {
                 let found = self.slots.binary_search_by_key(&offset, |(slot, _)| *slot).ok();
                 found.and_then(|index| self.slots.get(index)).map_or(Value::UNKNOWN, |(_, value)| *value)
             }
@@ -56,65 +56,67 @@ impl State {
     }
 
     /// Gives a location a value.
-    pub fn set(&mut self, location: Location, value: Value) {
+    pub fn set(&mut self, location: ValueLocation, value: Value) {
         match location {
-            Location::Register(register) => {
+            ValueLocation::Register(register) => {
                 if let Some(place) = self.registers.get_mut(register.index()) {
                     *place = value;
                 }
             }
-            Location::Slot(offset) => {
-                self.spoil(offset, 8);
-                let place = self.slots.partition_point(|(slot, _)| *slot < offset);
+            ValueLocation::Slot(offset) => {
+                self.invalidate(offset, 8);
+                let index = self.slots.partition_point(|(slot, _)| *slot < offset);
                 if value != Value::UNKNOWN && self.slots.len() < MAX_SLOTS {
-                    self.slots.insert(place, (offset, value));
+                    self.slots.insert(index, (offset, value));
                 }
             }
         }
     }
 
     /// Forgets slots that overlap some bytes.
-    pub fn spoil(&mut self, offset: i64, size: u64) {
+    pub fn invalidate(&mut self, offset: i64, size: u64) {
         let end = offset.saturating_add_unsigned(size);
         self.slots.retain(|(slot, _)| slot.saturating_add(8) <= offset || *slot >= end);
     }
 
     /// Locations that may hold something known.
-    pub fn locations(&self) -> impl Iterator<Item = (Location, Value)> + '_ {
+    pub fn locations(&self) -> impl Iterator<Item = (ValueLocation, Value)> + '_ {
         let registers = (0..Register::COUNT).filter_map(Register::new);
-        let registers = registers.map(|register| (Location::Register(register), self.register(register)));
-        registers.chain(self.slots.iter().map(|(slot, value)| (Location::Slot(*slot), *value)))
+        let registers =
+            registers.map(|register| (ValueLocation::Register(register), self.register(register)));
+        registers.chain(self.slots.iter().map(|(slot, value)| (ValueLocation::Slot(*slot), *value)))
     }
 
-    /// Joins another state into this one; whether it changed. `meeting` gives the origin of a location's value where those
-    /// of the two states differ; `read` makes a pointer of a number that is a variable's address, if only that helps.
+    /// Joins another state into this one; whether it changed. `phi_origin` gives the origin of a location's
+    /// value where those of the two states differ; `to_pointer` makes a pointer of a number that is a variable's
+    /// address, if only that helps.
     pub fn join(
         &mut self,
         other: &Self,
         types: &mut TypeSpace<'_, '_>,
-        meeting: impl Fn(Location) -> Origin,
-        mut read: impl FnMut(&mut TypeSpace<'_, '_>, Value) -> Value,
+        phi_origin: impl Fn(ValueLocation) -> Origin,
+        mut to_pointer: impl FnMut(&mut TypeSpace<'_, '_>, Value) -> Value,
     ) -> bool {
         let mut changed = false;
         let is_address = |value: Value| matches!(value, Value::Number(_)) && !value.is_null();
-        let mut join = |mine: &mut Value, theirs: Value, at: Location| {
+        let mut join = |mine: &mut Value, theirs: Value, at: ValueLocation| {
             if *mine == theirs {
                 return;
             }
             let (a, b) = match is_address(*mine) || is_address(theirs) {
-                true => (read(types, *mine), read(types, theirs)),
+                true => (to_pointer(types, *mine), to_pointer(types, theirs)),
                 false => (*mine, theirs),
             };
-            let joined = join(types, a, b, meeting(at));
+            let joined = join(types, a, b, phi_origin(at));
             changed |= joined != *mine;
             *mine = joined;
         };
         let registers = (0..Register::COUNT).filter_map(Register::new);
         for (register, mine) in registers.zip(&mut self.registers) {
-            join(mine, other.register(register), Location::Register(register));
+            join(mine, other.register(register), ValueLocation::Register(register));
         }
         self.slots.retain_mut(|(slot, mine)| {
-            let at = Location::Slot(*slot);
+            let at = ValueLocation::Slot(*slot);
             join(mine, other.get(at), at);
             *mine != Value::UNKNOWN
         });
@@ -131,7 +133,7 @@ impl State {
             }
         }
         let before = self.slots.len();
-        self.slots.retain(|(slot, mine)| other.get(Location::Slot(*slot)) == *mine);
+        self.slots.retain(|(slot, mine)| other.get(ValueLocation::Slot(*slot)) == *mine);
         changed | (self.slots.len() != before)
     }
 }

@@ -1,11 +1,12 @@
-//! What is known of a register or stack slot: a finite lattice.
+//! Abstract values of registers and stack slots: a finite lattice.
 //!
-//! From the bottom: one value; a pointer to a place in a type; a pointer to somewhere in a type; nothing. Joining two goes
-//! up until one holds for both: for places of each other's wholes the smaller whole, as for `&task->se` and `se`.
+//! From the bottom: one value; a pointer to a place in a type; a pointer to somewhere in a type; nothing.
+//! Joining two goes up until one holds for both: for places of each other's wholes the smaller whole, as for
+//! `&task->se` and `se`.
 
-use crate::types::{Place, Ty, TypeSpace};
+use crate::types::{Ty, TypeOffset, TypeSpace};
 
-/// Where a value was made, so that what is learned of it later can be told there. 0: nowhere to tell.
+/// The instruction or phi that made a value, so that it can be refined later. 0: unknown.
 pub type Origin = u32;
 
 /// A value.
@@ -21,7 +22,7 @@ pub enum Value {
     Stack(i64),
     /// An address somewhere on the stack.
     Frame,
-    /// What turns a per-CPU symbol into an address.
+    /// The offset that turns a per-CPU symbol into an address.
     PerCpuOffset,
     /// A pointer.
     Pointer(Pointer),
@@ -30,20 +31,21 @@ pub enum Value {
 /// A pointer into something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Pointer {
-    /// The outermost type that was shown.
+    /// The outermost type that is known.
     pub ty: Ty,
     /// Bytes from its start; `None` if that is not known.
     pub offset: Option<i32>,
-    /// Whether an index that is not known is added to the offset: of which array shows when the address is used.
+    /// Whether an index that is not known is added to the offset: of which array shows when the address is
+    /// used.
     pub is_indexed: bool,
     /// Where it was made.
     pub origin: Origin,
 }
 
-/// Where an address leads.
+/// The abstract address of an operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Spot {
-    /// Nobody knows.
+pub enum AbstractAddress {
+    /// Unknown.
     Unknown,
     /// To a fixed address, of a per-CPU variable if `per_cpu`.
     Fixed {
@@ -74,7 +76,7 @@ impl Value {
     pub const UNKNOWN: Self = Self::Word(0);
 
     /// A pointer to a place; unknown if the place is absurdly far off.
-    pub fn to(place: Place, origin: Origin) -> Self {
+    pub fn pointer_to(place: TypeOffset, origin: Origin) -> Self {
         match i32::try_from(place.offset) {
             Ok(offset) => {
                 Self::Pointer(Pointer { ty: place.ty, offset: Some(offset), is_indexed: false, origin })
@@ -108,29 +110,29 @@ impl Value {
 
 impl Pointer {
     /// A pointer to somewhere in a type.
-    pub fn somewhere_in(ty: Ty, origin: Origin) -> Self {
+    pub fn anywhere_in(ty: Ty, origin: Origin) -> Self {
         Self { ty, offset: None, is_indexed: false, origin }
     }
 
     /// The place, if the offset is known.
-    pub fn place(self) -> Option<Place> {
-        self.first().filter(|_| !self.is_indexed)
+    pub fn location(self) -> Option<TypeOffset> {
+        self.first_location().filter(|_| !self.is_indexed)
     }
 
     /// The place, or where it would be if the index that is not known were that of the first element.
-    pub fn first(self) -> Option<Place> {
-        self.offset.map(|offset| Place { ty: self.ty, offset: i64::from(offset) })
+    pub fn first_location(self) -> Option<TypeOffset> {
+        self.offset.map(|offset| TypeOffset { ty: self.ty, offset: i64::from(offset) })
     }
 
     /// The same with an index that is not known added.
     #[must_use]
-    pub fn indexed(self) -> Self {
+    pub fn with_unknown_index(self) -> Self {
         Self { is_indexed: self.offset.is_some(), origin: 0, ..self }
     }
 
     /// The pointer moved by some bytes.
     #[must_use]
-    pub fn moved(self, distance: i64) -> Option<Self> {
+    pub fn offset_by(self, distance: i64) -> Option<Self> {
         let offset = match self.offset {
             Some(offset) => Some(i32::try_from(i64::from(offset).checked_add(distance)?).ok()?),
             None => None,
@@ -144,12 +146,12 @@ pub fn is_null(number: u64) -> bool {
     number < 4096 || number > u64::MAX - 4095
 }
 
-/// What is known when either value may be meant. `meeting`: the origin of the result where the values' differ.
-pub fn join(types: &mut TypeSpace<'_, '_>, a: Value, b: Value, meeting: Origin) -> Value {
+/// The join of two values. `phi`: the origin of the result where the values' differ.
+pub fn join(types: &mut TypeSpace<'_, '_>, a: Value, b: Value, phi: Origin) -> Value {
     match (a, b) {
         _ if a == b => a,
-        (Value::Word(_), Value::Word(_)) => Value::Word(meeting),
-        (Value::Pointer(a), Value::Pointer(b)) => join_pointers(types, a, b, meeting),
+        (Value::Word(_), Value::Word(_)) => Value::Word(phi),
+        (Value::Pointer(a), Value::Pointer(b)) => join_pointers(types, a, b, phi),
         (Value::Stack(_) | Value::Frame, Value::Stack(_) | Value::Frame) => Value::Frame,
         // A null pointer is never followed, so it adds nothing to a pointer.
         (null, other) | (other, null) if null.is_null() => match other {
@@ -161,42 +163,43 @@ pub fn join(types: &mut TypeSpace<'_, '_>, a: Value, b: Value, meeting: Origin) 
     }
 }
 
-fn join_pointers(types: &mut TypeSpace<'_, '_>, a: Pointer, b: Pointer, meeting: Origin) -> Value {
-    let origin = if a.origin == b.origin { a.origin } else { meeting };
+fn join_pointers(types: &mut TypeSpace<'_, '_>, a: Pointer, b: Pointer, phi: Origin) -> Value {
+    let origin = if a.origin == b.origin { a.origin } else { phi };
     if a.ty == b.ty {
         return Value::Pointer(Pointer { origin, ..join_offsets(types, a, b) });
     }
-    let somewhere = match (a.place(), b.place()) {
-        (Some(a), Some(b)) => match types.common(a, b) {
-            Some((ty, Some(offset))) => return Value::to(Place { ty, offset }, origin),
+    let common_type = match (a.location(), b.location()) {
+        (Some(a), Some(b)) => match types.common_container(a, b) {
+            Some((ty, Some(offset))) => return Value::pointer_to(TypeOffset { ty, offset }, origin),
             common => common.map(|(ty, _)| ty),
         },
-        (Some(place), None) => Some(b.ty).filter(|ty| types.is_in(place, *ty)),
-        (None, Some(place)) => Some(a.ty).filter(|ty| types.is_in(place, *ty)),
+        (Some(place), None) => Some(b.ty).filter(|ty| types.is_within_type(place, *ty)),
+        (None, Some(place)) => Some(a.ty).filter(|ty| types.is_within_type(place, *ty)),
         (None, None) => None,
     };
-    somewhere.map_or(Value::Word(origin), |ty| Value::Pointer(Pointer::somewhere_in(ty, origin)))
+    common_type.map_or(Value::Word(origin), |ty| Value::Pointer(Pointer::anywhere_in(ty, origin)))
 }
 
-/// Joins pointers to one type. Of places that differ, but are the same in elements of one array, the element is open.
+/// Joins pointers to one type. Of places that differ, but are the same in elements of one array, the element
+/// is open.
 fn join_offsets(types: &mut TypeSpace<'_, '_>, a: Pointer, b: Pointer) -> Pointer {
     if a.offset == b.offset {
         return Pointer { is_indexed: a.is_indexed || b.is_indexed, ..a };
     }
     if !types.is_aggregate(a.ty) {
-        // Of numbers one behind the other one is like the other.
+        // All numbers of an array have one type.
         return Pointer { offset: Some(0), is_indexed: false, ..a };
     }
-    match in_first_element(types, a) {
-        first @ Some(_) if in_first_element(types, b) == first => {
+    match offset_in_first_element(types, a) {
+        first @ Some(_) if offset_in_first_element(types, b) == first => {
             Pointer { offset: first, is_indexed: true, ..a }
         }
-        _ => Pointer::somewhere_in(a.ty, a.origin),
+        _ => Pointer::anywhere_in(a.ty, a.origin),
     }
 }
 
 /// Where a pointer into an element of an array would point in the first element.
-fn in_first_element(types: &mut TypeSpace<'_, '_>, pointer: Pointer) -> Option<i32> {
-    let array = types.array_at(pointer.first()?)?;
-    i32::try_from(array.array.checked_add(array.offset)?).ok()
+fn offset_in_first_element(types: &mut TypeSpace<'_, '_>, pointer: Pointer) -> Option<i32> {
+    let array = types.array_at(pointer.first_location()?)?;
+    i32::try_from(array.array_offset.checked_add(array.offset)?).ok()
 }

@@ -1,91 +1,104 @@
-//! How an instruction came to its answer: scopes, variables, what its registers hold and where they got it, operands.
+//! How the target of an instruction was found: scopes, variables, register values with their history,
+//! operands.
 
-mod spell;
-mod view;
-mod way;
-mod words;
+mod display;
+mod explanation;
+mod function;
+mod history;
 
+use super::fixpoint::InterproceduralFixpoint;
 use super::reason::Reason;
-use super::rounds::Rounds;
-use super::sampled::Sampled;
+use super::sampled_instructions::SampledInstructions;
 use super::target::TypeEntry;
-use super::typing::typed;
-use crate::calls::arguments;
-use crate::flow::{Arguments, Code, Solution, State, World};
+use super::typing::type_instructions;
+use crate::calls::merge_arguments;
+use crate::flow::{ArgumentLocations, FlowSolution, FunctionCode, State, UnitContext};
 use crate::program::Program;
 use fieldline_debuginfo::dwarf::code::ScopeReader;
 use fieldline_machinecode::insn::InstructionReader;
-use view::View;
+use function::ExplainedFunction;
 
-pub use words::{ExplainedOperand, Explanation, Line, WayStep};
+pub use explanation::{ExplainedInstruction, ExplainedOperand, Explanation, HistoryStep};
 
 /// Explains the instruction at an address as linked; `None` if no function with debug info holds it.
 pub fn explain<'a>(program: &'a Program<'a>, address: u64) -> Option<Explanation> {
-    in_function(program, address, |view| {
-        let index = view.code.instructions.iter().position(|one| one.address == address)?;
-        Some(explanation(view, index))
+    with_function(program, address, |function| {
+        let index =
+            function.code.instructions.iter().position(|instruction| instruction.address == address)?;
+        Some(explain_instruction(function, index))
     })?
 }
 
-/// All instructions that touch memory of the function around an address; `None` if there is none with debug info.
-pub fn list<'a>(program: &'a Program<'a>, address: u64) -> Option<Vec<Line>> {
-    in_function(program, address, |view| {
-        let lines = (0..view.code.instructions.len()).map(|index| view.line(index));
+/// All instructions that touch memory of the function around an address; `None` if there is none with debug
+/// info.
+pub fn list<'a>(program: &'a Program<'a>, address: u64) -> Option<Vec<ExplainedInstruction>> {
+    with_function(program, address, |function| {
+        let lines = (0..function.code.instructions.len()).map(|index| function.explain_line(index));
         lines.filter(|line| !line.operands.is_empty()).collect()
     })
 }
 
-fn in_function<'a, T>(
+fn with_function<'a, T>(
     program: &'a Program<'a>,
     address: u64,
-    work: impl FnOnce(&mut View<'_, 'a>) -> T,
+    explain: impl FnOnce(&mut ExplainedFunction<'_, 'a>) -> T,
 ) -> Option<T> {
     let (unit, function) = program.function_at(address)?;
-    let mut world = World::new(program, unit);
+    let mut world = UnitContext::new(program, unit);
     let scopes = ScopeReader::new(program.dwarf, unit).ok()?;
     let mut reader = InstructionReader::new(program.architecture);
-    let code = Code::read(&mut world, &scopes, &mut reader, function)?;
-    // As if all of the function had been sampled: what of it is asked about must not change what is known.
-    let sampled = Sampled::new(code.instructions.iter().map(|one| one.address), []);
-    let mut rounds = Rounds::new(program, &sampled);
-    rounds.settle();
-    let uses = rounds.uses_at(address);
-    let given = uses.map_or_else(Arguments::default, |uses| arguments(&mut world, &code, uses));
-    let solution = Solution::new(&mut world, &code, &given);
+    let code = FunctionCode::read(&mut world, &scopes, &mut reader, function)?;
+    // As if all of the function had been sampled: the result must not depend on the instruction asked for.
+    let sampled =
+        SampledInstructions::new(code.instructions.iter().map(|instruction| instruction.address), []);
+    let mut fixpoint = InterproceduralFixpoint::new(program, &sampled);
+    fixpoint.iterate();
+    let uses = fixpoint.uses_at(address);
+    let known_arguments =
+        uses.map_or_else(ArgumentLocations::default, |uses| merge_arguments(&mut world, &code, uses));
+    let solution = FlowSolution::new(&mut world, &code, &known_arguments);
     let mut states: Vec<Option<State>> = vec![None; code.instructions.len()];
-    solution.walk(&mut world, &mut |_, index, state| {
+    solution.for_each_state(&mut world, &mut |_, index, state| {
         states.get_mut(index).into_iter().for_each(|place| *place = Some(state.clone()));
     });
-    let lines = typed(&mut world, &code, &solution, &mut reader);
+    let lines = type_instructions(&mut world, &code, &solution, &mut reader);
     let lines = lines.into_iter().map(|typed| {
         let operands = typed.operands.iter().map(|operand| ExplainedOperand {
             written: String::new(),
             access: operand.access,
             size: operand.size,
-            target: operand.target.map(|ty| TypeEntry::of(&world.types, ty)),
-            verdict: spell::target(&world.types, operand.target),
+            target: operand.target.map(|ty| TypeEntry::from_type(&world.types, ty)),
+            verdict: display::operand_target(&world.types, operand.target),
             meaning: operand.target.reason().map(Reason::meaning),
         });
         (typed.address, operands.collect())
     });
     let operands = lines.collect();
-    Some(work(&mut View { world, code: &code, function, states, operands, given }))
+    Some(explain(&mut ExplainedFunction { world, code: &code, function, states, operands, known_arguments }))
 }
 
-/// An instruction with all that is known of it.
-fn explanation(view: &mut View<'_, '_>, index: usize) -> Explanation {
-    let line = view.line(index);
+/// The explanation of an instruction.
+fn explain_instruction(explained: &mut ExplainedFunction<'_, '_>, index: usize) -> Explanation {
+    let line = explained.explain_line(index);
     let address = line.address;
-    let base = view.code.instructions.get(index).and_then(|one| one.memory().next()?.address.base);
+    let base = explained
+        .code
+        .instructions
+        .get(index)
+        .and_then(|instruction| instruction.memory_operands().next()?.address.base);
     Explanation {
-        place: format!("{}+{:#x}", view.name(view.function.die), address - view.function.entry()),
-        unit: view.world.program.dwarf.unit_name(view.world.unit).unwrap_or_default(),
-        bytes: view.bytes(index),
-        scopes: view.scopes(address),
-        arguments: view.arguments(),
-        variables: view.variables(address),
-        registers: view.registers(index),
-        way: base.map_or_else(Vec::new, |base| view.way(index, base)),
+        location: format!(
+            "{}+{:#x}",
+            explained.name(explained.function.die),
+            address - explained.function.entry()
+        ),
+        unit: explained.world.program.dwarf.unit_name(explained.world.unit).unwrap_or_default(),
+        bytes: explained.bytes(index),
+        scopes: explained.scopes(address),
+        arguments: explained.arguments(),
+        variables: explained.variables(address),
+        registers: explained.registers(index),
+        base_history: base.map_or_else(Vec::new, |base| explained.value_history(index, base)),
         line,
     }
 }

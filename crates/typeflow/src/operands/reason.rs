@@ -34,23 +34,23 @@ pub enum Reason {
     /// The sampled address contradicts what the code says.
     BadAddress,
     /// A sample that counts by its branch stack has fewer than two branches.
-    NoRun,
-    /// The branches around a run of instructions don't fit the code.
-    BrokenRun,
+    NoRange,
+    /// The branches around a straight-line range don't fit the code.
+    BrokenRange,
 }
 
 impl Reason {
-    /// A word for files and tables.
-    pub fn word(self) -> &'static str {
-        self.words().0
+    /// The identifier in files and tables.
+    pub fn id(self) -> &'static str {
+        self.id_and_meaning().0
     }
 
-    /// What it means, in a sentence.
+    /// Its meaning, in a sentence.
     pub fn meaning(self) -> &'static str {
-        self.words().1
+        self.id_and_meaning().1
     }
 
-    fn words(self) -> (&'static str, &'static str) {
+    fn id_and_meaning(self) -> (&'static str, &'static str) {
         match self {
             Self::NoInstructionAddress => ("no_ip", "the sample has no instruction address"),
             Self::UserSpace => ("user_space", "the instruction is in user space, the program is a kernel"),
@@ -70,8 +70,8 @@ impl Reason {
             Self::OutsideType => ("outside_type", "the access is outside the type the pointer points to"),
             Self::NoDefinition => ("no_definition", "the type the pointer points to is nowhere defined"),
             Self::BadAddress => ("bad_addr", "the sampled address contradicts what the code says"),
-            Self::NoRun => ("no_run", "the branch stack has fewer than two branches"),
-            Self::BrokenRun => {
+            Self::NoRange => ("no_run", "the branch stack has fewer than two branches"),
+            Self::BrokenRange => {
                 ("broken_run", "two branches that followed each other don't fit the code between them")
             }
         }
@@ -80,6 +80,6 @@ impl Reason {
 
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.word())
+        f.pad(self.id())
     }
 }

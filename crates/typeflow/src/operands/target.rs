@@ -1,12 +1,12 @@
-//! What an operand in memory is, as far as the code tells.
+//! Types and offsets of operands in memory, as far as the code shows them.
 
 use super::reason::Reason;
-use crate::types::{Shape, Ty, TypeSpace};
+use crate::types::{Ty, TypeShape, TypeSpace};
 use fieldline_debuginfo::dwarf::DieRef;
 use fieldline_layout::types::AggregateKind;
 use fieldline_machinecode::machine::AccessKind;
 
-/// Index of a type in [`crate::operands::answers::Answers::types`].
+/// Index of a type in [`crate::operands::ProgramOperands::types`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TypeIndex(pub u32);
 
@@ -32,18 +32,18 @@ pub struct TypeEntry {
 
 impl TypeEntry {
     /// A type of a space.
-    pub fn of(types: &TypeSpace<'_, '_>, ty: Ty) -> Self {
-        let kind = if let Shape::Aggregate { kind, .. } = types.shape(ty) { Some(*kind) } else { None };
-        let name = types.name(ty).map_or_else(|| types.spelled(ty), str::to_owned);
+    pub fn from_type(types: &TypeSpace<'_, '_>, ty: Ty) -> Self {
+        let kind = if let TypeShape::Aggregate { kind, .. } = types.shape(ty) { Some(*kind) } else { None };
+        let name = types.name(ty).map_or_else(|| types.format_type(ty), str::to_owned);
         Self { name: TypeName { name, size: types.size(ty), kind }, die: types.die(ty) }
     }
 }
 
-/// What an operand is.
+/// Type and offset of an operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Target<T> {
     /// A byte of a type.
-    Place {
+    Exact {
         /// The outermost type the code shows.
         ty: T,
         /// Bytes from its start.
@@ -70,10 +70,10 @@ pub enum Target<T> {
 }
 
 impl<T> Target<T> {
-    /// Why it is no place.
+    /// Why the target is not exact.
     pub fn reason(&self) -> Option<Reason> {
         match self {
-            Self::Place { .. } => None,
+            Self::Exact { .. } => None,
             Self::Within { .. } => Some(Reason::UnknownOffset),
             Self::Element { .. } => Some(Reason::UnknownIndex),
             Self::Unknown(reason) => Some(*reason),
@@ -81,21 +81,21 @@ impl<T> Target<T> {
     }
 
     /// The same with the type renamed.
-    pub fn map<U>(self, rename: impl FnOnce(T) -> U) -> Target<U> {
+    pub fn map<U>(self, map_type: impl FnOnce(T) -> U) -> Target<U> {
         match self {
-            Self::Place { ty, offset } => Target::Place { ty: rename(ty), offset },
-            Self::Within { ty } => Target::Within { ty: rename(ty) },
+            Self::Exact { ty, offset } => Target::Exact { ty: map_type(ty), offset },
+            Self::Within { ty } => Target::Within { ty: map_type(ty) },
             Self::Element { ty, offset, stride, count } => {
-                Target::Element { ty: rename(ty), offset, stride, count }
+                Target::Element { ty: map_type(ty), offset, stride, count }
             }
             Self::Unknown(reason) => Target::Unknown(reason),
         }
     }
 }
 
-/// A place whose address does not depend on pointers.
+/// An address that does not depend on pointers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Fixed {
+pub struct FixedAddress {
     /// Address as linked.
     pub address: u64,
     /// Whether each CPU has its own, at the address plus the CPU's offset.
@@ -105,22 +105,22 @@ pub struct Fixed {
 /// An operand with what it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Operand<T> {
-    /// What is done to it.
+    /// Reads, writes or both.
     pub access: AccessKind,
     /// Bytes.
     pub size: u16,
     /// Whether it goes with the instruction rather than being written in it.
     pub is_implicit: bool,
-    /// What it is.
+    /// Its type and offset, or why they are unknown.
     pub target: Target<T>,
     /// Where it is, if that does not depend on pointers.
-    pub fixed: Option<Fixed>,
+    pub fixed_address: Option<FixedAddress>,
 }
 
 impl<T: Copy> Operand<T> {
     /// The same with the type renamed.
-    pub(super) fn map<U>(&self, rename: impl FnOnce(T) -> U) -> Operand<U> {
-        let Self { access, size, is_implicit, target, fixed } = *self;
-        Operand { access, size, is_implicit, target: target.map(rename), fixed }
+    pub(super) fn map<U>(&self, map_type: impl FnOnce(T) -> U) -> Operand<U> {
+        let Self { access, size, is_implicit, target, fixed_address: fixed } = *self;
+        Operand { access, size, is_implicit, target: target.map(map_type), fixed_address: fixed }
     }
 }

@@ -1,18 +1,18 @@
 //! Targets of all instructions of a function.
 
 use super::reason::Reason;
-use super::target::{Fixed, Operand, Target, TypeEntry, TypeIndex};
-use crate::flow::{Code, Solution, Spot, State, World, region_at};
-use crate::types::{Place, Shape, Ty};
+use super::target::{FixedAddress, Operand, Target, TypeEntry, TypeIndex};
+use crate::flow::{AbstractAddress, FlowSolution, FunctionCode, State, UnitContext, region_at};
+use crate::types::{Ty, TypeOffset, TypeShape};
 use fieldline_debuginfo::dwarf::code::Function;
 use fieldline_machinecode::insn::InstructionReader;
-use fieldline_machinecode::machine::{Instruction, Memory};
+use fieldline_machinecode::machine::{Instruction, MemoryOperand};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
 /// An instruction's operands in memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Typed<T> {
+pub struct TypedInstruction<T> {
     /// Address of the instruction.
     pub address: u64,
     /// Its bytes.
@@ -29,28 +29,32 @@ pub struct TypedFunction {
     /// Its code.
     pub ranges: Vec<Range<u64>>,
     /// All its instructions that touch memory, by address.
-    pub instructions: Vec<Typed<TypeIndex>>,
+    pub instructions: Vec<TypedInstruction<TypeIndex>>,
 }
 
 /// A function with types of its own.
 #[derive(Clone, Debug)]
-pub(crate) struct TypedPart {
+pub(crate) struct SelfContainedFunction {
     pub(crate) types: Vec<TypeEntry>,
     pub(crate) function: TypedFunction,
 }
 
-impl TypedPart {
-    /// A function's operands as others understand them.
-    pub(crate) fn new(world: &World<'_>, function: &Function, typed: Vec<Typed<Ty>>) -> Self {
+impl SelfContainedFunction {
+    /// A function's operands with types by index into its own list.
+    pub(crate) fn new(
+        world: &UnitContext<'_>,
+        function: &Function,
+        typed: Vec<TypedInstruction<Ty>>,
+    ) -> Self {
         let mut types = Vec::new();
         let mut known: FxHashMap<Ty, TypeIndex> = FxHashMap::default();
         let mut index = |ty| {
             *known.entry(ty).or_insert_with(|| {
-                types.push(TypeEntry::of(&world.types, ty));
+                types.push(TypeEntry::from_type(&world.types, ty));
                 TypeIndex(types.len() as u32 - 1)
             })
         };
-        let instructions = typed.into_iter().map(|typed| Typed {
+        let instructions = typed.into_iter().map(|typed| TypedInstruction {
             address: typed.address,
             length: typed.length,
             operands: typed.operands.iter().map(|operand| operand.map(&mut index)).collect(),
@@ -63,30 +67,31 @@ impl TypedPart {
 }
 
 /// The operands of all instructions of a function that touch memory, by address.
-pub(super) fn typed(
-    world: &mut World<'_>,
-    code: &Code,
-    solution: &Solution<'_>,
+pub(super) fn type_instructions(
+    world: &mut UnitContext<'_>,
+    code: &FunctionCode,
+    solution: &FlowSolution<'_>,
     reader: &mut InstructionReader,
-) -> Vec<Typed<Ty>> {
+) -> Vec<TypedInstruction<Ty>> {
     let mut all = Vec::new();
-    solution.walk(world, &mut |world, index, state| {
+    solution.for_each_state(world, &mut |world, index, state| {
         let Some(instruction) = code.instructions.get(index) else { return };
-        all.extend(patched(world, code, state, instruction.address, reader));
+        all.extend(alternative_operands(world, code, state, instruction.address, reader));
         let Instruction { address, length, .. } = *instruction;
-        let memory = instruction.memory();
-        let operands: Vec<_> = memory.map(|memory| operand(world, code, state, address, memory)).collect();
+        let memory = instruction.memory_operands();
+        let operands: Vec<_> =
+            memory.map(|memory| type_operand(world, code, state, address, memory)).collect();
         if !operands.is_empty() {
-            all.push(Typed { address, length, operands });
+            all.push(TypedInstruction { address, length, operands });
         }
     });
-    join_same(all)
+    merge_by_address(all)
 }
 
-/// Entries of one address as one, those that were found first in front.
-fn join_same(mut all: Vec<Typed<Ty>>) -> Vec<Typed<Ty>> {
+/// Merges entries of one address, those found first in front.
+fn merge_by_address(mut all: Vec<TypedInstruction<Ty>>) -> Vec<TypedInstruction<Ty>> {
     all.sort_by_key(|typed| typed.address);
-    let mut joined: Vec<Typed<Ty>> = Vec::with_capacity(all.len());
+    let mut joined: Vec<TypedInstruction<Ty>> = Vec::with_capacity(all.len());
     for typed in all {
         match joined.last_mut().filter(|last| last.address == typed.address) {
             Some(last) => last.operands.extend(typed.operands),
@@ -96,25 +101,26 @@ fn join_same(mut all: Vec<Typed<Ty>>) -> Vec<Typed<Ty>> {
     joined
 }
 
-/// Instructions the kernel may put in place of this one. Their operands are seen with the state before the first.
-fn patched(
-    world: &mut World<'_>,
-    code: &Code,
+/// Alternatives of this instruction. Their operands are typed with the state before the first.
+fn alternative_operands(
+    world: &mut UnitContext<'_>,
+    code: &FunctionCode,
     state: &State,
     begin: u64,
     reader: &mut InstructionReader,
-) -> Vec<Typed<Ty>> {
+) -> Vec<TypedInstruction<Ty>> {
     let program = world.program;
-    let mut others: Vec<Typed<Ty>> = Vec::new();
+    let mut others: Vec<TypedInstruction<Ty>> = Vec::new();
     for alternative in program.patches.alternatives_at(begin).filter(|entry| entry.original == begin) {
         let end = alternative.replacement + u64::from(alternative.replacement_length);
         let bytes = program.image.code(alternative.replacement, end);
         for other in reader.read_all(begin, bytes) {
             // Its address may count from where the instruction stands, which is elsewhere.
-            let movable = other.memory().filter(|memory| memory.address.base.is_some());
-            let operands: Vec<_> = movable.map(|memory| operand(world, code, state, begin, memory)).collect();
+            let movable = other.memory_operands().filter(|memory| memory.address.base.is_some());
+            let operands: Vec<_> =
+                movable.map(|memory| type_operand(world, code, state, begin, memory)).collect();
             if !operands.is_empty() {
-                others.push(Typed { address: other.address, length: other.length, operands });
+                others.push(TypedInstruction { address: other.address, length: other.length, operands });
             }
         }
     }
@@ -123,86 +129,115 @@ fn patched(
     others
 }
 
-fn operand(world: &mut World<'_>, code: &Code, state: &State, at: u64, memory: &Memory) -> Operand<Ty> {
-    let spot = world.spot(state, &memory.address);
-    let fixed = match spot {
-        Spot::Fixed { address, per_cpu } => Some(Fixed { address, per_cpu }),
+fn type_operand(
+    world: &mut UnitContext<'_>,
+    code: &FunctionCode,
+    state: &State,
+    at: u64,
+    memory: &MemoryOperand,
+) -> Operand<Ty> {
+    let address = world.resolve_address(state, &memory.address);
+    let fixed = match address {
+        AbstractAddress::Fixed { address, per_cpu } => Some(FixedAddress { address, per_cpu }),
         _ => None,
     };
-    let target = match spot {
-        // Whatever way the program came, the stack pointer points to the stack.
-        Spot::Unknown if memory.address.base == Some(world.program.architecture.stack()) => {
+    let target = match address {
+        // On any path the stack pointer points to the stack.
+        AbstractAddress::Unknown
+            if memory.address.base == Some(world.program.architecture.stack_pointer()) =>
+        {
             Target::Unknown(Reason::Stack)
         }
-        spot => target(world, code, state, at, spot),
+        address => resolve_target(world, code, state, at, address),
     };
-    Operand { access: memory.access, size: memory.size, is_implicit: memory.is_implicit, target, fixed }
+    Operand {
+        access: memory.access,
+        size: memory.size,
+        is_implicit: memory.is_implicit,
+        target,
+        fixed_address: fixed,
+    }
 }
 
-fn target(world: &mut World<'_>, code: &Code, state: &State, at: u64, spot: Spot) -> Target<Ty> {
-    match spot {
-        Spot::Unknown => Target::Unknown(Reason::UnknownPointer),
-        Spot::Frame => Target::Unknown(Reason::Stack),
-        Spot::Stack(offset) => stack(world, code, state, at, offset),
-        Spot::Pointer(pointer) => match pointer.place() {
+fn resolve_target(
+    world: &mut UnitContext<'_>,
+    code: &FunctionCode,
+    state: &State,
+    at: u64,
+    address: AbstractAddress,
+) -> Target<Ty> {
+    match address {
+        AbstractAddress::Unknown => Target::Unknown(Reason::UnknownPointer),
+        AbstractAddress::Frame => Target::Unknown(Reason::Stack),
+        AbstractAddress::Stack(offset) => stack_target(world, code, state, at, offset),
+        AbstractAddress::Pointer(pointer) => match pointer.location() {
             Some(place) => {
-                let place = world.around(place).unwrap_or(place);
-                of_place(world, place)
+                let place = world.relocate_to_container(place).unwrap_or(place);
+                exact_target(world, place)
             }
             None => Target::Within { ty: pointer.ty },
         },
-        Spot::Fixed { .. } => {
-            let place = world.place(spot);
-            place.map_or(Target::Unknown(Reason::UnknownPointer), |place| of_place(world, place))
+        AbstractAddress::Fixed { .. } => {
+            let place = world.location_at(address);
+            place.map_or(Target::Unknown(Reason::UnknownPointer), |place| exact_target(world, place))
         }
-        Spot::Element(pointer) => {
-            pointer.first().map_or(Target::Within { ty: pointer.ty }, |place| element(world, place))
-        }
-        Spot::FixedElement { address, per_cpu } => {
-            let place = world.place(Spot::Fixed { address, per_cpu });
-            place.map_or(Target::Unknown(Reason::UnknownPointer), |place| element(world, place))
+        AbstractAddress::Element(pointer) => pointer
+            .first_location()
+            .map_or(Target::Within { ty: pointer.ty }, |place| element_target(world, place)),
+        AbstractAddress::FixedElement { address, per_cpu } => {
+            let place = world.location_at(AbstractAddress::Fixed { address, per_cpu });
+            place.map_or(Target::Unknown(Reason::UnknownPointer), |place| element_target(world, place))
         }
     }
 }
 
-/// A struct in the frame counts as such; all else on the stack is spilled registers and numbers.
-fn stack(world: &mut World<'_>, code: &Code, state: &State, at: u64, offset: i64) -> Target<Ty> {
+/// Only structs in the frame are targets; all else on the stack is spilled registers and numbers.
+fn stack_target(
+    world: &mut UnitContext<'_>,
+    code: &FunctionCode,
+    state: &State,
+    at: u64,
+    offset: i64,
+) -> Target<Ty> {
     let place = region_at(state, &code.facts.regions, at, offset);
     let inside = place.filter(|place| world.types.is_inside(*place));
-    let target = inside.map(|place| of_place(world, place));
+    let target = inside.map(|place| exact_target(world, place));
     let is_struct =
-        |target: &Target<Ty>| matches!(target, Target::Place { ty, .. } if world.types.is_aggregate(*ty));
+        |target: &Target<Ty>| matches!(target, Target::Exact { ty, .. } if world.types.is_aggregate(*ty));
     target.filter(is_struct).unwrap_or(Target::Unknown(Reason::Stack))
 }
 
-/// A place in its outermost struct; in an array of structs the element is that.
-fn of_place(world: &mut World<'_>, place: Place) -> Target<Ty> {
+/// An offset in its outermost struct; in an array of structs that is the element.
+fn exact_target(world: &mut UnitContext<'_>, place: TypeOffset) -> Target<Ty> {
     let Some(place) = world.types.innermost(place).filter(|place| world.types.size(place.ty) > 0) else {
         return Target::Unknown(Reason::NoDefinition);
     };
     match u64::try_from(place.offset) {
-        Ok(offset) if world.types.is_inside(place) => Target::Place { ty: place.ty, offset },
+        Ok(offset) if world.types.is_inside(place) => Target::Exact { ty: place.ty, offset },
         _ => Target::Unknown(Reason::OutsideType),
     }
 }
 
 /// Some element of the array at a place.
-fn element(world: &mut World<'_>, place: Place) -> Target<Ty> {
+fn element_target(world: &mut UnitContext<'_>, place: TypeOffset) -> Target<Ty> {
     let Some(array) = world.types.array_at(place) else {
         return match world.types.shape(place.ty) {
-            Shape::Void => Target::Unknown(Reason::UnknownPointer),
-            _ => match world.types.in_number(place) {
-                Some(place) => of_place(world, place),
+            TypeShape::Void => Target::Unknown(Reason::UnknownPointer),
+            _ => match world.types.wrap_in_scalar(place) {
+                Some(place) => exact_target(world, place),
                 None => Target::Within { ty: place.ty },
             },
         };
     };
-    // Of an array that is in nothing the element is the whole. Of structs in a struct it is what can be told for sure.
-    if matches!(world.types.shape(place.ty), Shape::Array { .. }) || world.types.is_aggregate(array.element) {
-        return of_place(world, Place { ty: array.element, offset: array.offset });
+    // Of an array outside structs the element is the target; of structs in a struct the element is all that
+    // is certain.
+    if matches!(world.types.shape(place.ty), TypeShape::Array { .. })
+        || world.types.is_aggregate(array.element)
+    {
+        return exact_target(world, TypeOffset { ty: array.element, offset: array.offset });
     }
     let (stride, count) = (array.stride.unsigned_abs(), array.count);
-    let offset = u64::try_from(array.array.saturating_add(array.offset));
+    let offset = u64::try_from(array.array_offset.saturating_add(array.offset));
     offset.map_or(Target::Unknown(Reason::OutsideType), |offset| Target::Element {
         ty: place.ty,
         offset,

@@ -4,11 +4,11 @@
 use super::symbols::Symbols;
 use fieldline_machinecode::architecture::Architecture;
 use fieldline_machinecode::machine::{
-    AccessKind, Address, AddressSegment, Callee, Flow, Instruction, Memory, Register,
+    AccessKind, Address, AddressSegment, Callee, Flow, Instruction, MemoryOperand, Register,
 };
 use rustc_hash::FxHashMap;
 
-/// What a helper does.
+/// The effect of a helper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Helper {
     /// Returns to the caller's caller.
@@ -19,8 +19,8 @@ pub enum Helper {
     Nothing,
 }
 
-/// What a return reads. Kernels patch jumps to a helper that returns to be returns.
-const RETURN_ADDRESS: Memory = Memory {
+/// The memory a return reads. Kernels patch jumps to a helper that returns to be returns.
+const RETURN_ADDRESS: MemoryOperand = MemoryOperand {
     address: Address {
         base: Some(Register::RSP),
         index: None,
@@ -40,12 +40,13 @@ pub struct Helpers(FxHashMap<u64, Helper>);
 impl Helpers {
     /// Finds helpers among a program's symbols.
     pub fn new(symbols: &Symbols<'_>) -> Self {
-        let helpers = symbols.iter().filter_map(|symbol| Some((symbol.address, helper(symbol.name)?)));
+        let helpers =
+            symbols.iter().filter_map(|symbol| Some((symbol.address, helper_by_name(symbol.name)?)));
         Self(helpers.collect())
     }
 
     /// The instruction with a helper's effect in place of the call of it.
-    pub fn resolve(&self, mut instruction: Instruction) -> Instruction {
+    pub fn apply_helper(&self, mut instruction: Instruction) -> Instruction {
         let (target, is_call) = match instruction.flow {
             Flow::Call(Callee::Direct(target)) => (target, true),
             Flow::Jump(target) => (target, false),
@@ -53,7 +54,7 @@ impl Helpers {
         };
         instruction.flow = match (self.0.get(&target), is_call) {
             (Some(Helper::Return), false) => {
-                instruction.add_memory(RETURN_ADDRESS);
+                instruction.add_memory_operand(RETURN_ADDRESS);
                 Flow::Return
             }
             (Some(Helper::Indirect(register)), true) => Flow::Call(Callee::Register(*register)),
@@ -65,14 +66,16 @@ impl Helpers {
     }
 }
 
-fn helper(name: &str) -> Option<Helper> {
+fn helper_by_name(name: &str) -> Option<Helper> {
     match name {
         "__x86_return_thunk" => Some(Helper::Return),
         "__fentry__" | "mcount" => Some(Helper::Nothing),
         _ => {
             let register = name.strip_prefix("__x86_indirect_thunk_")?;
             let mut registers = (0..Register::COUNT).filter_map(Register::new);
-            registers.find(|known| Architecture::X86_64.name(*known) == register).map(Helper::Indirect)
+            registers
+                .find(|known| Architecture::X86_64.register_name(*known) == register)
+                .map(Helper::Indirect)
         }
     }
 }

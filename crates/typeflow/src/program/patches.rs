@@ -1,10 +1,11 @@
 //! Code that the kernel changes when it boots.
 //!
-//! * `.altinstructions` (`struct alt_instr` in asm/alternative.h of x86 and arm64) lists instructions that are replaced by
-//!   others depending on the processor. What is sampled may be the replacement.
-//! * `__jump_table` (`struct jump_entry` in include/linux/jump_label.h) lists `nop`s that may be jumps and the other
-//!   way round: both ways must be followed.
-//! * `__bug_table` (`struct bug_entry` in include/asm-generic/bug.h) lists `ud2`s. Those that only warn are passed.
+//! * `.altinstructions` (`struct alt_instr` in asm/alternative.h of x86 and arm64) lists instructions that
+//!   are replaced by others depending on the processor. What is sampled may be the replacement.
+//! * `__jump_table` (`struct jump_entry` in include/linux/jump_label.h) lists `nop`s that may be jumps and
+//!   the other way round: both ways must be followed.
+//! * `__bug_table` (`struct bug_entry` in include/asm-generic/bug.h) lists `ud2`s. Those that only warn are
+//!   passed.
 
 use super::symbols::Symbols;
 use fieldline_debuginfo::Elf;
@@ -35,8 +36,8 @@ pub struct Patches {
 
 /// Bytes of a `struct alt_instr`: two offsets, two halves of flags, two lengths.
 const ALTERNATIVE_SIZE: usize = 14;
-/// The same of arm64, with one half of flags. Without a replacement its offset is that of a function that changes the
-/// original (ALTERNATIVE_CB).
+/// The same of arm64, with one half of flags. Without a replacement its offset is that of a function that
+/// changes the original (ALTERNATIVE_CB).
 const ARM64_ALTERNATIVE_SIZE: usize = 12;
 /// Bytes of a `struct jump_entry`: two offsets and a key.
 const JUMP_SIZE: usize = 16;
@@ -48,16 +49,18 @@ const BUG_IS_WARNING: u8 = 1;
 impl Patches {
     /// Reads the tables of a kernel; none for other programs. A table that is cut ends where it is cut.
     pub fn new(architecture: Architecture, elf: &Elf<'_>, symbols: &Symbols<'_>) -> Self {
-        let alternatives = table(elf, elf.section_range(".altinstructions"));
-        let jumps = table(elf, jump_table(elf, symbols));
-        let bugs = table(elf, elf.section_range("__bug_table"));
+        let alternatives = section_content(elf, elf.section_range(".altinstructions"));
+        let jumps = section_content(elf, jump_table(elf, symbols));
+        let bugs = section_content(elf, elf.section_range("__bug_table"));
         let mut patches = Self {
-            warnings: entries(&bugs, BUG_SIZE, warning),
+            warnings: parse_entries(&bugs, BUG_SIZE, parse_warning),
             alternatives: match architecture {
-                Architecture::X86_64 => entries(&alternatives, ALTERNATIVE_SIZE, alternative),
-                Architecture::AArch64 => entries(&alternatives, ARM64_ALTERNATIVE_SIZE, alternative),
+                Architecture::X86_64 => parse_entries(&alternatives, ALTERNATIVE_SIZE, parse_alternative),
+                Architecture::AArch64 => {
+                    parse_entries(&alternatives, ARM64_ALTERNATIVE_SIZE, parse_alternative)
+                }
             },
-            jumps: entries(&jumps, JUMP_SIZE, jump),
+            jumps: parse_entries(&jumps, JUMP_SIZE, parse_jump),
         };
         patches.alternatives.sort_by_key(|entry| (entry.original, entry.replacement));
         patches.jumps.sort_unstable();
@@ -66,12 +69,12 @@ impl Patches {
     }
 
     /// Whether a `ud2` only warns, so that the program goes on behind it.
-    pub fn only_warns(&self, address: u64) -> bool {
+    pub fn is_warning(&self, address: u64) -> bool {
         self.warnings.binary_search(&address).is_ok()
     }
 
     /// Whether the instruction at an address may be replaced.
-    pub fn may_be_gone(&self, address: u64) -> bool {
+    pub fn may_be_replaced(&self, address: u64) -> bool {
         self.alternatives_at(address).any(|entry| address - entry.original < u64::from(entry.length))
     }
 
@@ -96,47 +99,47 @@ impl Patches {
 fn jump_table(elf: &Elf<'_>, symbols: &Symbols<'_>) -> Option<(u64, u64)> {
     let section = elf.section_range("__jump_table").filter(|(_, size)| *size > 0);
     section.or_else(|| {
-        let start = symbols.named("__start___jump_table")?.address;
-        let stop = symbols.named("__stop___jump_table")?.address;
+        let start = symbols.find_by_name("__start___jump_table")?.address;
+        let stop = symbols.find_by_name("__stop___jump_table")?.address;
         Some((start, stop.checked_sub(start)?))
     })
 }
 
-fn table<'d>(elf: &Elf<'d>, range: Option<(u64, u64)>) -> (u64, &'d [u8]) {
+fn section_content<'d>(elf: &Elf<'d>, range: Option<(u64, u64)>) -> (u64, &'d [u8]) {
     let content = range.and_then(|(address, size)| Some((address, elf.bytes_at(address, size)?)));
     content.unwrap_or((0, &[]))
 }
 
-fn entries<T>(table: &(u64, &[u8]), size: usize, parse: impl Fn(u64, &[u8]) -> Option<T>) -> Vec<T> {
+fn parse_entries<T>(table: &(u64, &[u8]), size: usize, parse: impl Fn(u64, &[u8]) -> Option<T>) -> Vec<T> {
     let (address, bytes) = *table;
     let entries = (0u64..).zip(bytes.chunks_exact(size));
     entries.filter_map(|(index, entry)| parse(address.wrapping_add(index * size as u64), entry)).collect()
 }
 
 /// A distance stored at an address, as the address it leads to.
-fn target(address: u64, entry: &[u8], at: usize) -> Option<u64> {
+fn relative_address(address: u64, entry: &[u8], at: usize) -> Option<u64> {
     let bytes = entry.get(at..at + 4)?.try_into().ok()?;
     let distance = i64::from(i32::from_le_bytes(bytes));
     Some(address.wrapping_add(at as u64).wrapping_add_signed(distance))
 }
 
-fn alternative(address: u64, entry: &[u8]) -> Option<Alternative> {
+fn parse_alternative(address: u64, entry: &[u8]) -> Option<Alternative> {
     Some(Alternative {
-        original: target(address, entry, 0)?,
-        replacement: target(address, entry, 4)?,
+        original: relative_address(address, entry, 0)?,
+        replacement: relative_address(address, entry, 4)?,
         // The lengths come last.
         length: *entry.get(entry.len().checked_sub(2)?)?,
         replacement_length: *entry.last()?,
     })
 }
 
-fn warning(address: u64, entry: &[u8]) -> Option<u64> {
+fn parse_warning(address: u64, entry: &[u8]) -> Option<u64> {
     let is_warning = entry.get(10)? & BUG_IS_WARNING != 0;
-    target(address, entry, 0).filter(|_| is_warning)
+    relative_address(address, entry, 0).filter(|_| is_warning)
 }
 
-fn jump(address: u64, entry: &[u8]) -> Option<(u64, u64)> {
-    Some((target(address, entry, 0)?, target(address, entry, 4)?))
+fn parse_jump(address: u64, entry: &[u8]) -> Option<(u64, u64)> {
+    Some((relative_address(address, entry, 0)?, relative_address(address, entry, 4)?))
 }
 
 #[cfg(test)]
@@ -149,7 +152,7 @@ mod tests {
         entry[..4].copy_from_slice(&(-0x100_i32).to_le_bytes());
         entry[4..8].copy_from_slice(&0x40_i32.to_le_bytes());
         entry[12..].copy_from_slice(&[6, 3]);
-        let found = entries(&(0x1000, &entry), ALTERNATIVE_SIZE, alternative);
+        let found = parse_entries(&(0x1000, &entry), ALTERNATIVE_SIZE, parse_alternative);
         let expected = Alternative { original: 0xf00, length: 6, replacement: 0x1044, replacement_length: 3 };
         assert_eq!(found, [expected]);
         let patches = Patches { alternatives: found, jumps: vec![(0x10, 0x90)], warnings: Vec::new() };
@@ -162,6 +165,6 @@ mod tests {
 
     #[test]
     fn a_cut_table_ends_where_it_is_cut() {
-        assert_eq!(entries(&(0, &[0; 20]), JUMP_SIZE, jump).len(), 1);
+        assert_eq!(parse_entries(&(0, &[0; 20]), JUMP_SIZE, parse_jump).len(), 1);
     }
 }

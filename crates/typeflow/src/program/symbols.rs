@@ -20,15 +20,15 @@ impl<'d> Symbols<'d> {
 
     /// The data symbol that covers an address: the last one that begins before it.
     pub fn data_at(&self, address: u64) -> Option<Symbol<'d>> {
-        self.covering(address, false)
+        self.find_covering(address, false)
     }
 
     /// The function symbol that covers an address.
     pub fn function_at(&self, address: u64) -> Option<Symbol<'d>> {
-        self.covering(address, true)
+        self.find_covering(address, true)
     }
 
-    fn covering(&self, address: u64, is_function: bool) -> Option<Symbol<'d>> {
+    fn find_covering(&self, address: u64, is_function: bool) -> Option<Symbol<'d>> {
         let past = self.symbols.partition_point(|symbol| symbol.address <= address);
         // Symbols without a size (labels of a linker script) may stand in between.
         let before = self.symbols.get(past.saturating_sub(32)..past)?.iter().rev();
@@ -38,7 +38,7 @@ impl<'d> Symbols<'d> {
     }
 
     /// An address as symbol and distance from it.
-    pub fn spelled(&self, address: u64) -> Option<String> {
+    pub fn format_address(&self, address: u64) -> Option<String> {
         let symbol = self.function_at(address).or_else(|| self.data_at(address))?;
         Some(match address - symbol.address {
             0 => symbol.name.to_owned(),
@@ -47,7 +47,7 @@ impl<'d> Symbols<'d> {
     }
 
     /// Symbols that begin at an address.
-    pub fn at(&self, address: u64) -> impl Iterator<Item = Symbol<'d>> + '_ {
+    pub fn starting_at(&self, address: u64) -> impl Iterator<Item = Symbol<'d>> + '_ {
         let first = self.symbols.partition_point(|symbol| symbol.address < address);
         let rest = self.symbols.get(first..).unwrap_or(&[]);
         rest.iter().take_while(move |symbol| symbol.address == address).cloned()
@@ -59,19 +59,19 @@ impl<'d> Symbols<'d> {
     }
 
     /// The first symbol of a name, by address.
-    pub fn named(&self, name: &str) -> Option<Symbol<'d>> {
+    pub fn find_by_name(&self, name: &str) -> Option<Symbol<'d>> {
         self.symbols.iter().find(|symbol| symbol.name == name).cloned()
     }
 }
 
 /// The sections of a file that hold machine code.
 #[derive(Clone, Debug, Default)]
-pub struct Image<'d> {
+pub struct CodeImage<'d> {
     /// Address and content, sorted.
     sections: Vec<(u64, &'d [u8])>,
 }
 
-impl<'d> Image<'d> {
+impl<'d> CodeImage<'d> {
     /// The code of a file.
     pub fn new(elf: &Elf<'d>) -> Self {
         let sections = elf.text_sections().into_iter();

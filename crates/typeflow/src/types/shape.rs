@@ -1,4 +1,4 @@
-//! Types and places in them as values.
+//! Types and offsets in them as values.
 
 use fieldline_debuginfo::dwarf::DieRef;
 use fieldline_layout::types::AggregateKind;
@@ -13,13 +13,13 @@ impl Ty {
     pub const VOID: Self = Self(0);
 }
 
-/// What a type is.
+/// Kind of a type.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Shape {
+pub enum TypeShape {
     /// Nothing that is known.
     Void,
     /// A number.
-    Word {
+    Scalar {
         /// Name.
         name: Rc<str>,
         /// Bytes.
@@ -27,7 +27,7 @@ pub enum Shape {
     },
     /// A pointer.
     Pointer {
-        /// What it points to.
+        /// Type it points to.
         target: Ty,
         /// Bytes.
         size: u64,
@@ -47,12 +47,12 @@ pub enum Shape {
         name: Option<Rc<str>>,
         /// Bytes; 0 if it is nowhere defined.
         size: u64,
-        /// Tells anonymous ones apart: the DIE.
-        anonymous: Option<DieRef>,
+        /// The DIE, which identifies anonymous ones.
+        anonymous_die: Option<DieRef>,
     },
     /// Code.
     Function {
-        /// What it returns.
+        /// Type it returns.
         returns: Ty,
     },
 }
@@ -68,9 +68,9 @@ pub struct TypeMember {
     pub ty: Ty,
 }
 
-/// A place in a type: bytes from its start. Outside of it if negative.
+/// A type and an offset in it, in bytes. Negative offsets are outside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Place {
+pub struct TypeOffset {
     /// The type.
     pub ty: Ty,
     /// Bytes from its start.

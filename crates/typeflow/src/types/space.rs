@@ -1,12 +1,12 @@
 //! Canonical types, read out of DWARF on demand.
 //!
-//! Units repeat the definitions of the structs they use. Here a struct is known by kind, name and size, so that facts
-//! of several units speak of the same type.
+//! Units repeat the definitions of the structs they use. Here a struct is known by kind, name and size, so
+//! that facts of several units speak of the same type.
 
-use super::shape::{Place, Shape, Ty, TypeMember};
-use fieldline_debuginfo::dwarf::code::{NameKind, Survey, name_hash};
+use super::shape::{Ty, TypeMember, TypeOffset, TypeShape};
+use fieldline_debuginfo::dwarf::code::{NameKind, UnitIndex, name_hash};
 use fieldline_debuginfo::dwarf::{DieRef, Dwarf, TypeReader};
-use fieldline_layout::types::{Type, TypeId, split_path};
+use fieldline_layout::types::{Type, TypeId, split_namespace};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 
@@ -24,7 +24,7 @@ pub struct Definitions {
 
 impl Definitions {
     /// Collects the definitions of some units.
-    pub fn new<'u>(surveys: impl IntoIterator<Item = &'u Survey>) -> Self {
+    pub fn new<'u>(surveys: impl IntoIterator<Item = &'u UnitIndex>) -> Self {
         let mut by_name: FxHashMap<u64, DieRef> = FxHashMap::default();
         let mut embedded = FxHashSet::default();
         for survey in surveys {
@@ -37,7 +37,8 @@ impl Definitions {
         Self { by_name, embedded }
     }
 
-    /// Whether a struct of that name is held by value in another, so that a pointer to it may be one into that.
+    /// Whether a struct of that name is held by value in another, so that a pointer to it may be one into
+    /// that.
     pub fn is_embedded(&self, name: &str) -> bool {
         self.embedded.contains(&name_hash(name.as_bytes()))
     }
@@ -54,18 +55,18 @@ pub struct TypeSpace<'a, 's> {
     dwarf: &'a Dwarf<'s>,
     definitions: &'a Definitions,
     reader: TypeReader<'a, 's>,
-    shapes: Vec<Shape>,
-    known: FxHashMap<Shape, Ty>,
-    of_ids: FxHashMap<TypeId, Ty>,
-    of_dies: FxHashMap<DieRef, Ty>,
+    shapes: Vec<TypeShape>,
+    types_by_shape: FxHashMap<TypeShape, Ty>,
+    types_by_id: FxHashMap<TypeId, Ty>,
+    types_by_die: FxHashMap<DieRef, Ty>,
     /// Where aggregates are defined.
     dies: FxHashMap<Ty, DieRef>,
     members: FxHashMap<Ty, Rc<[TypeMember]>>,
     aligns: FxHashMap<Ty, u64>,
-    pub(super) contained: FxHashMap<(Ty, i64, Ty), bool>,
-    pub(super) positions: FxHashMap<(Ty, Ty), Rc<[i64]>>,
-    pub(super) commons: FxHashMap<(Place, Place), Option<(Ty, Option<i64>)>>,
-    pub(super) leaves: FxHashMap<(Ty, i64, u16), Option<Ty>>,
+    pub(super) containment: FxHashMap<(Ty, i64, Ty), bool>,
+    pub(super) embedded_offsets: FxHashMap<(Ty, Ty), Rc<[i64]>>,
+    pub(super) common_containers: FxHashMap<(TypeOffset, TypeOffset), Option<(Ty, Option<i64>)>>,
+    pub(super) scalars: FxHashMap<(Ty, i64, u16), Option<Ty>>,
 }
 
 impl<'a, 's> TypeSpace<'a, 's> {
@@ -75,37 +76,37 @@ impl<'a, 's> TypeSpace<'a, 's> {
             dwarf,
             definitions,
             reader: TypeReader::new(dwarf),
-            shapes: vec![Shape::Void],
-            known: FxHashMap::default(),
-            of_ids: FxHashMap::default(),
-            of_dies: FxHashMap::default(),
+            shapes: vec![TypeShape::Void],
+            types_by_shape: FxHashMap::default(),
+            types_by_id: FxHashMap::default(),
+            types_by_die: FxHashMap::default(),
             dies: FxHashMap::default(),
             members: FxHashMap::default(),
             aligns: FxHashMap::default(),
-            contained: FxHashMap::default(),
-            positions: FxHashMap::default(),
-            commons: FxHashMap::default(),
-            leaves: FxHashMap::default(),
+            containment: FxHashMap::default(),
+            embedded_offsets: FxHashMap::default(),
+            common_containers: FxHashMap::default(),
+            scalars: FxHashMap::default(),
         }
     }
 
     /// The type of a type's DIE; [`Ty::VOID`] if it can't be read.
-    pub fn of_die(&mut self, die: DieRef) -> Ty {
-        kept!(self.of_dies, die, {
+    pub fn type_of_die(&mut self, die: DieRef) -> Ty {
+        memoized!(self.types_by_die, die, {
             let id = self.reader.read_name(die);
-            id.map_or(Ty::VOID, |id| self.of_id(id, MAX_DEPTH))
+            id.map_or(Ty::VOID, |id| self.type_of_id(id, MAX_DEPTH))
         })
     }
 
     /// The struct of a name, if its definition was met.
-    pub fn named(&mut self, name: &str) -> Option<Ty> {
+    pub fn find_struct(&mut self, name: &str) -> Option<Ty> {
         let die = self.definitions.find(self.dwarf, name)?;
-        Some(self.of_die(die)).filter(|ty| *ty != Ty::VOID)
+        Some(self.type_of_die(die)).filter(|ty| *ty != Ty::VOID)
     }
 
-    /// What a type is.
-    pub fn shape(&self, ty: Ty) -> &Shape {
-        self.shapes.get(ty.0 as usize).unwrap_or(&Shape::Void)
+    /// Kind of a type.
+    pub fn shape(&self, ty: Ty) -> &TypeShape {
+        self.shapes.get(ty.0 as usize).unwrap_or(&TypeShape::Void)
     }
 
     /// Where an aggregate is defined, so that other spaces can read it.
@@ -116,64 +117,73 @@ impl<'a, 's> TypeSpace<'a, 's> {
     /// Size in bytes; 0 if it has none.
     pub fn size(&self, ty: Ty) -> u64 {
         match self.shape(ty) {
-            Shape::Void | Shape::Function { .. } => 0,
-            Shape::Word { size, .. } | Shape::Pointer { size, .. } | Shape::Aggregate { size, .. } => *size,
-            Shape::Array { element, count } => self.size(*element).saturating_mul(count.unwrap_or(0)),
+            TypeShape::Void | TypeShape::Function { .. } => 0,
+            TypeShape::Scalar { size, .. }
+            | TypeShape::Pointer { size, .. }
+            | TypeShape::Aggregate { size, .. } => *size,
+            TypeShape::Array { element, count } => self.size(*element).saturating_mul(count.unwrap_or(0)),
         }
     }
 
     /// Alignment of a struct in bytes; 1 of anything else.
     pub fn align(&mut self, ty: Ty) -> u64 {
-        kept!(self.aligns, ty, {
+        memoized!(self.aligns, ty, {
             let die = self.die(ty).filter(|_| self.is_aggregate(ty));
             let id = die.and_then(|die| self.reader.read(die).ok());
             id.map_or(1, |id| self.reader.table().align_of(id)).max(1)
         })
     }
 
-    /// What a pointer points to.
+    /// Type a pointer points to.
     pub fn pointee(&self, ty: Ty) -> Option<Ty> {
-        if let Shape::Pointer { target, .. } = self.shape(ty) { Some(*target) } else { None }
+        if let TypeShape::Pointer { target, .. } = self.shape(ty) { Some(*target) } else { None }
     }
 
     /// Whether it is a struct, union or class.
     pub fn is_aggregate(&self, ty: Ty) -> bool {
-        matches!(self.shape(ty), Shape::Aggregate { .. })
+        matches!(self.shape(ty), TypeShape::Aggregate { .. })
     }
 
     /// Name of a struct, union, class or number.
     pub fn name(&self, ty: Ty) -> Option<&str> {
         match self.shape(ty) {
-            Shape::Word { name, .. } => Some(name),
-            Shape::Aggregate { name, .. } => name.as_deref(),
+            TypeShape::Scalar { name, .. } => Some(name),
+            TypeShape::Aggregate { name, .. } => name.as_deref(),
             _ => None,
         }
     }
 
-    /// Whether a pointer to a type may be one into something larger: numbers, and structs that others hold by value.
-    pub fn may_be_part(&self, ty: Ty) -> bool {
+    /// Whether a pointer to a type may be one into something larger: numbers, and structs that others hold by
+    /// value.
+    pub fn may_be_embedded(&self, ty: Ty) -> bool {
         match self.shape(ty) {
-            Shape::Aggregate { name: Some(name), .. } => self.definitions.is_embedded(split_path(name).1),
+            TypeShape::Aggregate { name: Some(name), .. } => {
+                self.definitions.is_embedded(split_namespace(name).1)
+            }
             _ => true,
         }
     }
 
     /// A type as C spells it, for people.
-    pub fn spelled(&self, ty: Ty) -> String {
+    pub fn format_type(&self, ty: Ty) -> String {
         match self.shape(ty) {
-            Shape::Void => "void".to_owned(),
-            Shape::Word { name, .. } => name.to_string(),
-            Shape::Pointer { target, .. } => format!("{} *", self.spelled(*target)),
-            Shape::Array { element, count: Some(count) } => format!("{}[{count}]", self.spelled(*element)),
-            Shape::Array { element, count: None } => format!("{}[]", self.spelled(*element)),
-            Shape::Aggregate { kind, name, .. } => format!("{kind} {}", name.as_deref().unwrap_or("{...}")),
-            Shape::Function { returns } => format!("{} ()", self.spelled(*returns)),
+            TypeShape::Void => "void".to_owned(),
+            TypeShape::Scalar { name, .. } => name.to_string(),
+            TypeShape::Pointer { target, .. } => format!("{} *", self.format_type(*target)),
+            TypeShape::Array { element, count: Some(count) } => {
+                format!("{}[{count}]", self.format_type(*element))
+            }
+            TypeShape::Array { element, count: None } => format!("{}[]", self.format_type(*element)),
+            TypeShape::Aggregate { kind, name, .. } => {
+                format!("{kind} {}", name.as_deref().unwrap_or("{...}"))
+            }
+            TypeShape::Function { returns } => format!("{} ()", self.format_type(*returns)),
         }
     }
 
     /// Members of an aggregate by offset. Empty for anything else.
     pub fn members(&mut self, ty: Ty) -> Rc<[TypeMember]> {
-        kept!(self.members, ty, self.read_members(ty).unwrap_or_default().into())
+        memoized!(self.members, ty, self.read_members(ty).unwrap_or_default().into())
     }
 
     fn read_members(&mut self, ty: Ty) -> Option<Vec<TypeMember>> {
@@ -182,7 +192,7 @@ impl<'a, 's> TypeSpace<'a, 's> {
         let members = members.filter(|member| !member.is_static);
         let places: Vec<_> = members.map(|member| (member.bit_offset, member.bit_field, member.ty)).collect();
         let members = places.into_iter().map(|(bit_offset, bit_field, id)| {
-            let ty = self.of_id(id, MAX_DEPTH);
+            let ty = self.type_of_id(id, MAX_DEPTH);
             let size = match bit_field {
                 Some(width) => (bit_offset % 8).saturating_add(width).div_ceil(8),
                 None => self.size(ty),
@@ -194,8 +204,8 @@ impl<'a, 's> TypeSpace<'a, 's> {
         Some(members)
     }
 
-    fn of_id(&mut self, id: TypeId, depth: u32) -> Ty {
-        if let Some(known) = self.of_ids.get(&id) {
+    fn type_of_id(&mut self, id: TypeId, depth: u32) -> Ty {
+        if let Some(known) = self.types_by_id.get(&id) {
             return *known;
         }
         let Some(depth) = depth.checked_sub(1) else { return Ty::VOID };
@@ -204,32 +214,34 @@ impl<'a, 's> TypeSpace<'a, 's> {
             None => (Ty::VOID, depth > 0),
         };
         if is_final {
-            self.of_ids.insert(id, ty);
+            self.types_by_id.insert(id, ty);
         }
         ty
     }
 
     /// The shape of a type, and of an aggregate the DIE that defines it.
-    fn convert(&mut self, id: TypeId, depth: u32) -> Option<(Shape, Option<DieRef>)> {
+    fn convert(&mut self, id: TypeId, depth: u32) -> Option<(TypeShape, Option<DieRef>)> {
         let (stripped, alias) = self.strip(id);
         let shape = match self.reader.table().get(stripped) {
-            Type::Void | Type::Qualified { .. } | Type::Tag { .. } | Type::Typedef { .. } => Shape::Void,
-            Type::Base(base) => Shape::Word { name: Rc::from(&*base.name), size: base.size },
-            Type::Enum(enumeration) => Shape::Word {
+            Type::Void | Type::Qualified { .. } | Type::Tag { .. } | Type::Typedef { .. } => TypeShape::Void,
+            Type::Base(base) => TypeShape::Scalar { name: Rc::from(&*base.name), size: base.size },
+            Type::Enum(enumeration) => TypeShape::Scalar {
                 name: Rc::from(enumeration.name.as_deref().or(alias.as_deref()).unwrap_or("enum")),
                 size: enumeration.size,
             },
-            Type::Unspecified(name) => Shape::Word { name: Rc::from(&**name), size: 0 },
-            &Type::Pointer { target, size, .. } => Shape::Pointer { target: self.of_id(target, depth), size },
+            Type::Unspecified(name) => TypeShape::Scalar { name: Rc::from(&**name), size: 0 },
+            &Type::Pointer { target, size, .. } => {
+                TypeShape::Pointer { target: self.type_of_id(target, depth), size }
+            }
             Type::Array { element, dimensions, .. } => {
                 let (element, dimensions) = (*element, dimensions.clone());
-                self.array(element, &dimensions, depth)
+                self.convert_array(element, &dimensions, depth)
             }
             Type::Function(prototype) => {
                 let returns = prototype.returns;
-                Shape::Function { returns: self.of_id(returns, depth) }
+                TypeShape::Function { returns: self.type_of_id(returns, depth) }
             }
-            Type::Aggregate(_) => return self.aggregate(stripped, alias),
+            Type::Aggregate(_) => return self.convert_aggregate(stripped, alias),
         };
         Some((shape, None))
     }
@@ -252,40 +264,44 @@ impl<'a, 's> TypeSpace<'a, 's> {
         (stripped, alias)
     }
 
-    fn array(&mut self, element: TypeId, dimensions: &[Option<u64>], depth: u32) -> Shape {
-        let mut element = self.of_id(element, depth);
+    fn convert_array(&mut self, element: TypeId, dimensions: &[Option<u64>], depth: u32) -> TypeShape {
+        let mut element = self.type_of_id(element, depth);
         let (outer, inner) = dimensions.split_first().unwrap_or((&None, &[]));
         for count in inner.iter().rev() {
-            element = self.intern(Shape::Array { element, count: *count }, None);
+            element = self.intern(TypeShape::Array { element, count: *count }, None);
         }
-        Shape::Array { element, count: *outer }
+        TypeShape::Array { element, count: *outer }
     }
 
-    fn aggregate(&mut self, id: TypeId, alias: Option<Rc<str>>) -> Option<(Shape, Option<DieRef>)> {
+    fn convert_aggregate(
+        &mut self,
+        id: TypeId,
+        alias: Option<Rc<str>>,
+    ) -> Option<(TypeShape, Option<DieRef>)> {
         let own = self.reader.die_of(id);
         let Type::Aggregate(aggregate) = self.reader.table().get(id) else { return None };
         let (kind, size) = (aggregate.kind, aggregate.size);
-        let name = aggregate.name.as_deref().map(|name| self.in_scope(own, name));
+        let name = aggregate.name.as_deref().map(|name| self.qualified_name(own, name));
         let is_declaration = aggregate.is_declaration;
         let Some(name) = name.or(alias) else {
-            return Some((Shape::Aggregate { kind, name: None, size, anonymous: own }, own));
+            return Some((TypeShape::Aggregate { kind, name: None, size, anonymous_die: own }, own));
         };
         let (die, size) = match is_declaration {
-            true => self.defined_elsewhere(&name).unzip(),
+            true => self.find_definition(&name).unzip(),
             false => (own, Some(size)),
         };
         let size = size.unwrap_or(0);
-        Some((Shape::Aggregate { kind, name: Some(name), size, anonymous: None }, die))
+        Some((TypeShape::Aggregate { kind, name: Some(name), size, anonymous_die: None }, die))
     }
 
-    /// A name with the namespaces and classes around it, which tell types of one name apart.
-    fn in_scope(&self, die: Option<DieRef>, name: &str) -> Rc<str> {
+    /// A name qualified by its namespaces and classes.
+    fn qualified_name(&self, die: Option<DieRef>, name: &str) -> Rc<str> {
         let path = die.and_then(|die| self.dwarf.path_of(die));
         path.map_or_else(|| Rc::from(name), |path| Rc::from(format!("{path}::{name}")))
     }
 
-    fn defined_elsewhere(&mut self, name: &str) -> Option<(DieRef, u64)> {
-        let (path, bare) = split_path(name);
+    fn find_definition(&mut self, name: &str) -> Option<(DieRef, u64)> {
+        let (path, bare) = split_namespace(name);
         let die = self.definitions.find(self.dwarf, bare)?;
         if self.dwarf.path_of(die).as_deref() != path {
             return None;
@@ -294,16 +310,16 @@ impl<'a, 's> TypeSpace<'a, 's> {
         Some((die, self.reader.table().size_of(id)))
     }
 
-    fn intern(&mut self, shape: Shape, die: Option<DieRef>) -> Ty {
-        if let Some(known) = self.known.get(&shape) {
+    fn intern(&mut self, shape: TypeShape, die: Option<DieRef>) -> Ty {
+        if let Some(known) = self.types_by_shape.get(&shape) {
             return *known;
         }
-        if shape == Shape::Void {
+        if shape == TypeShape::Void {
             return Ty::VOID;
         }
         let ty = Ty(u32::try_from(self.shapes.len()).unwrap_or(0));
         self.shapes.push(shape.clone());
-        self.known.insert(shape, ty);
+        self.types_by_shape.insert(shape, ty);
         if let Some(die) = die {
             self.dies.insert(ty, die);
         }

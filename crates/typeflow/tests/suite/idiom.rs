@@ -1,8 +1,8 @@
-//! What the code alone tells of the programs in `fixtures/attribution`.
+//! Operands of the programs in `fixtures/attribution`, typed by code alone.
 
 use fieldline_debuginfo::dwarf::{DebugSections, Dwarf};
 use fieldline_debuginfo::{Elf, FileBytes};
-use fieldline_typeflow::operands::answers::Answers;
+use fieldline_typeflow::operands::program_operands::ProgramOperands;
 use fieldline_typeflow::operands::target::{Target, TypeIndex};
 use fieldline_typeflow::program::Program;
 use std::path::Path;
@@ -23,17 +23,18 @@ pub(crate) fn with_program<T>(name: &str, work: impl for<'a> FnOnce(&'a Program<
 }
 
 /// Operands written in a function's instructions, in order of address.
-pub(crate) fn operands(answers: &Answers, function: &str) -> Vec<String> {
+pub(crate) fn operands(answers: &ProgramOperands, function: &str) -> Vec<String> {
     let found = answers.functions.iter().find(|found| found.name == function);
     let instructions = &found.unwrap_or_else(|| panic!("no function {function}")).instructions;
-    let explicit = instructions.iter().flat_map(|typed| typed.operands.iter().filter(|one| !one.is_implicit));
-    explicit.map(|operand| spelled(answers, operand.target)).collect()
+    let explicit =
+        instructions.iter().flat_map(|typed| typed.operands.iter().filter(|operand| !operand.is_implicit));
+    explicit.map(|operand| format_target(answers, operand.target)).collect()
 }
 
-fn spelled(answers: &Answers, target: Target<TypeIndex>) -> String {
-    let name = |ty| answers.ty(ty).map_or("?", |entry| entry.name.name.as_str());
+fn format_target(answers: &ProgramOperands, target: Target<TypeIndex>) -> String {
+    let name = |ty| answers.type_entry(ty).map_or("?", |entry| entry.name.name.as_str());
     match target {
-        Target::Place { ty, offset } => format!("{}+{offset}", name(ty)),
+        Target::Exact { ty, offset } => format!("{}+{offset}", name(ty)),
         Target::Within { ty } => format!("{}+?", name(ty)),
         Target::Element { ty, offset, stride, .. } => format!("{}+{offset}+i*{stride}", name(ty)),
         Target::Unknown(reason) => reason.to_string(),

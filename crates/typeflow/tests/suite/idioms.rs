@@ -1,10 +1,10 @@
-//! What the code alone tells of `fixtures/attribution/idioms`, a collection of idioms of kernel code.
+//! Operands of `fixtures/attribution/idioms`, a collection of idioms of kernel code, typed by code alone.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may fail as tests do")]
 
 use crate::idiom::{operands, with_program};
-use fieldline_typeflow::operands::answers::Answers;
 use fieldline_typeflow::operands::explain::explain;
+use fieldline_typeflow::operands::program_operands::ProgramOperands;
 use fieldline_typeflow::program::Program;
 
 fn with_idioms<T>(work: impl for<'a> FnOnce(&'a Program<'a>, &[u64]) -> T) -> T {
@@ -12,9 +12,10 @@ fn with_idioms<T>(work: impl for<'a> FnOnce(&'a Program<'a>, &[u64]) -> T) -> T 
 }
 
 #[track_caller]
-fn touches(function: &str, expected: &[&str]) {
-    let found =
-        with_idioms(|program, addresses| operands(&Answers::new(program, &addresses.into()), function));
+fn assert_touches(function: &str, expected: &[&str]) {
+    let found = with_idioms(|program, addresses| {
+        operands(&ProgramOperands::new(program, &addresses.into()), function)
+    });
     assert_eq!(found, expected, "{function}");
 }
 
@@ -22,138 +23,138 @@ fn touches(function: &str, expected: &[&str]) {
 fn links_are_those_of_what_they_are_embedded_in() {
     // The link is loaded before the code says whose it is, and the weight lies in front of it.
     let walk = ["queue+8", "entity+32", "entity+0", "entity+16", "entity+24"];
-    touches("least_deadline", &walk);
+    assert_touches("least_deadline", &walk);
 }
 
 #[test]
-fn a_cast_behind_a_loop_tells_what_the_loop_walked() {
-    touches("leftmost", &["queue+8", "entity+16"]);
+fn a_cast_behind_a_loop_types_the_loop_variable() {
+    assert_touches("leftmost", &["queue+8", "entity+16"]);
 }
 
 #[test]
 fn an_argument_is_what_all_callers_pass() {
     let average = ["entity+64", "entity+72", "entity+72", "entity+64"];
-    touches("decay", &average);
+    assert_touches("decay", &average);
 }
 
 #[test]
 fn an_argument_that_callers_disagree_on_is_what_it_is_declared_to_be() {
-    touches("age", &["average+8"]);
+    assert_touches("age", &["average+8"]);
 }
 
 #[test]
 fn registers_that_a_local_callee_leaves_alone_stay_known() {
-    touches("update_entity", &["entity+56", "entity+48"]);
+    assert_touches("update_entity", &["entity+56", "entity+48"]);
 }
 
 #[test]
 fn a_callback_is_called_with_the_struct_it_was_put_into() {
-    touches("refill", &["group+56", "group+64", "group+16"]);
-    touches("tick", &["queue+32"]);
-    touches("setup", &["group+24", "queue+40", "queue+80"]);
+    assert_touches("refill", &["group+56", "group+64", "group+16"]);
+    assert_touches("tick", &["queue+32"]);
+    assert_touches("setup", &["group+24", "queue+40", "queue+80"]);
 }
 
 #[test]
-fn what_only_a_branch_knows_is_not_told_outside() {
+fn facts_of_a_branch_stay_inside_it() {
     // Only where there is a deadline the entity is a task's; in front of it lies the task then.
     let charge = ["entity+0", "entity+32", "task+0", "task+88", "entity+40"];
-    touches("charge", &charge);
+    assert_touches("charge", &charge);
 }
 
 #[test]
 fn arrays_of_pointers_are_followed() {
-    touches("pick", &["group+8", "struct queue *+0", "queue+72", "queue+80", "entity+32"]);
+    assert_touches("pick", &["group+8", "struct queue *+0", "queue+72", "queue+80", "entity+32"]);
 }
 
 #[test]
 fn per_cpu_data_is_found_through_its_segment_and_through_offsets() {
-    touches("on_cpus", &["long unsigned int+0", "queue+80", "queue+0"]);
+    assert_touches("on_cpus", &["long unsigned int+0", "queue+80", "queue+0"]);
 }
 
 #[test]
 fn globals_are_found_by_their_addresses() {
     let globals = ["struct task *+0", "group+56", "task+88", "task+48", "task+96", "queue+0", "group+64"];
     let counts = ["task+104+i*8"];
-    touches("globals", &[&globals[..], &counts].concat());
+    assert_touches("globals", &[&globals[..], &counts].concat());
 }
 
 #[test]
 fn what_a_callee_returns_is_known_by_its_declaration() {
-    touches("returned", &["queue+80"]);
+    assert_touches("returned", &["queue+80"]);
 }
 
 #[test]
 fn a_warning_does_not_end_the_function() {
-    touches("warned", &["entity+0", "entity+48", "entity+40", "entity+32"]);
+    assert_touches("warned", &["entity+0", "entity+48", "entity+40", "entity+32"]);
 }
 
 #[test]
-fn helpers_of_lists_are_told_whose_links_they_are_given() {
+fn list_helpers_know_the_struct_their_links_are_in() {
     // What the links lead to may be the head of the list, which is in another struct.
-    touches("remove", &["job+8", "job+16", "list+8", "list+0"]);
-    touches("finish", &["job+24", "worker+32"]);
-    touches("cancel", &["job+32"]);
-    touches("total_cost", &["worker+8", "job+24", "job+8"]);
+    assert_touches("remove", &["job+8", "job+16", "list+8", "list+0"]);
+    assert_touches("finish", &["job+24", "worker+32"]);
+    assert_touches("cancel", &["job+32"]);
+    assert_touches("total_cost", &["worker+8", "job+24", "job+8"]);
 }
 
 #[test]
 fn a_conditional_move_keeps_what_both_have_in_common() {
-    touches("cheaper", &["job+24", "job+24", "job+32"]);
-    touches("either_average", &["average+8"]);
+    assert_touches("cheaper", &["job+24", "job+24", "job+32"]);
+    assert_touches("either_average", &["average+8"]);
 }
 
 #[test]
 fn an_exchange_brings_what_was_there() {
-    touches("exchange", &["worker+24", "job+24"]);
-    touches("exchange_if_none", &["worker+24", "job+24"]);
+    assert_touches("exchange", &["worker+24", "job+24"]);
+    assert_touches("exchange_if_none", &["worker+24", "job+24"]);
 }
 
 #[test]
 fn spilled_pointers_stay_known() {
     let before = ["queue+8", "job+0", "stack"];
     let behind = ["stack", "group+64", "task+88", "entity+40", "worker+32", "job+24", "queue+80", "link+0"];
-    touches("spilled", &[&before[..], &behind, &["queue+80"]].concat());
+    assert_touches("spilled", &[&before[..], &behind, &["queue+80"]].concat());
 }
 
 #[test]
 fn a_jump_to_another_function_is_a_call_of_it() {
-    touches("tail", &["job+32"]);
-    touches("ending", &["job+40"]);
+    assert_touches("tail", &["job+32"]);
+    assert_touches("ending", &["job+40"]);
 }
 
 #[test]
-fn what_is_known_outlives_a_jump_through_a_table() {
+fn facts_survive_a_jump_through_a_table() {
     // The table itself is no variable.
     let jump = ["worker+24", "unknown_pointer"];
     let cases = ["job+48", "worker+48", "job+24", "worker+32", "job+32", "worker+32", "job+0"];
-    touches("by_kind", &[&jump[..], &cases].concat());
+    assert_touches("by_kind", &[&jump[..], &cases].concat());
 }
 
 #[test]
 fn of_an_array_of_structs_the_element_is_known() {
-    touches("slot_value", &["slot+8"]);
-    touches("two_of_a_slot", &["slot+8", "slot+0"]);
-    touches("sum_of_slots", &["slot+8"]);
-    touches("count_of", &["worker+168+i*8"]);
+    assert_touches("slot_value", &["slot+8"]);
+    assert_touches("two_of_a_slot", &["slot+8", "slot+0"]);
+    assert_touches("sum_of_slots", &["slot+8"]);
+    assert_touches("count_of", &["worker+168+i*8"]);
 }
 
 #[test]
 fn a_union_of_pointers_is_no_guess() {
-    touches("of_either", &["either+0", "either+8", "unknown_pointer", "job+0", "job+24", "queue+80"]);
+    assert_touches("of_either", &["either+0", "either+8", "unknown_pointer", "job+0", "job+24", "queue+80"]);
 }
 
 #[test]
 fn explanations_name_scopes_registers_and_verdict() {
     with_idioms(|program, _| {
-        let address = program.symbols.named("charge").unwrap().address;
+        let address = program.symbols.find_by_name("charge").unwrap().address;
         let explanation = explain(program, address).unwrap();
-        assert_eq!(explanation.place, "charge+0x0");
+        assert_eq!(explanation.location, "charge+0x0");
         assert_eq!(explanation.scopes, ["charge"]);
         assert!(explanation.registers.contains(&"rdi = -> struct entity".to_owned()), "{explanation:?}");
         let [operand] = explanation.line.operands.as_slice() else { panic!("{explanation:?}") };
         assert_eq!((operand.written.as_str(), operand.size), ("(%rdi)", 8));
         assert_eq!((operand.verdict.as_str(), operand.meaning), ("struct entity +0", None));
-        assert_eq!(explanation.way.first().map(|step| step.text.as_str()), Some("at the entry"));
+        assert_eq!(explanation.base_history.first().map(|step| step.text.as_str()), Some("at the entry"));
         assert!(explain(program, 1).is_none());
     });
 }
@@ -163,7 +164,7 @@ fn the_number_of_threads_changes_nothing() {
     let answers = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         with_idioms(|program, addresses| {
-            let answers = pool.install(|| Answers::new(program, &addresses.into()));
+            let answers = pool.install(|| ProgramOperands::new(program, &addresses.into()));
             (answers.types, answers.functions)
         })
     };

@@ -1,5 +1,5 @@
-//! The laws that data flow rests on: values and states form a lattice, and more knowledge before an instruction is
-//! never less behind it.
+//! The laws that data flow rests on: values and states form a lattice, and more knowledge before an
+//! instruction is never less behind it.
 //!
 //! Where a value was made is no knowledge of it: origins are left out of comparisons.
 
@@ -10,10 +10,10 @@ use fieldline_debuginfo::{Elf, FileBytes};
 use fieldline_machinecode::architecture::Architecture;
 use fieldline_machinecode::insn::InstructionReader;
 use fieldline_machinecode::machine::{Instruction, Register};
-use fieldline_typeflow::flow::state::{Location, State};
-use fieldline_typeflow::flow::transfer::Context;
+use fieldline_typeflow::flow::state::{State, ValueLocation};
+use fieldline_typeflow::flow::transfer::TransferContext;
+use fieldline_typeflow::flow::unit_context::UnitContext;
 use fieldline_typeflow::flow::value::{Pointer, Value, join};
-use fieldline_typeflow::flow::world::World;
 use fieldline_typeflow::program::Program;
 use fieldline_typeflow::types::{Ty, TypeSpace};
 use proptest::prelude::*;
@@ -25,18 +25,18 @@ use std::path::Path;
 /// Structs of the fixture that are in each other, hold arrays and unions, or stand alone.
 const STRUCTS: [&str; 8] = ["task", "entity", "queue", "group", "worker", "slot", "link", "average"];
 
-fn with_world(work: impl for<'a> FnOnce(&RefCell<World<'a>>, &[Ty])) {
+fn with_world(work: impl for<'a> FnOnce(&RefCell<UnitContext<'a>>, &[Ty])) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/attribution/idioms");
     let file = FileBytes::open(&path).unwrap();
     let elf = Elf::parse(&file).unwrap();
     let sections = DebugSections::load(&elf, None).unwrap();
     let dwarf = Dwarf::new(&sections).unwrap();
     let mut program = Program::new(&elf, &dwarf).unwrap();
-    let code = program.symbols.named("charge").unwrap().address;
+    let code = program.symbols.find_by_name("charge").unwrap().address;
     program.load([code]);
-    let mut world = World::new(&program, program.unit_at(code).unwrap());
+    let mut world = UnitContext::new(&program, program.unit_at(code).unwrap());
     let find = |name: &&str| program.definitions.find(&dwarf, name).unwrap();
-    let types: Vec<Ty> = STRUCTS.iter().map(|name| world.types.of_die(find(name))).collect();
+    let types: Vec<Ty> = STRUCTS.iter().map(|name| world.types.type_of_die(find(name))).collect();
     work(&RefCell::new(world), &types);
 }
 
@@ -46,7 +46,7 @@ fn runner(cases: u32) -> TestRunner {
     TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha))
 }
 
-/// What a value is generated of: kinds of values, and within pointers which struct and where.
+/// Generated values: all kinds, pointers into some structs at some offsets.
 fn values(types: &[Ty]) -> impl Strategy<Value = Value> + use<> {
     let structs = proptest::sample::select(types.to_vec());
     // Offsets before, in and behind the structs; few, so that some are equal.
@@ -67,7 +67,7 @@ fn values(types: &[Ty]) -> impl Strategy<Value = Value> + use<> {
     ]
 }
 
-fn plain(value: Value) -> Value {
+fn without_origin(value: Value) -> Value {
     match value {
         Value::Word(_) => Value::UNKNOWN,
         Value::Pointer(pointer) => Value::Pointer(Pointer { origin: 0, ..pointer }),
@@ -75,13 +75,13 @@ fn plain(value: Value) -> Value {
     }
 }
 
-fn joined(types: &mut TypeSpace<'_, '_>, a: Value, b: Value) -> Value {
-    plain(join(types, plain(a), plain(b), 0))
+fn join_without_origins(types: &mut TypeSpace<'_, '_>, a: Value, b: Value) -> Value {
+    without_origin(join(types, without_origin(a), without_origin(b), 0))
 }
 
 /// Whether `less` is known wherever `more` is: joining them leaves `less`.
 fn is_below(types: &mut TypeSpace<'_, '_>, more: Value, less: Value) -> bool {
-    joined(types, more, less) == plain(less)
+    join_without_origins(types, more, less) == without_origin(less)
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn a_join_does_not_depend_on_order() {
         let values = (values(types), values(types));
         let law = |(a, b)| {
             let types = &mut world.borrow_mut().types;
-            prop_assert_eq!(joined(types, a, b), joined(types, b, a));
+            prop_assert_eq!(join_without_origins(types, a, b), join_without_origins(types, b, a));
             Ok(())
         };
         runner(20_000).run(&values, law).unwrap();
@@ -103,41 +103,41 @@ fn a_join_with_itself_or_with_what_came_of_it_changes_nothing() {
         let values = (values(types), values(types));
         let law = |(a, b)| {
             let types = &mut world.borrow_mut().types;
-            prop_assert_eq!(joined(types, a, a), plain(a));
-            let both = joined(types, a, b);
-            prop_assert_eq!(joined(types, both, a), both);
-            prop_assert_eq!(joined(types, both, b), both);
+            prop_assert_eq!(join_without_origins(types, a, a), without_origin(a));
+            let both = join_without_origins(types, a, b);
+            prop_assert_eq!(join_without_origins(types, both, a), both);
+            prop_assert_eq!(join_without_origins(types, both, b), both);
             Ok(())
         };
         runner(20_000).run(&values, law).unwrap();
     });
 }
 
-/// Of three values of one struct the order does not matter at all. Of pointers into several structs it may be open
-/// which whole is told; whichever is, it holds for each of them.
+/// Of three values of one struct the order does not matter at all. Of pointers into several structs it may be
+/// open which container is the result; whichever is, it holds for each of them.
 #[test]
 fn a_join_of_three_holds_for_each() {
     with_world(|world, types| {
-        let of_all = (values(types), values(types), values(types));
+        let triples = (values(types), values(types), values(types));
         let law = |(a, b, c)| {
             let types = &mut world.borrow_mut().types;
-            let both = joined(types, a, b);
-            let all = joined(types, both, c);
+            let both = join_without_origins(types, a, b);
+            let all = join_without_origins(types, both, c);
             for value in [a, b, c, both] {
                 prop_assert!(is_below(types, value, all), "{:?} is not below {:?}", value, all);
             }
             Ok(())
         };
-        runner(40_000).run(&of_all, law).unwrap();
+        runner(40_000).run(&triples, law).unwrap();
         for ty in types {
-            let of_one = (values(&[*ty]), values(&[*ty]), values(&[*ty]));
+            let triples_of_type = (values(&[*ty]), values(&[*ty]), values(&[*ty]));
             let law = |(a, b, c)| {
                 let types = &mut world.borrow_mut().types;
-                let (first, last) = (joined(types, a, b), joined(types, b, c));
-                prop_assert_eq!(joined(types, first, c), joined(types, a, last));
+                let (first, last) = (join_without_origins(types, a, b), join_without_origins(types, b, c));
+                prop_assert_eq!(join_without_origins(types, first, c), join_without_origins(types, a, last));
                 Ok(())
             };
-            runner(5_000).run(&of_one, law).unwrap();
+            runner(5_000).run(&triples_of_type, law).unwrap();
         }
     });
 }
@@ -150,10 +150,10 @@ fn states(types: &[Ty]) -> impl Strategy<Value = State> + use<> {
     let values = proptest::collection::vec(values(types), REGISTERS.len() + SLOTS.len());
     values.prop_map(|values| {
         let mut state = State::entry(Architecture::X86_64);
-        state.set(Location::Register(Register::RSP), Value::Stack(SLOTS[1]));
-        let registers = REGISTERS.into_iter().map(Location::Register);
-        for (location, value) in registers.chain(SLOTS.map(Location::Slot)).zip(values) {
-            state.set(location, plain(value));
+        state.set(ValueLocation::Register(Register::RSP), Value::Stack(SLOTS[1]));
+        let registers = REGISTERS.into_iter().map(ValueLocation::Register);
+        for (location, value) in registers.chain(SLOTS.map(ValueLocation::Slot)).zip(values) {
+            state.set(location, without_origin(value));
         }
         state
     })
@@ -177,7 +177,7 @@ fn a_join_of_states_is_that_of_their_values_and_says_whether_it_changed() {
             join_states(types, &mut other, &a);
             prop_assert_eq!(&both, &other);
             prop_assert!(!join_states(types, &mut both, &a) && !join_states(types, &mut both, &b));
-            let expected = joined(types, a.register(Register::RDI), b.register(Register::RDI));
+            let expected = join_without_origins(types, a.register(Register::RDI), b.register(Register::RDI));
             prop_assert_eq!(both.register(Register::RDI), expected);
             Ok(())
         };
@@ -198,21 +198,23 @@ const MOVES: [(&str, &[u8]); 9] = [
     ("mov [rsp+8], rdi", &[0x48, 0x89, 0x7c, 0x24, 0x08]),
 ];
 
-/// Instructions that move a pointer. Of a struct without arrays knowing more before means knowing no less behind.
-/// Where a pointer leaves an array, or the one member two structs share, what was common before is not behind.
+/// Instructions that move a pointer. Of a struct without arrays knowing more before means knowing no less
+/// behind. Where a pointer leaves an array, or the one member two structs share, what was common before is
+/// not behind.
 const STEPS: [(&str, &[u8]); 3] = [
     ("add rdi, 8", &[0x48, 0x83, 0xc7, 0x08]),
     ("sub rdi, 8", &[0x48, 0x83, 0xef, 0x08]),
     ("lea rax, [rdi+16]", &[0x48, 0x8d, 0x47, 0x10]),
 ];
 
-fn step(world: &mut World<'_>, state: &mut State, instruction: &Instruction) {
+fn step(world: &mut UnitContext<'_>, state: &mut State, instruction: &Instruction) {
     let (refined, returned) = (FxHashMap::default(), FxHashMap::default());
     let clobbered = |_: &Instruction| Architecture::X86_64.caller_saved();
-    let context = Context { regions: &[], refined: &refined, returned: &returned, clobbered: &clobbered };
-    world.step(state, 0, instruction, &context);
+    let context =
+        TransferContext { regions: &[], refined: &refined, returned: &returned, clobbered: &clobbered };
+    world.execute(state, 0, instruction, &context);
     for (location, value) in state.locations().collect::<Vec<_>>() {
-        state.set(location, plain(value));
+        state.set(location, without_origin(value));
     }
 }
 

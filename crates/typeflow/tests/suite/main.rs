@@ -1,4 +1,4 @@
-//! What the crate promises, from outside.
+//! Tests of the crate's public interface.
 
 // `cfg(test)` tells clippy that helpers may unwrap too.
 #[cfg(test)]

@@ -1,17 +1,17 @@
 //! Plans without a profile, for every struct of a kernel: what is printed must be possible.
 
 use crate::tools::inputs::{self, with_dwarf};
-use crate::tools::shell::say;
+use crate::tools::shell::print_line;
 use anyhow::Result;
 use fieldline_debuginfo::dwarf::{self, Dwarf, TypeReader};
 use fieldline_layout::Layout;
-use fieldline_layout::constraint::Wishes;
+use fieldline_layout::constraint::PlacementRequests;
 use fieldline_plan::packing::pack_struct;
-use fieldline_plan::{Outcome, PlanOptions, Request, StructPlan};
+use fieldline_plan::{Outcome, PlanOptions, PlanRequest, StructPlan};
 
 /// What came of all structs.
 #[derive(Default)]
-struct Count {
+struct PackingTally {
     structs: usize,
     moved: usize,
     members: usize,
@@ -31,20 +31,20 @@ pub(crate) fn run(args: &[String]) -> Result<bool> {
 /// Each plan's order is placed anew: it must be as predicted, grow for no line size, and save a line or a slab class.
 pub(crate) fn every_struct(dwarf: &Dwarf<'_>) -> Result<bool> {
     let mut reader = TypeReader::new(dwarf);
-    let mut count = Count::default();
-    let (wishes, options) = (Wishes::default(), PlanOptions::default());
-    for definition in dwarf::index(dwarf)? {
+    let mut count = PackingTally::default();
+    let (wishes, options) = (PlacementRequests::default(), PlanOptions::default());
+    for definition in dwarf::index_definitions(dwarf)? {
         let id = reader.read(definition.die)?;
-        let Some(layout) = Layout::of(reader.table(), id) else { continue };
+        let Some(layout) = Layout::from_type(reader.table(), id) else { continue };
         count.structs += 1;
-        let plan = pack_struct(Request { layout: &layout, wishes: &wishes }, &options);
-        if let Some(fault) = fault(&plan, &layout) {
+        let plan = pack_struct(PlanRequest { layout: &layout, requests: &wishes }, &options);
+        if let Some(fault) = find_fault(&plan, &layout) {
             count.wrong += 1;
-            say(&format!("  {} {}: {fault}", layout.kind, layout.name));
+            print_line(&format!("  {} {}: {fault}", layout.kind, layout.name));
         }
         count.add(&plan);
     }
-    say(&format!(
+    print_line(&format!(
         "  {} structs and unions, {} get smaller by {} bytes: {} cachelines and {} slab classes fewer, {} members moved, \
          {} proven to need no fewer; {} impossible",
         count.structs,
@@ -59,7 +59,7 @@ pub(crate) fn every_struct(dwarf: &Dwarf<'_>) -> Result<bool> {
     Ok(count.structs > 5000 && count.moved > 0 && count.wrong == 0)
 }
 
-impl Count {
+impl PackingTally {
     fn add(&mut self, plan: &StructPlan) {
         let Some(size) = plan.sizes.first().filter(|_| plan.outcome == Outcome::Moved) else { return };
         self.moved += 1;
@@ -72,7 +72,7 @@ impl Count {
 }
 
 /// What a plan says that isn't so.
-fn fault(plan: &StructPlan, layout: &Layout) -> Option<String> {
+fn find_fault(plan: &StructPlan, layout: &Layout) -> Option<String> {
     if plan.outcome != Outcome::Moved {
         return (plan.chosen != plan.declared).then(|| "not moved, but another order".to_owned());
     }

@@ -3,7 +3,7 @@
 //! A type agrees if pahole's text is among ours of that name: where several types share a name, which one pahole prints
 //! depends on its threads. docs/PARITY.md lists the differences that are pahole's own faults; any other fails.
 
-use crate::tools::shell::{self, say};
+use crate::tools::shell::{self, print_line};
 use crate::tools::{debian, inputs};
 use anyhow::{Context, Result, bail};
 use fieldline_debuginfo::{Elf, FileBytes};
@@ -16,7 +16,7 @@ use std::process::Command;
 const VERSION: &str = "v1.30";
 
 /// How many differing types pahole is asked for again by name; reading DWARF takes it a second each time.
-const MAX_ASKED_AGAIN: usize = 100;
+const MAX_RETRIES: usize = 100;
 
 const MAX_SHOWN: usize = 20;
 
@@ -24,22 +24,22 @@ const MAX_SHOWN: usize = 20;
 pub(crate) fn run(args: &[String]) -> Result<bool> {
     let file = args.first().map_or_else(inputs::vmlinux, |file| Ok(PathBuf::from(file)))?;
     let fieldline = shell::fieldline()?;
-    let peer = Peer::find(&file)?;
-    let listed = listed(&shell::root().join("docs").join("PARITY.md"))?;
+    let peer = PaholePeer::find(&file)?;
+    let listed = read_known_differences(&shell::root().join("docs").join("PARITY.md"))?;
     let formats = formats(&file)?;
     if formats.is_empty() {
         bail!("{}: neither DWARF nor BTF to compare", file.display());
     }
     let mut fine = true;
     for format in formats {
-        let theirs = Texts::split(&peer.text(format, None)?);
-        let ours = Texts::split(&shell::output(&mut ours(&fieldline, &file, format))?);
+        let theirs = TypeTexts::split(&peer.text(format, None)?);
+        let ours = TypeTexts::split(&shell::output(&mut fieldline_command(&fieldline, &file, format))?);
         fine &= compare(&peer, format, &ours, &theirs, &listed)?;
     }
     Ok(fine)
 }
 
-fn ours(fieldline: &Path, file: &Path, format: &str) -> Command {
+fn fieldline_command(fieldline: &Path, file: &Path, format: &str) -> Command {
     let mut command = Command::new(fieldline);
     command.args(["layout", "--style", "pahole", "--debug-format", format, "--from"]).arg(file);
     command
@@ -56,20 +56,20 @@ fn formats(file: &Path) -> Result<Vec<&'static str>> {
 }
 
 /// pahole of the release we follow: the host's, or one in a root made for it.
-struct Peer {
+struct PaholePeer {
     root: Option<PathBuf>,
     /// The file to read, by its path in that root.
     file: String,
 }
 
-impl Peer {
+impl PaholePeer {
     fn find(file: &Path) -> Result<Self> {
         let host = shell::has("pahole") && version(&mut Command::new("pahole"))? == VERSION;
         if host {
             return Ok(Self { root: None, file: file.display().to_string() });
         }
         let root = debian::peers_root()?;
-        let file = debian::share(&root, file)?;
+        let file = debian::copy_into_root(&root, file)?;
         let peer = Self { root: Some(root), file };
         let found = version(&mut peer.command())?;
         if found != VERSION {
@@ -98,9 +98,9 @@ fn version(pahole: &mut Command) -> Result<String> {
 
 /// Texts by name, such as `struct list_head`; several where types share it.
 #[derive(Debug, Default)]
-struct Texts(BTreeMap<String, Vec<String>>);
+struct TypeTexts(BTreeMap<String, Vec<String>>);
 
-impl Texts {
+impl TypeTexts {
     /// Splits a listing at the lines that close a type.
     fn split(listing: &str) -> Self {
         let mut texts = Self::default();
@@ -136,33 +136,33 @@ fn name(text: &str) -> &str {
 }
 
 /// A type of pahole's that ours does not equal.
-struct Difference<'t> {
+struct TextDifference<'t> {
     name: &'t str,
     ours: &'t str,
     theirs: &'t str,
 }
 
 fn compare(
-    peer: &Peer,
+    peer: &PaholePeer,
     format: &str,
-    ours: &Texts,
-    theirs: &Texts,
+    ours: &TypeTexts,
+    theirs: &TypeTexts,
     listed: &[(String, String)],
 ) -> Result<bool> {
     let missing: Vec<&String> = theirs.0.keys().filter(|name| !ours.0.contains_key(*name)).collect();
     let extra: Vec<&String> = ours.0.keys().filter(|name| !theirs.0.contains_key(*name)).collect();
-    let differing: Vec<Difference<'_>> = theirs
+    let differing: Vec<TextDifference<'_>> = theirs
         .0
         .iter()
         .flat_map(|(name, texts)| texts.iter().map(move |text| (name, text)))
         .filter(|(name, text)| ours.0.contains_key(*name) && !ours.has(name, text))
-        .filter_map(|(name, theirs)| Some(Difference { name, ours: ours.0.get(name)?.first()?, theirs }))
+        .filter_map(|(name, theirs)| Some(TextDifference { name, ours: ours.0.get(name)?.first()?, theirs }))
         .collect();
-    let (contradicted, real) = contradictions(peer, format, ours, differing)?;
+    let (contradicted, real) = find_contradictions(peer, format, ours, differing)?;
     let is_listed = |name: &str| listed.iter().any(|(of, ty)| of == format && ty == name);
     let known = real.iter().filter(|difference| is_listed(difference.name)).count();
     let agree = theirs.count() - real.len() - missing.iter().map(|name| theirs.0[*name].len()).sum::<usize>();
-    say(&format!(
+    print_line(&format!(
         "{format}: {agree} of {} types agree ({} names); {} names missing, {} extra",
         theirs.count(),
         theirs.0.len(),
@@ -174,31 +174,32 @@ fn compare(
     let absent = missing.iter().map(|name| (name.as_str(), "missing here"));
     let more = extra.iter().map(|name| (name.as_str(), "not in pahole's list"));
     for (name, remark) in contradicted.chain(absent).chain(more) {
-        say(&format!("{format}: {name}: {remark}"));
+        print_line(&format!("{format}: {name}: {remark}"));
     }
     for difference in real.iter().take(MAX_SHOWN) {
         let remark = if is_listed(difference.name) { " (listed)" } else { "" };
-        say(&format!("{format}: {}{remark}:\n{}", difference.name, first_difference(difference)));
+        print_line(&format!("{format}: {}{remark}:\n{}", difference.name, first_difference(difference)));
     }
     if real.len() > MAX_SHOWN {
-        say(&format!("{format}: {} more differences", real.len() - MAX_SHOWN));
+        print_line(&format!("{format}: {} more differences", real.len() - MAX_SHOWN));
     }
     Ok(missing.is_empty() && extra.is_empty() && known == real.len())
 }
 
 /// Those for which pahole itself prints our text when asked by name, and the rest. In a listing of all, whether pahole
 /// says `__packed__` depends on which types it printed before.
-fn contradictions<'t>(
-    peer: &Peer,
+fn find_contradictions<'t>(
+    peer: &PaholePeer,
     format: &str,
-    ours: &Texts,
-    differing: Vec<Difference<'t>>,
-) -> Result<(Vec<&'t str>, Vec<Difference<'t>>)> {
+    ours: &TypeTexts,
+    differing: Vec<TextDifference<'t>>,
+) -> Result<(Vec<&'t str>, Vec<TextDifference<'t>>)> {
     let (mut contradicted, mut real) = (Vec::new(), Vec::new());
     for (index, difference) in differing.into_iter().enumerate() {
         let tag = difference.name.split_once(' ').map_or(difference.name, |(_, tag)| tag);
-        let again = if index < MAX_ASKED_AGAIN { peer.text(format, Some(tag))? } else { String::new() };
-        let agrees = Texts::split(&again).0.values().flatten().any(|text| ours.has(difference.name, text));
+        let again = if index < MAX_RETRIES { peer.text(format, Some(tag))? } else { String::new() };
+        let agrees =
+            TypeTexts::split(&again).0.values().flatten().any(|text| ours.has(difference.name, text));
         if agrees {
             contradicted.push(difference.name);
         } else {
@@ -208,7 +209,7 @@ fn contradictions<'t>(
     Ok((contradicted, real))
 }
 
-fn first_difference(difference: &Difference<'_>) -> String {
+fn first_difference(difference: &TextDifference<'_>) -> String {
     let pairs = difference.ours.lines().zip(difference.theirs.lines());
     let at = pairs.take_while(|(ours, theirs)| ours == theirs).count();
     let line = |text: &str| text.lines().nth(at).unwrap_or("(nothing more)").to_owned();
@@ -216,12 +217,12 @@ fn first_difference(difference: &Difference<'_>) -> String {
 }
 
 /// The rows `| format | type | … |` of the table of differences.
-fn listed(document: &Path) -> Result<Vec<(String, String)>> {
+fn read_known_differences(document: &Path) -> Result<Vec<(String, String)>> {
     let text = std::fs::read_to_string(document).with_context(|| document.display().to_string())?;
-    Ok(text.lines().filter_map(row).collect())
+    Ok(text.lines().filter_map(parse_difference_row).collect())
 }
 
-fn row(line: &str) -> Option<(String, String)> {
+fn parse_difference_row(line: &str) -> Option<(String, String)> {
     let mut cells = line.strip_prefix('|')?.split('|').map(str::trim);
     let format = cells.next().filter(|format| ["dwarf", "btf"].contains(format))?;
     let ty = cells.next()?.trim_matches('`');
@@ -236,7 +237,7 @@ mod tests {
 
     #[test]
     fn listings_split_into_texts_by_name() {
-        let texts = Texts::split(LISTING);
+        let texts = TypeTexts::split(LISTING);
         assert_eq!(texts.count(), 3);
         assert!(texts.has("struct a", "struct a {\n\tint x;\n};\n"));
         assert!(texts.has("struct a", "struct a {\n};\n"));
@@ -247,10 +248,10 @@ mod tests {
     #[test]
     fn the_table_of_differences_is_read() {
         assert_eq!(
-            row("| dwarf | `struct foo` | why |"),
+            parse_difference_row("| dwarf | `struct foo` | why |"),
             Some(("dwarf".to_owned(), "struct foo".to_owned()))
         );
-        assert_eq!(row("| format | type | why |"), None);
-        assert_eq!(row("| --- | --- | --- |"), None);
+        assert_eq!(parse_difference_row("| format | type | why |"), None);
+        assert_eq!(parse_difference_row("| --- | --- | --- |"), None);
     }
 }

@@ -1,6 +1,6 @@
 //! The gate on real kernels: one against itself has no finding, and what grew between releases is found.
 
-use crate::tools::shell::{self, say};
+use crate::tools::shell::{self, print_line};
 use crate::tools::{debian, inputs};
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
@@ -15,26 +15,26 @@ const SUITES: [(&str, &str); 2] = [("FIELDLINE_OLDER", "bookworm"), ("FIELDLINE_
 const IMAGE: u64 = 4 << 20;
 
 /// A kernel against itself: every rule is on for every type, and none finds anything.
-pub(crate) fn itself(vmlinux: &Path) -> Result<bool> {
-    let gate = Gate::new()?;
+pub(crate) fn compare_with_itself(vmlinux: &Path) -> Result<bool> {
+    let gate = RegressionGate::new()?;
     let (code, verdict) = gate.check(&["*"], vmlinux, vmlinux)?;
     let found = verdict["findings"].as_array().context("no findings")?;
     let types = verdict["targets"][0]["types"].as_array().context("no types")?.len();
-    say(&format!("  {types} types, {} findings", found.len()));
+    print_line(&format!("  {types} types, {} findings", found.len()));
     Ok(code == 0 && found.is_empty() && types > 1000)
 }
 
 /// The watched structs of three releases, each against those before: `check` finds growth exactly where `diff` shows it.
-pub(crate) fn across(vmlinux: &Path) -> Result<bool> {
-    let [older, newer] = SUITES.map(|(variable, suite)| other(variable, suite));
+pub(crate) fn compare_releases(vmlinux: &Path) -> Result<bool> {
+    let [older, newer] = SUITES.map(|(variable, suite)| other_release(variable, suite));
     let (older, newer) = (older?, newer?);
-    let gate = Gate::new()?;
+    let gate = RegressionGate::new()?;
     let (mut grown, mut moved, mut agree) = (0, 0, true);
     for (old, new) in [(&*older, vmlinux), (vmlinux, &*newer), (&*older, &*newer)] {
         let change = gate.diff(&WATCHED, old, new)?;
         let (code, verdict) = gate.check(&WATCHED, new, old)?;
         let found = verdict["findings"].as_array().context("no findings")?;
-        let is_told = |name: &Value| {
+        let is_reported = |name: &Value| {
             found.iter().any(|finding| finding["rule"] == "size-grew" && finding["type"] == *name)
         };
         for of in change["changed"].as_array().context("nothing changed")? {
@@ -42,14 +42,19 @@ pub(crate) fn across(vmlinux: &Path) -> Result<bool> {
             let members = of["members"].as_array().context("no members")?.iter();
             moved += members.filter(|member| is_moved(member)).count();
             grown += usize::from(after > before);
-            agree &= is_told(&of["name"]) == (after > before);
+            agree &= is_reported(&of["name"]) == (after > before);
             if after > before {
-                say(&format!("  {}: {} -> {} bytes", of["name"], before.unwrap_or(0), after.unwrap_or(0)));
+                print_line(&format!(
+                    "  {}: {} -> {} bytes",
+                    of["name"],
+                    before.unwrap_or(0),
+                    after.unwrap_or(0)
+                ));
             }
         }
         agree &= (code == 1) == found.iter().any(|finding| finding["level"] == "error");
     }
-    say(&format!("  {moved} members moved"));
+    print_line(&format!("  {moved} members moved"));
     Ok(agree && grown > 0 && moved > 0)
 }
 
@@ -58,12 +63,12 @@ fn is_moved(member: &Value) -> bool {
 }
 
 /// A folder with the program that is tested.
-struct Gate {
+struct RegressionGate {
     fieldline: PathBuf,
     folder: PathBuf,
 }
 
-impl Gate {
+impl RegressionGate {
     fn new() -> Result<Self> {
         let folder = std::env::temp_dir().join(format!("fieldline-gate-{}", std::process::id()));
         std::fs::create_dir_all(&folder)?;
@@ -91,7 +96,7 @@ impl Gate {
     }
 }
 
-impl Drop for Gate {
+impl Drop for RegressionGate {
     fn drop(&mut self) {
         // What stays in a temporary folder harms nobody.
         let _ = std::fs::remove_dir_all(&self.folder);
@@ -99,7 +104,7 @@ impl Drop for Gate {
 }
 
 /// A kernel of another suite: the file a variable names, or the BTF of the newest image.
-fn other(variable: &str, suite: &str) -> Result<PathBuf> {
+fn other_release(variable: &str, suite: &str) -> Result<PathBuf> {
     if let Some(given) = std::env::var_os(variable) {
         return Ok(PathBuf::from(given));
     }
@@ -110,7 +115,7 @@ fn other(variable: &str, suite: &str) -> Result<PathBuf> {
     let btf = folder.join("vmlinux.btf");
     if !btf.exists() {
         debian::unpack(package, "*vmlinuz*", &folder)?;
-        shell::need(&[("xz", "xz-utils"), ("zstd", "zstd"), ("lz4", "lz4")])?;
+        shell::require_files(&[("xz", "xz-utils"), ("zstd", "zstd"), ("lz4", "lz4")])?;
         let image = inputs::find_file(&folder, "vmlinuz", "").context("the package has no vmlinuz")?;
         let bytes = std::fs::read(&image).with_context(|| image.display().to_string())?;
         let found = btf_of(&bytes).with_context(|| format!("{}: no BTF found", image.display()))?;
@@ -136,7 +141,7 @@ const PACKERS: [(&[u8], &str); 4] = [
 
 /// The largest BTF of a packed kernel.
 fn btf_of(image: &[u8]) -> Option<Vec<u8>> {
-    let btf_at = |at: usize, program| Some(largest_btf(&unpacked(&image[at..], program)?)?.to_vec());
+    let btf_at = |at: usize, program| Some(largest_btf(&decompress(&image[at..], program)?)?.to_vec());
     PACKERS.iter().find_map(|(magic, program)| {
         let mut places = (0..image.len()).filter(|at| image[*at..].starts_with(magic)).take(16);
         places.find_map(|at| btf_at(at, program))
@@ -144,7 +149,7 @@ fn btf_of(image: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// What a program makes of packed bytes; it may complain about what stands behind them.
-fn unpacked(bytes: &[u8], program: &str) -> Option<Vec<u8>> {
+fn decompress(bytes: &[u8], program: &str) -> Option<Vec<u8>> {
     let place = std::env::temp_dir().join(format!("fieldline-image-{}", std::process::id()));
     std::fs::write(&place, bytes).ok()?;
     let file = std::fs::File::open(&place).ok()?;

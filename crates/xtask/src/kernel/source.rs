@@ -1,25 +1,26 @@
 //! The declarations of a kernel tree against the debug info of a kernel built from it.
 
 use crate::tools::inputs::{self, with_dwarf};
-use crate::tools::shell::say;
+use crate::tools::shell::print_line;
 use anyhow::{Context, Result};
 use fieldline_debuginfo::dwarf::{self, Dwarf, TypeReader};
 use fieldline_layout::Layout;
 use fieldline_source::{
-    Body, Declares, Definition, ExpectedMember, Join, MemberShape, Query, Refusal, SourceText, Statement,
+    DeclaredMembers, DefinitionQuery, ExpectedMember, Join, MemberShape, SourceRefusal, SourceText,
+    Statement, StructBody, StructDefinition,
 };
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::path::{Component, Path, PathBuf};
 
 /// Most structs of a tree that may be refused, in percent.
-const REFUSED: usize = 1;
+const MAX_REFUSED: usize = 1;
 /// Fewer structs than this are no kernel.
-const FEWEST: usize = 5000;
+const MIN_STRUCTS: usize = 5000;
 
 /// What came of all structs whose declaring file is in the tree.
 #[derive(Default)]
-struct Count {
+struct DeclarationTally {
     /// Body read, names equal and in order.
     equal: usize,
     /// Named members of those.
@@ -41,8 +42,8 @@ struct Count {
 pub(crate) fn run(args: &[String]) -> Result<bool> {
     let vmlinux = args.first().map_or_else(inputs::vmlinux, |path| Ok(path.into()))?;
     let tree = args.get(1).map_or_else(|| inputs::tree(&vmlinux), |path| Ok(path.into()))?;
-    let mut count = Count::default();
-    for (file, layouts) in with_dwarf(&vmlinux, by_file)? {
+    let mut count = DeclarationTally::default();
+    for (file, layouts) in with_dwarf(&vmlinux, layouts_by_file)? {
         let Some(path) = in_tree(&tree, &file) else {
             count.elsewhere += layouts.len();
             continue;
@@ -50,20 +51,20 @@ pub(crate) fn run(args: &[String]) -> Result<bool> {
         let text = std::fs::read(&path).with_context(|| path.display().to_string())?;
         let source = SourceText::new(&text);
         for layout in &layouts {
-            count.judge(&source, &text, layout, &path);
+            count.compare_declaration(&source, &text, layout, &path);
         }
     }
-    count.tell();
+    count.print();
     Ok(count.holds())
 }
 
 /// All layouts by the file that declares them.
-fn by_file(dwarf: &Dwarf<'_>) -> Result<BTreeMap<String, Vec<Layout>>> {
+fn layouts_by_file(dwarf: &Dwarf<'_>) -> Result<BTreeMap<String, Vec<Layout>>> {
     let mut reader = TypeReader::new(dwarf);
     let mut files: BTreeMap<String, Vec<Layout>> = BTreeMap::new();
-    for definition in dwarf::index(dwarf)? {
+    for definition in dwarf::index_definitions(dwarf)? {
         let id = reader.read(definition.die)?;
-        let Some(layout) = Layout::of(reader.table(), id) else { continue };
+        let Some(layout) = Layout::from_type(reader.table(), id) else { continue };
         if let Some(file) = &layout.file {
             files.entry(file.clone()).or_default().push(layout);
         }
@@ -89,14 +90,14 @@ pub(crate) fn in_tree(tree: &Path, declared: &str) -> Option<PathBuf> {
 
 /// What a declaration was found to be: whether the text alone gives the names of members, how many of them are on the line of
 /// debug info, and whether their order written again gave the same bytes.
-struct Reading {
+struct DeclarationComparison {
     names_agree: bool,
     at_line: usize,
     is_identical: bool,
 }
 
-impl Count {
-    fn judge(&mut self, source: &SourceText<'_>, text: &[u8], layout: &Layout, path: &Path) {
+impl DeclarationTally {
+    fn compare_declaration(&mut self, source: &SourceText<'_>, text: &[u8], layout: &Layout, path: &Path) {
         let place = || format!("{}:{} {}", path.display(), layout.line, layout.name);
         match read(source, text, layout) {
             Ok(reading) if reading.names_agree => {
@@ -106,7 +107,7 @@ impl Count {
                 self.identical += usize::from(reading.is_identical);
             }
             Ok(_) => self.wrong.push(place()),
-            Err(Refusal::NotFound { .. }) => self.made += 1,
+            Err(SourceRefusal::NotFound { .. }) => self.made += 1,
             Err(refusal) => {
                 let entry = format!("{}: {refusal}", place());
                 self.refused.entry(reason(&refusal)).or_default().push(entry);
@@ -118,14 +119,14 @@ impl Count {
         self.refused.values().map(Vec::len).sum()
     }
 
-    fn tell(&self) {
+    fn print(&self) {
         let found = self.equal + self.refusals() + self.wrong.len();
         for (reason, structs) in &self.refused {
-            say(&format!("  refused, {reason}: {}", structs.len()));
-            structs.iter().for_each(|entry| say(&format!("    {entry}")));
+            print_line(&format!("  refused, {reason}: {}", structs.len()));
+            structs.iter().for_each(|entry| print_line(&format!("    {entry}")));
         }
-        self.wrong.iter().for_each(|entry| say(&format!("  wrong: {entry}")));
-        say(&format!(
+        self.wrong.iter().for_each(|entry| print_line(&format!("  wrong: {entry}")));
+        print_line(&format!(
             "  {found} structs and unions defined in the tree: {} equal ({:.2} %), {} refused, {} wrong; {} of {} written \
              again byte by byte; {} of {} named members on the line of debug info; {} more made by macros, {} declared outside",
             self.equal,
@@ -143,15 +144,19 @@ impl Count {
 
     fn holds(&self) -> bool {
         let found = self.equal + self.refusals() + self.wrong.len();
-        let refused = self.refusals() * 100 <= found * REFUSED;
-        found >= FEWEST && refused && self.wrong.is_empty() && self.identical == self.equal
+        let refused = self.refusals() * 100 <= found * MAX_REFUSED;
+        found >= MIN_STRUCTS && refused && self.wrong.is_empty() && self.identical == self.equal
     }
 }
 
-fn read(source: &SourceText<'_>, text: &[u8], layout: &Layout) -> Result<Reading, Refusal> {
-    let query = Query::named(&layout.name).with_line((layout.line > 0).then_some(layout.line));
-    let definition: Definition = source.find(&query)?;
-    let body = Body::parse(source, &definition)?;
+fn read(
+    source: &SourceText<'_>,
+    text: &[u8],
+    layout: &Layout,
+) -> Result<DeclarationComparison, SourceRefusal> {
+    let query = DefinitionQuery::for_name(&layout.name).with_line((layout.line > 0).then_some(layout.line));
+    let definition: StructDefinition = source.find(&query)?;
+    let body = StructBody::parse(source, &definition)?;
     let member = |member: &fieldline_layout::Member| ExpectedMember {
         name: member.name.clone(),
         line: (member.line > 0).then_some(member.line),
@@ -160,7 +165,7 @@ fn read(source: &SourceText<'_>, text: &[u8], layout: &Layout) -> Result<Reading
     let join = Join::new(&body, &expected)?;
     let declared: Vec<usize> = (0..expected.len()).collect();
     let same = join.reorder(&declared)?.edits.apply(text);
-    Ok(Reading {
+    Ok(DeclarationComparison {
         names_agree: names_agree(&body, &join, &expected),
         at_line: at_line(&body, &join, &expected),
         is_identical: same == text,
@@ -169,7 +174,7 @@ fn read(source: &SourceText<'_>, text: &[u8], layout: &Layout) -> Result<Reading
 
 /// Whether the statements taken for the members declare those names, all of them, in that order. What the text alone
 /// doesn't tell (macros) must be one statement a member, or a statement that names it.
-fn names_agree(body: &Body<'_, '_>, join: &Join<'_, '_, '_>, expected: &[ExpectedMember]) -> bool {
+fn names_agree(body: &StructBody<'_, '_>, join: &Join<'_, '_, '_>, expected: &[ExpectedMember]) -> bool {
     let mut next = 0;
     for (index, statement) in body.statements().iter().enumerate() {
         let members = join.members_of(index);
@@ -178,7 +183,7 @@ fn names_agree(body: &Body<'_, '_>, join: &Join<'_, '_, '_>, expected: &[Expecte
         }
         let Some(run) = expected.get(members.clone()).filter(|_| members.start == next) else { return false };
         next = members.end;
-        if let Declares::Members(declared) = &statement.declares {
+        if let DeclaredMembers::Members(declared) = &statement.declared {
             let kept = declared.iter().filter(|one| one.shape != MemberShape::UnnamedBits);
             let all: Vec<Option<&str>> = kept.clone().map(|one| one.name.as_deref()).collect();
             let sure = kept.filter(|one| !one.is_optional).map(|one| one.name.as_deref());
@@ -195,7 +200,7 @@ fn names_agree(body: &Body<'_, '_>, join: &Join<'_, '_, '_>, expected: &[Expecte
 
 /// Whether a macro gave a member another name (`#define rcu_head callback_head`): the line proves that it is the one.
 fn is_renamed(
-    body: &Body<'_, '_>,
+    body: &StructBody<'_, '_>,
     statement: &Statement,
     names: &[Option<&str>],
     run: &[ExpectedMember],
@@ -209,13 +214,13 @@ fn is_renamed(
 }
 
 /// 1-based lines of a statement.
-fn lines(body: &Body<'_, '_>, statement: &Statement) -> RangeInclusive<u32> {
+fn lines(body: &StructBody<'_, '_>, statement: &Statement) -> RangeInclusive<u32> {
     let breaks = body.text(statement).iter().filter(|byte| **byte == b'\n').count();
     statement.line..=statement.line.saturating_add(u32::try_from(breaks).unwrap_or(u32::MAX))
 }
 
 /// Named members whose statement covers the line that debug info gives them; compilers disagree about unnamed ones.
-fn at_line(body: &Body<'_, '_>, join: &Join<'_, '_, '_>, expected: &[ExpectedMember]) -> usize {
+fn at_line(body: &StructBody<'_, '_>, join: &Join<'_, '_, '_>, expected: &[ExpectedMember]) -> usize {
     let is_there = |(index, member): &(usize, &ExpectedMember)| {
         let statement = join.statement_of(*index);
         let lines = statement.map(|statement| lines(body, statement));
@@ -224,14 +229,18 @@ fn at_line(body: &Body<'_, '_>, join: &Join<'_, '_, '_>, expected: &[ExpectedMem
     expected.iter().enumerate().filter(is_there).count()
 }
 
-fn reason(refusal: &Refusal) -> &'static str {
+fn reason(refusal: &SourceRefusal) -> &'static str {
     match refusal {
-        Refusal::Ambiguous { .. } => "several definitions",
-        Refusal::AmbiguousBranches { .. } => "several branches fit",
-        Refusal::NoBranches { .. } | Refusal::Contradiction { .. } => "no choice of branches fits",
-        Refusal::NotDeclared { .. } => "a member is not declared",
-        Refusal::Differs { .. } => "a declaration differs",
-        Refusal::Unbalanced { .. } | Refusal::TooDeep { .. } | Refusal::Entangled { .. } => "can't be read",
+        SourceRefusal::Ambiguous { .. } => "several definitions",
+        SourceRefusal::AmbiguousBranches { .. } => "several branches fit",
+        SourceRefusal::NoBranches { .. } | SourceRefusal::Contradiction { .. } => {
+            "no choice of branches fits"
+        }
+        SourceRefusal::NotDeclared { .. } => "a member is not declared",
+        SourceRefusal::Differs { .. } => "a declaration differs",
+        SourceRefusal::Unbalanced { .. }
+        | SourceRefusal::TooDeep { .. }
+        | SourceRefusal::Entangled { .. } => "can't be read",
         _ => "other",
     }
 }

@@ -2,9 +2,9 @@
 //!
 //! Runs of both alternate, so that a noisy machine hurts both; medians and minima are printed, never asserted.
 
-use crate::measure::enlarged::{SIZE, enlarged};
-use crate::tools::cost::{Cost, watch};
-use crate::tools::shell::{self, say};
+use crate::measure::enlarged::{SIZE, enlarge_recording};
+use crate::tools::cost::{RunCost, run_measured};
+use crate::tools::shell::{self, print_line};
 use crate::tools::{debian, inputs};
 use anyhow::{Context, Result};
 use std::path::Path;
@@ -13,7 +13,7 @@ use std::time::Duration;
 
 const ROUNDS: usize = 5;
 
-struct Work {
+struct Benchmark {
     name: &'static str,
     /// What the issue of the work allows, for the reader.
     bound: &'static str,
@@ -29,13 +29,13 @@ pub(crate) fn run(args: &[String]) -> Result<bool> {
     let fieldline = shell::fieldline()?;
     let vmlinux = inputs::vmlinux()?;
     let root = debian::peers_root()?;
-    let inside = debian::share(&root, &vmlinux)?;
+    let inside = debian::copy_into_root(&root, &vmlinux)?;
     let mut works = layout_works(&vmlinux.display().to_string(), &inside);
     if let Some(recording) = inputs::recording()? {
         works.push(profile_work(&root, &vmlinux, &recording)?);
         works.push(large_work(&root, &vmlinux, &recording)?);
     }
-    say(&format!(
+    print_line(&format!(
         "{:<26} {:>9} {:>9} {:>8} {:>8} {:>8} {:>9} {:>9}  bound",
         "work", "ours ms", "peer ms", "ratio", "min/min", "RSS MB", "anon MB", "peer MB"
     ));
@@ -47,16 +47,16 @@ pub(crate) fn run(args: &[String]) -> Result<bool> {
     Ok(true)
 }
 
-fn words(text: &str) -> Vec<String> {
+fn split_words(text: &str) -> Vec<String> {
     text.split(' ').map(str::to_owned).collect()
 }
 
-fn layout_works(vmlinux: &str, inside: &str) -> Vec<Work> {
-    let work = |name, ours: String, theirs: String, bound| Work {
+fn layout_works(vmlinux: &str, inside: &str) -> Vec<Benchmark> {
+    let work = |name, ours: String, theirs: String, bound| Benchmark {
         name,
         bound,
-        ours: words(&format!("layout {ours} --from {vmlinux}")),
-        peer: words(&format!("pahole {theirs} {inside}")),
+        ours: split_words(&format!("layout {ours} --from {vmlinux}")),
+        peer: split_words(&format!("pahole {theirs} {inside}")),
         once: false,
     };
     let named = |name, ty: &str, format: &str, bound| {
@@ -75,33 +75,33 @@ fn layout_works(vmlinux: &str, inside: &str) -> Vec<Work> {
     ]
 }
 
-fn profile_work(root: &Path, vmlinux: &Path, recording: &Path) -> Result<Work> {
-    let inside = debian::share(root, recording)?;
+fn profile_work(root: &Path, vmlinux: &Path, recording: &Path) -> Result<Benchmark> {
+    let inside = debian::copy_into_root(root, recording)?;
     let kernel = format!("/inputs/{}", vmlinux.file_name().context("no file name")?.to_string_lossy());
     let report = format!("perf report -i {inside} --vmlinux {kernel} -s type,typeoff --stdio");
-    Ok(Work {
+    Ok(Benchmark {
         name: "profile",
         bound: "<= 2 s (peer 18.5 s)",
-        ours: words(&format!("profile --vmlinux {} --perf {}", vmlinux.display(), recording.display())),
-        peer: words(&report),
+        ours: split_words(&format!("profile --vmlinux {} --perf {}", vmlinux.display(), recording.display())),
+        peer: split_words(&report),
         once: true,
     })
 }
 
 /// A recording of 1 GB; perf only counts its samples by symbol and knows nothing of types.
-fn large_work(root: &Path, vmlinux: &Path, recording: &Path) -> Result<Work> {
-    let large = enlarged(recording, SIZE)?;
-    let inside = debian::share(root, &large)?;
-    Ok(Work {
+fn large_work(root: &Path, vmlinux: &Path, recording: &Path) -> Result<Benchmark> {
+    let large = enlarge_recording(recording, SIZE)?;
+    let inside = debian::copy_into_root(root, &large)?;
+    Ok(Benchmark {
         name: "profile, 1 GB",
         bound: ">= 3 M samples/s",
-        ours: words(&format!("profile --vmlinux {} --perf {}", vmlinux.display(), large.display())),
-        peer: words(&format!("perf report -i {inside} -s symbol --stdio")),
+        ours: split_words(&format!("profile --vmlinux {} --perf {}", vmlinux.display(), large.display())),
+        peer: split_words(&format!("perf report -i {inside} -s symbol --stdio")),
         once: true,
     })
 }
 
-fn measure(work: &Work, fieldline: &Path, root: &Path) -> Result<()> {
+fn measure(work: &Benchmark, fieldline: &Path, root: &Path) -> Result<()> {
     let (mut ours, mut peers) = (Vec::new(), Vec::new());
     for round in 0..ROUNDS {
         // No caches of ours: an empty home.
@@ -109,16 +109,16 @@ fn measure(work: &Work, fieldline: &Path, root: &Path) -> Result<()> {
         std::fs::create_dir_all(&home)?;
         let mut command = Command::new(fieldline);
         command.args(&work.ours).env("HOME", &home).env("XDG_CACHE_HOME", &home);
-        ours.push(watch(&mut command)?);
+        ours.push(run_measured(&mut command)?);
         if !work.once || round == 0 {
-            peers.push(watch(debian::peer(root, &work.peer[0]).args(&work.peer[1..]))?);
+            peers.push(run_measured(debian::peer(root, &work.peer[0]).args(&work.peer[1..]))?);
         }
     }
-    say(&row(work, &mut ours, &mut peers));
+    print_line(&row(work, &mut ours, &mut peers));
     Ok(())
 }
 
-fn row(work: &Work, ours: &mut [Cost], peers: &mut [Cost]) -> String {
+fn row(work: &Benchmark, ours: &mut [RunCost], peers: &mut [RunCost]) -> String {
     let ms = |time: Duration| time.as_secs_f64() * 1000.0;
     let mb = |kb: Option<u64>| kb.unwrap_or(0) as f64 / 1024.0;
     ours.sort_by_key(|cost| cost.time);

@@ -9,7 +9,7 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 /// Samples between two marks that a round is over.
-const ROUND: usize = 10_000;
+const SAMPLES_PER_ROUND: usize = 10_000;
 /// Bytes of the recording that the bound is about.
 pub(crate) const SIZE: u64 = 1_000_000_000;
 /// Offsets of the sections' place in the file header (`struct perf_file_header`): offset and size of the records.
@@ -18,8 +18,8 @@ const RECORDS_AT: usize = 40;
 const FINISHED_ROUND: [u8; 8] = [68, 0, 0, 0, 0, 0, 8, 0];
 
 /// A recording of at least some bytes: all records, then the samples again and again with later times, and a mark after
-/// each [`ROUND`] that all before are older than what comes after the next.
-pub(crate) fn enlarged(recording: &Path, bytes: u64) -> Result<PathBuf> {
+/// each [`SAMPLES_PER_ROUND`] that all before are older than what comes after the next.
+pub(crate) fn enlarge_recording(recording: &Path, bytes: u64) -> Result<PathBuf> {
     let name = recording.file_name().context("no file name")?.to_string_lossy();
     let place = shell::cache()?.join("data").join(format!("{bytes}.{name}"));
     if place.exists() {
@@ -73,7 +73,9 @@ impl Enlarger {
         let once: u64 = self.samples.iter().map(|(_, bytes)| bytes.len() as u64).sum();
         let times = bytes.div_ceil(once);
         let count = times as usize * self.samples.len();
-        let data = self.others.len() as u64 + times * once + (count / ROUND * FINISHED_ROUND.len()) as u64;
+        let data = self.others.len() as u64
+            + times * once
+            + (count / SAMPLES_PER_ROUND * FINISHED_ROUND.len()) as u64;
         let grown = data - (self.records.1 - self.records.0) as u64;
         self.move_features(grown)?;
         self.file[RECORDS_AT + 8..RECORDS_AT + 16].copy_from_slice(&data.to_le_bytes());
@@ -86,7 +88,7 @@ impl Enlarger {
                 bytes[self.time_at..self.time_at + 8].copy_from_slice(&(*at + time * length).to_le_bytes());
                 out.write_all(bytes)?;
                 written += 1;
-                if written % ROUND == 0 {
+                if written % SAMPLES_PER_ROUND == 0 {
                     out.write_all(&FINISHED_ROUND)?;
                 }
             }

@@ -1,6 +1,6 @@
 //! Operands in memory of a whole AArch64 program against those objdump (GNU binutils) prints.
 
-use crate::tools::shell::{need, say};
+use crate::tools::shell::{print_line, require_files};
 use anyhow::{Context, Result, bail};
 use fieldline_debuginfo::{Elf, FileBytes};
 use fieldline_machinecode::architecture::Architecture;
@@ -17,7 +17,7 @@ mod listing;
 const OBJDUMP: &str = "aarch64-linux-gnu-objdump";
 
 /// Where both differ, and why: mnemonic, and who is right.
-const KNOWN: &[(&str, &str)] = &[
+const KNOWN_DIFFERENCES: &[(&str, &str)] = &[
     ("ld1b", "SVE, of which ours says nothing"),
     ("st1b", "SVE, of which ours says nothing"),
     ("wfet", "touches no memory; ours does not know it"),
@@ -28,7 +28,7 @@ const KNOWN: &[(&str, &str)] = &[
 pub(crate) const LIBRARY: (&str, &str) = ("/usr/aarch64-linux-gnu/lib/libc.so.6", "libc6-arm64-cross");
 
 #[derive(Default)]
-struct Outcome {
+struct OperandComparison {
     instructions: u64,
     /// Of these, those that touch memory.
     same: u64,
@@ -39,7 +39,7 @@ struct Outcome {
 /// `cargo xtask decode PROGRAM`.
 pub(crate) fn run(args: &[String]) -> Result<bool> {
     let path = PathBuf::from(args.first().context("usage: cargo xtask decode PROGRAM")?);
-    need(&[(OBJDUMP, "binutils-aarch64-linux-gnu")])?;
+    require_files(&[(OBJDUMP, "binutils-aarch64-linux-gnu")])?;
     let file = FileBytes::open(&path)?;
     let elf = Elf::parse(&file)?;
     if elf.machine() != fieldline_debuginfo::Machine::Aarch64 {
@@ -54,7 +54,7 @@ pub(crate) fn run(args: &[String]) -> Result<bool> {
         .spawn()
         .with_context(|| format!("cannot run {OBJDUMP}"))?;
     let lines = BufReader::new(objdump.stdout.take().context("objdump prints nothing")?).lines();
-    let mut outcome = Outcome::default();
+    let mut outcome = OperandComparison::default();
     for line in lines {
         let Some(theirs) = listing::parse(&line?) else { continue };
         let bytes = sections.iter().find_map(|(_, begin, bytes)| {
@@ -70,10 +70,10 @@ pub(crate) fn run(args: &[String]) -> Result<bool> {
     Ok(outcome.print())
 }
 
-impl Outcome {
-    fn compare(&mut self, theirs: &listing::Line, ours: Option<&Instruction>) {
+impl OperandComparison {
+    fn compare(&mut self, theirs: &listing::ListedInstruction, ours: Option<&Instruction>) {
         self.instructions += 1;
-        let ours = ours.map_or_else(|| "not decoded".to_owned(), spell);
+        let ours = ours.map_or_else(|| "not decoded".to_owned(), format_operands);
         if ours == theirs.operand {
             self.same += u64::from(!ours.is_empty());
             return;
@@ -89,12 +89,12 @@ impl Outcome {
     fn print(&self) -> bool {
         let mut new = 0;
         for (mnemonic, (count, example)) in &self.differences {
-            let why = KNOWN.iter().find(|(known, _)| known == mnemonic).map(|(_, why)| *why);
+            let why = KNOWN_DIFFERENCES.iter().find(|(known, _)| known == mnemonic).map(|(_, why)| *why);
             new += u64::from(why.is_none());
-            say(&format!("  {count} × {mnemonic} ({}), such as {example}", why.unwrap_or("NEW")));
+            print_line(&format!("  {count} × {mnemonic} ({}), such as {example}", why.unwrap_or("NEW")));
         }
         let differ: u64 = self.differences.values().map(|(count, _)| count).sum();
-        say(&format!(
+        print_line(&format!(
             "  {} instructions, {} operands in memory agree, {differ} differ, {new} kinds of them not explained",
             self.instructions, self.same
         ));
@@ -103,21 +103,21 @@ impl Outcome {
 }
 
 /// Our operand: access, bytes, address, and by how much the base moves on.
-fn spell(ours: &Instruction) -> String {
-    let Some(memory) = ours.operand() else { return String::new() };
+fn format_operands(ours: &Instruction) -> String {
+    let Some(memory) = ours.explicit_operand() else { return String::new() };
     let access = match memory.access {
         AccessKind::Read => "read",
         AccessKind::Write => "write",
         AccessKind::ReadWrite => "update",
     };
-    let name = |register| Architecture::AArch64.name(register);
+    let name = |register| Architecture::AArch64.register_name(register);
     let address = &memory.address;
     let mut text = format!("{access} {} {}", memory.size, address.base.map_or("", name));
     if let Some(index) = address.index {
         let _ = write!(text, "+{}*{}", name(index), address.scale);
     }
     let _ = write!(text, "{:+}", address.displacement);
-    if let Some((base, distance)) = ours.moves_on {
+    if let Some((base, distance)) = ours.writeback {
         let _ = write!(text, " then {}{distance:+}", name(base));
     }
     text

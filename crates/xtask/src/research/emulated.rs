@@ -12,19 +12,19 @@ mod score;
 mod trace;
 
 use crate::research::decode::{self, LIBRARY};
-use crate::tools::shell::{cache, need, output, root, run as run_command, say};
+use crate::tools::shell::{cache, output, print_line, require_files, root, run as run_command};
 use anyhow::{Context, Result};
-use counts::{Counts, TYPED};
+use counts::{MemberCounts, TYPED};
 use fieldline_debuginfo::dwarf::{DebugSections, Dwarf};
 use fieldline_debuginfo::{Elf, FileBytes};
 use fieldline_perfdata::sample_file::SampleFile;
 use fieldline_profile::attribute::Attribution;
 use fieldline_typeflow::program::Program;
-use score::{Object, Score};
+use score::{EmulatedObject, EmulatedScore};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use trace::Trace;
+use trace::EmulatedTrace;
 
 /// What the programs are compiled of, with which compiler.
 const PROGRAMS: [(&str, &str, &[&str]); 2] = [
@@ -43,7 +43,7 @@ const CORRELATION: f64 = 0.85;
 
 /// `cargo xtask emulated`. The C library's operands are compared with objdump's first.
 pub(crate) fn run(_: &[String]) -> Result<bool> {
-    need(&[
+    require_files(&[
         ("gcc", "gcc"),
         ("qemu-aarch64", "qemu-user"),
         ("aarch64-linux-gnu-gcc", "gcc-aarch64-linux-gnu"),
@@ -60,7 +60,7 @@ pub(crate) fn run(_: &[String]) -> Result<bool> {
         let trace = folder.join(format!("{name}.trace"));
         let printed = emulate(&plugin, &program, &trace)?;
         let objects = score::objects(&printed)?;
-        let trace = Trace::read(&trace)?;
+        let trace = EmulatedTrace::read(&trace)?;
         let recording = trace.recording(&program, trace::PERIOD)?;
         for with_addresses in [true, false] {
             let score = judge(&program, &recording, &objects, with_addresses)?;
@@ -69,14 +69,14 @@ pub(crate) fn run(_: &[String]) -> Result<bool> {
         }
         let everything = trace.recording(&program, 1)?;
         let truth = with_attribution(&program, &everything, false, |attribution| {
-            Counts::new(&program, &objects, &trace, attribution)
+            MemberCounts::new(&program, &objects, &trace, attribution)
         })?;
         for depth in [16, 32] {
             let recording = trace.branch_stacks(&program, depth, EVERY)?;
             let counts = with_attribution(&program, &recording, false, |attribution| {
-                Counts::new(&program, &objects, &trace, attribution)
+                MemberCounts::new(&program, &objects, &trace, attribution)
             })?;
-            let counts = counts.against(&truth);
+            let counts = counts.compared_with(&truth);
             counts.print(name, depth);
             holds &= counts.rank_correlation(TYPED) >= CORRELATION;
         }
@@ -128,7 +128,7 @@ fn with_attribution<T>(
     let sections = DebugSections::load(&elf, None)?;
     let dwarf = Dwarf::new(&sections)?;
     let mut program = Program::new(&elf, &dwarf)?;
-    let files = [SampleFile::of_bytes(recording.to_vec())?];
+    let files = [SampleFile::from_bytes(recording.to_vec())?];
     let attribution = match with_addresses {
         true => Attribution::new(&elf, &mut program, &files)?,
         false => Attribution::by_code(&elf, &mut program, &files)?,
@@ -139,16 +139,16 @@ fn with_attribution<T>(
 fn judge<'o>(
     path: &Path,
     recording: &[u8],
-    objects: &'o [Object],
+    objects: &'o [EmulatedObject],
     with_addresses: bool,
-) -> Result<Score<'o>> {
+) -> Result<EmulatedScore<'o>> {
     with_attribution(path, recording, with_addresses, |attribution| {
-        let mut score = Score::new(objects);
-        attribution.each(0, |sample, found| {
+        let mut score = EmulatedScore::new(objects);
+        attribution.for_each_sample(0, |sample, found| {
             score.add(sample.addr.unwrap_or(0), found, &attribution.answers);
             Ok::<(), fieldline_perfdata::perf_data::Error>(())
         })?;
-        say(&format!("  {}: {} samples of its code", path.display(), score.samples));
+        print_line(&format!("  {}: {} samples of its code", path.display(), score.samples));
         Ok(score)
     })
 }

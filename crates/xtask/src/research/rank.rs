@@ -1,4 +1,4 @@
-//! Rank correlation (Spearman, 1904): how alike two rankings are, ties sharing their mean rank.
+//! Rank correlation (Spearman, 1904): of two rankings, ties sharing their mean rank.
 
 /// The correlation of the ranks of pairs, from -1 to 1; 0 if either side has one rank only.
 pub(crate) fn correlation(pairs: &[(u64, u64)]) -> f64 {

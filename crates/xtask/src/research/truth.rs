@@ -10,26 +10,26 @@ mod sharing;
 mod table;
 mod trace;
 
-use crate::tools::cost::watch;
-use crate::tools::inputs::{self, TARGETS, Truth};
-use crate::tools::shell::{self, say};
+use crate::tools::cost::run_measured;
+use crate::tools::inputs::{self, KnownTruthRecording, TARGETS};
+use crate::tools::shell::{self, print_line};
 use anyhow::{Context, Result};
 use fieldline_access::AccessProfile;
-use fieldline_layout::constraint::{Wishes, constraints};
-use fieldline_plan::cost::Model;
-use objects::Objects;
-use score::Score;
+use fieldline_layout::constraint::{PlacementRequests, constraints};
+use fieldline_plan::cost::VisitModel;
+use objects::RecordedObjects;
+use score::AttributionScore;
 use sharing::busiest;
 use std::path::Path;
 use std::process::Command;
-use table::{Bound, Table};
+use table::{FigureBound, FigureTable};
 
 /// Cacheline size in bytes that visits are judged at.
 const LINE: u64 = 64;
 const RUNS: usize = 3;
 /// Least recall by code alone, in percent, of types whose instructions often touch others too: an oracle with one answer
 /// for each instruction stays below 100.
-const BY_CODE: [(&str, f64); 5] =
+const RECALL_BY_CODE: [(&str, f64); 5] =
     [("cfs_rq", 98.0), ("sched_entity", 96.0), ("rq", 86.0), ("task_struct", 95.0), ("task_group", 40.0)];
 
 /// `cargo xtask truth [STRUCT…]`: a table for each recording with a known truth; `true` if all bounds hold.
@@ -38,33 +38,37 @@ pub(crate) fn run(args: &[String]) -> Result<bool> {
     let given: Vec<&str> = args.iter().map(String::as_str).collect();
     let structs = if given.is_empty() { &TARGETS } else { &given[..] };
     let mut holds = true;
-    for truth in inputs::truths()? {
-        let judge = Judge { fieldline: &fieldline, vmlinux: &vmlinux, truth: &truth, structs };
+    for truth in inputs::known_truth_recordings()? {
+        let judge = TruthComparison { fieldline: &fieldline, vmlinux: &vmlinux, truth: &truth, structs };
         let table = judge.table()?;
-        say(&format!("\n{}\n{}", truth.name, table.text()));
+        print_line(&format!("\n{}\n{}", truth.name, table.text()));
         holds &= table.holds();
     }
     Ok(holds)
 }
 
 /// One recording and the tool to judge on it.
-struct Judge<'j> {
+struct TruthComparison<'j> {
     fieldline: &'j Path,
     vmlinux: &'j Path,
-    truth: &'j Truth,
+    truth: &'j KnownTruthRecording,
     structs: &'j [&'j str],
 }
 
-impl Judge<'_> {
-    fn table(&self) -> Result<Table> {
-        let objects = Objects::read(&self.truth.objects)?;
-        let mut table = Table::default();
+impl TruthComparison<'_> {
+    fn table(&self) -> Result<FigureTable> {
+        let objects = RecordedObjects::read(&self.truth.objects)?;
+        let mut table = FigureTable::default();
         self.add_scores(&mut table, &objects)?;
         let profile = self.profile()?;
         for name in self.structs {
             let of = busiest(&profile, name).with_context(|| format!("no samples of struct {name}"))?;
-            let alike = heat::correlation(of, name, &self.truth.instructions)?;
-            table.add(format!("member heat, rank correlation: {name}"), alike, Bound::AtLeast(0.99));
+            let correlation = heat::correlation(of, name, &self.truth.instructions)?;
+            table.add(
+                format!("member heat, rank correlation: {name}"),
+                correlation,
+                FigureBound::AtLeast(0.99),
+            );
         }
         for name in self.structs {
             self.add_visits(&mut table, &profile, &objects, name)?;
@@ -81,24 +85,36 @@ impl Judge<'_> {
         command
     }
 
-    fn add_scores(&self, table: &mut Table, objects: &Objects) -> Result<()> {
-        let score = |options: &[&str]| -> Result<Score> {
-            Score::of(&shell::output(&mut self.command("samples", options))?, objects)
+    fn add_scores(&self, table: &mut FigureTable, objects: &RecordedObjects) -> Result<()> {
+        let score = |options: &[&str]| -> Result<AttributionScore> {
+            AttributionScore::from_rows(&shell::output(&mut self.command("samples", options))?, objects)
         };
         let (full, by_code) = (score(&[])?, score(&["--no-addresses"])?);
         for name in objects.types() {
-            table.add(format!("recall % with addresses: {name}"), full.recall(name), Bound::AtLeast(99.0));
+            table.add(
+                format!("recall % with addresses: {name}"),
+                full.recall(name),
+                FigureBound::AtLeast(99.0),
+            );
         }
         for name in objects.types() {
-            let bound = BY_CODE.iter().find(|(of, _)| *of == name);
-            let bound = bound.map_or(Bound::None, |(_, least)| Bound::AtLeast(*least));
+            let bound = RECALL_BY_CODE.iter().find(|(of, _)| *of == name);
+            let bound = bound.map_or(FigureBound::None, |(_, least)| FigureBound::AtLeast(*least));
             table.add(format!("recall % by code alone: {name}"), by_code.recall(name), bound);
         }
         for (score, mode) in [(&full, "with addresses"), (&by_code, "by code alone")] {
-            table.add(format!("precision % {mode}"), score.precision(), Bound::AtLeast(99.8));
-            table.add(format!("claims % at no listed object, {mode}"), score.unlisted(), Bound::AtMost(1.0));
+            table.add(format!("precision % {mode}"), score.precision(), FigureBound::AtLeast(99.8));
+            table.add(
+                format!("claims % at no listed object, {mode}"),
+                score.unlisted(),
+                FigureBound::AtMost(1.0),
+            );
         }
-        table.add("samples % off the stack with some type".to_owned(), full.typed(), Bound::AtLeast(97.0));
+        table.add(
+            "samples % off the stack with some type".to_owned(),
+            full.typed(),
+            FigureBound::AtLeast(97.0),
+        );
         Ok(())
     }
 
@@ -113,34 +129,38 @@ impl Judge<'_> {
     /// Expected lines per visit of the declared layout against those of the trace.
     fn add_visits(
         &self,
-        table: &mut Table,
+        table: &mut FigureTable,
         profile: &AccessProfile,
-        objects: &Objects,
+        objects: &RecordedObjects,
         name: &str,
     ) -> Result<()> {
         let layout = busiest(profile, name).and_then(|of| of.layout.as_ref()).context("no layout")?;
-        let constraints = constraints(layout, &Wishes::default())?;
-        let model = Model::new(profile, layout, &constraints, LINE);
+        let constraints = constraints(layout, &PlacementRequests::default())?;
+        let model = VisitModel::new(profile, layout, &constraints, LINE);
         let expected = model.lines_per_visit(LINE);
-        let traced = trace::lines_per_visit(&self.truth.trace, objects.of(name), LINE)?;
-        table.add(format!("lines per visit: {name}"), expected, Bound::Near { wanted: traced, share: 0.15 });
+        let traced = trace::lines_per_visit(&self.truth.trace, objects.spans(name), LINE)?;
+        table.add(
+            format!("lines per visit: {name}"),
+            expected,
+            FigureBound::Near { wanted: traced, share: 0.15 },
+        );
         Ok(())
     }
 
-    fn add_time(&self, table: &mut Table) -> Result<()> {
+    fn add_time(&self, table: &mut FigureTable) -> Result<()> {
         // No caches of ours: an empty home.
         let home = std::env::temp_dir().join("fieldline-truth-home");
         std::fs::create_dir_all(&home)?;
         let (mut seconds, mut memory) = (Vec::new(), 0.0_f64);
         for _ in 0..RUNS {
             let mut command = self.command("profile", &[]);
-            let cost = watch(command.env("HOME", &home).env("XDG_CACHE_HOME", &home))?;
+            let cost = run_measured(command.env("HOME", &home).env("XDG_CACHE_HOME", &home))?;
             seconds.push(cost.time.as_secs_f64());
             memory = memory.max(cost.resident as f64 / 1024.0);
         }
         seconds.sort_by(f64::total_cmp);
-        table.add("profile, seconds".to_owned(), seconds[RUNS / 2], Bound::AtMost(1.0));
-        table.add("profile, MB resident".to_owned(), memory, Bound::AtMost(600.0));
+        table.add("profile, seconds".to_owned(), seconds[RUNS / 2], FigureBound::AtMost(1.0));
+        table.add("profile, MB resident".to_owned(), memory, FigureBound::AtMost(600.0));
         Ok(())
     }
 }

@@ -1,11 +1,11 @@
 //! How much of a kernel's code has known types: instructions that touch memory off the stack, by folder of the source.
 
 use crate::tools::inputs;
-use crate::tools::shell::say;
+use crate::tools::shell::print_line;
 use anyhow::{Result, bail};
 use fieldline_debuginfo::dwarf::{DebugSections, Dwarf};
 use fieldline_debuginfo::{Elf, FileBytes};
-use fieldline_typeflow::operands::answers::Answers;
+use fieldline_typeflow::operands::program_operands::ProgramOperands;
 use fieldline_typeflow::operands::reason::Reason;
 use fieldline_typeflow::operands::target::{Target, TypeIndex};
 use fieldline_typeflow::program::Program;
@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 /// What came of the instructions of a folder.
 #[derive(Default)]
-struct Count {
+struct TypedTally {
     functions: u64,
     /// Off the stack.
     instructions: u64,
@@ -41,11 +41,11 @@ pub(crate) fn run(args: &[String]) -> Result<bool> {
     }
     let least = shares.iter().copied().fold(100.0, f64::min);
     let most = shares.iter().copied().fold(0.0, f64::max);
-    say(&format!("  apart by {:.2} points", (most - least).max(0.0)));
+    print_line(&format!("  apart by {:.2} points", (most - least).max(0.0)));
     Ok(most - least <= 5.0)
 }
 
-fn count(vmlinux: &Path, folder: &str) -> Result<Count> {
+fn count(vmlinux: &Path, folder: &str) -> Result<TypedTally> {
     let file = FileBytes::open(vmlinux)?;
     let elf = Elf::parse(&file)?;
     let sections = DebugSections::load(&elf, None)?;
@@ -55,14 +55,14 @@ fn count(vmlinux: &Path, folder: &str) -> Result<Count> {
     let mut entries = Vec::new();
     for unit in 0..u32::try_from(dwarf.unit_count())? {
         let name = dwarf.unit_name(unit)?;
-        if !name.trim_start_matches("./").split("/linux-").any(|part| within(part, folder)) {
+        if !name.trim_start_matches("./").split("/linux-").any(|part| is_in_folder(part, folder)) {
             continue;
         }
-        let functions = program.survey(unit).map_or(&[][..], |survey| &survey.functions);
+        let functions = program.unit_index(unit).map_or(&[][..], |survey| &survey.functions);
         entries.extend(functions.iter().map(|function| function.entry()));
     }
-    let answers = Answers::new(&program, &entries[..].into());
-    let mut count = Count { functions: answers.functions.len() as u64, ..Count::default() };
+    let answers = ProgramOperands::new(&program, &entries[..].into());
+    let mut count = TypedTally { functions: answers.functions.len() as u64, ..TypedTally::default() };
     for typed in answers.functions.iter().flat_map(|function| &function.instructions) {
         if let Some(operand) = typed.operands.iter().find(|operand| !operand.is_implicit) {
             count.add(operand.target);
@@ -72,16 +72,16 @@ fn count(vmlinux: &Path, folder: &str) -> Result<Count> {
 }
 
 /// Whether a unit's path leads into a folder, be it spelled from the tree's top or from the root.
-fn within(path: &str, folder: &str) -> bool {
+fn is_in_folder(path: &str, folder: &str) -> bool {
     let inside = |rest: &str| rest.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
     inside(path) || path.find(&format!("/{folder}/")).is_some()
 }
 
-impl Count {
+impl TypedTally {
     fn add(&mut self, target: Target<TypeIndex>) {
         let other = match target {
             Target::Unknown(Reason::Stack) => return,
-            Target::Place { .. } => None,
+            Target::Exact { .. } => None,
             Target::Within { .. } => Some(Reason::UnknownOffset),
             Target::Element { .. } => Some(Reason::UnknownIndex),
             Target::Unknown(reason) => Some(reason),
@@ -89,19 +89,19 @@ impl Count {
         self.instructions += 1;
         match other {
             None => self.placed += 1,
-            Some(reason) => *self.others.entry(reason.word().to_owned()).or_default() += 1,
+            Some(reason) => *self.others.entry(reason.id().to_owned()).or_default() += 1,
         }
     }
 
     /// Share of those with some type, in percent.
     fn share(&self) -> f64 {
         let some = [Reason::UnknownOffset, Reason::UnknownIndex];
-        let some = some.iter().filter_map(|reason| self.others.get(reason.word())).sum::<u64>();
+        let some = some.iter().filter_map(|reason| self.others.get(reason.id())).sum::<u64>();
         100.0 * (self.placed + some) as f64 / self.instructions as f64
     }
 
     fn print(&self, vmlinux: &Path, folder: &str) {
-        say(&format!(
+        print_line(&format!(
             "  {}: {} functions of {folder}, {} instructions touch memory off the stack, {:.2} % have a type, {:.2} % a \
              place in it",
             vmlinux.display(),
@@ -111,7 +111,7 @@ impl Count {
             100.0 * self.placed as f64 / self.instructions as f64
         ));
         for (word, count) in &self.others {
-            say(&format!("    {word}: {count}"));
+            print_line(&format!("    {word}: {count}"));
         }
     }
 }

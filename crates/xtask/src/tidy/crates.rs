@@ -1,11 +1,11 @@
 //! Crates: which import which, and which may name a library.
 
-use super::house::House;
+use super::checkout::Checkout;
 use anyhow::{Context, Result};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Libraries that few crates may name.
-const HOMES: [(&str, &[&str]); 11] = [
+const LIBRARY_USERS: [(&str, &[&str]); 11] = [
     ("gimli", &["debuginfo"]),
     ("object", &["debuginfo"]),
     ("memmap2", &["debuginfo"]),
@@ -20,24 +20,24 @@ const HOMES: [(&str, &[&str]); 11] = [
 ];
 
 /// The row of docs/ARCHITECTURE.md's table of crates, whose second column has what a crate imports.
-const IMPORTS: usize = 2;
+const IMPORTS_COLUMN: usize = 2;
 
 /// Crates that `all` in that column leaves out.
 const NO_LIBRARIES: [&str; 3] = ["testing", "xtask", "fuzz"];
 
 /// Where the crates' manifests and the table of docs/ARCHITECTURE.md differ.
-pub(super) fn arrows(house: &House) -> Result<Vec<String>> {
-    let text = std::fs::read_to_string(house.root.join("docs/ARCHITECTURE.md"))?;
+pub(super) fn undocumented_imports(checkout: &Checkout) -> Result<Vec<String>> {
+    let text = std::fs::read_to_string(checkout.root.join("docs/ARCHITECTURE.md"))?;
     let mut found = Vec::new();
-    for (name, of) in &house.crates {
+    for (name, of) in &checkout.crates {
         let Some(row) = text.lines().find(|line| line.starts_with(&format!("| `{name}` |"))) else {
             found.push(format!("{name}: not in the table of crates"));
             continue;
         };
-        let cell = row.split('|').nth(IMPORTS).context("a row without columns")?;
+        let cell = row.split('|').nth(IMPORTS_COLUMN).context("a row without columns")?;
         let is_library = |other: &&str| *other != name && !NO_LIBRARIES.contains(other);
         let drawn: BTreeSet<&str> = match cell.trim() {
-            "all" => house.crates.keys().map(String::as_str).filter(is_library).collect(),
+            "all" => checkout.crates.keys().map(String::as_str).filter(is_library).collect(),
             some => some.split([' ', ',']).filter(|word| !word.is_empty()).collect(),
         };
         let real: BTreeSet<&str> = of.imports.iter().map(String::as_str).collect();
@@ -49,10 +49,10 @@ pub(super) fn arrows(house: &House) -> Result<Vec<String>> {
 }
 
 /// Names of libraries in crates where they don't belong; a module beside a file may have a library's name.
-pub(super) fn libraries(house: &House) -> Result<Vec<String>> {
+pub(super) fn misplaced_libraries(checkout: &Checkout) -> Result<Vec<String>> {
     let mut found = Vec::new();
-    for (library, homes) in HOMES {
-        for (_, of) in house.crates.iter().filter(|(name, _)| !homes.contains(&name.as_str())) {
+    for (library, homes) in LIBRARY_USERS {
+        for (_, of) in checkout.crates.iter().filter(|(name, _)| !homes.contains(&name.as_str())) {
             for (module, file) in &of.files {
                 let child = [&module[..], &[library.to_owned()]].concat();
                 let mut named = file.uses.iter().map(|of| &of.path).chain(&file.paths);
@@ -66,9 +66,9 @@ pub(super) fn libraries(house: &House) -> Result<Vec<String>> {
 }
 
 /// Dependencies that docs/DEPENDENCIES.md doesn't explain.
-pub(super) fn explained(house: &House) -> Result<Vec<String>> {
-    let manifest = std::fs::read_to_string(house.root.join("Cargo.toml"))?;
-    let explained = std::fs::read_to_string(house.root.join("docs/DEPENDENCIES.md"))?;
+pub(super) fn unexplained_dependencies(checkout: &Checkout) -> Result<Vec<String>> {
+    let manifest = std::fs::read_to_string(checkout.root.join("Cargo.toml"))?;
+    let explained = std::fs::read_to_string(checkout.root.join("docs/DEPENDENCIES.md"))?;
     let section = manifest.split("[workspace.dependencies]").nth(1).context("no dependencies")?;
     let section = section.split("\n[").next().unwrap_or_default();
     let lines = section.lines().filter(|line| line.contains('=') && !line.starts_with('#'));
@@ -78,16 +78,16 @@ pub(super) fn explained(house: &House) -> Result<Vec<String>> {
 }
 
 /// Names that every crate may have.
-const EVERYWHERE: [&str; 2] = ["Error", "Result"];
+const SHARED_TYPE_NAMES: [&str; 2] = ["Error", "Result"];
 
 /// Names of public types that several crates have.
-pub(super) fn shared_names(house: &House) -> Result<Vec<String>> {
+pub(super) fn ambiguous_type_names(checkout: &Checkout) -> Result<Vec<String>> {
     let mut owners: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    for (owner, of) in &house.crates {
+    for (owner, of) in &checkout.crates {
         for name in of.files.values().flat_map(|file| &file.public_types) {
             owners.entry(name).or_default().insert(owner);
         }
     }
-    let shared = owners.into_iter().filter(|(name, of)| of.len() > 1 && !EVERYWHERE.contains(name));
+    let shared = owners.into_iter().filter(|(name, of)| of.len() > 1 && !SHARED_TYPE_NAMES.contains(name));
     Ok(shared.map(|(name, of)| format!("{name}: in {}", Vec::from_iter(of).join(", "))).collect())
 }

@@ -1,31 +1,31 @@
 //! Files: in which direction they import, how many stand in a folder, how large they are.
 
-use super::house::{Crate, House, sources};
+use super::checkout::{Checkout, CrateSources, sources};
 use anyhow::Result;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Most sources of a folder.
-const CROWD: usize = 15;
+const MAX_SOURCES_PER_FOLDER: usize = 15;
 /// Most lines of a file without its tests, and of a function.
-const LONGEST: (usize, usize) = (500, 80);
+const MAX_LINES: (usize, usize) = (500, 80);
 /// The median function has at most so many lines.
-const MEDIAN: usize = 10;
+const MAX_MEDIAN_LINES: usize = 10;
 /// Most bytes of a fixture.
-const FIXTURE: u64 = 1 << 20;
+const MAX_FIXTURE_BYTES: u64 = 1 << 20;
 
 /// A module by its path from the crate's root.
-type Module = [String];
+type ModulePath = [String];
 
-/// Circles of files of one crate that name each other's items.
-pub(super) fn circles(house: &House) -> Result<Vec<String>> {
+/// Import cycles: files of one crate that name each other's items.
+pub(super) fn import_cycles(checkout: &Checkout) -> Result<Vec<String>> {
     let mut found = Vec::new();
-    for (name, of) in &house.crates {
-        let arrows: BTreeMap<&Module, BTreeSet<&Module>> =
-            of.files.keys().map(|module| (module.as_slice(), arrows(of, module))).collect();
+    for (name, of) in &checkout.crates {
+        let arrows: BTreeMap<&ModulePath, BTreeSet<&ModulePath>> =
+            of.files.keys().map(|module| (module.as_slice(), imported_modules(of, module))).collect();
         let behind: BTreeMap<_, _> =
-            arrows.keys().map(|module| (*module, reached(&arrows, module))).collect();
-        let circle = |module: &Module| -> BTreeSet<&Module> {
+            arrows.keys().map(|module| (*module, reachable_modules(&arrows, module))).collect();
+        let circle = |module: &ModulePath| -> BTreeSet<&ModulePath> {
             behind[module].iter().filter(|other| behind[**other].contains(module)).copied().collect()
         };
         let distinct: BTreeSet<_> =
@@ -38,10 +38,13 @@ pub(super) fn circles(house: &House) -> Result<Vec<String>> {
     Ok(found)
 }
 
-/// All that is reached from a module by one arrow or more.
-fn reached<'m>(arrows: &BTreeMap<&'m Module, BTreeSet<&'m Module>>, from: &Module) -> BTreeSet<&'m Module> {
+/// All that is imported by a module, directly or not.
+fn reachable_modules<'m>(
+    arrows: &BTreeMap<&'m ModulePath, BTreeSet<&'m ModulePath>>,
+    from: &ModulePath,
+) -> BTreeSet<&'m ModulePath> {
     let mut found = BTreeSet::new();
-    let mut rest: Vec<&Module> = arrows[from].iter().copied().collect();
+    let mut rest: Vec<&ModulePath> = arrows[from].iter().copied().collect();
     while let Some(next) = rest.pop() {
         if found.insert(next) {
             rest.extend(arrows[next].iter().copied());
@@ -50,23 +53,23 @@ fn reached<'m>(arrows: &BTreeMap<&'m Module, BTreeSet<&'m Module>>, from: &Modul
     found
 }
 
-/// The files whose items a file names. Declaring a module and handing names on is a table of contents, not an arrow.
-fn arrows<'c>(of: &'c Crate, module: &Module) -> BTreeSet<&'c Module> {
+/// The files whose items a file names. Declaring a module and handing names on is no import.
+fn imported_modules<'c>(of: &'c CrateSources, module: &ModulePath) -> BTreeSet<&'c ModulePath> {
     let file = &of.files[module];
     let words: BTreeSet<&str> =
-        file.words.iter().chain(file.paths.iter().flatten()).map(String::as_str).collect();
+        file.identifiers.iter().chain(file.paths.iter().flatten()).map(String::as_str).collect();
     let used = file.uses.iter().filter(|of| !of.is_public || words.contains(of.name.as_str()));
     let named = used.map(|of| &of.path).chain(&file.paths);
     let defining = named.filter_map(|path| {
-        let path = absolute(of, module, path)?;
+        let path = resolve_path(of, module, path)?;
         // A module's own name is no item of it.
-        (!of.files.contains_key(&path)).then(|| home(of, &path, 0))
+        (!of.files.contains_key(&path)).then(|| defining_module(of, &path, 0))
     });
     defining.filter(|home| *home != module).collect()
 }
 
 /// A path from the crate's root; `None` if it leads out of the crate.
-fn absolute(of: &Crate, module: &Module, path: &[String]) -> Option<Vec<String>> {
+fn resolve_path(of: &CrateSources, module: &ModulePath, path: &[String]) -> Option<Vec<String>> {
     let first = path.first()?.as_str();
     let supers = path.iter().take_while(|part| *part == "super").count();
     if supers > 0 {
@@ -83,67 +86,67 @@ fn absolute(of: &Crate, module: &Module, path: &[String]) -> Option<Vec<String>>
             }
             let file = of.files.get(module)?;
             let known = file.uses.iter().find(|known| known.name == first && known.path[0] != first)?;
-            let known = absolute(of, module, &known.path)?;
+            let known = resolve_path(of, module, &known.path)?;
             Some([&known[..], &path[1..]].concat())
         }
     }
 }
 
 /// The module whose file defines what a path names, through all that hand it on.
-fn home<'c>(of: &'c Crate, path: &[String], depth: usize) -> &'c Module {
+fn defining_module<'c>(of: &'c CrateSources, path: &[String], depth: usize) -> &'c ModulePath {
     let length = (0..=path.len()).rev().find(|length| of.files.contains_key(&path[..*length])).unwrap_or(0);
     let Some((module, file)) = of.files.get_key_value(&path[..length]) else { return &[] };
     let handed = path.get(length).and_then(|name| file.uses.iter().find(|known| known.name == *name));
     // No chain of re-exports is that long.
-    match handed.filter(|_| depth < 16).and_then(|known| absolute(of, module, &known.path)) {
-        Some(further) => home(of, &[&further[..], &path[length + 1..]].concat(), depth + 1),
+    match handed.filter(|_| depth < 16).and_then(|known| resolve_path(of, module, &known.path)) {
+        Some(further) => defining_module(of, &[&further[..], &path[length + 1..]].concat(), depth + 1),
         None => module,
     }
 }
 
 /// Folders with too many sources, tests too.
-pub(super) fn crowds(house: &House) -> Result<Vec<String>> {
+pub(super) fn crowded_folders(checkout: &Checkout) -> Result<Vec<String>> {
     let mut counts: BTreeMap<&Path, usize> = BTreeMap::new();
-    let all = sources(&house.root.join("crates"));
+    let all = sources(&checkout.root.join("crates"));
     for path in &all {
         *counts.entry(path.parent().unwrap_or(path)).or_default() += 1;
     }
-    let crowded = counts.into_iter().filter(|(_, count)| *count > CROWD);
+    let crowded = counts.into_iter().filter(|(_, count)| *count > MAX_SOURCES_PER_FOLDER);
     Ok(crowded.map(|(folder, count)| format!("{}: {count} sources", folder.display())).collect())
 }
 
 /// Modules of the other style.
-pub(super) fn module_style(house: &House) -> Result<Vec<String>> {
-    let all = sources(&house.root.join("crates")).into_iter();
+pub(super) fn misnamed_modules(checkout: &Checkout) -> Result<Vec<String>> {
+    let all = sources(&checkout.root.join("crates")).into_iter();
     Ok(all.filter(|path| path.ends_with("mod.rs")).map(|path| path.display().to_string()).collect())
 }
 
 /// Files and functions that are too long.
-pub(super) fn sizes(house: &House) -> Result<Vec<String>> {
+pub(super) fn long_code(checkout: &Checkout) -> Result<Vec<String>> {
     let mut found = Vec::new();
     let mut lengths = Vec::new();
-    for file in house.crates.values().flat_map(|of| of.files.values()) {
+    for file in checkout.crates.values().flat_map(|of| of.files.values()) {
         let place = file.path.display();
-        if file.lines > LONGEST.0 {
+        if file.lines > MAX_LINES.0 {
             found.push(format!("{place}: {} lines without tests", file.lines));
         }
-        let long = file.functions.iter().filter(|(_, lines)| *lines > LONGEST.1);
+        let long = file.functions.iter().filter(|(_, lines)| *lines > MAX_LINES.1);
         found.extend(long.map(|(name, lines)| format!("{place}: {name} has {lines} lines")));
         lengths.extend(file.functions.iter().map(|(_, lines)| *lines));
     }
     lengths.sort_unstable();
     let median = lengths.get(lengths.len() / 2).copied().unwrap_or(0);
-    found.extend((median > MEDIAN).then(|| format!("the median function has {median} lines")));
+    found.extend((median > MAX_MEDIAN_LINES).then(|| format!("the median function has {median} lines")));
     Ok(found)
 }
 
 /// Fixtures that are large, or without a README.md that says how they were made.
-pub(super) fn fixtures(house: &House) -> Result<Vec<String>> {
-    let fixtures = house.root.join("fixtures");
+pub(super) fn unlisted_fixtures(checkout: &Checkout) -> Result<Vec<String>> {
+    let fixtures = checkout.root.join("fixtures");
     let mut found = Vec::new();
-    for path in walk(&fixtures) {
+    for path in files_below(&fixtures) {
         let size = std::fs::metadata(&path)?.len();
-        if size > FIXTURE {
+        if size > MAX_FIXTURE_BYTES {
             found.push(format!("{}: {size} bytes", path.display()));
         }
         let folder = path.parent().unwrap_or(&fixtures);
@@ -155,11 +158,11 @@ pub(super) fn fixtures(house: &House) -> Result<Vec<String>> {
     Ok(found)
 }
 
-fn walk(folder: &Path) -> Vec<std::path::PathBuf> {
+fn files_below(folder: &Path) -> Vec<std::path::PathBuf> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
         let path = entry.path();
-        if path.is_dir() { found.extend(walk(&path)) } else { found.push(path) }
+        if path.is_dir() { found.extend(files_below(&path)) } else { found.push(path) }
     }
     found
 }

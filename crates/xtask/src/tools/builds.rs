@@ -2,7 +2,7 @@
 
 use crate::tools::debian::{self, SUITE};
 use crate::tools::inputs::find_file;
-use crate::tools::shell::{self, cache, say};
+use crate::tools::shell::{self, cache, print_line};
 use anyhow::{Context, Result};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -22,12 +22,12 @@ const TOOLS: &[(&str, &str)] = &[
     ("/usr/include/openssl/ssl.h", "libssl-dev"),
 ];
 /// Options that need keys or programs which debug info of single units doesn't.
-const OFF: &[&str] = &["MODULE_SIG", "SYSTEM_TRUSTED_KEYRING", "DEBUG_INFO_BTF"];
+const DISABLED_OPTIONS: &[&str] = &["MODULE_SIG", "SYSTEM_TRUSTED_KEYRING", "DEBUG_INFO_BTF"];
 /// The configuration that the vmlinux of the tests was built with.
 const FLAVOUR: &str = "cloud-amd64";
 
 /// A build folder of the tree in which `make prepare` was run and the given objects were made.
-pub(crate) fn prepared(tree: &Path, objects: &[&str]) -> Result<PathBuf> {
+pub(crate) fn prepared_build(tree: &Path, objects: &[&str]) -> Result<PathBuf> {
     if let Some(given) = std::env::var_os("FIELDLINE_BUILD") {
         return Ok(PathBuf::from(given));
     }
@@ -46,13 +46,13 @@ pub(crate) fn prepared(tree: &Path, objects: &[&str]) -> Result<PathBuf> {
 }
 
 fn prepare(tree: &Path, folder: &Path) -> Result<()> {
-    shell::need(TOOLS)?;
+    shell::require_files(TOOLS)?;
     fs::create_dir_all(folder)?;
     fs::write(folder.join(".config"), config(tree)?)?;
     let script = tree.join("scripts/config");
     let mut switch = Command::new("bash");
     switch.arg(script).arg("--file").arg(folder.join(".config"));
-    shell::run(switch.args(OFF.iter().flat_map(|option| ["-d", option])))?;
+    shell::run(switch.args(DISABLED_OPTIONS.iter().flat_map(|option| ["-d", option])))?;
     make(tree, folder, &["olddefconfig", "prepare"])
 }
 
@@ -75,6 +75,6 @@ fn config(tree: &Path) -> Result<String> {
     }
     let path = find_file(&folder, "", &end)
         .with_context(|| format!("{wanted} has no configuration for {FLAVOUR}"))?;
-    say(&format!("configuration: {}", path.display()));
+    print_line(&format!("configuration: {}", path.display()));
     shell::output(Command::new("xz").arg("-dc").arg(path))
 }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 /// Time and peaks of memory of a run, in kB.
 #[derive(Clone, Copy)]
-pub(crate) struct Cost {
+pub(crate) struct RunCost {
     pub(crate) time: Duration,
     /// All that is resident.
     pub(crate) resident: u64,
@@ -15,7 +15,7 @@ pub(crate) struct Cost {
 }
 
 /// Runs a command with its output thrown away and looks at its memory while it runs.
-pub(crate) fn watch(command: &mut Command) -> Result<Cost> {
+pub(crate) fn run_measured(command: &mut Command) -> Result<RunCost> {
     let start = Instant::now();
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().context("cannot run")?;
     let status_file = format!("/proc/{}/status", child.id());
@@ -30,7 +30,7 @@ pub(crate) fn watch(command: &mut Command) -> Result<Cost> {
         }
         std::thread::sleep(Duration::from_micros(500));
     };
-    Ok(Cost { time, resident, anonymous })
+    Ok(RunCost { time, resident, anonymous })
 }
 
 fn field(text: &str, name: &str) -> u64 {

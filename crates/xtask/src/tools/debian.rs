@@ -13,7 +13,7 @@ pub(crate) const SUITE: &str = "trixie";
 
 /// A package as the suite's index lists it.
 #[derive(Clone, Debug)]
-pub(crate) struct Package {
+pub(crate) struct DebianPackage {
     pub(crate) name: String,
     pub(crate) version: String,
     file: String,
@@ -21,7 +21,7 @@ pub(crate) struct Package {
     sha256: String,
 }
 
-impl Package {
+impl DebianPackage {
     /// Where it is unpacked.
     pub(crate) fn folder(&self) -> Result<PathBuf> {
         Ok(cache()?.join(format!("{}-{}", self.name, self.version)))
@@ -29,19 +29,19 @@ impl Package {
 }
 
 /// The packages of a suite whose name matches, oldest version first.
-pub(crate) fn packages(suite: &str, matches: impl Fn(&str) -> bool) -> Result<Vec<Package>> {
+pub(crate) fn packages(suite: &str, matches: impl Fn(&str) -> bool) -> Result<Vec<DebianPackage>> {
     let text = fs::read_to_string(index(suite)?).context("package index")?;
-    let mut found: Vec<Package> =
+    let mut found: Vec<DebianPackage> =
         text.split("\n\n").filter_map(paragraph).filter(|package| matches(&package.name)).collect();
-    found.sort_by_key(|package| natural(&package.version));
+    found.sort_by_key(|package| version_key(&package.version));
     Ok(found)
 }
 
-fn paragraph(text: &str) -> Option<Package> {
+fn paragraph(text: &str) -> Option<DebianPackage> {
     let field = |name: &str| {
         text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": ").map(str::to_owned))
     };
-    Some(Package {
+    Some(DebianPackage {
         name: field("Package")?,
         version: field("Version")?,
         file: field("Filename")?,
@@ -51,7 +51,7 @@ fn paragraph(text: &str) -> Option<Package> {
 }
 
 /// Numbers in a version compare as numbers.
-fn natural(version: &str) -> Vec<u64> {
+fn version_key(version: &str) -> Vec<u64> {
     version.split(|letter: char| !letter.is_ascii_digit()).filter_map(|part| part.parse().ok()).collect()
 }
 
@@ -68,7 +68,7 @@ fn index(suite: &str) -> Result<PathBuf> {
     if age.is_some_and(|age| age.as_secs() < 12 * 3600) {
         return Ok(path);
     }
-    shell::need(&[("curl", "curl"), ("xz", "xz-utils")])?;
+    shell::require_files(&[("curl", "curl"), ("xz", "xz-utils")])?;
     let packed = path.with_extension("xz");
     let url = format!("{}dists/{suite}/main/binary-amd64/Packages.xz", mirror()?);
     fetch(&url, &packed)?;
@@ -87,11 +87,16 @@ fn fetch(url: &str, to: &Path) -> Result<()> {
 }
 
 /// Downloads a package and unpacks the members that match a tar pattern into a folder.
-pub(crate) fn unpack(package: &Package, members: &str, into: &Path) -> Result<()> {
-    shell::need(&[("curl", "curl"), ("dpkg-deb", "dpkg"), ("tar", "tar")])?;
+pub(crate) fn unpack(package: &DebianPackage, members: &str, into: &Path) -> Result<()> {
+    shell::require_files(&[("curl", "curl"), ("dpkg-deb", "dpkg"), ("tar", "tar")])?;
     let file = cache()?.join(package.file.rsplit('/').next().unwrap_or(&package.name));
     if fs::metadata(&file).map_or(0, |data| data.len()) != package.size {
-        shell::say(&format!("fetching {} {} ({} MB)", package.name, package.version, package.size >> 20));
+        shell::print_line(&format!(
+            "fetching {} {} ({} MB)",
+            package.name,
+            package.version,
+            package.size >> 20
+        ));
         fetch(&format!("{}{}", mirror()?, package.file), &file)?;
     }
     let sum = shell::output(Command::new("sha256sum").arg(&file))?;
@@ -111,7 +116,7 @@ pub(crate) fn unpack(package: &Package, members: &str, into: &Path) -> Result<()
 pub(crate) fn peers_root() -> Result<PathBuf> {
     let root = cache()?.join("peers");
     if !root.join("usr/bin/pahole").exists() || !root.join("usr/bin/perf").exists() {
-        shell::need(&[("debootstrap", "debootstrap")])?;
+        shell::require_files(&[("debootstrap", "debootstrap")])?;
         let packages = "--include=dwarves,linux-perf,binutils,libcapstone5";
         let mut command = Command::new("debootstrap");
         shell::run(command.args(["--variant=minbase", packages, SUITE]).arg(&root).arg(mirror()?))?;
@@ -120,7 +125,7 @@ pub(crate) fn peers_root() -> Result<PathBuf> {
 }
 
 /// Puts a file into the peers' root (as a hard link where possible) and says its path inside.
-pub(crate) fn share(root: &Path, file: &Path) -> Result<String> {
+pub(crate) fn copy_into_root(root: &Path, file: &Path) -> Result<String> {
     let name = file.file_name().context("not a file")?;
     let folder = root.join("inputs");
     fs::create_dir_all(&folder)?;

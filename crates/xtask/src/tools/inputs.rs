@@ -16,7 +16,7 @@ use std::process::Command;
 pub(crate) const TARGETS: [&str; 2] = ["cfs_rq", "sched_entity"];
 
 /// The folder with recordings, if the caller has one.
-pub(crate) fn data() -> Option<PathBuf> {
+pub(crate) fn data_folder() -> Option<PathBuf> {
     std::env::var_os("FIELDLINE_DATA").map(PathBuf::from).filter(|folder| folder.is_dir())
 }
 
@@ -25,8 +25,10 @@ pub(crate) fn vmlinux() -> Result<PathBuf> {
     if let Some(given) = std::env::var_os("FIELDLINE_VMLINUX") {
         return Ok(PathBuf::from(given));
     }
-    match data() {
-        Some(data) => unpacked(&only(&data, |name| name.starts_with("vmlinux-") && name.ends_with(".zst"))?),
+    match data_folder() {
+        Some(data) => {
+            decompress(&only_file(&data, |name| name.starts_with("vmlinux-") && name.ends_with(".zst"))?)
+        }
         None => debian_vmlinux(),
     }
 }
@@ -41,25 +43,25 @@ pub(crate) fn with_dwarf<T>(vmlinux: &Path, work: impl FnOnce(&Dwarf<'_>) -> Res
 
 /// The data folder's recording of memory accesses, unpacked.
 pub(crate) fn recording() -> Result<Option<PathBuf>> {
-    let Some(data) = data() else { return Ok(None) };
-    let packed = only(&data, |name| name.ends_with(".mem.perf.data.zst"))?;
-    unpacked(&packed).map(Some)
+    let Some(data) = data_folder() else { return Ok(None) };
+    let packed = only_file(&data, |name| name.ends_with(".mem.perf.data.zst"))?;
+    decompress(&packed).map(Some)
 }
 
 /// The folder with all recordings unpacked, if there are any.
 pub(crate) fn all_recordings() -> Result<Option<PathBuf>> {
-    let Some(data) = data() else { return Ok(None) };
+    let Some(data) = data_folder() else { return Ok(None) };
     for entry in fs::read_dir(&data)? {
         let path = entry?.path();
         if path.to_string_lossy().ends_with(".perf.data.zst") {
-            unpacked(&path)?;
+            decompress(&path)?;
         }
     }
     Ok(Some(cache()?.join("data")))
 }
 
 /// A recording of memory accesses with what really happened while it was made.
-pub(crate) struct Truth {
+pub(crate) struct KnownTruthRecording {
     /// What the files' names begin with.
     pub(crate) name: String,
     pub(crate) recording: PathBuf,
@@ -74,15 +76,15 @@ pub(crate) struct Truth {
 }
 
 /// The data folder's recordings with a known truth, unpacked, by name.
-pub(crate) fn truths() -> Result<Vec<Truth>> {
-    let data = data().context("FIELDLINE_DATA is no folder with recordings")?;
+pub(crate) fn known_truth_recordings() -> Result<Vec<KnownTruthRecording>> {
+    let data = data_folder().context("FIELDLINE_DATA is no folder with recordings")?;
     let files = fs::read_dir(&data)?.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
     let names = files.filter_map(|name| Some(name.strip_suffix(".objects.tsv.zst")?.to_owned()));
     let mut names: Vec<String> = names.collect();
     names.sort();
     let truth = |name: String| {
-        let file = |rest: &str| unpacked(&only(&data, |other| other == format!("{name}.{rest}.zst"))?);
-        Ok(Truth {
+        let file = |rest: &str| decompress(&only_file(&data, |other| other == format!("{name}.{rest}.zst"))?);
+        Ok(KnownTruthRecording {
             recording: file("mem.perf.data")?,
             objects: file("objects.tsv")?,
             instructions: file("truth.tsv")?,
@@ -94,7 +96,7 @@ pub(crate) fn truths() -> Result<Vec<Truth>> {
     names.into_iter().map(truth).collect()
 }
 
-fn only(folder: &Path, matches: impl Fn(&str) -> bool) -> Result<PathBuf> {
+fn only_file(folder: &Path, matches: impl Fn(&str) -> bool) -> Result<PathBuf> {
     let mut found: Vec<PathBuf> = fs::read_dir(folder)
         .with_context(|| format!("{}", folder.display()))?
         .filter_map(|entry| Some(entry.ok()?.path()))
@@ -105,8 +107,8 @@ fn only(folder: &Path, matches: impl Fn(&str) -> bool) -> Result<PathBuf> {
 }
 
 /// A .zst file unpacked into the cache, unless it is there already.
-fn unpacked(packed: &Path) -> Result<PathBuf> {
-    shell::need(&[("zstd", "zstd")])?;
+fn decompress(packed: &Path) -> Result<PathBuf> {
+    shell::require_files(&[("zstd", "zstd")])?;
     let name = packed.file_stem().context("no file name")?;
     let place = cache()?.join("data").join(name);
     if !place.exists() {
@@ -151,7 +153,7 @@ pub(crate) fn tree(vmlinux: &Path) -> Result<PathBuf> {
     }
     let wanted = kernel_version(vmlinux);
     let packages = debian::packages(SUITE, |name| name.strip_prefix("linux-source-").is_some_and(is_series))?;
-    let is_same = |package: &&debian::Package| {
+    let is_same = |package: &&debian::DebianPackage| {
         wanted.as_deref().is_some_and(|wanted| package.version.starts_with(wanted))
     };
     let package = packages.iter().rfind(is_same).or(packages.last());

@@ -6,14 +6,14 @@ use std::process::{Command, Stdio};
 
 /// Says what is done.
 #[expect(clippy::print_stdout, reason = "a command-line tool")]
-pub(crate) fn say(text: &str) {
+pub(crate) fn print_line(text: &str) {
     println!("{text}");
 }
 
 /// Runs a command; an error if it can't be run or fails.
 pub(crate) fn run(command: &mut Command) -> Result<()> {
-    let shown = show(command);
-    say(&format!("$ {shown}"));
+    let shown = format_command(command);
+    print_line(&format!("$ {shown}"));
     let status = command.status().with_context(|| format!("cannot run {shown}"))?;
     if !status.success() {
         bail!("{shown}: {status}");
@@ -23,7 +23,7 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
 
 /// Runs a command and gives what it printed on standard output.
 pub(crate) fn output(command: &mut Command) -> Result<String> {
-    let shown = show(command);
+    let shown = format_command(command);
     let output = command.stderr(Stdio::inherit()).output().with_context(|| format!("cannot run {shown}"))?;
     if !output.status.success() {
         bail!("{shown}: {}", output.status);
@@ -31,7 +31,7 @@ pub(crate) fn output(command: &mut Command) -> Result<String> {
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-fn show(command: &Command) -> String {
+fn format_command(command: &Command) -> String {
     let mut words = vec![command.get_program().to_string_lossy().into_owned()];
     words.extend(command.get_args().map(|word| word.to_string_lossy().into_owned()));
     words.join(" ")
@@ -44,7 +44,7 @@ pub(crate) fn has(program: &str) -> bool {
 }
 
 /// Installs Debian packages of which a program or file is not there yet, see [`has`].
-pub(crate) fn need(files: &[(&str, &str)]) -> Result<()> {
+pub(crate) fn require_files(files: &[(&str, &str)]) -> Result<()> {
     let missing = files.iter().filter(|(file, _)| !has(file)).map(|(_, package)| *package);
     let missing: Vec<&str> = missing.collect();
     if missing.is_empty() {

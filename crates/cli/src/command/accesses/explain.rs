@@ -1,10 +1,10 @@
-//! `fieldline explain`: what an instruction touches, and how that is known.
+//! `fieldline explain`: the member an instruction touches, and the data flow that shows it.
 
 use crate::args::ExplainArgs;
 use crate::input::recordings;
-use crate::input::trace::hex;
-use crate::output::{self, Outcome};
-use crate::report::color::Paint;
+use crate::input::trace::parse_hex;
+use crate::output::{self, CommandOutcome};
+use crate::report::color::Palette;
 use crate::report::explain_text;
 use anyhow::{Context, Result, bail};
 use fieldline_debuginfo::dwarf::{DebugSections, Dwarf, TypeReader, open_alt_link};
@@ -14,7 +14,7 @@ use fieldline_typeflow::operands::explain::{explain, list};
 use fieldline_typeflow::operands::target::{Target, TypeEntry};
 use fieldline_typeflow::program::Program;
 
-pub(crate) fn run(args: &ExplainArgs) -> Result<Outcome> {
+pub(crate) fn run(args: &ExplainArgs) -> Result<CommandOutcome> {
     let bytes = recordings::open_linked(FileBytes::open(&args.vmlinux)?)?;
     let elf = Elf::parse(&bytes)?;
     let sup_bytes = open_alt_link(&elf)?;
@@ -23,64 +23,70 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<Outcome> {
     let dwarf = Dwarf::new(&sections)?;
     let mut program = Program::new(&elf, &dwarf)?;
     let places = args.places.iter().map(|place| resolve(&program, place));
-    let places: Vec<Vec<Place>> = places.collect::<Result<_>>()?;
+    let places: Vec<Vec<CodeLocation>> = places.collect::<Result<_>>()?;
     program.load_all();
     let mut out = String::new();
-    let mut dark = Vec::new();
+    let mut without_debug_info = Vec::new();
     for place in places.iter().flatten() {
         if !draw(&mut out, &program, &dwarf, place)? {
-            dark.push(place.address);
+            without_debug_info.push(place.address);
         }
     }
     let why = |address: &u64| format!("{address:#x}: no function with debug info is there");
-    match dark.first() {
+    match without_debug_info.first() {
         Some(first) if out.is_empty() => bail!(why(first)),
-        _ => dark.iter().for_each(|address| output::note(&why(address))),
+        _ => without_debug_info.iter().for_each(|address| output::print_note(&why(address))),
     }
     output::print(&out)
 }
 
 /// An instruction, or a function with all its accesses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Place {
+struct CodeLocation {
     address: u64,
     is_function: bool,
 }
 
-/// Static functions of several units may have one name: all of them are meant.
-fn resolve(program: &Program<'_>, text: &str) -> Result<Vec<Place>> {
+/// Resolves a name or address. Static functions of several units may have one name: all are meant.
+fn resolve(program: &Program<'_>, text: &str) -> Result<Vec<CodeLocation>> {
     let (name, offset) = text.split_once('+').map_or((text, None), |(name, offset)| (name, Some(offset)));
-    let offset = offset.map(|offset| hex(offset).with_context(|| format!("{text}: no offset behind +")));
+    let offset =
+        offset.map(|offset| parse_hex(offset).with_context(|| format!("{text}: no offset behind +")));
     let offset = offset.transpose()?;
     let functions = program.symbols.iter().filter(|symbol| symbol.is_function && symbol.name == name);
-    let mut found: Vec<Place> = Vec::new();
+    let mut found: Vec<CodeLocation> = Vec::new();
     for symbol in functions {
         if offset.is_some_and(|offset| offset >= symbol.size) {
             bail!("{text}: the function has only {:#x} bytes", symbol.size);
         }
         let address = symbol.address + offset.unwrap_or(0);
-        found.push(Place { address, is_function: offset.is_none() });
+        found.push(CodeLocation { address, is_function: offset.is_none() });
     }
     if found.is_empty() {
-        let Some(address) = hex(text).filter(|_| offset.is_none()) else {
+        let Some(address) = parse_hex(text).filter(|_| offset.is_none()) else {
             bail!("{text}: neither a function of the program nor an address in hexadecimal");
         };
-        found.push(Place { address, is_function: false });
+        found.push(CodeLocation { address, is_function: false });
     }
     found.dedup();
     Ok(found)
 }
 
-/// Whether there was something to draw: assembly has no debug info.
-fn draw<'a>(out: &mut String, program: &'a Program<'a>, dwarf: &Dwarf<'_>, place: &Place) -> Result<bool> {
-    let paint = Paint::new(output::use_color());
+/// Whether the location has debug info: assembly has none.
+fn draw<'a>(
+    out: &mut String,
+    program: &'a Program<'a>,
+    dwarf: &Dwarf<'_>,
+    place: &CodeLocation,
+) -> Result<bool> {
+    let paint = Palette::new(output::use_color());
     let mut reader = TypeReader::new(dwarf);
     // The path of the member that an operand is.
     let mut member = |target: &Target<TypeEntry>| {
-        let Target::Place { ty, offset } = target else { return None };
+        let Target::Exact { ty, offset } = target else { return None };
         ty.name.kind?;
         let id = reader.read(ty.die?).ok()?;
-        Layout::of(reader.table(), id)?.path_at(*offset)
+        Layout::from_type(reader.table(), id)?.path_at(*offset)
     };
     let address = place.address;
     if place.is_function {
@@ -102,6 +108,9 @@ mod tests {
 
     #[test]
     fn numbers_are_hexadecimal_with_and_without_a_prefix() {
-        assert_eq!((hex("0x1f"), hex("1f"), hex("g"), hex("")), (Some(31), Some(31), None, None));
+        assert_eq!(
+            (parse_hex("0x1f"), parse_hex("1f"), parse_hex("g"), parse_hex("")),
+            (Some(31), Some(31), None, None)
+        );
     }
 }

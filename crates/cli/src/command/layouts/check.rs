@@ -1,70 +1,70 @@
-//! `fieldline check`: a gate for layouts.
+//! `fieldline check`: checks layouts by rules.
 
-use crate::args::{CheckArgs, Form, Sink};
-use crate::gate::verdict::{Verdict, judge_all};
-use crate::gate::{config, day, targets};
+use crate::args::{CheckArgs, FindingsFormat, FindingsOutput};
+use crate::gate::verdict::{CheckReport, check_targets};
+use crate::gate::{config, date, targets};
 use crate::input::document;
-use crate::output::{self, Outcome};
-use crate::report::color::Paint;
+use crate::output::{self, CommandOutcome};
+use crate::report::color::Palette;
 use crate::report::findings::{github, junit, sarif, summary, text};
 use anyhow::{Context, Result, bail};
 use fieldline_check::FindingLevel;
 use std::io::ErrorKind;
 use std::path::Path;
 
-pub(crate) fn run(args: &CheckArgs) -> Result<Outcome> {
-    let today = args.today.clone().unwrap_or_else(day::today);
-    if !day::is_date(&today) {
+pub(crate) fn run(args: &CheckArgs) -> Result<CommandOutcome> {
+    let today = args.today.clone().unwrap_or_else(date::today);
+    if !date::is_date(&today) {
         bail!("--today {today}: no date such as 2026-01-31");
     }
     let mut config = config::read(&args.config, &today)?;
-    targets::against(&mut config, &args.against)?;
+    targets::set_baselines(&mut config, &args.against)?;
     let profile = config.profile.as_deref().map(document::read_profile).transpose()?;
     let loaded = targets::read(&config)?;
-    let verdict = judge_all(&config, &loaded, profile.as_ref())?;
+    let verdict = check_targets(&config, &loaded, profile.as_ref())?;
     write(&verdict, &args.format)?;
-    Ok(if verdict.count(FindingLevel::Error) > 0 { Outcome::No } else { Outcome::Done })
+    Ok(if verdict.count(FindingLevel::Error) > 0 { CommandOutcome::Negative } else { CommandOutcome::Done })
 }
 
-/// Writes each form to its place; the text goes to standard output unless another form does.
-fn write(verdict: &Verdict, sinks: &[Sink]) -> Result<()> {
+/// Writes each format to its file; the text goes to standard output unless another format does.
+fn write(verdict: &CheckReport, sinks: &[FindingsOutput]) -> Result<()> {
     let mut files: Vec<(&Path, Vec<u8>)> = Vec::new();
     for sink in sinks {
         if let Some(path) = &sink.path {
-            let mut bytes = kept(sink.form, path)?;
-            bytes.extend(form(verdict, sink.form, false)?.into_bytes());
+            let mut bytes = existing_summary(sink.format, path)?;
+            bytes.extend(render(verdict, sink.format, false)?.into_bytes());
             files.push((path, bytes));
         }
     }
     output::write_files(&files)?;
-    let mut shown: Vec<Form> =
-        sinks.iter().filter(|sink| sink.path.is_none()).map(|sink| sink.form).collect();
+    let mut shown: Vec<FindingsFormat> =
+        sinks.iter().filter(|sink| sink.path.is_none()).map(|sink| sink.format).collect();
     if shown.is_empty() {
-        shown.push(Form::Text);
+        shown.push(FindingsFormat::Text);
     }
-    for of in shown {
-        output::print(&form(verdict, of, true)?)?;
+    for shown_format in shown {
+        output::print(&render(verdict, shown_format, true)?)?;
     }
     Ok(())
 }
 
-/// What stays in front: a job's page holds what its other commands told.
-fn kept(form: Form, path: &Path) -> Result<Vec<u8>> {
+/// Content that is kept in front: a job's page also has the summaries of its other commands.
+fn existing_summary(form: FindingsFormat, path: &Path) -> Result<Vec<u8>> {
     match std::fs::read(path) {
-        _ if form != Form::Summary => Ok(Vec::new()),
+        _ if form != FindingsFormat::Summary => Ok(Vec::new()),
         Ok(bytes) => Ok(bytes),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
         Err(error) => Err(error).with_context(|| path.display().to_string()),
     }
 }
 
-fn form(verdict: &Verdict, form: Form, is_shown: bool) -> Result<String> {
+fn render(verdict: &CheckReport, form: FindingsFormat, is_shown: bool) -> Result<String> {
     Ok(match form {
-        Form::Text => text::draw(verdict, Paint::new(is_shown && output::use_color())),
-        Form::Json => serde_json::to_string_pretty(verdict)? + "\n",
-        Form::Sarif => serde_json::to_string_pretty(&sarif::document(verdict))? + "\n",
-        Form::Junit => junit::draw(verdict),
-        Form::Github => github::draw(verdict),
-        Form::Summary => summary::draw(verdict),
+        FindingsFormat::Text => text::draw(verdict, Palette::new(is_shown && output::use_color())),
+        FindingsFormat::Json => serde_json::to_string_pretty(verdict)? + "\n",
+        FindingsFormat::Sarif => serde_json::to_string_pretty(&sarif::document(verdict))? + "\n",
+        FindingsFormat::Junit => junit::draw(verdict),
+        FindingsFormat::Github => github::draw(verdict),
+        FindingsFormat::Summary => summary::draw(verdict),
     })
 }

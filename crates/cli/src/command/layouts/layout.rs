@@ -1,12 +1,12 @@
 //! `fieldline layout`: struct layouts as tables, as pahole's text, or as JSON.
 
 use crate::args::{LayoutArgs, Style};
-use crate::input::select::{is_glob, matches};
-use crate::output::{self, Outcome};
-use crate::report::color::Paint;
+use crate::input::select::{is_glob, matches_glob};
+use crate::output::{self, CommandOutcome};
+use crate::report::color::Palette;
 use crate::report::layout::{pahole, table};
 use anyhow::{Context, Result};
-use fieldline_debuginfo::types::{self, Entry, Types};
+use fieldline_debuginfo::types::{self, TypeDefinition, Types};
 use fieldline_layout::{Layout, TypeId, TypeTable};
 use rayon::prelude::*;
 use std::collections::HashMap;
@@ -16,10 +16,10 @@ use std::path::Path;
 /// The running kernel's BTF (Documentation/ABI/testing/sysfs-kernel-btf).
 const RUNNING_KERNEL: &str = "/sys/kernel/btf/vmlinux";
 
-/// How many definitions one thread prints in one go.
+/// Definitions that a thread prints at a time.
 const CHUNK: usize = 64;
 
-pub(crate) fn run(args: &LayoutArgs) -> Result<Outcome> {
+pub(crate) fn run(args: &LayoutArgs) -> Result<CommandOutcome> {
     let path = args.from.as_deref().unwrap_or(Path::new(RUNNING_KERNEL));
     let opened =
         types::with_types(path, args.debug_format, args.btf_base.as_deref(), |types| print(types, args));
@@ -31,16 +31,16 @@ pub(crate) fn run(args: &LayoutArgs) -> Result<Outcome> {
     }
 }
 
-fn print(types: &Types<'_, '_>, args: &LayoutArgs) -> Result<Outcome> {
+fn print(types: &Types<'_, '_>, args: &LayoutArgs) -> Result<CommandOutcome> {
     let entries = select(types, args)?;
-    let twins = twins(types, &entries)?;
-    let work: Vec<(&Entry, &String)> = entries.iter().zip(&twins).collect();
-    let mut out = output::buffered();
+    let labels = label_duplicates(types, &entries)?;
+    let work: Vec<(&TypeDefinition, &String)> = entries.iter().zip(&labels).collect();
+    let mut out = output::buffered_stdout();
     if args.style == Style::Json {
         out.write_all(b"{\"format\":\"fieldline-layout\",\"version\":1,\"layouts\":[")?;
     }
     let mut first = true;
-    // Texts of a batch wait in memory until their turn; batches bound how much waits.
+    // Texts of a batch wait in memory until they are written; batches bound how much.
     for batch in work.chunks(CHUNK * 64) {
         let texts: Result<Vec<String>> =
             batch.par_chunks(CHUNK).map(|chunk| render(types, chunk, args)).collect();
@@ -55,26 +55,26 @@ fn print(types: &Types<'_, '_>, args: &LayoutArgs) -> Result<Outcome> {
         out.write_all(b"]}\n")?;
     }
     out.flush()?;
-    Ok(Outcome::Done)
+    Ok(CommandOutcome::Done)
 }
 
-/// The definitions asked for: each name must be there, a glob may match none.
-fn select(types: &Types<'_, '_>, args: &LayoutArgs) -> Result<Vec<Entry>> {
+/// The requested definitions: each name must exist, a glob may match none.
+fn select(types: &Types<'_, '_>, args: &LayoutArgs) -> Result<Vec<TypeDefinition>> {
     let patterns = &args.types;
     if patterns.is_empty() {
-        // pahole leaves out what only a function or a namespace knows, unless it is asked for by name.
+        // pahole leaves out types of functions and namespaces, unless they are requested by name.
         let is_shown =
-            |entry: &Entry| !(entry.is_typedef || (entry.is_nested && args.style == Style::Pahole));
+            |entry: &TypeDefinition| !(entry.is_typedef || (entry.is_nested && args.style == Style::Pahole));
         return Ok(types.all()?.into_iter().filter(is_shown).collect());
     }
     let mut selected = Vec::new();
     let mut all = None;
     for pattern in patterns {
         if !is_glob(pattern) {
-            let name = types::bare(pattern);
+            let name = types::strip_keyword(pattern);
             let found = types.find(name)?;
             if found.is_empty() {
-                return Err(types::not_found(types, name)?);
+                return Err(types::not_found_error(types, name)?);
             }
             selected.extend(found);
             continue;
@@ -82,19 +82,19 @@ fn select(types: &Types<'_, '_>, args: &LayoutArgs) -> Result<Vec<Entry>> {
         if all.is_none() {
             all = Some(types.all()?);
         }
-        let matching = all.iter().flatten().filter(|entry| matches(pattern, &entry.name)).cloned();
+        let matching = all.iter().flatten().filter(|entry| matches_glob(pattern, &entry.name)).cloned();
         let before = selected.len();
         selected.extend(matching);
         if selected.len() == before {
-            output::note(&format!("nothing matches '{pattern}'"));
+            output::print_note(&format!("nothing matches '{pattern}'"));
         }
     }
     Ok(selected)
 }
 
 /// For entries whose name has several definitions: which of them each is.
-fn twins(types: &Types<'_, '_>, entries: &[Entry]) -> Result<Vec<String>> {
-    let (mut counts, mut seen) = (HashMap::new(), HashMap::new());
+fn label_duplicates(types: &Types<'_, '_>, entries: &[TypeDefinition]) -> Result<Vec<String>> {
+    let (mut counts, mut numbers) = (HashMap::new(), HashMap::new());
     for entry in entries {
         *counts.entry(&entry.name).or_insert(0) += 1;
     }
@@ -105,7 +105,7 @@ fn twins(types: &Types<'_, '_>, entries: &[Entry]) -> Result<Vec<String>> {
             texts.push(String::new());
             continue;
         }
-        let number = seen.entry(&entry.name).and_modify(|number| *number += 1).or_insert(1);
+        let number = numbers.entry(&entry.name).and_modify(|number| *number += 1).or_insert(1);
         let unit = types.unit_name(entry)?.map(|unit| format!(", first in unit {unit}")).unwrap_or_default();
         let units = if entry.units > 1 { format!(", {} units", entry.units) } else { String::new() };
         texts.push(format!("definition {number} of {count}{unit}{units}"));
@@ -113,7 +113,7 @@ fn twins(types: &Types<'_, '_>, entries: &[Entry]) -> Result<Vec<String>> {
     Ok(texts)
 }
 
-fn render(types: &Types<'_, '_>, chunk: &[(&Entry, &String)], args: &LayoutArgs) -> Result<String> {
+fn render(types: &Types<'_, '_>, chunk: &[(&TypeDefinition, &String)], args: &LayoutArgs) -> Result<String> {
     let mut reader = types.reader(chunk.iter().map(|(entry, _)| *entry))?;
     let mut out = String::new();
     for (entry, twin) in chunk {
@@ -135,18 +135,18 @@ fn render_one(
     (twin, from_btf): (&str, bool),
     args: &LayoutArgs,
 ) -> Result<()> {
-    let layout = || Layout::of(table, id).context("no struct, union or class");
+    let layout = || Layout::from_type(table, id).context("no struct, union or class");
     match args.style {
         Style::Table => {
-            let paint = Paint::new(output::use_color());
-            let options = table::Options { lines: &args.cacheline, expand: args.expand, paint };
+            let paint = Palette::new(output::use_color());
+            let options = table::TableOptions { lines: &args.cacheline, expand: args.expand, paint };
             table::draw(out, &layout()?, twin, &options);
         }
         Style::Json => out.push_str(&serde_json::to_string(&layout()?)?),
         Style::Pahole => {
             let line = args.cacheline.first().copied().unwrap_or(64);
             let cacheline_size = u32::try_from(line).context("cacheline size")?;
-            let options = pahole::Options { cacheline_size, from_btf };
+            let options = pahole::PaholeOptions { cacheline_size, from_btf };
             pahole::Printer::new(table, options).print(out, id)?;
             // An empty line follows types asked for by name, not those of a whole file.
             if !args.types.is_empty() {

@@ -1,61 +1,61 @@
 //! `fieldline propose`: recordings to report, profile, plan and patches. All stages of the project, in order.
 
-use super::{text, verdict, write};
+use super::{command_outcome, summary_text, write};
 use crate::args::ProposeArgs;
 use crate::input::{document, recordings};
-use crate::output::{self, Outcome};
-use crate::planning::{Foresight, Question};
+use crate::output::{self, CommandOutcome};
+use crate::planning::{PlanInputs, TreeFacts};
 use crate::report::plan::{plan_text, proposal};
 use crate::report::profile::coverage;
 use crate::series;
 use anyhow::{Result, bail};
 use fieldline_tree::{builds, edits, pins};
 
-/// What is proposed is judged unless asked otherwise: with so many resamples a share of 80 % is known to within 9 %.
+/// Bootstrap replicates by default: with so many, the standard error of a share of 80 % is 9 %.
 const RESAMPLES: usize = 20;
 
-pub(crate) fn run(args: &ProposeArgs) -> Result<Outcome> {
+pub(crate) fn run(args: &ProposeArgs) -> Result<CommandOutcome> {
     let (program, tree) = (args.recordings.first_program(), args.tree.as_path());
     if !tree.is_dir() {
         bail!("{}: no folder with a source tree", tree.display());
     }
-    // What is missing is told before anything takes time.
-    let pins = args.pins.as_deref().map(pins::read).transpose()?;
-    builds::check(&args.choice.also)?;
-    let opened = recordings::Opened::new(&args.recordings)?;
+    // Missing inputs are reported before anything takes time.
+    let pins = args.pins.as_deref().map(pins::read_pins).transpose()?;
+    builds::check_files(&args.choice.also)?;
+    let opened = recordings::OpenedRecordings::new(&args.recordings)?;
 
-    output::progress("attributing samples");
-    let (profile, foresight) = rayon::join(
-        || opened.attributed(|attributed| attributed.profile()),
-        || Foresight::new(&args.types, program, Some(tree)),
+    output::print_progress("attributing samples");
+    let (profile, tree_facts) = rayon::join(
+        || opened.attribute(|attributed| attributed.profile()),
+        || TreeFacts::new(&args.types, program, Some(tree)),
     );
     let profile = profile?;
 
-    output::progress("planning");
+    output::print_progress("planning");
     let (types, pins) = (args.types.as_slice(), pins.as_ref());
-    let question = Question { types, program, tree: Some(tree), pins, profile: Some(&profile) };
-    let limited = question.limited(foresight.as_ref())?;
+    let question = PlanInputs { types, program, tree: Some(tree), pins, profile: Some(&profile) };
+    let limited = question.limit_structs(tree_facts.as_ref())?;
     let options = question.options(&args.lines, &args.choice, RESAMPLES)?;
     let mut plan = fieldline_plan::plan(&profile, &limited.requests(), &options);
-    limited.tell(&mut plan, &question)?;
+    limited.annotate(&mut plan, &question)?;
 
-    output::progress("editing the source");
-    let mut patched = edits::patch(&plan, tree, &args.series.telling.options())?;
+    output::print_progress("editing the source");
+    let mut patched = edits::build_patches(&plan, tree, &args.series.idiom_args.options())?;
     if args.series.series {
-        patched.patches = series::files(&plan, Some(&profile), &patched.steps, &args.series);
+        patched.patches = series::build_files(&plan, Some(&profile), &patched.steps, &args.series);
     }
 
-    output::progress("writing");
+    output::print_progress("writing");
     let files = [
         ("report.md", proposal::markdown(&profile, &plan, &patched).into_bytes()),
-        ("profile.json", document::text(&profile)?),
-        ("plan.json", document::text(&plan)?),
+        ("profile.json", document::to_json(&profile)?),
+        ("plan.json", document::to_json(&plan)?),
     ];
     write(&patched, &args.output, &files)?;
-    output::draw(|out, paint| {
+    output::print_drawn(|out, paint| {
         coverage::draw(out, &profile, paint);
         plan_text::draw(out, &plan, paint);
-        out.push_str(&text(&patched, &args.output));
+        out.push_str(&summary_text(&patched, &args.output));
     })?;
-    Ok(if patched.refusals.is_empty() { verdict(&plan) } else { Outcome::No })
+    Ok(if patched.refusals.is_empty() { command_outcome(&plan) } else { CommandOutcome::Negative })
 }

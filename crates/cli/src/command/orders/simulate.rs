@@ -1,32 +1,31 @@
-//! `fieldline simulate`: what a plan would have cost on recorded accesses, or on visits drawn from samples, by a model
-//! of caches.
+//! `fieldline simulate`: replays recorded accesses, or visits drawn from samples, through modelled caches.
 
 use super::read_plan;
-use crate::args::{SimulateArgs, SimulateFrom};
+use crate::args::{SimulateArgs, SimulateInput};
 use crate::input::document;
 use crate::input::trace::{self, Trace};
-use crate::output::{self, Outcome};
-use crate::report::plan::simulate_text::{self, Metric, Row, Table};
+use crate::output::{self, CommandOutcome};
+use crate::report::plan::simulate_text::{self, SimulatedMetric, SimulatedRow, SimulationTable};
 use anyhow::{Context, Result, bail};
 use fieldline_debuginfo::types;
 use fieldline_layout::Layout;
-use fieldline_layout::constraint::{Wishes, constraints};
-use fieldline_plan::cost::Model;
+use fieldline_layout::constraint::{PlacementRequests, constraints};
+use fieldline_plan::cost::VisitModel;
 use fieldline_plan::simulate::{
     GAP, Population, Rearrangement, ReplayCounts, SimulatedMachine, SimulatedStruct, Simulation, TraceObject,
-    change, sampled, simulate,
+    bootstrap_change, sample_trace, simulate,
 };
 use fieldline_plan::{Plan, StructPlan};
 use rayon::prelude::*;
 use std::path::Path;
 
-/// Into how many stretches of time a trace is cut to tell how sure a change is.
-const BLOCKS: u64 = 64;
+/// Time blocks of a trace, for the bootstrap.
+const TIME_BLOCKS: u64 = 64;
 
-pub(crate) fn run(args: &SimulateArgs) -> Result<Outcome> {
+pub(crate) fn run(args: &SimulateArgs) -> Result<CommandOutcome> {
     let plan = read_plan(&args.plan)?;
-    let input = Input::read(args, &plan)?;
-    let (cpus, accesses) = input.trace.extent();
+    let input = ReplayInput::read(args, &plan)?;
+    let (cpus, accesses) = input.trace.count_cpus_and_accesses();
     let declared: Vec<Rearrangement> = plan.structs.iter().map(Rearrangement::declared).collect();
     let chosen: Vec<Rearrangement> = plan.structs.iter().map(Rearrangement::chosen).collect();
     let machine = |line| SimulatedMachine {
@@ -34,7 +33,7 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<Outcome> {
         line,
         sizes: [args.l1, args.l2, args.llc].map(|kilobytes| kilobytes << 10),
         gap: input.gap,
-        block: accesses.div_ceil(BLOCKS).max(1),
+        block: accesses.div_ceil(TIME_BLOCKS).max(1),
     };
     let run = |line, structs: &[Rearrangement]| {
         simulate(&machine(line), &input.objects, structs, || input.trace.accesses())
@@ -43,23 +42,23 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<Outcome> {
         let (before, after) = rayon::join(|| run(*line, &declared), || run(*line, &chosen));
         table(&machine(*line), &plan.structs, &before, &after)
     });
-    let tables: Vec<Table> = tables.collect();
-    document::keep(args.output.as_ref(), &simulate_text::document(&tables, input.note.as_deref()))?;
-    output::draw(|out, paint| {
+    let tables: Vec<SimulationTable> = tables.collect();
+    document::write_if_named(args.output.as_ref(), &simulate_text::document(&tables, input.note.as_deref()))?;
+    output::print_drawn(|out, paint| {
         out.extend(input.note.iter().map(|note| format!("{note}\n\n")));
         simulate_text::draw(out, &tables, paint);
     })
 }
 
-struct Input {
+struct ReplayInput {
     trace: Trace,
     objects: Vec<TraceObject>,
     gap: u64,
-    /// What the accesses are, if they were not recorded.
+    /// The source of the accesses, if they were not recorded.
     note: Option<String>,
 }
 
-impl Input {
+impl ReplayInput {
     fn read(args: &SimulateArgs, plan: &Plan) -> Result<Self> {
         let from = &args.from;
         match (&from.trace, &from.objects, &from.profile, &from.vmlinux) {
@@ -70,7 +69,7 @@ impl Input {
     }
 
     fn recorded(gap: u64, plan: &Plan, path: &Path, place: &Path) -> Result<Self> {
-        let names: Vec<&str> = plan.structs.iter().map(|of| of.name.as_str()).collect();
+        let names: Vec<&str> = plan.structs.iter().map(|struct_plan| struct_plan.name.as_str()).collect();
         let objects = trace::read_objects(place, &names)?;
         if objects.is_empty() {
             bail!("{}: no objects of struct {}", place.display(), names.join(", "));
@@ -80,22 +79,25 @@ impl Input {
     }
 
     /// Visits drawn from a profile.
-    fn sampled(from: &SimulateFrom, plan: &Plan, profile: &Path, vmlinux: &Path) -> Result<Self> {
-        let held = document::read_profile(profile)?;
+    fn sampled(from: &SimulateInput, plan: &Plan, profile: &Path, vmlinux: &Path) -> Result<Self> {
+        let access_profile = document::read_profile(profile)?;
         let layouts = types::with_types(vmlinux, None, None, |types| {
-            let layouts = plan.structs.iter().map(|of| types.layout_like(&of.name, of.fingerprint));
+            let layouts = plan
+                .structs
+                .iter()
+                .map(|struct_plan| types.layout_with_fingerprint(&struct_plan.name, struct_plan.fingerprint));
             layouts.collect::<Result<Vec<Layout>>>()
         })?;
         let subject = |layout| -> Result<_> {
-            let units = constraints(layout, &Wishes::default());
+            let units = constraints(layout, &PlacementRequests::default());
             let units = units.with_context(|| format!("struct {}", layout.name))?;
-            Ok((Model::new(&held, layout, &units, plan.build_line), layout))
+            Ok((VisitModel::new(&access_profile, layout, &units, plan.build_line), layout))
         };
         let subjects = layouts.iter().map(subject).collect::<Result<Vec<_>>>()?;
         let subjects: Vec<SimulatedStruct<'_>> =
             subjects.iter().map(|(model, layout)| (model, *layout)).collect();
         let population = Population { objects: from.population as usize, visits: from.visits as usize };
-        let drawn = sampled(&held, &subjects, population);
+        let drawn = sample_trace(&access_profile, &subjects, population);
         if drawn.accesses.is_empty() {
             bail!("{}: no samples of the planned structs", profile.display());
         }
@@ -112,13 +114,13 @@ impl Input {
     }
 }
 
-/// Objects of another size are of another kernel than the plan.
+/// Refuses objects of another size: they are of another kernel than the plan.
 fn check_sizes(place: &Path, structs: &[StructPlan], objects: &[TraceObject]) -> Result<()> {
     for object in objects {
-        let Some(of) = structs.get(object.of) else { continue };
-        let (name, TraceObject { base, size, .. }) = (&of.name, object);
-        if *size != of.declared.size {
-            let (place, planned) = (place.display(), of.declared.size);
+        let Some(struct_plan) = structs.get(object.struct_index) else { continue };
+        let (name, TraceObject { base, size, .. }) = (&struct_plan.name, object);
+        if *size != struct_plan.declared.size {
+            let (place, planned) = (place.display(), struct_plan.declared.size);
             bail!("{place}: the {name} at {base:#x} has {size} bytes, but the plan's has {planned}");
         }
     }
@@ -130,39 +132,51 @@ fn table(
     structs: &[StructPlan],
     before: &Simulation,
     after: &Simulation,
-) -> Table {
-    let of_struct = |(index, of): (usize, &StructPlan)| {
-        row(&of.name, Some((of.declared.size, of.chosen.size)), before, after, &[index])
+) -> SimulationTable {
+    let of_struct = |(index, struct_plan): (usize, &StructPlan)| {
+        row(
+            &struct_plan.name,
+            Some((struct_plan.declared.size, struct_plan.chosen.size)),
+            before,
+            after,
+            &[index],
+        )
     };
-    let mut rows: Vec<Row> = structs.iter().enumerate().map(of_struct).collect();
+    let mut rows: Vec<SimulatedRow> = structs.iter().enumerate().map(of_struct).collect();
     if structs.len() > 1 {
         let all: Vec<usize> = (0..structs.len()).collect();
         rows.push(row("all of them", None, before, after, &all));
     }
     rows.push(row("everything else", None, before, after, &[structs.len()]));
     let SimulatedMachine { cpus, line, sizes: cache_bytes, gap, .. } = *machine;
-    Table { line, cpus, cache_bytes, gap, rows }
+    SimulationTable { line, cpus, cache_bytes, gap, rows }
 }
 
-fn row(name: &str, sizes: Option<(u64, u64)>, before: &Simulation, after: &Simulation, of: &[usize]) -> Row {
+fn row(
+    name: &str,
+    sizes: Option<(u64, u64)>,
+    before: &Simulation,
+    after: &Simulation,
+    indexes: &[usize],
+) -> SimulatedRow {
     let sum = |block: &Vec<ReplayCounts>| {
         let mut sum = ReplayCounts::default();
-        of.iter().filter_map(|index| block.get(*index)).for_each(|counts| sum.add(counts));
+        indexes.iter().filter_map(|index| block.get(*index)).for_each(|counts| sum.add(counts));
         sum
     };
-    let sides = [before, after].map(|run| run.blocks.iter().map(sum).collect::<Vec<ReplayCounts>>());
-    let totals = [before, after].map(|run| sum(&run.totals()));
+    let block_counts = [before, after].map(|over| over.blocks.iter().map(sum).collect::<Vec<ReplayCounts>>());
+    let totals = [before, after].map(|over| sum(&over.totals()));
     let metric = |name: &'static str, count: fn(&ReplayCounts) -> (f64, f64)| {
         let blocks: Vec<[(f64, f64); 2]> =
-            sides[0].iter().zip(&sides[1]).map(|(one, other)| [count(one), count(other)]).collect();
-        // The same resamples for the same metric, whatever else is asked for.
+            block_counts[0].iter().zip(&block_counts[1]).map(|(old, new)| [count(old), count(new)]).collect();
+        // The same replicates for the same metric, whatever else is printed.
         let seed =
             name.bytes().fold(1, |seed: u64, byte| seed.wrapping_mul(31).wrapping_add(u64::from(byte)));
-        let value = |side: usize| {
-            let (count, over) = count(&totals[side]);
+        let value = |index: usize| {
+            let (count, over) = count(&totals[index]);
             if over > 1.0 { count / over } else { count }
         };
-        Metric { name, before: value(0), after: value(1), interval: change(&blocks, seed) }
+        SimulatedMetric { name, before: value(0), after: value(1), interval: bootstrap_change(&blocks, seed) }
     };
     // Misses are counted over nothing: each block weighs what it holds.
     let metrics = vec![
@@ -172,5 +186,11 @@ fn row(name: &str, sizes: Option<(u64, u64)>, before: &Simulation, after: &Simul
         metric("LLC misses", |counts| (counts.memory, 1.0)),
         metric("HITM", |counts| (counts.modified, 1.0)),
     ];
-    Row { name: name.to_owned(), sizes, accesses: totals[0].accesses, visits: totals[0].visits, metrics }
+    SimulatedRow {
+        name: name.to_owned(),
+        sizes,
+        accesses: totals[0].accesses,
+        visits: totals[0].visits,
+        metrics,
+    }
 }

@@ -1,40 +1,43 @@
-//! Annotations of GitHub Actions: workflow commands on standard output (docs.github.com, "Workflow commands").
+//! Annotations of GitHub Actions: workflow commands on standard output (docs.github.com, "Workflow
+//! commands").
 
 use super::{file, subject};
-use crate::gate::verdict::{Found, Verdict};
+use crate::gate::verdict::{CheckReport, ReportedFinding};
 use fieldline_check::FindingLevel;
 use std::fmt::Write;
 
-/// A line a finding that counts, a notice a remark.
-pub(crate) fn draw(verdict: &Verdict) -> String {
+/// A line a finding that counts, a notice a note.
+pub(crate) fn draw(verdict: &CheckReport) -> String {
     let mut out = String::new();
     for found in verdict.findings.iter().filter(|found| found.suppressed.is_none()) {
         let command = if found.level == FindingLevel::Error { "error" } else { "warning" };
         let text = format!("{}: {}: {}", found.target, subject(found), found.finding.message);
-        let _ = writeln!(out, "::{command} {}::{}", properties(found), data(&text));
+        let _ = writeln!(out, "::{command} {}::{}", properties(found), escape_message(&text));
     }
-    out.extend(verdict.notes.iter().map(|note| format!("::notice title=fieldline::{}\n", data(note))));
+    out.extend(
+        verdict.notes.iter().map(|note| format!("::notice title=fieldline::{}\n", escape_message(note))),
+    );
     out
 }
 
-fn properties(found: &Found) -> String {
+fn properties(found: &ReportedFinding) -> String {
     let mut parts = Vec::new();
     if let Some(file) = file(found) {
-        parts.push(format!("file={}", property(file)));
+        parts.push(format!("file={}", escape_property(file)));
         parts.extend(found.finding.line.map(|line| format!("line={line}")));
     }
     parts.push(format!("title={}", found.finding.rule.id()));
     parts.join(",")
 }
 
-/// What a message must escape.
-fn data(text: &str) -> String {
+/// Escapes a message.
+fn escape_message(text: &str) -> String {
     text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }
 
-/// What a property must escape besides.
-fn property(text: &str) -> String {
-    data(text).replace(':', "%3A").replace(',', "%2C")
+/// Escapes a property, which may have neither colon nor comma.
+fn escape_property(text: &str) -> String {
+    escape_message(text).replace(':', "%3A").replace(',', "%2C")
 }
 
 #[cfg(test)]
@@ -43,7 +46,7 @@ mod tests {
 
     #[test]
     fn what_ends_a_command_is_escaped() {
-        assert_eq!(data("50%\nmore"), "50%25%0Amore");
-        assert_eq!(property("a:b,c"), "a%3Ab%2Cc");
+        assert_eq!(escape_message("50%\nmore"), "50%25%0Amore");
+        assert_eq!(escape_property("a:b,c"), "a%3Ab%2Cc");
     }
 }

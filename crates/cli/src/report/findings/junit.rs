@@ -1,31 +1,31 @@
 //! JUnit XML: a suite a target, a case a type. A finding at `error` is a failure, others are output.
 
-use crate::gate::verdict::{Found, Verdict};
+use crate::gate::verdict::{CheckReport, ReportedFinding};
 use fieldline_check::FindingLevel;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-pub(crate) fn draw(verdict: &Verdict) -> String {
+pub(crate) fn draw(verdict: &CheckReport) -> String {
     let mut out =
         String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"fieldline\">\n");
     for target in &verdict.targets {
         let names: BTreeSet<&str> = target.types.iter().map(String::as_str).collect();
-        let found: Vec<&Found> =
+        let found: Vec<&ReportedFinding> =
             verdict.findings.iter().filter(|found| found.target == target.name).collect();
-        cases(&mut out, &target.name, &names, &found);
+        draw_suite(&mut out, &target.name, &names, &found);
     }
-    let targets: BTreeSet<&str> = verdict.targets.iter().map(|of| of.name.as_str()).collect();
-    let across: Vec<&Found> =
+    let targets: BTreeSet<&str> = verdict.targets.iter().map(|target| target.name.as_str()).collect();
+    let between_targets: Vec<&ReportedFinding> =
         verdict.findings.iter().filter(|found| !targets.contains(found.target.as_str())).collect();
-    if !across.is_empty() {
-        let names = across.iter().map(|found| found.ty.as_str()).collect();
-        cases(&mut out, "several targets", &names, &across);
+    if !between_targets.is_empty() {
+        let names = between_targets.iter().map(|found| found.ty.as_str()).collect();
+        draw_suite(&mut out, "several targets", &names, &between_targets);
     }
     out.push_str("</testsuites>\n");
     out
 }
 
-fn cases(out: &mut String, target: &str, names: &BTreeSet<&str>, found: &[&Found]) {
+fn draw_suite(out: &mut String, target: &str, names: &BTreeSet<&str>, found: &[&ReportedFinding]) {
     let fails = |name: &str| found.iter().any(|found| found.ty == name && found.is_at(FindingLevel::Error));
     let failures = names.iter().filter(|name| fails(name)).count();
     let (suite, tests) = (escape(target), names.len());
@@ -33,15 +33,16 @@ fn cases(out: &mut String, target: &str, names: &BTreeSet<&str>, found: &[&Found
     let _ = writeln!(out, "  <testsuite name=\"{suite}\" {counts}>");
     for name in names {
         let _ = writeln!(out, "    <testcase classname=\"{suite}\" name=\"{}\">", escape(name));
-        let of = || found.iter().filter(|found| found.ty == *name);
-        let line = |found: &&Found| format!("{}: {}", found.finding.rule.id(), found.finding.message);
-        let is_error = |found: &&&Found| found.is_at(FindingLevel::Error);
-        let errors: Vec<String> = of().filter(is_error).map(line).collect();
+        let of_type = || found.iter().filter(|found| found.ty == *name);
+        let line =
+            |found: &&ReportedFinding| format!("{}: {}", found.finding.rule.id(), found.finding.message);
+        let is_error = |found: &&&ReportedFinding| found.is_at(FindingLevel::Error);
+        let errors: Vec<String> = of_type().filter(is_error).map(line).collect();
         if let Some(first) = errors.first() {
             let (message, all) = (escape(first), escape(&errors.join("\n")));
             let _ = writeln!(out, "      <failure message=\"{message}\">{all}</failure>");
         }
-        let others: Vec<String> = of().filter(|found| !is_error(found)).map(line).collect();
+        let others: Vec<String> = of_type().filter(|found| !is_error(found)).map(line).collect();
         if !others.is_empty() {
             let _ = writeln!(out, "      <system-out>{}</system-out>", escape(&others.join("\n")));
         }

@@ -1,12 +1,12 @@
 //! SARIF 2.1.0 (OASIS, Static Analysis Results Interchange Format).
 
 use super::{file, subject};
-use crate::gate::verdict::{Found, Verdict};
+use crate::gate::verdict::{CheckReport, ReportedFinding};
 use fieldline_check::{FindingLevel, Rule};
 use serde_json::{Value, json};
 
 /// The document: one run, its rules, a result a finding. Findings that don't count carry their suppression.
-pub(crate) fn document(verdict: &Verdict) -> Value {
+pub(crate) fn document(verdict: &CheckReport) -> Value {
     let results: Vec<Value> = verdict.findings.iter().map(result).collect();
     let notes: Vec<Value> =
         verdict.notes.iter().map(|note| json!({"level": "note", "message": {"text": note}})).collect();
@@ -17,7 +17,7 @@ pub(crate) fn document(verdict: &Verdict) -> Value {
             "tool": {"driver": {
                 "name": "fieldline",
                 "version": env!("CARGO_PKG_VERSION"),
-                "rules": Rule::ALL.map(rule),
+                "rules": Rule::ALL.map(rule_descriptor),
             }},
             "invocations": [{"executionSuccessful": true, "toolExecutionNotifications": notes}],
             "results": results,
@@ -25,28 +25,28 @@ pub(crate) fn document(verdict: &Verdict) -> Value {
     })
 }
 
-fn level(of: FindingLevel) -> &'static str {
-    match of {
+fn level_name(level: FindingLevel) -> &'static str {
+    match level {
         FindingLevel::Error => "error",
         FindingLevel::Warn => "warning",
         FindingLevel::Off => "none",
     }
 }
 
-fn rule(of: Rule) -> Value {
+fn rule_descriptor(rule: Rule) -> Value {
     json!({
-        "id": of.id(),
-        "shortDescription": {"text": of.summary()},
-        "defaultConfiguration": {"level": level(of.default_level())},
+        "id": rule.id(),
+        "shortDescription": {"text": rule.summary()},
+        "defaultConfiguration": {"level": level_name(rule.default_level())},
     })
 }
 
-fn result(found: &Found) -> Value {
+fn result(found: &ReportedFinding) -> Value {
     let finding = &found.finding;
     let mut result = json!({
         "ruleId": finding.rule.id(),
         "ruleIndex": Rule::ALL.iter().position(|rule| *rule == finding.rule),
-        "level": level(found.level),
+        "level": level_name(found.level),
         "message": {"text": format!("{}: {}: {}", found.target, subject(found), finding.message)},
         "locations": [location(found)],
         // The same finding next week, whatever line it stands on then.
@@ -60,7 +60,7 @@ fn result(found: &Found) -> Value {
     result
 }
 
-fn location(found: &Found) -> Value {
+fn location(found: &ReportedFinding) -> Value {
     let kind = if found.finding.member.is_some() { "member" } else { "type" };
     let mut location = json!({"logicalLocations": [{"fullyQualifiedName": subject(found), "kind": kind}]});
     if let Some(file) = file(found) {

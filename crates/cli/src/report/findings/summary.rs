@@ -1,36 +1,36 @@
 //! Markdown for a job's page, such as GitHub shows of $GITHUB_STEP_SUMMARY.
 
-use super::{place, subject};
-use crate::gate::verdict::{Found, Verdict};
+use super::{location, subject};
+use crate::gate::verdict::{CheckReport, ReportedFinding};
 use fieldline_check::FindingLevel;
 use std::fmt::Write;
 
-/// Findings shown: a page of a job holds a mebibyte.
-const SHOWN: usize = 500;
+/// Most findings shown: a page of a job takes a mebibyte.
+const MAX_FINDINGS: usize = 500;
 
-/// Targets, findings, what is suppressed and what was not looked at.
-pub(crate) fn draw(verdict: &Verdict) -> String {
+/// Targets, findings, suppressed findings and notes on rules that were not checked.
+pub(crate) fn draw(verdict: &CheckReport) -> String {
     let mut out = String::from("### Struct layouts\n\n");
-    targets(&mut out, verdict);
-    let (suppressed, open): (Vec<&Found>, Vec<&Found>) =
+    draw_targets(&mut out, verdict);
+    let (suppressed, open): (Vec<&ReportedFinding>, Vec<&ReportedFinding>) =
         verdict.findings.iter().partition(|found| found.suppressed.is_some());
     match open.is_empty() {
         true => out.push_str("\nNo findings.\n"),
-        false => findings(&mut out, &open),
+        false => draw_findings(&mut out, &open),
     }
     if !suppressed.is_empty() {
         let _ = write!(out, "\n<details><summary>{} suppressed</summary>\n", suppressed.len());
-        findings(&mut out, &suppressed);
+        draw_findings(&mut out, &suppressed);
         out.push_str("\n</details>\n");
     }
     if !verdict.notes.is_empty() {
         out.push('\n');
     }
-    out.extend(verdict.notes.iter().map(|note| format!("* {}\n", cell(note))));
+    out.extend(verdict.notes.iter().map(|note| format!("* {}\n", escape_cell(note))));
     out
 }
 
-fn targets(out: &mut String, verdict: &Verdict) {
+fn draw_targets(out: &mut String, verdict: &CheckReport) {
     out.push_str("| target | compared with | types | errors | warnings |\n| --- | --- | --: | --: | --: |\n");
     for target in &verdict.targets {
         let count = |level| {
@@ -38,34 +38,34 @@ fn targets(out: &mut String, verdict: &Verdict) {
             here.filter(|found| found.is_at(level)).count()
         };
         let label = if target.label.is_empty() { String::new() } else { format!(" ({})", target.label) };
-        let (name, types) = (cell(&format!("{}{label}", target.name)), target.types.len());
-        let against = cell(target.against.as_deref().unwrap_or("nothing"));
+        let (name, types) = (escape_cell(&format!("{}{label}", target.name)), target.types.len());
+        let against = escape_cell(target.against.as_deref().unwrap_or("nothing"));
         let (errors, warnings) = (count(FindingLevel::Error), count(FindingLevel::Warn));
         let _ = writeln!(out, "| {name} | {against} | {types} | {errors} | {warnings} |");
     }
 }
 
-fn findings(out: &mut String, of: &[&Found]) {
+fn draw_findings(out: &mut String, shown: &[&ReportedFinding]) {
     out.push_str(
-        "\n| | target | what | finding | rule | declared at |\n| --- | --- | --- | --- | --- | --- |\n",
+        "\n| | target | subject | finding | rule | declared at |\n| --- | --- | --- | --- | --- | --- |\n",
     );
-    for found in of.iter().take(SHOWN) {
-        let place = place(found).unwrap_or_default();
+    for found in shown.iter().take(MAX_FINDINGS) {
+        let place = location(found).unwrap_or_default();
         let message = match &found.suppressed {
             Some(reason) => format!("{} ({reason})", found.finding.message),
             None => found.finding.message.clone(),
         };
         let cells = [&found.target, &subject(found), &message, &found.finding.rule.id().to_owned(), &place];
-        let cells: Vec<String> = cells.into_iter().map(|text| cell(text)).collect();
+        let cells: Vec<String> = cells.into_iter().map(|text| escape_cell(text)).collect();
         let _ = writeln!(out, "| {} | {} |", found.level.word(), cells.join(" | "));
     }
-    if let Some(more) = of.len().checked_sub(SHOWN + 1) {
+    if let Some(more) = shown.len().checked_sub(MAX_FINDINGS + 1) {
         let _ = writeln!(out, "\n{} more findings are left out.", more + 1);
     }
 }
 
-/// Text that stays in its cell and means no markup: names have underscores, types asterisks.
-fn cell(text: &str) -> String {
+/// Text escaped for a table's cell: names have underscores, types asterisks.
+fn escape_cell(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {
         match character {
@@ -85,6 +85,6 @@ mod tests {
 
     #[test]
     fn names_are_no_markup() {
-        assert_eq!(cell("a_b|c<d>\n*e"), "a\\_b\\|c&lt;d> \\*e");
+        assert_eq!(escape_cell("a_b|c<d>\n*e"), "a\\_b\\|c&lt;d> \\*e");
     }
 }

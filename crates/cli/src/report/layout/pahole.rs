@@ -3,11 +3,11 @@
 //! The rules are those of pahole 1.30, found by reading it and by comparing its output for every struct of a
 //! kernel; docs/PARITY.md says how, and where pahole is wrong. They are spread over:
 //!
-//! * `printer`: what is kept while a type is printed.
+//! * `printer`: the state while a type is printed.
 //! * `names`: a type's name alone.
 //! * `declaration`: a type with the name of what it declares, padded into columns.
-//! * `facts`: where members lie and what lies between them.
-//! * `infer`: members at their places, packing and alignments that debug info does not state.
+//! * `facts`: offsets of members and the gaps between them.
+//! * `infer`: offsets of members, packing and alignments that debug info does not state.
 //! * `member`: one member's line.
 //! * `body`: structs, unions and enums.
 //! * `trailer`: the sums after the members.
@@ -24,4 +24,4 @@ mod tests;
 mod text;
 mod trailer;
 
-pub(crate) use printer::{Options, Printer};
+pub(crate) use printer::{PaholeOptions, Printer};

@@ -1,12 +1,12 @@
-//! Places for a new member, for eyes.
+//! Ranked locations for a new member, as text.
 
-use crate::report::color::Paint;
-use fieldline_plan::place::{PlaceReport, RankedPlace};
+use crate::report::color::Palette;
+use fieldline_plan::placement::{PlacementReport, RankedPlacement};
 use fieldline_plan::result::Basis;
 use std::fmt::Write;
 
-/// Appends the table of the best places, and why each is one.
-pub(crate) fn draw(out: &mut String, place: &PlaceReport, paint: Paint) {
+/// Appends the table of the best locations with their reasons.
+pub(crate) fn draw(out: &mut String, place: &PlacementReport, paint: Palette) {
     let title = paint.bold(&format!("struct {}", place.name));
     let size = match place.member.bit_size % 8 {
         0 => format!("{} bytes", place.member.bit_size / 8),
@@ -15,42 +15,42 @@ pub(crate) fn draw(out: &mut String, place: &PlaceReport, paint: Paint) {
     };
     let basis = match place.basis {
         Basis::Profile => format!("{} samples", place.samples),
-        Basis::Layout => "by holes and structure alone: no profile tells what is hot".to_owned(),
+        Basis::Layout => "by holes and structure alone: no profile, so hot members are not known".to_owned(),
     };
     let (declaration, align) = (&place.member.declaration, place.member.align);
     let _ = writeln!(out, "{title}: where '{declaration}' ({size}, align {align}) costs least ({basis})");
     if place.cold && place.basis == Basis::Layout {
-        out.push_str("  --cold changes nothing without samples: every line may be hot\n");
+        out.push_str("  --cold changes nothing without a profile: every line may be hot\n");
     }
     out.extend(place.refusal.iter().map(|refusal| format!("  refused: {refusal}\n")));
-    out.extend(place.barred.iter().map(|barred| format!("  barred: {barred}\n")));
-    if place.spots.is_empty() {
+    out.extend(place.barred.iter().map(|barred| format!("  excluded: {barred}\n")));
+    if place.placements.is_empty() {
         return;
     }
-    let what = "legal places; bytes (and kmalloc class) by line size, before and after";
-    let _ = writeln!(out, "  best {} of {} {what}", place.spots.len(), place.legal);
-    table(out, place);
-    for (number, spot) in (1..).zip(&place.spots) {
+    let what = "legal locations; bytes (and kmalloc class) by line size, before and after";
+    let _ = writeln!(out, "  best {} of {} {what}", place.placements.len(), place.legal);
+    draw_table(out, place);
+    for (number, spot) in (1..).zip(&place.placements) {
         let _ = writeln!(out, "  {number}: {}", spot.reason);
         out.extend(spot.notes.iter().map(|note| format!("     {note}\n")));
     }
     if !place.holders.is_empty() {
-        let _ = writeln!(out, "  growth also grows what holds it: {}", place.holders.join(", "));
+        let _ = writeln!(out, "  if it grows, so do the structs that embed it: {}", place.holders.join(", "));
     }
     out.push('\n');
 }
 
-/// Rows of equal columns.
-fn table(out: &mut String, place: &PlaceReport) {
-    let mut rows = vec![head(place)];
-    rows.extend((1..).zip(&place.spots).map(|(number, spot)| cells(place, number, spot)));
+/// Appends rows with aligned columns.
+fn draw_table(out: &mut String, place: &PlacementReport) {
+    let mut rows = vec![column_titles(place)];
+    rows.extend((1..).zip(&place.placements).map(|(number, spot)| row_cells(place, number, spot)));
     let columns = rows.first().map_or(0, Vec::len);
     let width = |column: usize| rows.iter().filter_map(|row| Some(row.get(column)?.len())).max().unwrap_or(0);
     let widths: Vec<usize> = (0..columns).map(width).collect();
     for row in &rows {
         let mut line = String::from(" ");
         for (column, (cell, width)) in row.iter().zip(&widths).enumerate() {
-            // Names to the left, numbers to the right.
+            // Names are left-aligned, numbers right-aligned.
             let _ =
                 if column == 1 { write!(line, " {cell:<width$}") } else { write!(line, " {cell:>width$}") };
         }
@@ -58,16 +58,16 @@ fn table(out: &mut String, place: &PlaceReport) {
     }
 }
 
-fn head(place: &PlaceReport) -> Vec<String> {
+fn column_titles(place: &PlacementReport) -> Vec<String> {
     let mut head: Vec<String> = ["", "after", "offset", "hole"].map(str::to_owned).into();
-    let sizes = place.spots.first().map_or(&[][..], |spot| &spot.sizes);
+    let sizes = place.placements.first().map_or(&[][..], |spot| &spot.sizes);
     head.extend(sizes.iter().map(|size| format!("{} B lines", size.build_line)));
     head.extend(["moved", "pushed"].map(str::to_owned));
     head.extend((place.basis == Basis::Profile).then(|| "line's heat".to_owned()));
     head
 }
 
-fn cells(place: &PlaceReport, number: usize, spot: &RankedPlace) -> Vec<String> {
+fn row_cells(place: &PlacementReport, number: usize, spot: &RankedPlacement) -> Vec<String> {
     let after = spot.after.as_deref().unwrap_or("(the start)");
     let line = if spot.line > 0 { format!("{after}, line {}", spot.line) } else { after.to_owned() };
     let offset = match spot.bit_offset.filter(|bits| bits % 8 > 0) {

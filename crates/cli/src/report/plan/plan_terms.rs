@@ -1,21 +1,21 @@
-//! What a plan's cost is made of, for eyes.
+//! The terms of a plan's cost, as text.
 
 use fieldline_plan::result::{Term, TermKind};
 use std::fmt::Write;
 
-/// Columns of text.
-const WIDTH: usize = 110;
+/// Width of the text in columns.
+const MAX_COLUMNS: usize = 110;
 
-/// Appends the terms of the declared order's cost and of the chosen one's, the declared cost being 100.
+/// Appends the terms of the cost of the declared and of the chosen order; the declared cost is 100.
 pub(crate) fn draw(out: &mut String, terms: &[Term]) {
     let all: u64 = terms.iter().map(|term| term.cost_before).sum();
     let after: u64 = terms.iter().map(|term| term.cost_after).sum();
     let share = |cost: u64| 100.0 * cost as f64 / all.max(1) as f64;
-    let mut line = format!("  cost 100 -> {:.1}, made of:", share(after));
+    let mut line = format!("  cost 100 -> {:.1}, by term:", share(after));
     for (number, term) in (1..).zip(terms) {
         let end = if number == terms.len() { "" } else { ";" };
-        let what = format!(" {}{end}", one(term, share(term.cost_before), share(term.cost_after)));
-        if line.len() + what.len() > WIDTH {
+        let what = format!(" {}{end}", describe(term, share(term.cost_before), share(term.cost_after)));
+        if line.len() + what.len() > MAX_COLUMNS {
             let _ = writeln!(out, "{line}");
             line = "   ".to_owned();
         }
@@ -24,8 +24,8 @@ pub(crate) fn draw(out: &mut String, terms: &[Term]) {
     let _ = writeln!(out, "{line}");
 }
 
-/// A term: its share of the cost, and what it counts.
-fn one(term: &Term, before: f64, after: f64) -> String {
+/// A term: its share of the cost, and the amount it counts.
+fn describe(term: &Term, before: f64, after: f64) -> String {
     let lines = match (term.line, term.build_line) {
         (Some(line), Some(build)) if line != build => format!("{line}/{build} B "),
         (Some(line), _) | (None, Some(line)) => format!("{line} B "),
@@ -38,8 +38,8 @@ fn one(term: &Term, before: f64, after: f64) -> String {
         TermKind::PairCoherence => ("line pairs lost", 3),
         TermKind::Size => ("bytes", 0),
         TermKind::Padding => ("bytes unused", 0),
-        TermKind::Seams => ("new neighbours", 0),
-        TermKind::Guards => ("#if seams", 0),
+        TermKind::Reordered => ("new neighbours", 0),
+        TermKind::Guards => ("preprocessor blocks split", 0),
     };
     let amount = term.amount;
     let counted = format!("{:.digits$} -> {:.digits$} {name}", amount.before, amount.after);
@@ -73,7 +73,7 @@ mod tests {
         draw(&mut out, &terms);
         assert_eq!(
             out,
-            "  cost 100 -> 70.0, made of: 128/64 B 90.0 -> 60.0 (3.000 -> 2.000 lines); 64 B 10.0 -> 10.0 (3 -> 2 bytes);\n    64 B 3 -> 2 bytes unused (part of the size)\n"
+            "  cost 100 -> 70.0, by term: 128/64 B 90.0 -> 60.0 (3.000 -> 2.000 lines); 64 B 10.0 -> 10.0 (3 -> 2 bytes);\n    64 B 3 -> 2 bytes unused (part of the size)\n"
         );
     }
 }

@@ -1,38 +1,38 @@
-//! What builds showed, for eyes.
+//! Results of `verify`, as text.
 
-use fieldline_tree::proof::{BuildProof, Judged, Shown};
+use fieldline_tree::proof::{BuildProof, LayoutVerdict, ShownStruct};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-/// What a struct of a file is.
-pub(crate) fn verdict(out: &mut String, judged: &Judged) {
+/// Appends whether a struct of a file is as predicted.
+pub(crate) fn draw_verdict(out: &mut String, judged: &LayoutVerdict) {
     let (name, members, size) = (&judged.verdict.name, judged.verdict.members, judged.size);
     if judged.verdict.holds() {
         let _ = writeln!(out, "  struct {name}: {members} members and {size} bytes are as predicted");
         return;
     }
     let _ = writeln!(out, "  struct {name}: not as predicted");
-    mismatches(out, judged);
+    draw_mismatches(out, judged);
 }
 
-fn mismatches(out: &mut String, judged: &Judged) {
+fn draw_mismatches(out: &mut String, judged: &LayoutVerdict) {
     out.extend(judged.verdict.mismatches.iter().map(|mismatch| format!("    {mismatch}\n")));
 }
 
 /// Structs whose declaration can't be changed.
-pub(crate) fn refusals(out: &mut String, refusals: &[(String, String)]) {
+pub(crate) fn draw_refusals(out: &mut String, refusals: &[(String, String)]) {
     out.extend(refusals.iter().map(|(name, reason)| format!("refused: struct {name}: {reason}\n")));
 }
 
 /// A row for each struct of each build, and below it what is not as predicted.
-pub(crate) fn builds(out: &mut String, folders: &[PathBuf], found: &[BuildProof]) {
+pub(crate) fn draw_builds(out: &mut String, folders: &[PathBuf], found: &[BuildProof]) {
     if found.is_empty() {
         out.push_str("nothing moves, so there is nothing to compile\n");
         return;
     }
     let titles = ["build", "machine", "line", "struct", "unit", "bytes", "result"].map(str::to_owned);
     let rows: Vec<[String; 7]> =
-        std::iter::once(titles).chain(folders.iter().zip(found).flat_map(rows)).collect();
+        std::iter::once(titles).chain(folders.iter().zip(found).flat_map(build_rows)).collect();
     let widths: Vec<usize> =
         (0..7).map(|column| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0)).collect();
     for row in &rows {
@@ -40,45 +40,47 @@ pub(crate) fn builds(out: &mut String, folders: &[PathBuf], found: &[BuildProof]
         let _ = writeln!(out, "{}", cells.collect::<Vec<_>>().join("  ").trim_end());
     }
     for (folder, finding) in folders.iter().zip(found) {
-        details(out, folder, finding);
+        draw_details(out, folder, finding);
     }
 }
 
-fn rows((folder, finding): (&PathBuf, &BuildProof)) -> Vec<[String; 7]> {
+fn build_rows((folder, finding): (&PathBuf, &BuildProof)) -> Vec<[String; 7]> {
     let (machine, line) = &finding.machine;
     let row = |name: &str, unit: &str, bytes: String, result: String| {
         let (folder, line) = (folder.display().to_string(), format!("{line} B"));
         [folder, machine.clone(), line, name.to_owned(), unit.to_owned(), bytes, result]
     };
     let mut rows = Vec::new();
-    for Shown { name, unit, judged, .. } in &finding.shown {
-        rows.extend(judged.iter().map(|one| row(name, unit, bytes(one), result(one))));
+    for ShownStruct { name, unit, verdicts: judged, .. } in &finding.shown {
+        rows.extend(judged.iter().map(|verified| row(name, unit, bytes(verified), result(verified))));
     }
     let broken = finding.broken.iter();
     rows.extend(broken.map(|(unit, _)| row("", unit, String::new(), "does not compile".to_owned())));
     rows
 }
 
-fn bytes(judged: &Judged) -> String {
+fn bytes(judged: &LayoutVerdict) -> String {
     let after = judged.size;
     judged.before.map_or_else(|| after.to_string(), |before| format!("{before} -> {after}"))
 }
 
-fn result(judged: &Judged) -> String {
+fn result(judged: &LayoutVerdict) -> String {
     match judged.verdict.holds() {
         true => format!("{} members as predicted", judged.verdict.members),
         false => "NOT as predicted".to_owned(),
     }
 }
 
-fn details(out: &mut String, folder: &Path, finding: &BuildProof) {
+fn draw_details(out: &mut String, folder: &Path, finding: &BuildProof) {
     let folder = folder.display();
-    for judged in finding.shown.iter().flat_map(|shown| &shown.judged).filter(|one| !one.verdict.holds()) {
+    for judged in
+        finding.shown.iter().flat_map(|shown| &shown.verdicts).filter(|verified| !verified.verdict.holds())
+    {
         let _ = writeln!(out, "{folder}: struct {}: not as predicted", judged.verdict.name);
-        mismatches(out, judged);
+        draw_mismatches(out, judged);
     }
     for (unit, why) in &finding.broken {
         let _ = writeln!(out, "{folder}: {unit} does not compile with the patch:\n{why}");
     }
-    out.extend(finding.remarks.iter().map(|remark| format!("{folder}: note: {remark}\n")));
+    out.extend(finding.notes.iter().map(|remark| format!("{folder}: note: {remark}\n")));
 }

@@ -1,42 +1,52 @@
-//! How much of the recordings was attributed, and what they can't show.
+//! Coverage of recordings, and their blind spots.
 
-use crate::report::color::Paint;
-use crate::report::profile::heat_text::percent;
-use fieldline_access::access::{AccessProfile, EventCoverage, Tally};
+use crate::report::color::Palette;
+use crate::report::profile::heat_text::format_percent;
+use fieldline_access::access::{AccessProfile, EventCoverage, SampleCount};
 use fieldline_profile::sums::DsoCoverage;
 use std::fmt::Write;
 
 /// Appends recordings, coverage by samples and by period, reasons, blind spots.
-pub(crate) fn draw(out: &mut String, profile: &AccessProfile, paint: Paint) {
-    draw_around(out, profile, paint, |out| {
+pub(crate) fn draw(out: &mut String, profile: &AccessProfile, paint: Palette) {
+    draw_recordings(out, profile, paint, |out| {
         profile.coverage.iter().for_each(|event| draw_event(out, event, "", paint));
     });
 }
 
 /// The same by event and DSO.
-pub(crate) fn draw_by_dso(out: &mut String, profile: &AccessProfile, rows: &[DsoCoverage], paint: Paint) {
-    draw_around(out, profile, paint, |out| {
+pub(crate) fn draw_by_dso(out: &mut String, profile: &AccessProfile, rows: &[DsoCoverage], paint: Palette) {
+    draw_recordings(out, profile, paint, |out| {
         rows.iter().for_each(|row| draw_event(out, &row.event, &format!(" in {}", row.dso), paint));
     });
 }
 
-fn draw_around(out: &mut String, profile: &AccessProfile, paint: Paint, events: impl FnOnce(&mut String)) {
+fn draw_recordings(
+    out: &mut String,
+    profile: &AccessProfile,
+    paint: Palette,
+    events: impl FnOnce(&mut String),
+) {
     for recording in &profile.recordings {
         let lost = if recording.lost > 0 { format!(", {} lost", recording.lost) } else { String::new() };
         let release = recording.release.as_deref().map(|release| format!(", {release}")).unwrap_or_default();
-        let _ = writeln!(out, "{}: {}{lost}{release}", recording.file, recording.samples_in_words());
+        let _ = writeln!(out, "{}: {}{lost}{release}", recording.file, recording.describe_samples());
     }
     events(out);
     for spot in &profile.blind_spots {
-        let _ = writeln!(out, "{} {spot}", paint.warn("blind spot:"));
+        let _ = writeln!(out, "{} {spot}", paint.warning("blind spot:"));
     }
     out.push('\n');
 }
 
-fn draw_event(out: &mut String, event: &EventCoverage, place: &str, paint: Paint) {
+fn draw_event(out: &mut String, event: &EventCoverage, place: &str, paint: Palette) {
     let total = event.total;
-    let shares =
-        |of: Tally| (of.samples, percent(of.samples, total.samples), percent(of.period, total.period));
+    let shares = |tally: SampleCount| {
+        (
+            tally.samples,
+            format_percent(tally.samples, total.samples),
+            format_percent(tally.period, total.period),
+        )
+    };
     let (name, (count, share, by_period)) = (paint.bold(&event.event), shares(event.attributed));
     let all = total.samples;
     let _ =

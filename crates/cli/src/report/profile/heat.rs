@@ -1,4 +1,4 @@
-//! What a profile says about one struct: numbers first, texts in [`super::heat_text`].
+//! Access counts of one struct, by member, pair and cacheline; [`super::heat_text`] writes them.
 
 use fieldline_access::access::{AccessProfile, TypeProfile};
 use fieldline_layout::layout::Layout;
@@ -40,7 +40,7 @@ impl MemberHeat {
 
 /// Two members that the same functions touch.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Pair {
+pub(crate) struct MemberPair {
     /// Indexes into [`TypeHeat::members`].
     pub(crate) left: usize,
     pub(crate) right: usize,
@@ -61,9 +61,9 @@ pub(crate) struct LineHeat {
     pub(crate) members: Vec<String>,
 }
 
-/// Accesses to the same bytes.
+/// The accesses that begin at one offset.
 #[derive(Clone, Debug, Default, PartialEq)]
-struct Spot {
+struct AccessedRange {
     size: u64,
     heat: LineHeat,
 }
@@ -74,20 +74,20 @@ pub(crate) struct TypeHeat {
     pub(crate) size: u64,
     /// In order of offset.
     pub(crate) members: Vec<MemberHeat>,
-    /// Most together first.
-    pub(crate) pairs: Vec<Pair>,
+    /// Most samples first.
+    pub(crate) pairs: Vec<MemberPair>,
     /// Samples by function, most first.
     pub(crate) functions: Vec<(String, u64)>,
-    spots: BTreeMap<u64, Spot>,
+    ranges: BTreeMap<u64, AccessedRange>,
 }
 
 impl TypeHeat {
     /// Joins a struct's accesses with its layout by offset; without one, each offset is a member.
-    pub(crate) fn new(profile: &AccessProfile, of: &TypeProfile, layout: Option<&Layout>) -> Self {
+    pub(crate) fn new(profile: &AccessProfile, type_profile: &TypeProfile, layout: Option<&Layout>) -> Self {
         let mut members: BTreeMap<u64, MemberHeat> = BTreeMap::new();
         let mut by_function: BTreeMap<u32, BTreeMap<u64, u64>> = BTreeMap::new();
-        for access in &of.accesses {
-            let (offset, size, label) = place(layout, access.offset, access.size);
+        for access in &type_profile.accesses {
+            let (offset, size, label) = find_member(layout, access.offset, access.size);
             let new = || MemberHeat { offset, size, label, ..MemberHeat::default() };
             let member = members.entry(offset).or_insert_with(new);
             member.loads += access.loads.samples;
@@ -101,8 +101,8 @@ impl TypeHeat {
             let touched = by_function.entry(access.function).or_default();
             *touched.entry(offset).or_default() += access.samples();
         }
-        for access in &of.cpus {
-            let Some(member) = members.get_mut(&place(layout, access.offset, 1).0) else { continue };
+        for access in &type_profile.cpus {
+            let Some(member) = members.get_mut(&find_member(layout, access.offset, 1).0) else { continue };
             member.cpus.insert(access.cpu);
             if access.stores > 0 {
                 member.writers.insert(access.cpu);
@@ -112,20 +112,20 @@ impl TypeHeat {
             profile.functions.get(function as usize).cloned().unwrap_or_else(|| "?".to_owned())
         };
         for member in members.values_mut() {
-            let touching = |(function, touched): (&u32, &BTreeMap<u64, u64>)| {
+            let count_in_function = |(function, touched): (&u32, &BTreeMap<u64, u64>)| {
                 touched.get(&member.offset).map(|count| (name(*function), *count))
             };
-            member.functions = ranked(by_function.iter().filter_map(touching));
+            member.functions = rank_counts(by_function.iter().filter_map(count_in_function));
         }
         let mut heat = Self {
-            name: of.name.clone(),
-            size: of.size,
+            name: type_profile.name.clone(),
+            size: type_profile.size,
             pairs: Vec::new(),
-            functions: ranked(
+            functions: rank_counts(
                 by_function.iter().map(|(function, touched)| (name(*function), touched.values().sum())),
             ),
             members: members.into_values().collect(),
-            spots: spots(of, layout),
+            ranges: group_by_range(type_profile, layout),
         };
         heat.add_pairs(&by_function, &name);
         heat
@@ -135,11 +135,12 @@ impl TypeHeat {
         self.members.iter().map(MemberHeat::samples).sum()
     }
 
-    /// Cachelines that were touched, by number, if the object starts on one. An access to bytes of two counts on both.
+    /// Cachelines that were touched, by number, if the object starts on one. An access to bytes of two counts
+    /// on both.
     pub(crate) fn lines(&self, line: u64) -> BTreeMap<u64, LineHeat> {
         let mut lines: BTreeMap<u64, LineHeat> = BTreeMap::new();
         let line = line.max(1);
-        for (offset, spot) in &self.spots {
+        for (offset, spot) in &self.ranges {
             let last = offset.saturating_add(spot.size.max(1) - 1).min(self.size.saturating_sub(1));
             for index in offset / line..=last / line {
                 let heat = lines.entry(index).or_default();
@@ -171,27 +172,27 @@ impl TypeHeat {
         let index = |offset| self.members.binary_search_by_key(&offset, |member| member.offset).ok();
         let found = pairs.into_iter().filter_map(|((left, right), (together, _, function))| {
             let (left, right) = (index(left)?, index(right)?);
-            Some(Pair { left, right, together, function: name(function) })
+            Some(MemberPair { left, right, together, function: name(function) })
         });
-        let mut found: Vec<Pair> = found.filter(|pair| pair.together > 0).collect();
+        let mut found: Vec<MemberPair> = found.filter(|pair| pair.together > 0).collect();
         found.sort_by_key(|pair| (std::cmp::Reverse(pair.together), pair.left, pair.right));
         self.pairs = found;
     }
 }
 
 /// Accesses by the first byte they touch.
-fn spots(of: &TypeProfile, layout: Option<&Layout>) -> BTreeMap<u64, Spot> {
-    let mut spots: BTreeMap<u64, Spot> = BTreeMap::new();
-    for access in &of.accesses {
-        let Spot { size, heat } = spots.entry(access.offset).or_default();
+fn group_by_range(type_profile: &TypeProfile, layout: Option<&Layout>) -> BTreeMap<u64, AccessedRange> {
+    let mut spots: BTreeMap<u64, AccessedRange> = BTreeMap::new();
+    for access in &type_profile.accesses {
+        let AccessedRange { size, heat } = spots.entry(access.offset).or_default();
         *size = access.size.max(*size);
         heat.loads += access.loads.samples;
         heat.stores += access.stores.samples;
         if heat.members.is_empty() {
-            heat.members.push(place(layout, access.offset, access.size).2);
+            heat.members.push(find_member(layout, access.offset, access.size).2);
         }
     }
-    for access in of.cpus.iter().filter(|access| access.stores > 0) {
+    for access in type_profile.cpus.iter().filter(|access| access.stores > 0) {
         if let Some(spot) = spots.get_mut(&access.offset) {
             spot.heat.writers.insert(access.cpu);
         }
@@ -199,7 +200,7 @@ fn spots(of: &TypeProfile, layout: Option<&Layout>) -> BTreeMap<u64, Spot> {
     spots
 }
 
-fn ranked(counts: impl Iterator<Item = (String, u64)>) -> Vec<(String, u64)> {
+fn rank_counts(counts: impl Iterator<Item = (String, u64)>) -> Vec<(String, u64)> {
     let mut sums: BTreeMap<String, u64> = BTreeMap::new();
     for (name, count) in counts {
         *sums.entry(name).or_default() += count;
@@ -210,7 +211,7 @@ fn ranked(counts: impl Iterator<Item = (String, u64)>) -> Vec<(String, u64)> {
 }
 
 /// Offset, size and name of the member an access belongs to.
-fn place(layout: Option<&Layout>, offset: u64, size: u64) -> (u64, u64, String) {
+fn find_member(layout: Option<&Layout>, offset: u64, size: u64) -> (u64, u64, String) {
     match layout.and_then(|layout| layout.members.get(layout.member_at(offset)?)) {
         Some(member) => (member.offset(), member.size(), member.label().to_owned()),
         None => (offset, size, format!("+{offset}")),
@@ -220,15 +221,15 @@ fn place(layout: Option<&Layout>, offset: u64, size: u64) -> (u64, u64, String) 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fieldline_access::access::{Access, CpuAccess, Tally};
+    use fieldline_access::access::{Access, CpuAccess, SampleCount};
 
     fn access(function: u32, offset: u64, loads: u64, stores: u64) -> Access {
         Access {
             function,
             offset,
             size: 8,
-            loads: Tally { samples: loads, period: 2 * loads },
-            stores: Tally { samples: stores, period: 2 * stores },
+            loads: SampleCount { samples: loads, period: 2 * loads },
+            stores: SampleCount { samples: stores, period: 2 * stores },
             ..Access::default()
         }
     }
@@ -236,14 +237,14 @@ mod tests {
     fn heat() -> TypeHeat {
         let mut profile = AccessProfile::empty();
         profile.functions = vec!["first".to_owned(), "second".to_owned()];
-        let of = TypeProfile {
+        let type_profile = TypeProfile {
             name: "thing".to_owned(),
             size: 64,
             accesses: vec![access(0, 0, 10, 0), access(0, 8, 4, 2), access(1, 8, 1, 0), access(1, 16, 0, 7)],
             cpus: vec![CpuAccess { offset: 16, cpu: 3, loads: 0, stores: 7 }],
             ..TypeProfile::default()
         };
-        TypeHeat::new(&profile, &of, None)
+        TypeHeat::new(&profile, &type_profile, None)
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! `fieldline doctor` on machines described by folders, and on recordings that can't answer for one reason each.
+//! `fieldline doctor` on machines described by folders, and on recordings that can't answer for one reason
+//! each.
 
 use fieldline_perfdata::perf_data::{Attr, Endian, EventIndex, PerfFile, Record};
 use fieldline_perfdata::sample::{CpuMode, SampleFields};
@@ -30,7 +31,7 @@ fn machine(name: &str) -> (Option<i32>, Value) {
 }
 
 fn words<'v>(list: &'v Value, key: &str) -> Vec<&'v str> {
-    list.as_array().unwrap().iter().map(|of| of[key].as_str().unwrap()).collect()
+    list.as_array().unwrap().iter().map(|entry| entry[key].as_str().unwrap()).collect()
 }
 
 fn commands(here: &Value) -> Vec<&str> {
@@ -38,8 +39,8 @@ fn commands(here: &Value) -> Vec<&str> {
 }
 
 /// Key and severity of each finding.
-fn findings(of: &Value) -> Vec<(&str, &str)> {
-    let list = &of["findings"];
+fn findings(report: &Value) -> Vec<(&str, &str)> {
+    let list = &report["findings"];
     words(list, "key").into_iter().zip(words(list, "severity")).collect()
 }
 
@@ -154,26 +155,26 @@ fn what_a_recording_cant_show_follows_from_the_machines_files() {
 
 #[test]
 fn settings_that_stand_in_the_way_are_found_with_their_file() {
-    let of = |name: &str| machine(name).1;
-    assert_eq!(findings(&of("intel-sapphire-rapids")), []);
-    assert_eq!(findings(&of("intel-skylake")), [("needs-privilege", "note")]);
-    let hybrid = of("intel-hybrid");
+    let machine_report = |name: &str| machine(name).1;
+    assert_eq!(findings(&machine_report("intel-sapphire-rapids")), []);
+    assert_eq!(findings(&machine_report("intel-skylake")), [("needs-privilege", "note")]);
+    let hybrid = machine_report("intel-hybrid");
     let wanted = [("needs-privilege", "note"), ("kernel-hidden", "note"), ("no-debug-info", "note")];
     assert_eq!(findings(&hybrid), wanted);
     assert_eq!(hybrid["machine"]["cpus"], 24);
-    let zen3 = of("amd-zen3");
+    let zen3 = machine_report("amd-zen3");
     assert_eq!(findings(&zen3)[0], ("kernel-hidden", "limits"));
     assert!(zen3["findings"][0]["why"].as_str().unwrap().starts_with("/proc/sys/kernel/kptr_restrict is 2"));
-    assert!(findings(&of("amd-zen4")).contains(&("rate-limited", "note")));
-    assert_eq!(findings(&of("power9"))[0], ("architecture", "limits"));
-    let guest = of("guest-without-pmu");
+    assert!(findings(&machine_report("amd-zen4")).contains(&("rate-limited", "note")));
+    assert_eq!(findings(&machine_report("power9"))[0], ("architecture", "limits"));
+    let guest = machine_report("guest-without-pmu");
     assert_eq!(
         (&guest["machine"]["guest"], findings(&guest)[0].1),
         (&"Google Compute Engine".into(), "cannot-answer")
     );
     assert!(guest["findings"][0]["why"].as_str().unwrap().contains("has breakpoint, msr, software"));
     // Metal of a cloud is no guest.
-    assert_eq!(of("arm-spe")["machine"]["guest"], Value::Null);
+    assert_eq!(machine_report("arm-spe")["machine"]["guest"], Value::Null);
 }
 
 #[test]
@@ -185,7 +186,7 @@ fn a_text_for_people_ends_in_the_verdict_and_a_folder_of_nothing_is_an_error() {
         "{text}"
     );
     assert!(text.contains("    perf record -W -d -a -e ibs_op/cnt_ctl=1/ -- sleep 10\n"), "{text}");
-    assert!(text.ends_with("verdict: recordings made here can answer\n"), "{text}");
+    assert!(text.ends_with("verdict: recordings of this machine can answer\n"), "{text}");
     let folder = tempfile::tempdir().unwrap();
     let output = doctor(&["--root", folder.path().to_str().unwrap()]);
     let message = String::from_utf8(output.stderr).unwrap();
@@ -203,15 +204,16 @@ fn fields() -> SampleFields {
     place | SampleFields::CPU | SampleFields::PERIOD | SampleFields::WEIGHT | SampleFields::DATA_SRC
 }
 
-/// Accesses on a Sapphire Rapids server without fault: 300 loads and 100 stores of kernel and user code on four CPUs.
+/// Accesses on a Sapphire Rapids server without fault: 300 loads and 100 stores of kernel and user code on
+/// four CPUs.
 struct Case {
     attr: Attr,
     name: &'static str,
     values: SampleValues<'static>,
     cpus: u64,
     has_map: bool,
-    /// By how much the kernel was moved, and whether any of its code was sampled.
-    slide: u64,
+    /// The kernel's KASLR offset, and whether any of its code was sampled.
+    kaslr_offset: u64,
     has_kernel: bool,
     pmus: &'static [(u32, &'static str)],
     cpu_id: &'static str,
@@ -239,7 +241,7 @@ impl Default for Case {
             values,
             cpus: 4,
             has_map: true,
-            slide: 0,
+            kaslr_offset: 0,
             has_kernel: true,
             pmus: &[(4, "cpu"), (1, "software")],
             cpu_id: "GenuineIntel,6,143,8",
@@ -270,7 +272,7 @@ impl Case {
             let place = SampleValues {
                 data_source,
                 cpu_mode,
-                ip: TEXT.wrapping_add(self.slide) + index,
+                ip: TEXT.wrapping_add(self.kaslr_offset) + index,
                 time: 1000 + index,
                 ..self.values
             };
@@ -406,23 +408,24 @@ fn whose_code_was_excluded_matters_for_the_program_asked_about() {
 fn a_kernel_asked_about_has_to_be_sampled_and_placed() {
     let kernel = fixture("attribution/idioms");
     let args = ["--vmlinux", kernel.to_str().unwrap()];
-    let of = |case: &Case| {
+    let first_finding = |case: &Case| {
         let (code, judged) = case.judge(&args);
         let first = judged["findings"][0].clone();
         let word = |key: &str| first[key].as_str().unwrap_or_default().to_owned();
         (code, word("key"), word("severity"), word("why"))
     };
-    assert_eq!(of(&Case::default()).0, Some(0));
-    let (code, key, severity, why) = of(&Case { has_map: false, ..Case::default() });
+    assert_eq!(first_finding(&Case::default()).0, Some(0));
+    let (code, key, severity, why) = first_finding(&Case { has_map: false, ..Case::default() });
     assert_eq!((code, key.as_str(), severity.as_str()), (Some(0), "kernel-not-placed", "limits"));
     assert!(why.ends_with("; 200 samples lie in vmlinux's text as linked"), "{why}");
-    let (code, key, severity, why) = of(&Case { has_map: false, slide: 0x1_0000_0000, ..Case::default() });
+    let (code, key, severity, why) =
+        first_finding(&Case { has_map: false, kaslr_offset: 0x1_0000_0000, ..Case::default() });
     assert_eq!((code, key.as_str(), severity.as_str()), (Some(1), "kernel-not-placed", "cannot-answer"));
     assert!(
         why.contains("no sample of kernel code lies in vmlinux's text as linked, 0x81000000 for one"),
         "{why}"
     );
-    let (code, key, severity, why) = of(&Case { has_kernel: false, ..Case::default() });
+    let (code, key, severity, why) = first_finding(&Case { has_kernel: false, ..Case::default() });
     assert_eq!((code, key.as_str(), severity.as_str()), (Some(1), "no-kernel-code", "cannot-answer"));
     assert_eq!(why, "0 of 400 samples were taken in kernel mode");
 }

@@ -16,8 +16,9 @@ fn explained(place: &str) -> String {
 }
 
 /// Address of the first access in a function's list that a text fits.
-fn first(list: &str, of: &str) -> String {
-    let line = list.lines().find(|line| line.contains(of)).unwrap_or_else(|| panic!("no {of} in\n{list}"));
+fn first(list: &str, wanted: &str) -> String {
+    let line =
+        list.lines().find(|line| line.contains(wanted)).unwrap_or_else(|| panic!("no {wanted} in\n{list}"));
     line.split(' ').next().unwrap().to_owned()
 }
 

@@ -1,4 +1,4 @@
-//! What perf counted by type comes out as it went in, and what is of another program is refused.
+//! perf's counts by type are imported unchanged, and those of another program are refused.
 
 use serde_json::Value;
 use std::path::Path;
@@ -42,14 +42,14 @@ fn rows_come_out_as_they_went_in() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let profile = profile.unwrap();
     let mut rows = Vec::new();
-    for of in profile["types"].as_array().unwrap() {
-        assert!(of["layout"]["members"].as_array().unwrap().len() > 30);
-        for access in of["accesses"].as_array().unwrap() {
+    for type_profile in profile["types"].as_array().unwrap() {
+        assert!(type_profile["layout"]["members"].as_array().unwrap().len() > 30);
+        for access in type_profile["accesses"].as_array().unwrap() {
             let function = &profile["functions"][access["function"].as_u64().unwrap() as usize];
             let samples = |side: &str| access[side]["samples"].as_u64().unwrap();
             let offset = access["offset"].as_u64().unwrap();
-            let (of, function) = (of["name"].as_str().unwrap(), function.as_str().unwrap());
-            rows.push(format!("{of} {offset} {function} {} {}", samples("loads"), samples("stores")));
+            let (ty, function) = (type_profile["name"].as_str().unwrap(), function.as_str().unwrap());
+            rows.push(format!("{ty} {offset} {function} {} {}", samples("loads"), samples("stores")));
         }
     }
     rows.sort();

@@ -64,17 +64,17 @@ fn json(path: &Path) -> Value {
 fn counts(profile: &Value) -> Vec<String> {
     let mut counts: Vec<String> =
         profile["coverage"].as_array().unwrap().iter().map(ToString::to_string).collect();
-    for of in profile["types"].as_array().unwrap() {
-        for access in of["accesses"].as_array().unwrap() {
+    for type_profile in profile["types"].as_array().unwrap() {
+        for access in type_profile["accesses"].as_array().unwrap() {
             let mut access = access.clone();
             let function = &profile["functions"][access["function"].as_u64().unwrap() as usize];
             access["function"] = function.clone();
             for absent in ["blocks", "away"] {
                 access.as_object_mut().unwrap().remove(absent);
             }
-            counts.push(format!("{} {access}", of["name"]));
+            counts.push(format!("{} {access}", type_profile["name"]));
         }
-        counts.push(format!("{} {}", of["name"], of["cpus"]));
+        counts.push(format!("{} {}", type_profile["name"], type_profile["cpus"]));
     }
     counts.sort();
     counts
@@ -88,11 +88,11 @@ fn halves_add_up_to_the_whole_in_any_order() {
     let whole = profile(folder, &["whole"], "whole.json");
     let (early, late) = (profile(folder, &["early"], "early.json"), profile(folder, &["late"], "late.json"));
     let (early, late) = (early.to_str().unwrap(), late.to_str().unwrap());
-    let (one, other) = (folder.join("one.json"), folder.join("other.json"));
-    done(&["merge", early, late, "-o", one.to_str().unwrap()]);
-    done(&["merge", late, early, "-o", other.to_str().unwrap()]);
-    assert_eq!(std::fs::read(&one).unwrap(), std::fs::read(&other).unwrap());
-    let (sum, whole) = (json(&one), json(&whole));
+    let (first, second) = (folder.join("one.json"), folder.join("other.json"));
+    done(&["merge", early, late, "-o", first.to_str().unwrap()]);
+    done(&["merge", late, early, "-o", second.to_str().unwrap()]);
+    assert_eq!(std::fs::read(&first).unwrap(), std::fs::read(&second).unwrap());
+    let (sum, whole) = (json(&first), json(&whole));
     assert!(counts(&whole).len() > 100);
     assert_eq!(counts(&sum), counts(&whole));
     assert_eq!(sum["blocks"].as_array().unwrap().len(), 40);

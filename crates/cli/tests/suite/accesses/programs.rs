@@ -1,6 +1,6 @@
 //! The commands on programs, libraries, separate debug files and kernel modules.
 
-use crate::built::{Built, compiler};
+use crate::built::{BuiltPrograms, compiler};
 use fieldline_debuginfo::{Elf, FileBytes, module};
 use fieldline_perfdata::perf_data::{Attr, BuildId, Endian};
 use fieldline_perfdata::sample::{CpuMode, SampleFields};
@@ -8,7 +8,7 @@ use fieldline_perfdata::writer::{Mapping, RecordingWriter, SampleValues};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-const SLIDE: u64 = 0x5555_0000_0000;
+const LOAD_BIAS: u64 = 0x5555_0000_0000;
 
 fn fieldline(args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_fieldline")).args(args).output().unwrap()
@@ -20,7 +20,7 @@ fn done(args: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// What a command that understood and says no prints.
+/// Text of a command that ends with exit code 1.
 fn declined(args: &[&str]) -> String {
     let output = fieldline(args);
     let text = [output.stdout, output.stderr].concat();
@@ -50,7 +50,7 @@ fn record(path: &Path, program: &Path, functions: &[&str], build_id: Option<Buil
         let begin = segment.address & !0xfff;
         let mapping = Mapping {
             pid: 7,
-            address: begin + SLIDE,
+            address: begin + LOAD_BIAS,
             length: (segment.address + segment.size).next_multiple_of(0x1000) - begin,
             page_offset: segment.file_offset & !0xfff,
             filename: text(program),
@@ -68,7 +68,7 @@ fn record(path: &Path, program: &Path, functions: &[&str], build_id: Option<Buil
                 time += 100;
                 let values = SampleValues {
                     cpu_mode: CpuMode::User,
-                    ip: ip + SLIDE,
+                    ip: ip + LOAD_BIAS,
                     pid: 7,
                     tid: 7,
                     time,
@@ -83,7 +83,7 @@ fn record(path: &Path, program: &Path, functions: &[&str], build_id: Option<Buil
 
 #[test]
 fn a_program_is_profiled_reported_and_planned_like_a_kernel() {
-    let Some(built) = Built::depot() else { return };
+    let Some(built) = BuiltPrograms::depot() else { return };
     let (folder, depot, library) = (folder("depot"), built.path("depot"), built.path("libledger.so"));
     let (perf, profile, plan) =
         (folder.join("perf.data"), folder.join("profile.json"), folder.join("plan.json"));
@@ -99,12 +99,12 @@ fn a_program_is_profiled_reported_and_planned_like_a_kernel() {
 
 #[test]
 fn what_was_recorded_of_another_build_is_not_the_programs() {
-    let Some(built) = Built::depot() else { return };
+    let Some(built) = BuiltPrograms::depot() else { return };
     let (perf, depot) = (folder("other").join("perf.data"), built.path("depot"));
     record(&perf, &depot, &["take"], BuildId::new(&[7; 20]));
     let bytes = FileBytes::open(&depot).unwrap();
     let has_build_id = Elf::parse(&bytes).unwrap().build_id().is_some();
-    if !fieldline_testing::have("a linker that writes build ids", has_build_id) {
+    if !fieldline_testing::is_available("a linker that writes build ids", has_build_id) {
         return;
     }
     let output = fieldline(&["profile", "--program", text(&depot), "--perf", text(&perf)]);
@@ -115,7 +115,7 @@ fn what_was_recorded_of_another_build_is_not_the_programs() {
 
 #[test]
 fn debug_info_may_be_in_a_file_of_its_own() {
-    let Some(built) = Built::depot() else { return };
+    let Some(built) = BuiltPrograms::depot() else { return };
     let (folder, whole) = (folder("separate"), built.path("depot"));
     let (stripped, debug) = (folder.join("bin/depot"), folder.join("debug/depot"));
     for path in [&stripped, &debug] {
@@ -140,7 +140,7 @@ fn debug_info_may_be_in_a_file_of_its_own() {
 
 #[test]
 fn types_are_found_by_their_namespaces() {
-    let Some(built) = Built::fleet() else { return };
+    let Some(built) = BuiltPrograms::fleet() else { return };
     let fleet = built.path("fleet");
     for (name, first) in [("road::Stop", "number"), ("rail::Stop", "left")] {
         let layout = done(&["layout", name, "--from", text(&fleet), "--style", "pahole"]);
@@ -154,13 +154,13 @@ fn types_are_found_by_their_namespaces() {
 
 #[test]
 fn a_struct_that_its_compiler_orders_is_not_planned() {
-    if let Some(built) = Built::mill() {
+    if let Some(built) = BuiltPrograms::mill() {
         let mill = built.path("mill");
         let plan = |name: &str| declined(&["plan", "--static", name, "--program", text(&mill)]);
         let of_rust = plan("mill::Stone");
         assert!(of_rust.contains("the Rust compiler orders its members itself"), "{of_rust}");
     }
-    if let Some(built) = Built::fleet() {
+    if let Some(built) = BuiltPrograms::fleet() {
         let plan = declined(&["plan", "--static", "fleet::Bus", "--program", text(&built.path("fleet"))]);
         assert!(plan.contains("it has base classes or virtual functions"), "{plan}");
     }
@@ -169,7 +169,7 @@ fn a_struct_that_its_compiler_orders_is_not_planned() {
 /// Rows of `samples` for each byte of the functions of a module that was loaded somewhere.
 fn rows_of_module(file: &Path, functions: &[&str]) -> Vec<String> {
     const LOADED: u64 = 0xffff_ffff_c0a3_1000;
-    let bytes = module::linked(&FileBytes::open(file).unwrap()).unwrap().unwrap();
+    let bytes = module::link_module(&FileBytes::open(file).unwrap()).unwrap().unwrap();
     let elf = Elf::parse(&bytes).unwrap();
     let text_begin = elf.text_sections().iter().map(|(_, address, _)| *address).min().unwrap();
     let mut recording = RecordingWriter::new(Endian::Little);

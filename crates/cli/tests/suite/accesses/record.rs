@@ -3,7 +3,7 @@
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 
 use crate::built::compiler;
-use fieldline_testing::{Facility, facility, have};
+use fieldline_testing::{KernelFacility, has_facility, is_available};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -48,8 +48,8 @@ fn record(perf: &Path, args: &[&str]) -> Option<String> {
     let error = String::from_utf8(output.stderr).unwrap();
     if error.contains("refuses to trace") || error.contains("cannot watch") {
         let _ = match error.contains("cannot watch") {
-            true => facility(WATCHES, Facility::Breakpoints, false),
-            false => have("permission to trace", false),
+            true => has_facility(WATCHES, KernelFacility::Breakpoints, false),
+            false => is_available("permission to trace", false),
         };
         assert!(!perf.exists());
         return None;
@@ -65,7 +65,7 @@ fn profile(program: &Path, perf: &Path) -> Value {
     serde_json::from_slice(&std::fs::read(to).unwrap()).unwrap()
 }
 
-/// What a program says: type, member, offset, and how often it was touched.
+/// A program's own counts: type, member, offset, accesses.
 fn counts(output: &str) -> Vec<(String, String, u64, u64)> {
     let rows = output.lines().filter_map(|line| line.strip_prefix("count "));
     let rows = rows.map(|row| {
@@ -85,16 +85,16 @@ fn sampled(profile: &Value, ty: &str, offset: u64) -> u64 {
 
 /// Samples of a member, or the sum of their periods.
 fn sums(profile: &Value, ty: &str, offset: u64, what: &str) -> u64 {
-    let is_type = |of: &&Value| {
-        let name = of["name"].as_str().unwrap();
+    let is_type = |type_profile: &&Value| {
+        let name = type_profile["name"].as_str().unwrap();
         name == ty || name.split_once("::").is_some_and(|(_, rest)| rest == ty)
     };
-    let Some(of) = profile["types"].as_array().unwrap().iter().find(is_type) else { return 0 };
+    let Some(type_profile) = profile["types"].as_array().unwrap().iter().find(is_type) else { return 0 };
     let in_main = |access: &&Value| {
         let function = access["function"].as_u64().map(|index| &profile["functions"][index as usize]);
         function.is_some_and(|function| function["name"].as_str() == Some("main") || function == "main")
     };
-    let at = of["accesses"].as_array().unwrap().iter().filter(|access| access["offset"] == offset);
+    let at = type_profile["accesses"].as_array().unwrap().iter().filter(|access| access["offset"] == offset);
     let of_access = |access: &Value| {
         ["loads", "stores"].iter().map(|kind| access[kind][what].as_u64().unwrap()).sum::<u64>()
     };
@@ -104,8 +104,8 @@ fn sums(profile: &Value, ty: &str, offset: u64, what: &str) -> u64 {
 /// Ranks from 0 on; equal values share the mean of theirs.
 fn ranks(values: &[u64]) -> Vec<f64> {
     let below = |value: &u64| values.iter().filter(|other| *other < value).count() as f64;
-    let alike = |value: &u64| values.iter().filter(|other| *other == value).count() as f64;
-    values.iter().map(|value| below(value) + (alike(value) - 1.0) / 2.0).collect()
+    let equal = |value: &u64| values.iter().filter(|other| *other == value).count() as f64;
+    values.iter().map(|value| below(value) + (equal(value) - 1.0) / 2.0).collect()
 }
 
 /// Spearman's rank correlation: Pearson's of the ranks.
@@ -123,7 +123,8 @@ fn rank_correlation_is_spearmans() {
     assert!((rank_correlation(&[1, 2, 2, 4], &[1, 2, 3, 4]) - 0.9486).abs() < 1e-3);
 }
 
-/// Records a program at the default settings, and compares how hot its members are with what it counted itself.
+/// Records a program at the default settings, and compares how hot its members are with what it counted
+/// itself.
 fn finds_hot_members(source: &str, rounds: &str) {
     let folder = folder(source);
     let Some(program) = build(&folder, source) else { return };
@@ -131,9 +132,9 @@ fn finds_hot_members(source: &str, rounds: &str) {
     let Some(output) = record(&perf, &["--for", "300", "--", text(&program), rounds]) else { return };
     let profile = profile(&program, &perf);
     let counts = counts(&output);
-    let told: Vec<u64> = counts.iter().map(|(.., count)| *count).collect();
+    let counted: Vec<u64> = counts.iter().map(|(.., count)| *count).collect();
     let seen: Vec<u64> = counts.iter().map(|(ty, _, offset, _)| sampled(&profile, ty, *offset)).collect();
-    let correlation = rank_correlation(&told, &seen);
+    let correlation = rank_correlation(&counted, &seen);
     assert!(correlation >= 0.95, "{source}: {correlation}; {counts:?} sampled {seen:?}");
 }
 
@@ -152,8 +153,8 @@ fn hot_members_of_a_program_in_rust_are_found() {
     finds_hot_members("orchard.rs", "60000000");
 }
 
-/// Records a program with stacks of its last branches, and compares how often its members were touched in the runs between
-/// these with what it counted itself. Gives the ratio of what samples stand for to what was counted.
+/// Records a program with branch stacks, and compares accesses in straight-line ranges with the program's own
+/// counts. Gives the ratio of the sum of periods to the count.
 fn branches_find_hot_members(source: &str, rounds: &str, depth: &str, how: &[&str]) -> f64 {
     let folder = folder(&format!("branches-{source}"));
     let Some(program) = build(&folder, source) else { return 1.0 };
@@ -165,13 +166,13 @@ fn branches_find_hot_members(source: &str, rounds: &str, depth: &str, how: &[&st
     let (stacks, runs) = (&recording["branch_stacks"], &recording["branch_runs"]);
     assert!(runs.as_u64().unwrap() > 3 * stacks.as_u64().unwrap(), "{stacks} {runs}");
     let counts = counts(&output);
-    let told: Vec<u64> = counts.iter().map(|(.., count)| *count).collect();
+    let counted: Vec<u64> = counts.iter().map(|(.., count)| *count).collect();
     let seen = |kind| {
         counts.iter().map(|(ty, _, offset, _)| sums(&profile, ty, *offset, kind)).collect::<Vec<u64>>()
     };
-    let correlation = rank_correlation(&told, &seen("samples"));
+    let correlation = rank_correlation(&counted, &seen("samples"));
     let sum = |all: &[u64]| all.iter().sum::<u64>() as f64;
-    let ratio = sum(&seen("period")) / sum(&told);
+    let ratio = sum(&seen("period")) / sum(&counted);
     println!(
         "{source}: {runs} runs of {stacks} stacks, rank correlation {correlation:.4}, periods {ratio:.4} of all"
     );
@@ -216,7 +217,8 @@ fn breakpoints_catch_the_members_they_watch_and_no_others() {
     let watch = ["--object", "buyer@buyers", "--member", "money,hunger,seed", "--for", "2", "--kill", "--"];
     let Some(_) = record(&perf, &[&watch[..], &[text(&program), "4000000000"]].concat()) else { return };
     let profile = profile(&program, &perf);
-    // A look, at each turn of the loop, touches `seed` twice; a purchase, at each third, touches `money` twice.
+    // A look, at each turn of the loop, touches `seed` twice; a purchase, at each third, touches `money`
+    // twice.
     let [money, hunger, seed] = [8, 24, 40].map(|offset| sampled(&profile, "buyer", offset));
     assert!(money > 0 && hunger > 0 && seed > 0, "{money} {hunger} {seed}");
     for offset in [0, 16, 28, 32] {

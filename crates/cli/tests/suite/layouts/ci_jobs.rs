@@ -1,6 +1,7 @@
-//! action.yml and the snippets of docs/ci.md, run as a CI job would: in a clean folder, with what the runner sets.
+//! action.yml and the snippets of docs/ci.md, run as a CI job would: in a clean folder, with what the runner
+//! sets.
 
-use fieldline_testing::programs;
+use fieldline_testing::has_programs;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -136,7 +137,7 @@ fn check(job: &Job, with: &BTreeMap<String, String>) -> (i32, String, String, St
     (code, out, read(&page), read(&outputs))
 }
 
-/// What the page's example gives the action.
+/// Inputs of the action in the page's example.
 fn example() -> BTreeMap<String, String> {
     let page = read(root().join("docs/ci.md"));
     let blocks = fenced(&page, "yaml");
@@ -148,7 +149,7 @@ fn example() -> BTreeMap<String, String> {
 
 #[test]
 fn the_action_checks_what_the_example_asks_for() {
-    if !programs(&["bash", "git"]) {
+    if !has_programs(&["bash", "git"]) {
         return;
     }
     let inputs = mapping(&read(root().join("action.yml")), "inputs:");
@@ -168,7 +169,7 @@ fn the_action_checks_what_the_example_asks_for() {
 
 #[test]
 fn the_action_fails_where_check_does_and_says_why() {
-    if !programs(&["bash", "git"]) {
+    if !has_programs(&["bash", "git"]) {
         return;
     }
     let job = Job::new();
@@ -189,7 +190,7 @@ fn the_action_fails_where_check_does_and_says_why() {
 
 #[test]
 fn the_action_builds_what_is_not_there() {
-    if !programs(&["bash"]) {
+    if !has_programs(&["bash"]) {
         return;
     }
     let job = Job::new();
@@ -219,7 +220,7 @@ fn the_action_builds_what_is_not_there() {
 
 #[test]
 fn the_gitlab_job_runs() {
-    if !programs(&["bash", "git", "make"]) {
+    if !has_programs(&["bash", "git", "make"]) {
         return;
     }
     let page = read(root().join("docs/ci.md"));
@@ -240,7 +241,7 @@ fn the_gitlab_job_runs() {
 
 #[test]
 fn the_make_targets_run() {
-    if !programs(&["bash", "git", "make"]) {
+    if !has_programs(&["bash", "git", "make"]) {
         return;
     }
     let page = read(root().join("docs/ci.md"));

@@ -1,4 +1,4 @@
-//! Layouts compared, kept and judged, by the commands a user types.
+//! Layouts compared, stored and checked, by the commands a user types.
 
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -56,7 +56,7 @@ impl Gate {
     fn edit(&self, ty: &str, change: impl Fn(&mut Value)) {
         let mut kept: Value = serde_json::from_str(&self.read("old.json")).unwrap();
         let types = kept["types"].as_array_mut().unwrap();
-        change(types.iter_mut().find(|of| of["name"] == ty).unwrap());
+        change(types.iter_mut().find(|entry| entry["name"] == ty).unwrap());
         self.write("old.json", &kept.to_string());
     }
 
@@ -90,14 +90,14 @@ fn has(found: &[(String, String, String)], rule: &str, ty: &str, member: &str) -
 }
 
 /// Makes a kept struct one of `size` bytes, without the members behind.
-fn cut(of: &mut Value, size: u64) {
-    of["size"] = size.into();
+fn cut(entry: &mut Value, size: u64) {
+    entry["size"] = size.into();
     let end = |member: &Value| member["bit_offset"].as_u64().unwrap() + member["bit_size"].as_u64().unwrap();
-    of["members"].as_array_mut().unwrap().retain(|member| end(member) <= size * 8);
+    entry["members"].as_array_mut().unwrap().retain(|member| end(member) <= size * 8);
 }
 
-fn member<'m>(of: &'m mut Value, name: &str) -> &'m mut Value {
-    of["members"].as_array_mut().unwrap().iter_mut().find(|member| member["name"] == name).unwrap()
+fn member<'m>(entry: &'m mut Value, name: &str) -> &'m mut Value {
+    entry["members"].as_array_mut().unwrap().iter_mut().find(|member| member["name"] == name).unwrap()
 }
 
 /// Bytes with each occurrence of some replaced by as many others.
@@ -135,7 +135,7 @@ fn both_kinds_of_debug_info_of_one_source_agree() {
     let (dwarf, btf) = (fixture("layout/x86_64-dwarf5.o"), fixture("layout/x86_64.btf"));
     let (code, out, err) = fieldline(&["diff", &dwarf, &btf]);
     assert_eq!(code, 0, "{err}");
-    assert!(err.contains("alignments that only DWARF tells are not compared"), "{err}");
+    assert!(err.contains("alignments, which only DWARF has, are not compared"), "{err}");
     assert!(out.starts_with("0 types changed"), "{out}");
 }
 
@@ -176,10 +176,10 @@ fn a_baseline_stands_in_for_its_file() {
     assert!(!text.contains("\"line\""), "lines of the source change without the layout");
     let out = diff(&kept, &program, &["tx_*"]);
     assert!(out.contains("0 types changed") && out.contains("2 unchanged"), "{out}");
-    gate.edit("tx_class", |of| member(of, "quantum")["name"] = "share".into());
+    gate.edit("tx_class", |entry| member(entry, "quantum")["name"] = "share".into());
     let out = diff(&kept, &program, &["tx_class"]);
     assert!(out.contains("  renamed   share -> quantum, at 88\n"), "{out}");
-    gate.edit("tx_class", |of| member(of, "mtu")["bit_offset"] = (92 * 8).into());
+    gate.edit("tx_class", |entry| member(entry, "mtu")["bit_offset"] = (92 * 8).into());
     let out = diff(&kept, &program, &["tx_class"]);
     assert!(out.contains("  moved     mtu, at 92 -> 80\n"), "{out}");
 }
@@ -219,7 +219,7 @@ fn an_unchanged_file_passes() {
 #[test]
 fn growth_fails_in_every_form() {
     let gate = Gate::new();
-    gate.edit("tx_class", |of| cut(of, 256));
+    gate.edit("tx_class", |entry| cut(entry, 256));
     let (code, found) = gate.findings("TARGET");
     assert_eq!(code, 1);
     for rule in ["size-grew", "cachelines-grew", "slab-class", "new-padding"] {
@@ -251,7 +251,7 @@ fn growth_fails_in_every_form() {
 #[test]
 fn levels_budgets_and_suppressions_decide() {
     let gate = Gate::new();
-    gate.edit("tx_class", |of| cut(of, 256));
+    gate.edit("tx_class", |entry| cut(entry, 256));
     let (code, found) = gate.findings(
         "TARGET[rules]\ncachelines-grew = { allow = 2 }\nslab-class = \"off\"\nstraddles-line = \"off\"\n",
     );
@@ -302,8 +302,8 @@ fn what_can_t_be_checked_is_no_pass() {
     let bare = std::fs::read(fixture("demo/shaper")).unwrap();
     std::fs::write(gate.path("bare"), renamed(bare, b".debug_info\0", b".other_info\0")).unwrap();
     assert!(refused("types = [\"tx_flow\"]\n[target.x]\nfile = \"bare\"\n", &[]).contains("target x"));
-    gate.edit("tx_class", |of| of["name"] = "other".into());
-    gate.edit("tx_flow", |of| of["name"] = "another".into());
+    gate.edit("tx_class", |entry| entry["name"] = "other".into());
+    gate.edit("tx_flow", |entry| entry["name"] = "another".into());
     let kept = gate.file("old.json");
     let twice = ["--against", &kept, "--against", &kept];
     assert!(
@@ -331,7 +331,7 @@ fn hot_members_that_part_are_found_with_a_profile() {
     let more = "profile = \"profile.json\"\nTARGET";
     assert_eq!(gate.findings(more), (0, Vec::new()));
     // Before, the queue's length and what it may send lay on one line; now they don't.
-    gate.edit("tx_class", |of| member(of, "deficit")["bit_offset"] = (312 * 8).into());
+    gate.edit("tx_class", |entry| member(entry, "deficit")["bit_offset"] = (312 * 8).into());
     let (code, found) = gate.findings(more);
     assert_eq!(code, 1);
     assert!(has(&found, "hot-member-moved-line", "tx_class", "deficit"), "{found:?}");
@@ -344,8 +344,8 @@ fn hot_members_that_part_are_found_with_a_profile() {
         "{out}"
     );
     let mut other: Value = serde_json::from_str(&gate.read("profile.json")).unwrap();
-    for of in other["types"].as_array_mut().unwrap() {
-        of["fingerprint"] = 1.into();
+    for type_profile in other["types"].as_array_mut().unwrap() {
+        type_profile["fingerprint"] = 1.into();
     }
     gate.write("profile.json", &other.to_string());
     let (code, _, err) = gate.check(more, &[]);
@@ -370,9 +370,9 @@ fn targets_that_disagree_are_named() {
 #[test]
 fn the_number_of_threads_changes_nothing() {
     let gate = Gate::new();
-    gate.edit("tx_class", |of| cut(of, 256));
-    let of = |threads| gate.check("TARGET", &["--format", "sarif", "--threads", threads]).1;
-    assert_eq!(of("1"), of("4"));
+    gate.edit("tx_class", |entry| cut(entry, 256));
+    let sarif = |threads| gate.check("TARGET", &["--format", "sarif", "--threads", threads]).1;
+    assert_eq!(sarif("1"), sarif("4"));
 }
 
 #[test]

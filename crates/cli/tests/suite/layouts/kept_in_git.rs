@@ -1,4 +1,4 @@
-//! Files kept in a git, compared as they were in some revision.
+//! Files in a git repository, compared at some revision.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -16,7 +16,7 @@ struct Git {
 impl Git {
     /// `None` without git.
     fn new() -> Option<Self> {
-        if !fieldline_testing::programs(&["git"]) {
+        if !fieldline_testing::has_programs(&["git"]) {
             return None;
         }
         let git = Self { folder: tempfile::tempdir().unwrap() };
@@ -122,7 +122,7 @@ fn what_a_git_does_not_have_is_an_error_that_says_what() {
     };
     assert!(against("git:HEAD:gone.json").contains("git:HEAD:gone.json: git has no such file"));
     assert!(against("git:nowhere:kept.json").contains("nowhere"));
-    assert!(against("git:HEAD").contains("git:REV:FILE is wanted"));
+    assert!(against("git:HEAD").contains("git:REV:FILE is expected"));
     assert!(against("git:HEAD:/etc/passwd").contains("absolute"));
     std::fs::remove_dir_all(git.folder.path().join(".git")).unwrap();
     let out = against("git:HEAD:kept.json");

@@ -1,4 +1,4 @@
-//! A plan is judged on time left out and drawn anew, in its file and for eyes.
+//! A plan is cross-validated and bootstrapped, in its file and in the report.
 
 use serde_json::Value;
 use std::path::Path;
@@ -33,17 +33,19 @@ fn advice_on_the_example_holds_on_time_left_out() {
 
     let args = ["--profile", &profile, "--vmlinux", &program, "--confidence", "2", "-o", &plan];
     let printed = fieldline(&[&["plan", "tx_flow"][..], &args].concat());
-    let of = &read("plan.json")["structs"][0];
-    assert_eq!(of["outcome"], "moved", "{of}");
-    let confidence = &of["confidence"];
+    let struct_plan = &read("plan.json")["structs"][0];
+    assert_eq!(struct_plan["outcome"], "moved", "{struct_plan}");
+    let confidence = &struct_plan["confidence"];
     assert_eq!((&confidence["folds"], &confidence["resamples"]), (&5.into(), &2.into()));
     let interval = &confidence["out_of_fold"][0]["interval"];
     assert!(interval["high"].as_f64().unwrap() < 0.0, "{confidence}");
-    assert!(printed.contains("out of fold") && printed.contains("2 resamples"), "{printed}");
-    // A resample begins with what the whole recording taught (docs/METHOD.md).
-    assert!(
-        printed.contains("settled from the whole recording's visits and orders on")
-            && !printed.contains("anew"),
-        "{printed}"
+    let head = "  5-fold cross-validation: lines per visit in the time blocks not planned on (4 of 20 blocks each)\n";
+    assert!(printed.contains(head) && printed.contains(", in-sample bias "), "{printed}");
+    // Replicates begin with the patterns and orders of the whole recording (docs/METHOD.md).
+    let percent = |name: &str| format!("{:+.1}", 100.0 * confidence["interval"][name].as_f64().unwrap());
+    let (change, low, high) = (percent("change"), percent("low"), percent("high"));
+    let bootstrap = format!(
+        "  block bootstrap, 2 replicates, warm-started: {change} % (95 % CI {low}..{high}) over all line sizes\n"
     );
+    assert!(printed.contains(&bootstrap), "{bootstrap}{printed}");
 }

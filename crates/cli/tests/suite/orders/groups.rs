@@ -1,10 +1,11 @@
-//! The groups of a plan as cacheline markers in a tree that has them, checked at startup and proven by compiling.
+//! The groups of a plan as cacheline markers in a tree that has them, checked at startup and proven by
+//! compiling.
 
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What a kernel's include/linux/cache.h gives, as far as it is needed.
+/// The parts of a kernel's include/linux/cache.h that are needed.
 const CACHE: &str = "#ifndef CACHE_H
 #define CACHE_H
 #define __aligned(x) __attribute__((__aligned__(x)))
@@ -107,8 +108,8 @@ impl Kernel {
         gcc.arg(self.place(object)).output().unwrap().status.success()
     }
 
-    /// Lets the tree's cacheline be what the compiler is told.
-    fn with_any_line(&self) {
+    /// Takes the tree's cacheline size from a compiler flag.
+    fn take_line_from_compiler(&self) {
         let types = self.place("tree/include/types.h");
         let text = std::fs::read_to_string(&types).unwrap();
         let any = text.replace("#define SMP_CACHE_BYTES 64", "#define SMP_CACHE_BYTES LINE");
@@ -117,14 +118,14 @@ impl Kernel {
     }
 
     fn sizes(&self, object: &str) -> Vec<u64> {
-        let of = |name: &str| {
+        let size_in = |name: &str| {
             let object = self.place(object);
             let (_, text) =
                 fieldline(&["layout", name, "--from", object.to_str().unwrap(), "--style", "json"]);
             let layout: Value = serde_json::from_str(&text).unwrap();
             layout["layouts"][0]["size"].as_u64().unwrap()
         };
-        ["tx_class", "tx_flow"].map(of).to_vec()
+        ["tx_class", "tx_flow"].map(size_in).to_vec()
     }
 }
 
@@ -136,23 +137,27 @@ fn git(folder: &Path, args: &[&str]) {
 }
 
 /// Groups of several members that visits touch.
-fn told(plan: &Value) -> usize {
+fn count_marked(plan: &Value) -> usize {
     let structs = plan["structs"].as_array().unwrap().iter();
-    let groups = structs.flat_map(|of| of["groups"].as_array().unwrap());
-    let told =
+    let groups = structs.flat_map(|struct_plan| struct_plan["groups"].as_array().unwrap());
+    let marked =
         groups.filter(|group| group["kind"] != "cold" && group["members"].as_array().unwrap().len() > 1);
-    told.count()
+    marked.count()
 }
 
 #[test]
-fn a_kernel_s_groups_are_marked_and_checked_unless_told_otherwise() {
+fn a_kernel_s_groups_are_marked_and_checked_by_default() {
     let kernel = Kernel::new();
     let (code, text) = kernel.patch("groups", &[]);
     assert_eq!(code, Some(0), "{text}");
     let patch: String = kernel.files("groups").into_iter().map(|(_, text)| text).collect();
-    let is_begin = |line: &&str| line.starts_with("+\t__cacheline_group_begin") && line.ends_with(';');
-    let begins = patch.lines().filter(is_begin);
-    assert_eq!((begins.count(), told(&kernel.plan()) > 0), (told(&kernel.plan()), true), "{patch}");
+    let is_begin_marker = |line: &&str| line.starts_with("+\t__cacheline_group_begin") && line.ends_with(';');
+    let begins = patch.lines().filter(is_begin_marker);
+    assert_eq!(
+        (begins.count(), count_marked(&kernel.plan()) > 0),
+        (count_marked(&kernel.plan()), true),
+        "{patch}"
+    );
     for name in ["tx_class", "tx_flow"] {
         assert!(patch.contains(&format!("+static void __init {name}_struct_check(void)\n")), "{patch}");
         assert!(patch.contains(&format!("+\t{name}_struct_check();\n")), "{patch}");
@@ -176,7 +181,7 @@ fn a_tree_without_groups_gets_none_and_says_so() {
     let kernel = Kernel::new();
     std::fs::remove_file(kernel.place("tree/include/linux/cache.h")).unwrap();
     let (code, text) = kernel.patch("default", &[]);
-    assert_eq!((code, text.contains("so groups aren't told")), (Some(0), true), "{text}");
+    assert_eq!((code, text.contains("so groups aren't marked")), (Some(0), true), "{text}");
     let (code, text) = kernel.patch("asked", &["--idiom", "groups"]);
     assert_eq!((code, text.contains("cache.h: no cacheline groups")), (Some(2), true), "{text}");
     assert!(!kernel.place("asked").exists());
@@ -224,11 +229,11 @@ fn without_a_place_for_checks_the_markers_stand_alone() {
 
 #[test]
 fn what_is_built_is_as_predicted_with_markers_and_conditions() {
-    if !fieldline_testing::programs(&["gcc", "git"]) {
+    if !fieldline_testing::has_programs(&["gcc", "git"]) {
         return;
     }
     let kernel = Kernel::new();
-    kernel.with_any_line();
+    kernel.take_line_from_compiler();
     let other = ["-UCONFIG_SHAPER_STATS", "-D_CONFIG_H", "-DCONFIG_SHAPER_DEBUG=1"];
     kernel.compile("before-64.o", 64, &[]);
     kernel.compile("before-128.o", 128, &[]);

@@ -1,4 +1,4 @@
-//! Plans are judged in further builds of the program.
+//! Plans are evaluated in further builds of the program.
 
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ fn plan(folder: &Path, program: &Path, also: &[&str]) -> (Output, Value) {
 }
 
 #[test]
-fn further_builds_are_judged_alike_or_named_with_the_reason() {
+fn further_builds_are_judged_or_named_with_the_reason() {
     let (folder, program) = prepare();
     let (alone, before) = plan(folder.path(), &program, &[]);
     assert!(alone.status.success(), "{}", String::from_utf8_lossy(&alone.stderr));
@@ -37,22 +37,25 @@ fn further_builds_are_judged_alike_or_named_with_the_reason() {
     let (output, document) = plan(folder.path(), &program, &[&also]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let text = String::from_utf8(output.stdout).unwrap();
-    for (of, before) in
+    for (struct_plan, before) in
         document["structs"].as_array().unwrap().iter().zip(before["structs"].as_array().unwrap())
     {
-        assert_eq!((&of["chosen"], &of["forecasts"]), (&before["chosen"], &before["forecasts"]));
-        if of["forecasts"].is_null() {
+        assert_eq!(
+            (&struct_plan["chosen"], &struct_plan["forecasts"]),
+            (&before["chosen"], &before["forecasts"])
+        );
+        if struct_plan["forecasts"].is_null() {
             continue;
         }
         assert_eq!(
-            (&of["builds"][0]["judged"], &of["builds"][0]["build"]),
+            (&struct_plan["builds"][0]["judged"], &struct_plan["builds"][0]["build"]),
             (&"alike".into(), &"shaper".into())
         );
-        assert_eq!(of["builds"][1]["judged"], "no");
+        assert_eq!(struct_plan["builds"][1]["judged"], "no");
     }
     assert!(text.contains("shaper: places every order like the recorded one for 64 B"), "{text}");
-    assert!(text.contains("not judged, it has no struct tx_"), "{text}");
-    assert!(text.contains("groups (directives are not written, only judged)"), "{text}");
+    assert!(text.contains("not evaluated, it has no struct tx_"), "{text}");
+    assert!(text.contains("  groups: bytes the struct grows by if one is aligned to lines of "), "{text}");
 }
 
 #[test]

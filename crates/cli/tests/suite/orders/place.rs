@@ -144,10 +144,15 @@ fn a_static_plan_says_so_and_needs_no_profile() {
     assert!(String::from_utf8(output.stdout).unwrap().contains("by size alone"));
     let plan: Value = serde_json::from_slice(&std::fs::read(&plan).unwrap()).unwrap();
     assert_eq!(plan["basis"], "layout");
-    for of in plan["structs"].as_array().unwrap() {
+    for struct_plan in plan["structs"].as_array().unwrap() {
         // Both fill their lines as declared: what can't be saved is said.
-        assert_eq!(of["outcome"], "no-gain", "{of}");
-        assert!(of["reason"].as_str().unwrap().contains("neither a cacheline of 64 bytes nor a slab class"));
+        assert_eq!(struct_plan["outcome"], "no-gain", "{struct_plan}");
+        assert!(
+            struct_plan["reason"]
+                .as_str()
+                .unwrap()
+                .contains("neither a cacheline of 64 bytes nor a slab class")
+        );
     }
     let without = fieldline(&["plan", "tx_flow", "--vmlinux", program]);
     assert_eq!(without.status.code(), Some(2));

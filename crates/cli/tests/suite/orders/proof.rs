@@ -13,7 +13,8 @@ fn fieldline(args: &[&str]) -> (Option<i32>, String) {
     (output.status.code(), String::from_utf8([output.stdout, output.stderr].concat()).unwrap())
 }
 
-/// A tree with a header that two units include, one by quotes from its own folder, and a build folder beside it.
+/// A tree with a header that two units include, one by quotes from its own folder, and a build folder beside
+/// it.
 struct Tree {
     folder: tempfile::TempDir,
 }
@@ -66,15 +67,15 @@ impl Tree {
         assert_eq!(code, Some(0), "{text}");
         // Sizes alone find no reason here; the order is given.
         let mut plan: serde_json::Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
-        let of = &mut plan["structs"][0];
-        let declared = of["declared"]["members"].as_array().unwrap().clone();
+        let struct_plan = &mut plan["structs"][0];
+        let declared = struct_plan["declared"]["members"].as_array().unwrap().clone();
         let mut chosen = vec![declared[0].clone(), declared[2].clone(), declared[1].clone()];
         for (member, offset) in chosen.iter_mut().zip([0, 4, 8]) {
             member["offset"] = json!(offset);
         }
-        of["chosen"]["members"] = json!(chosen);
-        of["chosen"]["size"] = json!(16);
-        of["outcome"] = json!("moved");
+        struct_plan["chosen"]["members"] = json!(chosen);
+        struct_plan["chosen"]["size"] = json!(16);
+        struct_plan["outcome"] = json!("moved");
         fs::write(&path, plan.to_string()).unwrap();
         path
     }
@@ -113,7 +114,7 @@ impl Tree {
 
 #[test]
 fn the_smallest_unit_shows_the_struct_and_nothing_else_is_written() {
-    if !fieldline_testing::programs(&["cc"]) {
+    if !fieldline_testing::has_programs(&["cc"]) {
         return;
     }
     let tree = Tree::new();
@@ -131,7 +132,7 @@ fn the_smallest_unit_shows_the_struct_and_nothing_else_is_written() {
 
 #[test]
 fn a_build_that_packs_otherwise_has_its_own_prediction() {
-    if !fieldline_testing::programs(&["cc"]) {
+    if !fieldline_testing::has_programs(&["cc"]) {
         return;
     }
     let tree = Tree::new();
@@ -144,7 +145,7 @@ fn a_build_that_packs_otherwise_has_its_own_prediction() {
 
 #[test]
 fn what_stops_compiling_fails_with_the_compilers_words() {
-    if !fieldline_testing::programs(&["cc"]) {
+    if !fieldline_testing::has_programs(&["cc"]) {
         return;
     }
     let tree = Tree::new();
@@ -160,7 +161,7 @@ fn what_stops_compiling_fails_with_the_compilers_words() {
 
 #[test]
 fn sizes_that_depend_on_the_place_fail_with_both() {
-    if !fieldline_testing::programs(&["cc"]) {
+    if !fieldline_testing::has_programs(&["cc"]) {
         return;
     }
     let tree = Tree::new();
@@ -175,7 +176,7 @@ fn sizes_that_depend_on_the_place_fail_with_both() {
 
 #[test]
 fn folders_that_tell_nothing_are_errors() {
-    if !fieldline_testing::programs(&["cc"]) {
+    if !fieldline_testing::has_programs(&["cc"]) {
         return;
     }
     let tree = Tree::new();

@@ -72,10 +72,10 @@ fn the_cover_letter_says_what_was_measured_and_what_moves() {
     );
     assert!(cover.contains("\nFrom: =?UTF-8?q?Ada=20B=C3=A9r?= <ada@example.org>\n"), "{cover}");
     assert!(cover.contains("No run time was measured"), "{cover}");
-    for of in demo.structs() {
-        let name = of["name"].as_str().unwrap();
+    for struct_plan in demo.structs() {
+        let name = struct_plan["name"].as_str().unwrap();
         assert!(cover.contains(&format!("struct {name}\n=====")), "{cover}");
-        let together = &of["forecasts"][0]["together"];
+        let together = &struct_plan["forecasts"][0]["together"];
         let numbers = |side: &str| format!("{:.2}", together[side].as_f64().unwrap());
         assert!(cover.contains(&format!("{:>7} {:>7}", numbers("before"), numbers("after"))), "{cover}");
         let patch = files
@@ -83,7 +83,7 @@ fn the_cover_letter_says_what_was_measured_and_what_moves() {
             .skip(1)
             .find(|text| text.contains(&format!(": Reorder struct {name} by")))
             .unwrap();
-        for moved in of["moved"].as_array().unwrap() {
+        for moved in struct_plan["moved"].as_array().unwrap() {
             let start = format!(
                 "  * {}: {} -> {},",
                 moved["name"].as_str().unwrap_or("(anonymous)"),
@@ -110,7 +110,7 @@ fn the_same_plan_gives_the_same_mails() {
 
 #[test]
 fn git_am_takes_it_patch_by_patch() {
-    if !fieldline_testing::programs(&["git"]) {
+    if !fieldline_testing::has_programs(&["git"]) {
         return;
     }
     let demo = Demo::new();
@@ -154,21 +154,25 @@ fn the_plain_idiom_tells_groups_and_aligns_nothing_outside_a_kernel() {
     assert_eq!(code, Some(0), "{text}");
     let path = std::fs::read_dir(demo.place("plain")).unwrap().next().unwrap().unwrap().path();
     let patch = std::fs::read_to_string(path).unwrap();
-    let groups = demo.structs().iter().map(|of| of["groups"].as_array().unwrap().clone()).collect::<Vec<_>>();
+    let groups = demo
+        .structs()
+        .iter()
+        .map(|struct_plan| struct_plan["groups"].as_array().unwrap().clone())
+        .collect::<Vec<_>>();
     let several =
         groups.iter().flatten().filter(|group| group["members"].as_array().unwrap().len() > 1).count();
     let comments = ["Hot and read-mostly", "Hot and often written", "Rarely used"];
-    let told = patch
+    let marked = patch
         .lines()
         .filter(|line| comments.iter().any(|comment| line.starts_with(&format!("+\t/* {comment}"))));
-    assert_eq!((told.count(), several > 0), (several, true), "{patch}");
+    assert_eq!((marked.count(), several > 0), (several, true), "{patch}");
     assert_eq!(aligned(&patch), 0, "{patch}");
     // The same in what looks like a kernel's tree, where every group would cost nothing.
     std::fs::create_dir_all(demo.place("tree/include/linux")).unwrap();
     std::fs::write(demo.place("tree/include/linux/cache.h"), "").unwrap();
     let mut plan: Value = serde_json::from_slice(&std::fs::read(demo.place("plan.json")).unwrap()).unwrap();
-    for of in plan["structs"].as_array_mut().unwrap() {
-        let groups = of["groups"].as_array_mut().unwrap();
+    for struct_plan in plan["structs"].as_array_mut().unwrap() {
+        let groups = struct_plan["groups"].as_array_mut().unwrap();
         groups.iter_mut().for_each(|group| group["alignment"] = "aligned".into());
     }
     std::fs::write(demo.place("plan.json"), serde_json::to_vec(&plan).unwrap()).unwrap();

@@ -10,24 +10,24 @@ fn fieldline(args: &[&str]) -> Output {
 }
 
 /// Offsets in the first struct planned of two members that share a 64-byte line only in the chosen order.
-fn joined(of: &Value) -> (u64, u64) {
+fn find_joined_members(struct_plan: &Value) -> (u64, u64) {
     let line = |side: &str, index: u64| {
-        let members = of[side]["members"].as_array().unwrap();
+        let members = struct_plan[side]["members"].as_array().unwrap();
         let member = members.iter().find(|member| member["index"] == index).unwrap();
         member["offset"].as_u64().unwrap() / 64
     };
-    let members = of["declared"]["members"].as_array().unwrap();
+    let members = struct_plan["declared"]["members"].as_array().unwrap();
     let offset = |index: u64| members[index as usize]["offset"].as_u64().unwrap();
-    for one in 0..members.len() as u64 {
-        for other in 0..one {
-            if line("declared", one) != line("declared", other)
-                && line("chosen", one) == line("chosen", other)
+    for first in 0..members.len() as u64 {
+        for second in 0..first {
+            if line("declared", first) != line("declared", second)
+                && line("chosen", first) == line("chosen", second)
             {
-                return (offset(one), offset(other));
+                return (offset(first), offset(second));
             }
         }
     }
-    panic!("the plan brings no two members together: {of}");
+    panic!("the plan brings no two members together: {struct_plan}");
 }
 
 /// A folder with a plan, and a trace in which two CPUs visit the two members of one object in turn.
@@ -36,20 +36,23 @@ fn prepare() -> (tempfile::TempDir, Value) {
     let place = |name: &str| folder.path().join(name);
     assert!(fieldline(&["demo", folder.path().to_str().unwrap()]).status.success());
     let plan: Value = serde_json::from_slice(&std::fs::read(place("plan.json")).unwrap()).unwrap();
-    let of = plan["structs"][0].clone();
-    let (one, other) = joined(&of);
+    let struct_plan = plan["structs"][0].clone();
+    let (first, second) = find_joined_members(&struct_plan);
     let base = 0xffff_8880_0000_0000_u64;
     let mut trace = String::from("# cpu address size kind\n");
     for visit in 0..100 {
         let cpu = visit % 2;
-        writeln!(trace, "{cpu} {:#x} 4 s\n{cpu} {:x} 4 l", base + one, base + other).unwrap();
+        writeln!(trace, "{cpu} {:#x} 4 s\n{cpu} {:x} 4 l", base + first, base + second).unwrap();
         (0..10).for_each(|_| writeln!(trace, "{cpu} 1000 8 l").unwrap());
     }
     std::fs::write(place("trace.txt"), trace).unwrap();
-    let size = of["declared"]["size"].as_u64().unwrap();
-    std::fs::write(place("objects.tsv"), format!("{base:x}\t{}\t{size}\n", of["name"].as_str().unwrap()))
-        .unwrap();
-    (folder, of)
+    let size = struct_plan["declared"]["size"].as_u64().unwrap();
+    std::fs::write(
+        place("objects.tsv"),
+        format!("{base:x}\t{}\t{size}\n", struct_plan["name"].as_str().unwrap()),
+    )
+    .unwrap();
+    (folder, struct_plan)
 }
 
 fn simulate(folder: &Path, more: &[&str]) -> Output {
@@ -62,14 +65,14 @@ fn simulate(folder: &Path, more: &[&str]) -> Output {
 
 #[test]
 fn members_brought_together_cost_one_line_a_visit() {
-    let (folder, of) = prepare();
+    let (folder, struct_plan) = prepare();
     let out = folder.path().join("simulation.json");
     let output = simulate(folder.path(), &["--lines", "64", "-o", out.to_str().unwrap()]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let document: Value = serde_json::from_slice(&std::fs::read(&out).unwrap()).unwrap();
     assert_eq!(document["format"], "fieldline-simulation");
     let row = &document["tables"][0]["rows"][0];
-    assert_eq!((&row["name"], &row["visits"]), (&of["name"], &Value::from(100)));
+    assert_eq!((&row["name"], &row["visits"]), (&struct_plan["name"], &Value::from(100)));
     let lines = &row["metrics"][0];
     assert_eq!((&lines["before"], &lines["after"]), (&Value::from(2.0), &Value::from(1.0)));
     // Each CPU finds the line written by the other once a visit: two lines before, one after.
@@ -89,7 +92,7 @@ fn simulate_samples(folder: &Path, more: &[&str]) -> Output {
 
 #[test]
 fn visits_drawn_from_samples_touch_as_many_lines_as_the_plan_says() {
-    let (folder, of) = prepare();
+    let (folder, struct_plan) = prepare();
     let out = folder.path().join("simulation.json");
     let output = simulate_samples(folder.path(), &["--lines", "64", "-o", out.to_str().unwrap()]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -98,7 +101,7 @@ fn visits_drawn_from_samples_touch_as_many_lines_as_the_plan_says() {
     let document: Value = serde_json::from_slice(&std::fs::read(&out).unwrap()).unwrap();
     assert!(document["drawn"].as_str().unwrap().contains("20000 visits"));
     let lines = &document["tables"][0]["rows"][0]["metrics"][0];
-    let together = &of["forecasts"][0]["together"];
+    let together = &struct_plan["forecasts"][0]["together"];
     for side in ["before", "after"] {
         let (simulated, planned) = (lines[side].as_f64().unwrap(), together[side].as_f64().unwrap());
         assert!((simulated / planned - 1.0).abs() < 0.05, "{side}: {simulated} {planned}");
@@ -125,7 +128,7 @@ fn threads_change_nothing() {
 
 #[test]
 fn what_does_not_belong_is_refused_with_file_and_place() {
-    let (folder, of) = prepare();
+    let (folder, struct_plan) = prepare();
     let refused = |file: &str, content: &[u8], message: &str| {
         let path = folder.path().join(file);
         let before = std::fs::read(&path).unwrap();
@@ -140,7 +143,7 @@ fn what_does_not_belong_is_refused_with_file_and_place() {
     refused("trace.txt", b"", "empty");
     refused("trace.txt", &[0; 17], "no whole number of 16-byte records");
     refused("objects.tsv", b"1000 some_other 64\n", "no objects of struct");
-    let name = of["name"].as_str().unwrap();
+    let name = struct_plan["name"].as_str().unwrap();
     refused("objects.tsv", format!("zz {name} 64\n").as_bytes(), "line 1");
     refused("objects.tsv", format!("1000 {name} 64\n").as_bytes(), "but the plan's has");
 }

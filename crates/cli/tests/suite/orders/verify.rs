@@ -1,4 +1,4 @@
-//! What was built is compared with what a plan predicted.
+//! Built layouts are compared with those a plan predicted.
 
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -40,13 +40,14 @@ fn an_object_without_the_patch_fails_with_member_and_both_offsets() {
     assert_eq!(code, Some(1), "{text}");
     assert!(text.contains("struct tx_class: not as predicted"), "{text}");
     // Only what the plan leaves as it is holds.
-    let as_declared = changed(folder.path(), |of| of["chosen"] = of["declared"].clone());
+    let as_declared =
+        changed(folder.path(), |struct_plan| struct_plan["chosen"] = struct_plan["declared"].clone());
     let (code, text) = verify(&as_declared, program.to_str().unwrap());
     assert_eq!(code, Some(0), "{text}");
     assert!(text.contains("are as predicted"), "{text}");
-    let off_by_eight = changed(folder.path(), |of| {
-        of["chosen"] = of["declared"].clone();
-        let member = &mut of["chosen"]["members"][2];
+    let off_by_eight = changed(folder.path(), |struct_plan| {
+        struct_plan["chosen"] = struct_plan["declared"].clone();
+        let member = &mut struct_plan["chosen"]["members"][2];
         member["offset"] = Value::from(member["offset"].as_u64().unwrap() + 8);
     });
     let (code, text) = verify(&off_by_eight, program.to_str().unwrap());
@@ -83,7 +84,7 @@ fn compile(tree: &Path, object: &Path, flags: &[&str]) {
 
 #[test]
 fn the_patched_tree_holds_in_its_own_and_in_another_configuration() {
-    if !fieldline_testing::programs(&["gcc", "git"]) {
+    if !fieldline_testing::has_programs(&["gcc", "git"]) {
         return;
     }
     let folder = demo();

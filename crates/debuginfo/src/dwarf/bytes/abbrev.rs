@@ -34,7 +34,7 @@ pub(crate) enum Attr {
 
 const ATTRS: usize = Attr::Vector as usize + 1;
 
-fn attr(name: DwAt) -> Option<Attr> {
+fn attr_from_name(name: DwAt) -> Option<Attr> {
     Some(match name {
         gimli::DW_AT_name => Attr::Name,
         gimli::DW_AT_type => Attr::Type,
@@ -60,7 +60,7 @@ fn attr(name: DwAt) -> Option<Attr> {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Spec {
+pub(super) struct AttrSpec {
     pub(super) form: DwForm,
     /// Size in bytes if the form always has the same.
     pub(super) size: Option<u8>,
@@ -69,14 +69,14 @@ pub(super) struct Spec {
 
 /// What an abbreviation says, ready for stepping.
 #[derive(Debug)]
-pub(crate) struct Shape {
+pub(crate) struct Abbrev {
     pub(crate) tag: DwTag,
     pub(crate) has_children: bool,
-    pub(super) specs: Box<[Spec]>,
+    pub(super) specs: Box<[AttrSpec]>,
     /// Total size if every form has a fixed one.
-    pub(super) fixed: Option<usize>,
+    pub(super) fixed_size: Option<usize>,
     /// For each attribute: its index in `specs` plus one, and its offset if all before it are fixed.
-    places: [(u8, Option<u16>); ATTRS],
+    attr_positions: [(u8, Option<u16>); ATTRS],
     /// Which of [`NUMBERS`] it has, a bit each.
     numbers: u16,
 }
@@ -99,7 +99,7 @@ const NUMBERS: [Attr; 14] = [
     Attr::Vector,
 ];
 
-impl Shape {
+impl Abbrev {
     /// Reads an abbreviation from its tag on.
     fn parse(section: &[u8], start: usize, encoding: Encoding) -> Option<Self> {
         let (tag, at) = uleb(section, start)?;
@@ -107,16 +107,16 @@ impl Shape {
         let mut specs = Vec::new();
         let mut places = [(0, None); ATTRS];
         let mut fixed = Some(0usize);
-        let mut given = Attributes { section, at: at + 1 };
+        let mut given = AttrSpecReader { section, at: at + 1 };
         while let Some((name, form, implicit)) = given.next()? {
             let size = fixed_size(form, encoding).and_then(|size| u8::try_from(size).ok());
             // An abbreviation with hundreds of attributes is none a compiler writes.
             let index = u8::try_from(specs.len() + 1).ok()?;
-            if let Some(attr) = attr(name) {
+            if let Some(attr) = attr_from_name(name) {
                 places[attr as usize] = (index, fixed.and_then(|offset| u16::try_from(offset).ok()));
             }
             fixed = fixed.zip(size).map(|(sum, size)| sum + usize::from(size));
-            specs.push(Spec { form, size, implicit });
+            specs.push(AttrSpec { form, size, implicit });
         }
         let has = |attr: Attr| places[attr as usize].0 != 0;
         let mask = |mask, (bit, _): (u32, Attr)| mask | 1u16 << bit;
@@ -124,20 +124,20 @@ impl Shape {
             tag: DwTag(u16::try_from(tag).ok()?),
             has_children,
             specs: specs.into_boxed_slice(),
-            fixed,
+            fixed_size: fixed,
             numbers: (0..).zip(NUMBERS).filter(|(_, attr)| has(*attr)).fold(0, mask),
-            places,
+            attr_positions: places,
         })
     }
 
     /// Where an attribute stands: its spec's index, and its offset if all before it are fixed.
-    pub(super) fn place(&self, attr: Attr) -> Option<(usize, Option<usize>)> {
-        let (index, offset) = self.places[attr as usize];
+    pub(super) fn attr_position(&self, attr: Attr) -> Option<(usize, Option<usize>)> {
+        let (index, offset) = self.attr_positions[attr as usize];
         Some((usize::from(index).checked_sub(1)?, offset.map(usize::from)))
     }
 
     /// The constants it has that a layout depends on, always in the same order.
-    pub(super) fn numbers(&self) -> impl Iterator<Item = Attr> + use<> {
+    pub(super) fn numeric_attrs(&self) -> impl Iterator<Item = Attr> + use<> {
         let mut left = self.numbers;
         std::iter::from_fn(move || {
             let attr = *NUMBERS.get(left.trailing_zeros() as usize)?;
@@ -147,7 +147,7 @@ impl Shape {
     }
 
     pub(crate) fn has(&self, attr: Attr) -> bool {
-        self.places[attr as usize].0 != 0
+        self.attr_positions[attr as usize].0 != 0
     }
 
     pub(crate) fn is_aggregate(&self) -> bool {
@@ -166,12 +166,12 @@ pub(crate) fn kind_of(tag: gimli::DwTag) -> Option<AggregateKind> {
 }
 
 /// Attributes of one abbreviation, one by one.
-struct Attributes<'s> {
+struct AttrSpecReader<'s> {
     section: &'s [u8],
     at: usize,
 }
 
-impl Attributes<'_> {
+impl AttrSpecReader<'_> {
     /// Name, form and implicit value; `Some(None)` behind the last, `None` if the section ends before.
     #[expect(clippy::option_option, reason = "broken, finished and next are three things")]
     fn next(&mut self) -> Option<Option<(DwAt, DwForm, i64)>> {
@@ -191,20 +191,20 @@ impl Attributes<'_> {
 }
 
 /// A unit's abbreviations: where each begins, and its shape once somebody asked for it.
-pub(crate) struct Table<'s> {
+pub(crate) struct AbbrevTable<'s> {
     section: &'s [u8],
     encoding: Encoding,
     /// By code less 1: where its tag stands, and the shape.
-    dense: Vec<(usize, OnceCell<Option<Shape>>)>,
+    dense: Vec<(usize, OnceCell<Option<Abbrev>>)>,
     /// Codes that do not follow from 1 without gaps.
-    sparse: FxHashMap<u64, (usize, OnceCell<Option<Shape>>)>,
+    sparse: FxHashMap<u64, (usize, OnceCell<Option<Abbrev>>)>,
 }
 
-impl<'s> Table<'s> {
+impl<'s> AbbrevTable<'s> {
     /// Finds where the abbreviations of a table begin (DWARF 5 section 7.5.3); `None` if the table is broken.
     pub(crate) fn parse(section: &'s [u8], start: usize, encoding: Encoding) -> Option<Self> {
         let (mut dense, mut sparse) = (Vec::new(), FxHashMap::default());
-        each(section, start, |code, tag_at, _, attributes| {
+        for_each_abbrev(section, start, |code, tag_at, _, attributes| {
             while attributes.next()?.is_some() {}
             if code == dense.len() as u64 + 1 {
                 dense.push((tag_at, OnceCell::new()));
@@ -216,16 +216,16 @@ impl<'s> Table<'s> {
         Some(Self { section, encoding, dense, sparse })
     }
 
-    pub(crate) fn shape(&self, code: u64) -> Option<&Shape> {
+    pub(crate) fn abbrev(&self, code: u64) -> Option<&Abbrev> {
         let index = usize::try_from(code).ok()?.checked_sub(1)?;
         let (start, shape) = self.dense.get(index).or_else(|| self.sparse.get(&code))?;
-        shape.get_or_init(|| Shape::parse(self.section, *start, self.encoding)).as_ref()
+        shape.get_or_init(|| Abbrev::parse(self.section, *start, self.encoding)).as_ref()
     }
 }
 
 /// An abbreviation that defines an aggregate or a typedef, and where its name stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Definer {
+pub(crate) struct DefiningAbbrev {
     pub(crate) code: u64,
     pub(crate) form: DwForm,
     /// Distance of the name from the DIE's first attribute; `None` if it varies.
@@ -233,12 +233,16 @@ pub(crate) struct Definer {
 }
 
 /// The abbreviations of a table that define named aggregates or typedefs. `None` if the table is broken.
-pub(crate) fn definers(section: &[u8], start: usize, encoding: Encoding) -> Option<Vec<Definer>> {
+pub(crate) fn find_defining_abbrevs(
+    section: &[u8],
+    start: usize,
+    encoding: Encoding,
+) -> Option<Vec<DefiningAbbrev>> {
     let mut definers = Vec::new();
-    each(section, start, |code, _, tag, attributes| {
+    for_each_abbrev(section, start, |code, _, tag, attributes| {
         let tag = DwTag(u16::try_from(tag).ok()?);
         if kind_of(tag).is_some() || tag == gimli::DW_TAG_typedef {
-            definers.extend(definer(code, attributes, encoding)?);
+            definers.extend(parse_defining_abbrev(code, attributes, encoding)?);
         } else {
             while attributes.next()?.is_some() {}
         }
@@ -249,10 +253,10 @@ pub(crate) fn definers(section: &[u8], start: usize, encoding: Encoding) -> Opti
 
 /// Looks at each abbreviation of a table: its code, where its tag stands, the tag, and its attributes, which are to be
 /// read to their end. `None` if the table is broken or what looks says so.
-fn each<'s>(
+fn for_each_abbrev<'s>(
     section: &'s [u8],
     mut at: usize,
-    mut look: impl FnMut(u64, usize, u64, &mut Attributes<'s>) -> Option<()>,
+    mut callback: impl FnMut(u64, usize, u64, &mut AttrSpecReader<'s>) -> Option<()>,
 ) -> Option<()> {
     loop {
         let (code, tag_at) = uleb(section, at)?;
@@ -260,16 +264,16 @@ fn each<'s>(
             return Some(());
         }
         let (tag, children_at) = uleb(section, tag_at)?;
-        let mut attributes = Attributes { section, at: children_at + 1 };
-        look(code, tag_at, tag, &mut attributes)?;
+        let mut attributes = AttrSpecReader { section, at: children_at + 1 };
+        callback(code, tag_at, tag, &mut attributes)?;
         at = attributes.at;
     }
 }
 
 /// Whether a table has forms that refer to other units. `None` if the table is broken.
-pub(crate) fn refers_elsewhere(section: &[u8], start: usize) -> Option<bool> {
+pub(crate) fn has_foreign_refs(section: &[u8], start: usize) -> Option<bool> {
     let mut refers = false;
-    each(section, start, |_, _, _, attributes| {
+    for_each_abbrev(section, start, |_, _, _, attributes| {
         while let Some((_, form, _)) = attributes.next()? {
             use gimli::constants as dw;
             refers |= matches!(form, dw::DW_FORM_ref_addr | dw::DW_FORM_ref_sig8 | dw::DW_FORM_indirect)
@@ -282,12 +286,16 @@ pub(crate) fn refers_elsewhere(section: &[u8], start: usize) -> Option<bool> {
 
 /// What an abbreviation defines, if it has a name and is no declaration.
 #[expect(clippy::option_option, reason = "broken, nothing and a definer are three things")]
-fn definer(code: u64, attributes: &mut Attributes<'_>, encoding: Encoding) -> Option<Option<Definer>> {
+fn parse_defining_abbrev(
+    code: u64,
+    attributes: &mut AttrSpecReader<'_>,
+    encoding: Encoding,
+) -> Option<Option<DefiningAbbrev>> {
     let (mut found, mut declares, mut offset) = (None, false, Some(0));
     while let Some((name, form, _)) = attributes.next()? {
         declares |= name == gimli::DW_AT_declaration;
         if name == gimli::DW_AT_name {
-            found = Some(Definer { code, form, name_offset: offset });
+            found = Some(DefiningAbbrev { code, form, name_offset: offset });
         }
         offset = offset.zip(fixed_size(form, encoding)).map(|(sum, size)| sum + size);
     }

@@ -3,14 +3,14 @@
 //! gimli parses the abbreviations; what is ours is only the step over a DIE. Most DIEs of C programs have a fixed
 //! size, known from their abbreviation (forms of DWARF 5 section 7.5.6), so a step is an addition.
 
-use super::abbrev::{Attr, Shape, Spec, Table, fixed_size, sleb, uleb};
+use super::abbrev::{Abbrev, AbbrevTable, Attr, AttrSpec, fixed_size, sleb, uleb};
 use super::units::Dwarf;
 use crate::error::Result;
 use gimli::{DwForm, Encoding};
 
 /// An attribute's value as it stands in the section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Raw<'s> {
+pub(crate) enum RawAttrValue<'s> {
     None,
     /// A constant or flag.
     Number(u64),
@@ -31,14 +31,14 @@ pub(crate) struct UnitScan<'s> {
     bytes: &'s [u8],
     pub(crate) root: usize,
     encoding: Encoding,
-    little: bool,
-    table: Table<'s>,
+    little_endian: bool,
+    table: AbbrevTable<'s>,
 }
 
 /// A DIE met on a walk: its shape and where its attributes begin (offset in the unit).
 #[derive(Clone, Copy)]
-pub(crate) struct Seen<'u> {
-    pub(crate) shape: &'u Shape,
+pub(crate) struct ScannedDie<'u> {
+    pub(crate) abbrev: &'u Abbrev,
     pub(crate) attrs: usize,
 }
 
@@ -47,18 +47,18 @@ impl<'s> UnitScan<'s> {
     pub(crate) fn new(dwarf: &Dwarf<'s>, unit: u32) -> Result<Self> {
         let entry = dwarf.entry(unit)?;
         let (section, start, encoding) = dwarf.abbreviation_bytes(entry);
-        let table = Table::parse(section, start, encoding).ok_or_else(|| {
+        let table = AbbrevTable::parse(section, start, encoding).ok_or_else(|| {
             let end = gimli::Error::UnexpectedEof(gimli::ReaderOffsetId(start as u64));
             dwarf.error(".debug_abbrev", start, &end)
         })?;
         let (root, little) = (entry.header.root_offset().0, !dwarf.target.big_endian);
-        Ok(Self { bytes: dwarf.unit_bytes(entry), root, encoding, little, table })
+        Ok(Self { bytes: dwarf.unit_bytes(entry), root, encoding, little_endian: little, table })
     }
 
     /// The DIE at an offset of the unit; `None` at a null entry or outside the unit.
-    pub(crate) fn die(&self, offset: usize) -> Option<Seen<'_>> {
+    pub(crate) fn die(&self, offset: usize) -> Option<ScannedDie<'_>> {
         let (code, attrs) = uleb(self.bytes, offset)?;
-        Some(Seen { shape: self.table.shape(code)?, attrs })
+        Some(ScannedDie { abbrev: self.table.abbrev(code)?, attrs })
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -66,54 +66,54 @@ impl<'s> UnitScan<'s> {
     }
 
     /// Offset behind a DIE's attributes. `None` if it runs out of the unit or has a form whose size is unknown.
-    pub(crate) fn end(&self, seen: Seen<'_>) -> Option<usize> {
-        if let Some(size) = seen.shape.fixed {
+    pub(crate) fn attrs_end(&self, seen: ScannedDie<'_>) -> Option<usize> {
+        if let Some(size) = seen.abbrev.fixed_size {
             return seen.attrs.checked_add(size).filter(|end| *end <= self.bytes.len());
         }
         let mut at = seen.attrs;
-        for spec in &seen.shape.specs {
-            at = self.value(spec, at)?.1;
+        for spec in &seen.abbrev.specs {
+            at = self.read_value(spec, at)?.1;
         }
         Some(at)
     }
 
-    pub(crate) fn get(&self, seen: Seen<'_>, attr: Attr) -> Raw<'s> {
-        self.find(seen, attr).unwrap_or(Raw::None)
+    pub(crate) fn attr_value(&self, seen: ScannedDie<'_>, attr: Attr) -> RawAttrValue<'s> {
+        self.find_attr_value(seen, attr).unwrap_or(RawAttrValue::None)
     }
 
-    fn find(&self, seen: Seen<'_>, attr: Attr) -> Option<Raw<'s>> {
-        let (index, offset) = seen.shape.place(attr)?;
-        let specs = &seen.shape.specs;
+    fn find_attr_value(&self, seen: ScannedDie<'_>, attr: Attr) -> Option<RawAttrValue<'s>> {
+        let (index, offset) = seen.abbrev.attr_position(attr)?;
+        let specs = &seen.abbrev.specs;
         let spec = specs.get(index)?;
         if let Some(offset) = offset {
-            return self.value(spec, seen.attrs + offset).map(|(raw, _)| raw);
+            return self.read_value(spec, seen.attrs + offset).map(|(raw, _)| raw);
         }
         let mut at = seen.attrs;
         for before in &specs[..index] {
-            at = self.value(before, at)?.1;
+            at = self.read_value(before, at)?.1;
         }
-        self.value(spec, at).map(|(raw, _)| raw)
+        self.read_value(spec, at).map(|(raw, _)| raw)
     }
 
-    pub(crate) fn number(&self, seen: Seen<'_>, attr: Attr) -> Option<u64> {
-        match self.get(seen, attr) {
-            Raw::Number(number) => Some(number),
+    pub(crate) fn attr_number(&self, seen: ScannedDie<'_>, attr: Attr) -> Option<u64> {
+        match self.attr_value(seen, attr) {
+            RawAttrValue::Number(number) => Some(number),
             _ => None,
         }
     }
 
     /// The constants of a DIE that a layout depends on, always in the same order.
-    pub(crate) fn numbers<'u>(&'u self, seen: Seen<'u>) -> impl Iterator<Item = (Attr, u64)> + 'u {
-        let numbers = seen.shape.numbers();
-        numbers.filter_map(move |attr| self.number(seen, attr).map(|number| (attr, number)))
+    pub(crate) fn attr_numbers<'u>(&'u self, seen: ScannedDie<'u>) -> impl Iterator<Item = (Attr, u64)> + 'u {
+        let numbers = seen.abbrev.numeric_attrs();
+        numbers.filter_map(move |attr| self.attr_number(seen, attr).map(|number| (attr, number)))
     }
 
     /// The children of a DIE with their offsets, up to one that can't be stepped over.
     pub(crate) fn children<'u>(
         &'u self,
-        parent: Seen<'_>,
-    ) -> impl Iterator<Item = (usize, Seen<'u>)> + use<'u, 's> {
-        let mut next = if parent.shape.has_children { self.end(parent) } else { None };
+        parent: ScannedDie<'_>,
+    ) -> impl Iterator<Item = (usize, ScannedDie<'u>)> + use<'u, 's> {
+        let mut next = if parent.abbrev.has_children { self.attrs_end(parent) } else { None };
         std::iter::from_fn(move || {
             let at = next?;
             let seen = self.die(at)?;
@@ -123,22 +123,22 @@ impl<'s> UnitScan<'s> {
     }
 
     /// Offset behind a DIE and all its descendants.
-    pub(crate) fn next_sibling(&self, seen: Seen<'_>) -> Option<usize> {
-        if !seen.shape.has_children {
-            return self.end(seen);
+    pub(crate) fn next_sibling(&self, seen: ScannedDie<'_>) -> Option<usize> {
+        if !seen.abbrev.has_children {
+            return self.attrs_end(seen);
         }
-        if let Raw::Local(sibling) = self.get(seen, Attr::Sibling) {
+        if let RawAttrValue::Local(sibling) = self.attr_value(seen, Attr::Sibling) {
             let sibling = usize::try_from(sibling).ok()?;
             // A sibling in front of its DIE would make walks run in circles.
             return (sibling > seen.attrs).then_some(sibling);
         }
-        let mut at = self.end(seen)?;
+        let mut at = self.attrs_end(seen)?;
         let mut depth = 1;
         while depth > 0 {
             match self.die(at) {
                 Some(inner) => {
-                    at = self.end(inner)?;
-                    depth += u32::from(inner.shape.has_children);
+                    at = self.attrs_end(inner)?;
+                    depth += u32::from(inner.abbrev.has_children);
                 }
                 None => {
                     at = self.null_end(at)?;
@@ -159,44 +159,48 @@ impl<'s> UnitScan<'s> {
         offset >= self.bytes.len()
     }
 
-    fn uint(&self, at: usize, size: usize) -> Option<u64> {
+    fn read_uint(&self, at: usize, size: usize) -> Option<u64> {
         let bytes = self.bytes.get(at..at.checked_add(size)?)?;
-        let fold = |value: u64, byte: &u8| value << 8 | u64::from(*byte);
-        Some(match (bytes, self.little) {
+        let append_byte = |value: u64, byte: &u8| value << 8 | u64::from(*byte);
+        Some(match (bytes, self.little_endian) {
             ([a], _) => u64::from(*a),
             ([a, b], true) => u64::from(u16::from_le_bytes([*a, *b])),
             ([a, b, c, d], true) => u64::from(u32::from_le_bytes([*a, *b, *c, *d])),
-            (_, true) => bytes.iter().rev().fold(0, fold),
-            (_, false) => bytes.iter().fold(0, fold),
+            (_, true) => bytes.iter().rev().fold(0, append_byte),
+            (_, false) => bytes.iter().fold(0, append_byte),
         })
     }
 
     /// The value of a form at an offset, and the offset behind it.
-    fn value(&self, spec: &Spec, at: usize) -> Option<(Raw<'s>, usize)> {
+    fn read_value(&self, spec: &AttrSpec, at: usize) -> Option<(RawAttrValue<'s>, usize)> {
         use gimli::constants as dw;
         let sized = || {
             let size = usize::from(spec.size?);
-            Some((self.uint(at, size)?, at + size))
+            Some((self.read_uint(at, size)?, at + size))
         };
         let leb = || uleb(self.bytes, at);
         match spec.form {
-            dw::DW_FORM_implicit_const => Some((Raw::Number(spec.implicit as u64), at)),
-            dw::DW_FORM_flag_present => Some((Raw::Number(1), at)),
-            dw::DW_FORM_udata => leb().map(|(value, end)| (Raw::Number(value), end)),
+            dw::DW_FORM_implicit_const => Some((RawAttrValue::Number(spec.implicit as u64), at)),
+            dw::DW_FORM_flag_present => Some((RawAttrValue::Number(1), at)),
+            dw::DW_FORM_udata => leb().map(|(value, end)| (RawAttrValue::Number(value), end)),
             dw::DW_FORM_addrx | dw::DW_FORM_GNU_addr_index | dw::DW_FORM_loclistx | dw::DW_FORM_rnglistx => {
-                leb().map(|(value, end)| (Raw::Number(value), end))
+                leb().map(|(value, end)| (RawAttrValue::Number(value), end))
             }
-            dw::DW_FORM_sdata => sleb(self.bytes, at).map(|(value, end)| (Raw::Number(value as u64), end)),
-            dw::DW_FORM_string => self.inline(at),
+            dw::DW_FORM_sdata => {
+                sleb(self.bytes, at).map(|(value, end)| (RawAttrValue::Number(value as u64), end))
+            }
+            dw::DW_FORM_string => self.read_inline_string(at),
             dw::DW_FORM_ref1 | dw::DW_FORM_ref2 | dw::DW_FORM_ref4 | dw::DW_FORM_ref8 => {
-                sized().map(|(value, end)| (Raw::Local(value), end))
+                sized().map(|(value, end)| (RawAttrValue::Local(value), end))
             }
-            dw::DW_FORM_ref_udata => leb().map(|(value, end)| (Raw::Local(value), end)),
+            dw::DW_FORM_ref_udata => leb().map(|(value, end)| (RawAttrValue::Local(value), end)),
             dw::DW_FORM_ref_addr
             | dw::DW_FORM_ref_sig8
             | dw::DW_FORM_GNU_ref_alt
             | dw::DW_FORM_ref_sup4
-            | dw::DW_FORM_ref_sup8 => sized().map(|(value, end)| (Raw::Foreign(spec.form, value), end)),
+            | dw::DW_FORM_ref_sup8 => {
+                sized().map(|(value, end)| (RawAttrValue::Foreign(spec.form, value), end))
+            }
             dw::DW_FORM_strp
             | dw::DW_FORM_line_strp
             | dw::DW_FORM_GNU_strp_alt
@@ -204,35 +208,37 @@ impl<'s> UnitScan<'s> {
             | dw::DW_FORM_strx1
             | dw::DW_FORM_strx2
             | dw::DW_FORM_strx3
-            | dw::DW_FORM_strx4 => sized().map(|(value, end)| (Raw::Str(spec.form, value), end)),
+            | dw::DW_FORM_strx4 => sized().map(|(value, end)| (RawAttrValue::Str(spec.form, value), end)),
             dw::DW_FORM_strx | dw::DW_FORM_GNU_str_index => {
-                leb().map(|(value, end)| (Raw::Str(spec.form, value), end))
+                leb().map(|(value, end)| (RawAttrValue::Str(spec.form, value), end))
             }
-            dw::DW_FORM_exprloc | dw::DW_FORM_block => leb().and_then(|(len, start)| self.block(start, len)),
-            dw::DW_FORM_block1 => self.uint(at, 1).and_then(|len| self.block(at + 1, len)),
-            dw::DW_FORM_block2 => self.uint(at, 2).and_then(|len| self.block(at + 2, len)),
-            dw::DW_FORM_block4 => self.uint(at, 4).and_then(|len| self.block(at + 4, len)),
+            dw::DW_FORM_exprloc | dw::DW_FORM_block => {
+                leb().and_then(|(len, start)| self.read_block(start, len))
+            }
+            dw::DW_FORM_block1 => self.read_uint(at, 1).and_then(|len| self.read_block(at + 1, len)),
+            dw::DW_FORM_block2 => self.read_uint(at, 2).and_then(|len| self.read_block(at + 2, len)),
+            dw::DW_FORM_block4 => self.read_uint(at, 4).and_then(|len| self.read_block(at + 4, len)),
             dw::DW_FORM_indirect => {
                 let (form, end) = leb()?;
                 let form = DwForm(u16::try_from(form).ok()?);
                 let size = fixed_size(form, self.encoding).and_then(|size| u8::try_from(size).ok());
-                let spec = Spec { form, size, ..*spec };
-                (form != dw::DW_FORM_indirect).then(|| self.value(&spec, end))?
+                let spec = AttrSpec { form, size, ..*spec };
+                (form != dw::DW_FORM_indirect).then(|| self.read_value(&spec, end))?
             }
-            dw::DW_FORM_data16 => self.bytes.get(at..at + 16).map(|_| (Raw::None, at + 16)),
-            _ => sized().map(|(value, end)| (Raw::Number(value), end)),
+            dw::DW_FORM_data16 => self.bytes.get(at..at + 16).map(|_| (RawAttrValue::None, at + 16)),
+            _ => sized().map(|(value, end)| (RawAttrValue::Number(value), end)),
         }
     }
 
-    fn inline(&self, at: usize) -> Option<(Raw<'s>, usize)> {
+    fn read_inline_string(&self, at: usize) -> Option<(RawAttrValue<'s>, usize)> {
         let rest = self.bytes.get(at..)?;
         let len = memchr::memchr(0, rest)?;
-        Some((Raw::Inline(&rest[..len]), at + len + 1))
+        Some((RawAttrValue::Inline(&rest[..len]), at + len + 1))
     }
 
-    fn block(&self, start: usize, len: u64) -> Option<(Raw<'s>, usize)> {
+    fn read_block(&self, start: usize, len: u64) -> Option<(RawAttrValue<'s>, usize)> {
         let end = start.checked_add(usize::try_from(len).ok()?)?;
-        self.bytes.get(start..end).map(|bytes| (Raw::Block(bytes), end))
+        self.bytes.get(start..end).map(|bytes| (RawAttrValue::Block(bytes), end))
     }
 }
 

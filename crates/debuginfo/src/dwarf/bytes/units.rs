@@ -51,17 +51,17 @@ pub struct DieRef {
 impl<'s> Dwarf<'s> {
     /// Finds the units by their headers. Fails if a header is broken or of an unknown version, or types are in `.dwo` files.
     pub fn new(sections: &'s DebugSections<'_>) -> Result<Self> {
-        let mut dwarf = Self::head(sections, usize::MAX)?;
+        let mut dwarf = Self::with_first_units(sections, usize::MAX)?;
         let mut types = dwarf.inner.type_units();
-        dwarf.add(UnitSection::Types, ".debug_types", || types.next())?;
+        dwarf.add_units(UnitSection::Types, ".debug_types", || types.next())?;
         let mut units = dwarf.inner.sup().map(gimli::Dwarf::units);
         let next = || units.as_mut().map_or(Ok(None), |units| units.next());
-        dwarf.add(UnitSection::Supplementary, "supplementary .debug_info", next)?;
+        dwarf.add_units(UnitSection::Supplementary, "supplementary .debug_info", next)?;
         Ok(dwarf)
     }
 
     /// The first units of .debug_info, as if there were no others. Fails as [`Self::new`] does.
-    pub(crate) fn head(sections: &'s DebugSections<'_>, count: usize) -> Result<Self> {
+    pub(crate) fn with_first_units(sections: &'s DebugSections<'_>, count: usize) -> Result<Self> {
         let inner = sections.borrow();
         let mut dwarf = Self {
             units: Vec::new(),
@@ -79,11 +79,11 @@ impl<'s> Dwarf<'s> {
             left = left.saturating_sub(1);
             if is_wanted { headers.next() } else { Ok(None) }
         };
-        dwarf.add(UnitSection::Info, ".debug_info", next)?;
+        dwarf.add_units(UnitSection::Info, ".debug_info", next)?;
         Ok(dwarf)
     }
 
-    fn add(
+    fn add_units(
         &mut self,
         space: UnitSection,
         section: &str,
@@ -93,7 +93,7 @@ impl<'s> Dwarf<'s> {
         while let Some(header) = next().map_err(|error| self.error(section, at, &error))? {
             at = header_offset(&header) + header.length_including_self();
             if space == UnitSection::Info {
-                self.refuse_split(&header)?;
+                self.reject_split_dwarf(&header)?;
             }
             let (abbreviations, paths) = (OnceLock::new(), OnceLock::new());
             self.units.push(UnitEntry { header, space, abbreviations, paths });
@@ -102,7 +102,7 @@ impl<'s> Dwarf<'s> {
     }
 
     /// Skeleton units point to `.dwo` files; we say so instead of showing an empty file.
-    fn refuse_split(&self, header: &UnitHeader<R<'s>>) -> Result<()> {
+    fn reject_split_dwarf(&self, header: &UnitHeader<R<'s>>) -> Result<()> {
         let split = matches!(header.type_(), UnitType::Skeleton(_));
         let split = split || (header.version() < 5 && self.has_dwo_name(header)?);
         if !split {
@@ -111,7 +111,7 @@ impl<'s> Dwarf<'s> {
         let place = format!("unit at .debug_info+{:#x}", header_offset(header));
         let what = "split DWARF: its types are in .dwo files, which are not read; build without -gsplit-dwarf \
                     (CONFIG_DEBUG_INFO_SPLIT=n)";
-        Err(self.wrong(place, what))
+        Err(self.dwarf_error(place, what))
     }
 
     /// GNU split DWARF 4 marks the unit's root. Only the first unit's root tells enough: compilers don't mix.
@@ -136,31 +136,31 @@ impl<'s> Dwarf<'s> {
         self.units.len()
     }
 
-    fn wrong(&self, place: impl Into<String>, what: impl Into<String>) -> Error {
+    fn dwarf_error(&self, place: impl Into<String>, what: impl Into<String>) -> Error {
         Error::Dwarf { file: self.file.to_owned(), place: place.into(), what: what.into() }
     }
 
     pub(crate) fn error(&self, section: &str, offset: usize, source: &gimli::Error) -> Error {
-        self.wrong(format!("{section}+{offset:#x}"), self.inner.format_error(*source))
+        self.dwarf_error(format!("{section}+{offset:#x}"), self.inner.format_error(*source))
     }
 
     pub(crate) fn error_at(&self, die: DieRef, source: &gimli::Error) -> Error {
-        self.wrong(self.place_in_unit(die), self.inner.format_error(*source))
+        self.dwarf_error(self.describe_die(die), self.inner.format_error(*source))
     }
 
     /// A DIE that cannot be stepped over.
-    pub(crate) fn broken(&self, unit: u32, offset: usize) -> Error {
+    pub(crate) fn broken_die_error(&self, unit: u32, offset: usize) -> Error {
         let die = DieRef { unit, offset };
         match self.die(die) {
             Err(error) => error,
             Ok(entry) => {
                 let what = format!("{}: attributes, children or types can't be followed", entry.tag());
-                self.wrong(self.place_in_unit(die), what)
+                self.dwarf_error(self.describe_die(die), what)
             }
         }
     }
 
-    fn place_in_unit(&self, DieRef { unit, offset }: DieRef) -> String {
+    fn describe_die(&self, DieRef { unit, offset }: DieRef) -> String {
         match self.units.get(unit as usize) {
             Some(entry) => {
                 let begin = header_offset(&entry.header);
@@ -172,7 +172,7 @@ impl<'s> Dwarf<'s> {
 
     pub(crate) fn entry(&self, unit: u32) -> Result<&UnitEntry<'s>> {
         let entry = self.units.get(unit as usize);
-        entry.ok_or_else(|| self.wrong(".debug_info", format!("there is no unit {unit}")))
+        entry.ok_or_else(|| self.dwarf_error(".debug_info", format!("there is no unit {unit}")))
     }
 
     pub(crate) fn dwarf_of(&self, space: UnitSection) -> &gimli::Dwarf<R<'s>> {
@@ -254,7 +254,7 @@ impl<'s> Dwarf<'s> {
     }
 
     /// The unit that holds an offset of a section, with the offset inside it.
-    pub(crate) fn locate(&self, space: UnitSection, offset: usize) -> Option<DieRef> {
+    pub(crate) fn die_at(&self, space: UnitSection, offset: usize) -> Option<DieRef> {
         let first = self.units.partition_point(|unit| unit.space < space);
         let past = self.units.partition_point(|unit| unit.space <= space);
         let units = self.units.get(first..past)?;

@@ -1,6 +1,6 @@
 //! What the values of attributes mean: strings, DIEs they refer to, numbers, files.
 
-use super::scan::Raw;
+use super::scan::RawAttrValue;
 use super::sections::R;
 use super::units::{DieRef, Dwarf, UnitSection};
 use gimli::{AttributeValue as Value, DebuggingInformationEntry, DwAt, DwForm, DwLang};
@@ -9,10 +9,10 @@ pub(crate) type Die<'s> = DebuggingInformationEntry<R<'s>>;
 
 impl<'s> Dwarf<'s> {
     /// A string as a walk met it.
-    pub(crate) fn raw_string(&self, unit: u32, raw: Raw<'s>) -> Option<&'s [u8]> {
+    pub(crate) fn raw_string(&self, unit: u32, raw: RawAttrValue<'s>) -> Option<&'s [u8]> {
         let (form, value) = match raw {
-            Raw::Inline(bytes) => return Some(bytes),
-            Raw::Str(form, value) => (form, usize::try_from(value).ok()?),
+            RawAttrValue::Inline(bytes) => return Some(bytes),
+            RawAttrValue::Str(form, value) => (form, usize::try_from(value).ok()?),
             _ => return None,
         };
         let value = match form {
@@ -45,16 +45,16 @@ impl<'s> Dwarf<'s> {
             Value::UnitRef(offset) => Some(DieRef { unit, offset: offset.0 }),
             Value::DebugInfoRef(offset) => {
                 let sup = self.entry(unit).is_ok_and(|entry| entry.space == UnitSection::Supplementary);
-                self.locate(if sup { UnitSection::Supplementary } else { UnitSection::Info }, offset.0)
+                self.die_at(if sup { UnitSection::Supplementary } else { UnitSection::Info }, offset.0)
             }
-            Value::DebugInfoRefSup(offset) => self.locate(UnitSection::Supplementary, offset.0),
+            Value::DebugInfoRefSup(offset) => self.die_at(UnitSection::Supplementary, offset.0),
             Value::DebugTypesRef(signature) => self.by_signature(signature.0),
             _ => None,
         }
     }
 
     /// A DIE of another unit by the form and number that stand in a DIE.
-    pub(crate) fn resolve_raw(&self, unit: u32, form: DwForm, value: u64) -> Option<DieRef> {
+    pub(crate) fn resolve_foreign(&self, unit: u32, form: DwForm, value: u64) -> Option<DieRef> {
         let offset = gimli::DebugInfoOffset(usize::try_from(value).ok()?);
         let value = match form {
             gimli::DW_FORM_ref_addr => Value::DebugInfoRef(offset),

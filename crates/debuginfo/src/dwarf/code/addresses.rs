@@ -16,7 +16,7 @@ impl UnitMap {
     /// Reads .debug_aranges (DWARF 5 section 6.1.2), and the ranges of units that are not listed there: clang
     /// writes no such section. Fails if .debug_aranges or the root of a unit that is not listed there is broken.
     pub fn new(dwarf: &Dwarf<'_>) -> Result<Self> {
-        let (mut ranges, listed) = listed(dwarf)?;
+        let (mut ranges, listed) = read_aranges(dwarf)?;
         let missing: Vec<u32> =
             (0..dwarf.unit_count() as u32).filter(|unit| !listed.contains(unit)).collect();
         let rest: Result<Vec<Vec<_>>> = missing.par_iter().map(|unit| ranges_of_root(dwarf, *unit)).collect();
@@ -34,15 +34,15 @@ impl UnitMap {
     }
 }
 
-type Ranges = Vec<(u64, u64, u32)>;
+type UnitRanges = Vec<(u64, u64, u32)>;
 
 /// Ranges in .debug_aranges, and the units that have an entry there.
-fn listed(dwarf: &Dwarf<'_>) -> Result<(Ranges, FxHashSet<u32>)> {
+fn read_aranges(dwarf: &Dwarf<'_>) -> Result<(UnitRanges, FxHashSet<u32>)> {
     let (mut ranges, mut units) = (Vec::new(), FxHashSet::default());
     let mut headers = dwarf.inner.debug_aranges.headers();
     let error = |error: gimli::Error| dwarf.error(".debug_aranges", 0, &error);
     while let Some(header) = headers.next().map_err(error)? {
-        let Some(unit) = dwarf.locate(UnitSection::Info, header.debug_info_offset().0) else {
+        let Some(unit) = dwarf.die_at(UnitSection::Info, header.debug_info_offset().0) else {
             continue;
         };
         units.insert(unit.unit);
@@ -55,7 +55,7 @@ fn listed(dwarf: &Dwarf<'_>) -> Result<(Ranges, FxHashSet<u32>)> {
     Ok((ranges, units))
 }
 
-fn ranges_of_root(dwarf: &Dwarf<'_>, unit: u32) -> Result<Ranges> {
+fn ranges_of_root(dwarf: &Dwarf<'_>, unit: u32) -> Result<UnitRanges> {
     let entry = dwarf.entry(unit)?;
     if entry.space != UnitSection::Info {
         return Ok(Vec::new());

@@ -9,7 +9,7 @@ use std::ops::Range;
 /// Where a variable is, or what its value is (DWARF 5 section 2.6). Registers have DWARF numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the words of each variant say what its fields are")]
-pub enum VariablePlace {
+pub enum VariableLocation {
     /// Its value is a register's plus a constant (DW_OP_regN; DW_OP_bregN c, DW_OP_stack_value).
     Value { register: u16, offset: i64 },
     /// It lies in memory at a register's value plus a constant (DW_OP_bregN c).
@@ -26,13 +26,13 @@ pub enum VariablePlace {
 
 /// A place and the instructions at which it holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PlaceRange {
+pub struct LocationRange {
     /// First instruction address.
     pub begin: u64,
     /// First address behind.
     pub end: u64,
     /// The place.
-    pub place: VariablePlace,
+    pub location: VariableLocation,
 }
 
 /// What DW_OP_fbreg counts from (DW_AT_frame_base).
@@ -46,7 +46,7 @@ pub(crate) enum FrameBase {
 }
 
 impl FrameBase {
-    pub(crate) fn of(value: Option<Value<R<'_>>>, unit: &Unit<R<'_>>) -> Self {
+    pub(crate) fn from_attr(value: Option<Value<R<'_>>>, unit: &Unit<R<'_>>) -> Self {
         let Some(Value::Exprloc(expression)) = value else {
             return Self::Unknown;
         };
@@ -64,7 +64,7 @@ const MAX_OPERATIONS: usize = 8;
 
 /// A sum that an expression is about to become.
 #[derive(Clone, Copy)]
-enum Base {
+enum LocationBase {
     Register(u16),
     Cfa,
     Address,
@@ -72,37 +72,37 @@ enum Base {
 
 /// Reads an expression that is a sum of one base and constants; `None` for any other, so also for a variable in
 /// pieces (DW_OP_piece) and one that is worth more than a lookup (DW_OP_deref, DW_OP_entry_value).
-pub(crate) fn place(
+pub(crate) fn parse_location(
     expression: Expression<R<'_>>,
     unit: &Unit<R<'_>>,
     frame: FrameBase,
-) -> Option<VariablePlace> {
+) -> Option<VariableLocation> {
     let mut operations = expression.operations(unit.encoding());
-    let (mut sum, mut offset): (Option<Base>, i64) = (None, 0);
+    let (mut sum, mut offset): (Option<LocationBase>, i64) = (None, 0);
     let mut pending: Option<i64> = None;
     for _ in 0..MAX_OPERATIONS {
         let Some(operation) = operations.next().ok()? else {
-            return sum.filter(|_| pending.is_none()).map(|base| memory(base, offset));
+            return sum.filter(|_| pending.is_none()).map(|base| memory_location(base, offset));
         };
         match operation {
             Operation::Register { register } if sum.is_none() => {
                 let whole = operations.next().ok()?.is_none();
-                return whole.then_some(VariablePlace::Value { register: register.0, offset: 0 });
+                return whole.then_some(VariableLocation::Value { register: register.0, offset: 0 });
             }
             Operation::RegisterOffset { register, offset: distance, .. } if sum.is_none() => {
-                (sum, offset) = (Some(Base::Register(register.0)), distance);
+                (sum, offset) = (Some(LocationBase::Register(register.0)), distance);
             }
             Operation::FrameOffset { offset: distance } if sum.is_none() => {
                 let base = match frame {
-                    FrameBase::Cfa => Base::Cfa,
-                    FrameBase::Register(register) => Base::Register(register),
+                    FrameBase::Cfa => LocationBase::Cfa,
+                    FrameBase::Register(register) => LocationBase::Register(register),
                     FrameBase::Unknown => return None,
                 };
                 (sum, offset) = (Some(base), distance);
             }
-            Operation::CallFrameCFA if sum.is_none() => sum = Some(Base::Cfa),
+            Operation::CallFrameCFA if sum.is_none() => sum = Some(LocationBase::Cfa),
             Operation::Address { address } if sum.is_none() => {
-                (sum, offset) = (Some(Base::Address), address as i64);
+                (sum, offset) = (Some(LocationBase::Address), address as i64);
             }
             Operation::PlusConstant { value } => offset = offset.wrapping_add(value as i64),
             Operation::UnsignedConstant { value } if sum.is_some() => pending = Some(value as i64),
@@ -112,7 +112,7 @@ pub(crate) fn place(
             Operation::Nop => {}
             Operation::StackValue if pending.is_none() => {
                 let whole = operations.next().ok()?.is_none();
-                return sum.filter(|_| whole).map(|base| value(base, offset));
+                return sum.filter(|_| whole).map(|base| value_location(base, offset));
             }
             _ => return None,
         }
@@ -120,19 +120,19 @@ pub(crate) fn place(
     None
 }
 
-fn memory(base: Base, offset: i64) -> VariablePlace {
+fn memory_location(base: LocationBase, offset: i64) -> VariableLocation {
     match base {
-        Base::Register(register) => VariablePlace::Memory { register, offset },
-        Base::Cfa => VariablePlace::Frame { offset },
-        Base::Address => VariablePlace::Static { address: offset as u64 },
+        LocationBase::Register(register) => VariableLocation::Memory { register, offset },
+        LocationBase::Cfa => VariableLocation::Frame { offset },
+        LocationBase::Address => VariableLocation::Static { address: offset as u64 },
     }
 }
 
-fn value(base: Base, offset: i64) -> VariablePlace {
+fn value_location(base: LocationBase, offset: i64) -> VariableLocation {
     match base {
-        Base::Register(register) => VariablePlace::Value { register, offset },
-        Base::Cfa => VariablePlace::FrameValue,
-        Base::Address => VariablePlace::Constant,
+        LocationBase::Register(register) => VariableLocation::Value { register, offset },
+        LocationBase::Cfa => VariableLocation::FrameValue,
+        LocationBase::Address => VariableLocation::Constant,
     }
 }
 
@@ -163,17 +163,20 @@ impl<'s> Dwarf<'s> {
     }
     /// The places of a DW_AT_location. An expression holds everywhere its variable is in scope. A list that is
     /// broken ends where it breaks: a place more or less changes what is known, not what is true.
-    pub(crate) fn places(
+    pub(crate) fn read_locations(
         &self,
         unit: u32,
         parsed: &Unit<R<'s>>,
         location: Value<R<'s>>,
         frame: FrameBase,
-    ) -> Vec<PlaceRange> {
+    ) -> Vec<LocationRange> {
         let mut places = Vec::new();
         if let Value::Exprloc(expression) = location {
-            let everywhere =
-                place(expression, parsed, frame).map(|place| PlaceRange { begin: 0, end: u64::MAX, place });
+            let everywhere = parse_location(expression, parsed, frame).map(|place| LocationRange {
+                begin: 0,
+                end: u64::MAX,
+                location: place,
+            });
             places.extend(everywhere);
             return places;
         }
@@ -183,8 +186,8 @@ impl<'s> Dwarf<'s> {
         };
         while let Ok(Some(entry)) = list.next() {
             let (begin, end) = (entry.range.begin, entry.range.end);
-            if let Some(place) = place(entry.data, parsed, frame).filter(|_| begin < end) {
-                places.push(PlaceRange { begin, end, place });
+            if let Some(place) = parse_location(entry.data, parsed, frame).filter(|_| begin < end) {
+                places.push(LocationRange { begin, end, location: place });
             }
         }
         places

@@ -12,13 +12,13 @@ impl<'s> Dwarf<'s> {
     /// The name of a DIE, or of the DIE it stems from (DW_AT_abstract_origin, DW_AT_specification).
     pub fn name_of(&self, die: DieRef) -> Option<&'s [u8]> {
         let name = |entry: &Die<'s>, unit| Some((entry.attr_value(gimli::DW_AT_name)?, unit));
-        let (value, unit) = self.along_origins(die, name)?;
+        let (value, unit) = self.find_along_origins(die, name)?;
         self.string(unit, value)
     }
 
     /// What the linker calls a DIE, where that differs from its name (DW_AT_linkage_name).
     pub fn linkage_name_of(&self, die: DieRef) -> Option<&'s [u8]> {
-        self.along_origins(die, |entry, unit| {
+        self.find_along_origins(die, |entry, unit| {
             let value = entry.attr_value(gimli::DW_AT_linkage_name);
             self.string(unit, value.or_else(|| entry.attr_value(gimli::DW_AT_MIPS_linkage_name))?)
         })
@@ -34,7 +34,7 @@ impl<'s> Dwarf<'s> {
 
     /// The type of a variable, or what a function returns, by its DIE or the one it stems from; `None` for void.
     pub fn type_die(&self, die: DieRef) -> Option<DieRef> {
-        self.along_origins(die, |entry, unit| {
+        self.find_along_origins(die, |entry, unit| {
             let value = entry.attr_value(gimli::DW_AT_type)?;
             self.resolve(unit, &value)
         })
@@ -42,7 +42,7 @@ impl<'s> Dwarf<'s> {
 
     /// Types of a function's parameters, in order; `None` for one without.
     pub fn parameter_types(&self, function: DieRef) -> Vec<Option<DieRef>> {
-        let types = self.along_origins(function, |entry, unit| {
+        let types = self.find_along_origins(function, |entry, unit| {
             let parameters = self.parameters(DieRef { unit, offset: entry.offset().0 }).ok()?;
             let types = parameters.into_iter().map(|parameter| self.type_die(parameter));
             Some(types.collect::<Vec<_>>()).filter(|types| !types.is_empty())
@@ -70,16 +70,16 @@ impl<'s> Dwarf<'s> {
 
     /// Whether a function never returns (DW_AT_noreturn).
     pub fn is_noreturn(&self, die: DieRef) -> bool {
-        let found = self.along_origins(die, |entry, _| entry.attr_value(gimli::DW_AT_noreturn));
+        let found = self.find_along_origins(die, |entry, _| entry.attr_value(gimli::DW_AT_noreturn));
         found == Some(Value::Flag(true))
     }
 
     /// What the first of a DIE and the DIEs it stems from says.
-    fn along_origins<T>(&self, die: DieRef, say: impl Fn(&Die<'s>, u32) -> Option<T>) -> Option<T> {
+    fn find_along_origins<T>(&self, die: DieRef, read: impl Fn(&Die<'s>, u32) -> Option<T>) -> Option<T> {
         let mut die = die;
         for _ in 0..=MAX_ORIGINS {
             let entry = self.die(die).ok()?;
-            if let Some(found) = say(&entry, die.unit) {
+            if let Some(found) = read(&entry, die.unit) {
                 return Some(found);
             }
             die = self.origin(die, &entry)?;

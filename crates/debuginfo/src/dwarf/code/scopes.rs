@@ -1,6 +1,6 @@
 //! A function's scopes, its variables with their places, and the calls it makes.
 
-use super::locations::{FrameBase, PlaceRange};
+use super::locations::{FrameBase, LocationRange};
 use crate::dwarf::bytes::sections::R;
 use crate::dwarf::bytes::units::{DieRef, Dwarf, UnitSection};
 use crate::dwarf::bytes::values::Die;
@@ -47,7 +47,7 @@ pub struct Variable {
     /// Whether it is a parameter.
     pub is_parameter: bool,
     /// Where it is, in order of address.
-    pub places: Vec<PlaceRange>,
+    pub locations: Vec<LocationRange>,
 }
 
 /// A call the compiler knows of (DW_TAG_call_site, DWARF 5 section 3.4).
@@ -61,13 +61,13 @@ pub struct CallSite {
 
 /// All that is known of a function.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Scopes {
+pub struct FunctionScopes {
     /// Scopes, parents first. The first is the function.
     pub scopes: Vec<Scope>,
     /// Variables and parameters that have a place anywhere, in order of their DIEs.
     pub variables: Vec<Variable>,
     /// Types of variables that have a place nowhere: they show what the code is about.
-    pub hidden: Vec<DieRef>,
+    pub unlocated_types: Vec<DieRef>,
     /// Types of the function's parameters in order, whether or not they have a place.
     pub parameters: Vec<Option<DieRef>>,
     /// Calls, sorted by return address.
@@ -76,15 +76,15 @@ pub struct Scopes {
     pub has_all_calls: bool,
 }
 
-impl Scopes {
+impl FunctionScopes {
     /// Scopes that cover an address, outermost first.
-    pub fn at(&self, address: u64) -> impl Iterator<Item = &Scope> {
+    pub fn scopes_at(&self, address: u64) -> impl Iterator<Item = &Scope> {
         let covers = move |scope: &&Scope| scope.ranges.iter().any(|range| range.contains(&address));
         self.scopes.iter().filter(covers)
     }
 
     /// The call that returns to an address.
-    pub fn call_to(&self, return_address: u64) -> Option<&CallSite> {
+    pub fn call_returning_to(&self, return_address: u64) -> Option<&CallSite> {
         let place = self.calls.binary_search_by_key(&return_address, |call| call.return_address);
         self.calls.get(place.ok()?)
     }
@@ -106,24 +106,24 @@ impl<'a, 's> ScopeReader<'a, 's> {
 
     /// Reads a function of the unit. Where a DIE is broken the reading ends: less is known then, nothing is wrong. Fails if
     /// the function's own DIE is broken.
-    pub fn read(&self, function: DieRef) -> Result<Scopes> {
+    pub fn read(&self, function: DieRef) -> Result<FunctionScopes> {
         let mut entries = self.dwarf.entries_from(function)?;
         let mut entry = DebuggingInformationEntry::null();
         entries.read_entry(&mut entry).map_err(|error| self.dwarf.error_at(function, &error))?;
-        let mut walk = Walk {
+        let mut walk = ScopeWalk {
             reader: self,
-            frame: FrameBase::of(entry.attr_value(gimli::DW_AT_frame_base), &self.parsed),
-            open: Vec::new(),
-            found: Scopes::default(),
+            frame: FrameBase::from_attr(entry.attr_value(gimli::DW_AT_frame_base), &self.parsed),
+            enclosing: Vec::new(),
+            found: FunctionScopes::default(),
         };
         walk.found.has_all_calls =
             entry.has_attr(gimli::DW_AT_call_all_calls) || entry.has_attr(gimli::DW_AT_GNU_all_call_sites);
-        walk.scope(function, &entry, ScopeKind::Function, 0);
+        walk.add_scope(function, &entry, ScopeKind::Function, 0);
         while !entries.is_empty() && entries.next_depth() > 0 {
             let depth = usize::try_from(entries.next_depth()).unwrap_or(0);
             let offset = entries.next_offset().0;
             match entries.read_entry(&mut entry) {
-                Ok(true) => walk.visit(offset, &entry, depth),
+                Ok(true) => walk.process_die(offset, &entry, depth),
                 Ok(false) => {}
                 Err(_) => break,
             }
@@ -134,53 +134,53 @@ impl<'a, 's> ScopeReader<'a, 's> {
     }
 }
 
-struct Walk<'w, 'a, 's> {
+struct ScopeWalk<'w, 'a, 's> {
     reader: &'w ScopeReader<'a, 's>,
     frame: FrameBase,
     /// Depth and index of the scopes around the DIE that is looked at.
-    open: Vec<(usize, u32)>,
-    found: Scopes,
+    enclosing: Vec<(usize, u32)>,
+    found: FunctionScopes,
 }
 
-impl<'s> Walk<'_, '_, 's> {
-    fn visit(&mut self, offset: usize, entry: &Die<'s>, depth: usize) {
+impl<'s> ScopeWalk<'_, '_, 's> {
+    fn process_die(&mut self, offset: usize, entry: &Die<'s>, depth: usize) {
         let die = DieRef { unit: self.reader.unit, offset };
-        while self.open.last().is_some_and(|(open, _)| *open >= depth) {
-            self.open.pop();
+        while self.enclosing.last().is_some_and(|(open, _)| *open >= depth) {
+            self.enclosing.pop();
         }
         match entry.tag() {
-            gimli::DW_TAG_lexical_block => self.scope(die, entry, ScopeKind::Block, depth),
-            gimli::DW_TAG_inlined_subroutine => self.scope(die, entry, ScopeKind::Inlined, depth),
-            gimli::DW_TAG_formal_parameter => self.variable(die, entry, depth, true),
-            gimli::DW_TAG_variable => self.variable(die, entry, depth, false),
-            gimli::DW_TAG_call_site | gimli::DW_TAG_GNU_call_site => self.call(entry),
+            gimli::DW_TAG_lexical_block => self.add_scope(die, entry, ScopeKind::Block, depth),
+            gimli::DW_TAG_inlined_subroutine => self.add_scope(die, entry, ScopeKind::Inlined, depth),
+            gimli::DW_TAG_formal_parameter => self.add_variable(die, entry, depth, true),
+            gimli::DW_TAG_variable => self.add_variable(die, entry, depth, false),
+            gimli::DW_TAG_call_site | gimli::DW_TAG_GNU_call_site => self.add_call_site(entry),
             _ => {}
         }
     }
 
     /// The innermost scope around a DIE, if it stands directly in it.
-    fn around(&self, depth: usize) -> Option<u32> {
-        let (open, scope) = self.open.last()?;
+    fn enclosing_scope(&self, depth: usize) -> Option<u32> {
+        let (open, scope) = self.enclosing.last()?;
         (*open + 1 == depth).then_some(*scope)
     }
 
-    fn scope(&mut self, die: DieRef, entry: &Die<'s>, kind: ScopeKind, depth: usize) {
+    fn add_scope(&mut self, die: DieRef, entry: &Die<'s>, kind: ScopeKind, depth: usize) {
         if depth > MAX_DEPTH {
             return;
         }
-        let parent = self.open.last().map(|(_, scope)| *scope);
+        let parent = self.enclosing.last().map(|(_, scope)| *scope);
         let ScopeReader { dwarf, unit, parsed } = self.reader;
         let mut ranges = dwarf.code_ranges(*unit, parsed, entry).unwrap_or_default();
         // A block without code of its own stands for the one around it.
         if let Some(parent) = parent.filter(|_| ranges.is_empty()) {
             ranges.clone_from(&self.found.scopes[parent as usize].ranges);
         }
-        self.open.push((depth, self.found.scopes.len() as u32));
+        self.enclosing.push((depth, self.found.scopes.len() as u32));
         self.found.scopes.push(Scope { kind, parent, die, ranges });
     }
 
-    fn variable(&mut self, die: DieRef, entry: &Die<'s>, depth: usize, is_parameter: bool) {
-        let Some(scope) = self.around(depth) else { return };
+    fn add_variable(&mut self, die: DieRef, entry: &Die<'s>, depth: usize, is_parameter: bool) {
+        let Some(scope) = self.enclosing_scope(depth) else { return };
         let dwarf = self.reader.dwarf;
         let own = entry.attr_value(gimli::DW_AT_type).and_then(|value| dwarf.resolve(die.unit, &value));
         let location = entry.attr_value(gimli::DW_AT_location);
@@ -190,16 +190,16 @@ impl<'s> Walk<'_, '_, 's> {
         }
         let Some(ty) = ty else { return };
         let Some(location) = location else {
-            self.found.hidden.push(ty);
+            self.found.unlocated_types.push(ty);
             return;
         };
-        let places = dwarf.places(die.unit, &self.reader.parsed, location, self.frame);
+        let places = dwarf.read_locations(die.unit, &self.reader.parsed, location, self.frame);
         if !places.is_empty() {
-            self.found.variables.push(Variable { scope, die, ty, is_parameter, places });
+            self.found.variables.push(Variable { scope, die, ty, is_parameter, locations: places });
         }
     }
 
-    fn call(&mut self, entry: &Die<'s>) {
+    fn add_call_site(&mut self, entry: &Die<'s>) {
         let unit = self.reader.unit;
         let dwarf = self.reader.dwarf;
         let address =

@@ -6,12 +6,12 @@
 //! the struct it shows has the signature of a definition found for certain; otherwise the unit is walked to the place.
 //! Many names share each pass: over the strings, over the units' bytes, and along a unit that is walked.
 
-use super::index::{self, DwarfDefinition, defined_kind, unify};
-use super::needles::{Hit, Needles};
-use super::signature::Signer;
+use super::index::{self, DwarfDefinition, defined_kind, merge_equal_definitions};
+use super::needles::{NeedleMatch, Needles};
+use super::signature::SignatureBuilder;
 use super::spelling::{MAX_ATTEMPTS, Spellings};
-use crate::dwarf::bytes::abbrev::{self, Attr, Definer};
-use crate::dwarf::bytes::scan::{self, Seen, UnitScan};
+use crate::dwarf::bytes::abbrev::{self, Attr, DefiningAbbrev};
+use crate::dwarf::bytes::scan::{self, ScannedDie, UnitScan};
 use crate::dwarf::bytes::units::{DieRef, Dwarf};
 use crate::error::Result;
 use gimli::Section;
@@ -21,60 +21,60 @@ use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
 /// How many units a thread searches in one go.
-const CHUNK: usize = 32;
+const UNITS_PER_CHUNK: usize = 32;
 
 /// All distinct definitions of each of some names, in order of their first occurrence; none of a name that has none. Fails if a
 /// unit that may hold one is broken.
 pub fn find_many(dwarf: &Dwarf<'_>, names: &[&str]) -> Result<Vec<Vec<DwarfDefinition>>> {
-    let (distinct, places) = distinct(names);
+    let (distinct, places) = deduplicate_names(names);
     let spellings = Spellings::new(dwarf, &distinct);
     let units: Vec<u32> = (0..dwarf.unit_count() as u32).collect();
     let mut found = vec![Vec::new(); distinct.len()];
     for attempt in 0..MAX_ATTEMPTS {
-        let open = open(&spellings, attempt, |name| found[name].is_empty());
+        let open = names_to_try(&spellings, attempt, |name| found[name].is_empty());
         if open.is_empty() {
             continue;
         }
-        let wanted = Wanted::new(dwarf, &spellings, attempt, open, false);
+        let wanted = SearchTargets::new(dwarf, &spellings, attempt, open, false);
         // Chunks are found in parallel but joined in order, so that the first definition is the file's first.
         let parts: Result<Vec<Vec<Vec<DwarfDefinition>>>> =
-            units.par_chunks(CHUNK).map(|chunk| find_in_units(dwarf, chunk, &wanted)).collect();
+            units.par_chunks(UNITS_PER_CHUNK).map(|chunk| find_in_units(dwarf, chunk, &wanted)).collect();
         for part in parts? {
             for (known, more) in found.iter_mut().zip(part) {
-                more.into_iter().for_each(|definition| add(known, definition));
+                more.into_iter().for_each(|definition| add_definition(known, definition));
             }
         }
     }
     for definitions in found.iter_mut().filter(|definitions| definitions.len() > 1) {
-        *definitions = unify(dwarf, std::mem::take(definitions))?;
+        *definitions = merge_equal_definitions(dwarf, std::mem::take(definitions))?;
     }
-    walk_all(dwarf, &spellings, &mut found)?;
+    find_in_full_index(dwarf, &spellings, &mut found)?;
     Ok(places.into_iter().map(|place| found[place].clone()).collect())
 }
 
 /// The first definition of each of some names in file order, `units` counting itself only. For callers that know there is one
 /// definition and want no proof: most kernel structs stand in the first of thousands of units. Fails as [`find_many`] does.
 pub fn find_first_many(dwarf: &Dwarf<'_>, names: &[&str]) -> Result<Vec<Option<DwarfDefinition>>> {
-    let (distinct, places) = distinct(names);
+    let (distinct, places) = deduplicate_names(names);
     let spellings = Spellings::new(dwarf, &distinct);
     let first = |(name, all): (u32, Vec<DwarfDefinition>)| {
         all.into_iter().next().map(|first| (name, DwarfDefinition { units: 1, ..first }))
     };
-    let find = |units: &[u32], wanted: &Wanted<'_, '_>| {
+    let find = |units: &[u32], wanted: &SearchTargets<'_, '_>| {
         Ok((0..).zip(find_in_units(dwarf, units, wanted)?).filter_map(first).collect())
     };
     let mut found = vec![None; distinct.len()];
     for attempt in 0..MAX_ATTEMPTS {
-        let open = open(&spellings, attempt, |name| found[name].is_none());
-        find_firsts(dwarf, &spellings, (attempt, open), find, &mut found)?;
+        let open = names_to_try(&spellings, attempt, |name| found[name].is_none());
+        find_first_in_batches(dwarf, &spellings, (attempt, open), find, &mut found)?;
     }
     let mut found: Vec<Vec<DwarfDefinition>> = found.into_iter().map(Vec::from_iter).collect();
-    walk_all(dwarf, &spellings, &mut found)?;
+    find_in_full_index(dwarf, &spellings, &mut found)?;
     Ok(places.into_iter().map(|place| found[place].first().cloned()).collect())
 }
 
 /// The names, each once, and for each of those given which of them it is.
-pub(super) fn distinct<'n>(names: &[&'n str]) -> (Vec<&'n str>, Vec<usize>) {
+pub(super) fn deduplicate_names<'n>(names: &[&'n str]) -> (Vec<&'n str>, Vec<usize>) {
     let (mut all, mut known) = (Vec::new(), FxHashMap::default());
     let places = names.iter().map(|name| {
         *known.entry(*name).or_insert_with(|| {
@@ -87,13 +87,21 @@ pub(super) fn distinct<'n>(names: &[&'n str]) -> (Vec<&'n str>, Vec<usize>) {
 }
 
 /// The names that an attempt has something to try for, as far as they are wanted.
-pub(super) fn open(spellings: &Spellings<'_>, attempt: usize, is_wanted: impl Fn(usize) -> bool) -> Vec<u32> {
+pub(super) fn names_to_try(
+    spellings: &Spellings<'_>,
+    attempt: usize,
+    is_wanted: impl Fn(usize) -> bool,
+) -> Vec<u32> {
     let has_attempt = |name: &u32| spellings.get(*name).is_some_and(|of| of.has_attempt(attempt));
     (0..spellings.len() as u32).filter(|name| is_wanted(*name as usize)).filter(has_attempt).collect()
 }
 
 /// Walks everything for names that were not found but may stand where no attempt looked.
-fn walk_all(dwarf: &Dwarf<'_>, spellings: &Spellings<'_>, found: &mut [Vec<DwarfDefinition>]) -> Result<()> {
+fn find_in_full_index(
+    dwarf: &Dwarf<'_>,
+    spellings: &Spellings<'_>,
+    found: &mut [Vec<DwarfDefinition>],
+) -> Result<()> {
     let is_open = |name: usize| {
         found[name].is_empty() && spellings.get(name as u32).is_some_and(|spelling| !spelling.complete)
     };
@@ -101,7 +109,7 @@ fn walk_all(dwarf: &Dwarf<'_>, spellings: &Spellings<'_>, found: &mut [Vec<Dwarf
         return Ok(());
     }
     let open: Vec<bool> = (0..found.len()).map(is_open).collect();
-    for definition in index::index(dwarf)? {
+    for definition in index::index_definitions(dwarf)? {
         let name = spellings.index(definition.name.as_bytes()).map(|name| name as usize);
         if let Some(name) = name.filter(|name| open[*name]) {
             found[name].push(definition);
@@ -111,20 +119,20 @@ fn walk_all(dwarf: &Dwarf<'_>, spellings: &Spellings<'_>, found: &mut [Vec<Dwarf
 }
 
 /// Looks at ever more units at once until all names are found, and gives the first of each in file order.
-pub(super) fn find_firsts<T: Send>(
+pub(super) fn find_first_in_batches<T: Send>(
     dwarf: &Dwarf<'_>,
     spellings: &Spellings<'_>,
     (attempt, mut open): (usize, Vec<u32>),
-    find: impl Fn(&[u32], &Wanted<'_, '_>) -> Result<Vec<(u32, T)>> + Sync,
+    find: impl Fn(&[u32], &SearchTargets<'_, '_>) -> Result<Vec<(u32, T)>> + Sync,
     found: &mut [Option<T>],
 ) -> Result<()> {
     let units: Vec<u32> = (0..dwarf.unit_count() as u32).collect();
     let (mut rest, mut batch) = (units.as_slice(), 1);
     while !rest.is_empty() && !open.is_empty() {
         let (now, later) = rest.split_at(batch.min(rest.len()));
-        let wanted = Wanted::new(dwarf, spellings, attempt, open.clone(), true);
+        let wanted = SearchTargets::new(dwarf, spellings, attempt, open.clone(), true);
         let parts: Result<Vec<Vec<(u32, T)>>> =
-            now.par_chunks(CHUNK).map(|chunk| find(chunk, &wanted)).collect();
+            now.par_chunks(UNITS_PER_CHUNK).map(|chunk| find(chunk, &wanted)).collect();
         for (name, first) in parts?.into_iter().flatten() {
             found[name as usize].get_or_insert(first);
         }
@@ -141,7 +149,7 @@ pub fn has_types_beyond_btf(dwarf: &Dwarf<'_>) -> bool {
 }
 
 /// What to search for.
-pub(super) struct Wanted<'w, 'n> {
+pub(super) struct SearchTargets<'w, 'n> {
     pub(super) spellings: &'w Spellings<'n>,
     /// The names that are searched for, sorted.
     pub(super) names: Vec<u32>,
@@ -150,7 +158,7 @@ pub(super) struct Wanted<'w, 'n> {
     is_first_enough: bool,
 }
 
-impl<'w, 'n> Wanted<'w, 'n> {
+impl<'w, 'n> SearchTargets<'w, 'n> {
     pub(super) fn new(
         dwarf: &Dwarf<'_>,
         spellings: &'w Spellings<'n>,
@@ -167,56 +175,62 @@ impl<'w, 'n> Wanted<'w, 'n> {
 fn find_in_units(
     dwarf: &Dwarf<'_>,
     units: &[u32],
-    wanted: &Wanted<'_, '_>,
+    wanted: &SearchTargets<'_, '_>,
 ) -> Result<Vec<Vec<DwarfDefinition>>> {
     let mut found: Vec<Vec<DwarfDefinition>> = vec![Vec::new(); wanted.spellings.len()];
     for &unit in units {
         let is_wanted = |name: u32| !wanted.is_first_enough || found[name as usize].is_empty();
         if wanted.spellings.indexed {
             let names: Vec<u32> = wanted.names.iter().copied().filter(|name| is_wanted(*name)).collect();
-            define(dwarf, wanted, &mut Signer::quick(dwarf, unit)?, (&names, None), &mut found)?;
+            walk_for_definitions(
+                dwarf,
+                wanted,
+                &mut SignatureBuilder::new_by_offset(dwarf, unit)?,
+                (&names, None),
+                &mut found,
+            )?;
             continue;
         }
-        let mut supposed = supposed(dwarf, unit, wanted, is_wanted)?;
+        let mut supposed = candidate_names(dwarf, unit, wanted, is_wanted)?;
         if supposed.is_empty() {
             continue;
         }
-        let mut signer = Signer::quick(dwarf, unit)?;
+        let mut signer = SignatureBuilder::new_by_offset(dwarf, unit)?;
         supposed.retain(|(name, here)| {
             let known = &mut found[*name as usize];
-            !here.as_ref().is_some_and(|here| believe(&mut signer, here, known))
+            !here.as_ref().is_some_and(|here| match_candidates(&mut signer, here, known))
         });
         if !supposed.is_empty() {
-            let (names, places) = joined(supposed);
-            define(dwarf, wanted, &mut signer, (&names, places.as_deref()), &mut found)?;
+            let (names, places) = join_candidates(supposed);
+            walk_for_definitions(dwarf, wanted, &mut signer, (&names, places.as_deref()), &mut found)?;
         }
     }
     Ok(found)
 }
 
 /// Names that a unit may define, in order, each with the places where it may; `None`: where arithmetic does not reach.
-pub(super) fn supposed(
+pub(super) fn candidate_names(
     dwarf: &Dwarf<'_>,
     unit: u32,
-    wanted: &Wanted<'_, '_>,
+    wanted: &SearchTargets<'_, '_>,
     is_wanted: impl Fn(u32) -> bool,
 ) -> Result<Vec<(u32, Option<Vec<usize>>)>> {
-    let hits = wanted.needles.hits(dwarf, dwarf.entry(unit)?);
+    let hits = wanted.needles.find_matches(dwarf, dwarf.entry(unit)?);
     if hits.is_empty() {
         return Ok(Vec::new());
     }
     let (section, start, encoding) = dwarf.abbreviation_bytes(dwarf.entry(unit)?);
-    let definers = abbrev::definers(section, start, encoding);
+    let definers = abbrev::find_defining_abbrevs(section, start, encoding);
     let by_name = hits.chunk_by(|one, other| one.name == other.name);
     let named = by_name.filter_map(|hits| Some((hits.first()?.name, hits)));
     let placed = named
         .filter(|(name, _)| is_wanted(*name))
-        .map(|(name, hits)| (name, candidates(dwarf, unit, definers.as_deref(), hits)));
+        .map(|(name, hits)| (name, candidate_offsets(dwarf, unit, definers.as_deref(), hits)));
     Ok(placed.filter(|(_, here)| here.as_ref().is_none_or(|here| !here.is_empty())).collect())
 }
 
 /// The names, and all places in order; `None`: anywhere.
-pub(super) fn joined(supposed: Vec<(u32, Option<Vec<usize>>)>) -> (Vec<u32>, Option<Vec<usize>>) {
+pub(super) fn join_candidates(supposed: Vec<(u32, Option<Vec<usize>>)>) -> (Vec<u32>, Option<Vec<usize>>) {
     let (names, places): (Vec<u32>, Vec<_>) = supposed.into_iter().unzip();
     let places = places.into_iter().collect::<Option<Vec<_>>>().map(|places| {
         let mut places = places.concat();
@@ -227,24 +241,25 @@ pub(super) fn joined(supposed: Vec<(u32, Option<Vec<usize>>)>) -> (Vec<u32>, Opt
 }
 
 /// Walks the signer's unit for definitions of names, which are sorted.
-fn define<'s>(
+fn walk_for_definitions<'s>(
     dwarf: &Dwarf<'s>,
-    wanted: &Wanted<'_, '_>,
-    signer: &mut Signer<'_, 's>,
+    wanted: &SearchTargets<'_, '_>,
+    signer: &mut SignatureBuilder<'_, 's>,
     (names, candidates): (&[u32], Option<&[usize]>),
     found: &mut [Vec<DwarfDefinition>],
 ) -> Result<()> {
     let (scan, unit) = (Rc::clone(&signer.scan), signer.unit);
-    walk(dwarf, unit, &scan, candidates, |offset, seen| {
+    walk_unit(dwarf, unit, &scan, candidates, |offset, seen| {
         if let Some(kind) = defined_kind(&scan, seen)
-            && let Some(index) = name_of(dwarf, unit, &scan, seen, wanted)
+            && let Some(index) = match_name(dwarf, unit, &scan, seen, wanted)
             && names.binary_search(&index).is_ok()
             && let Some(spelling) = wanted.spellings.get(index)
         {
-            let signature = signer.sign(offset).ok_or_else(|| dwarf.broken(unit, offset))?;
+            let signature =
+                signer.compute_signature(offset).ok_or_else(|| dwarf.broken_die_error(unit, offset))?;
             let die = DieRef { unit, offset };
-            let definition = DwarfDefinition::new(spelling.name, kind, seen.shape.tag, die, signature);
-            add(&mut found[index as usize], definition);
+            let definition = DwarfDefinition::new(spelling.name, kind, seen.abbrev.tag, die, signature);
+            add_definition(&mut found[index as usize], definition);
         }
         Ok(true)
     })
@@ -252,11 +267,11 @@ fn define<'s>(
 
 /// Offsets of DIEs that would be definitions with the name at a hit, sorted. Empty: there is no definition here, for sure.
 /// `None`: a definition may be where arithmetic does not reach.
-fn candidates(
+fn candidate_offsets(
     dwarf: &Dwarf<'_>,
     unit: u32,
-    definers: Option<&[Definer]>,
-    hits: &[Hit],
+    definers: Option<&[DefiningAbbrev]>,
+    hits: &[NeedleMatch],
 ) -> Option<Vec<usize>> {
     let bytes = dwarf.unit_bytes(dwarf.entry(unit).ok()?);
     let mut candidates = Vec::new();
@@ -272,10 +287,14 @@ fn candidates(
 }
 
 /// Counts the candidates that equal a definition known for certain; `false` if one does not.
-fn believe(signer: &mut Signer<'_, '_>, candidates: &[usize], found: &mut [DwarfDefinition]) -> bool {
+fn match_candidates(
+    signer: &mut SignatureBuilder<'_, '_>,
+    candidates: &[usize],
+    found: &mut [DwarfDefinition],
+) -> bool {
     let mut counts = vec![0; found.len()];
     for &offset in candidates {
-        let signature = signer.sign(offset);
+        let signature = signer.compute_signature(offset);
         match found.iter().position(|known| Some(known.signature) == signature) {
             Some(known) => counts[known] += 1,
             None if is_plain_typedef(&signer.scan, offset) => {}
@@ -290,42 +309,42 @@ fn believe(signer: &mut Signer<'_, '_>, candidates: &[usize], found: &mut [Dwarf
 
 /// A typedef that does not name an anonymous aggregate is none of ours.
 fn is_plain_typedef(scan: &UnitScan<'_>, offset: usize) -> bool {
-    let typedef = scan.die(offset).filter(|seen| seen.shape.tag == gimli::DW_TAG_typedef);
+    let typedef = scan.die(offset).filter(|seen| seen.abbrev.tag == gimli::DW_TAG_typedef);
     typedef.is_some_and(|seen| defined_kind(scan, seen).is_none())
 }
 
-/// Walks the DIEs of a unit: all of them, or only as far as needed to tell which candidates are DIEs, until told to end.
-pub(super) fn walk(
+/// Walks the DIEs of a unit: all of them, or only as far as needed to tell which candidates are DIEs, until the callback ends it.
+pub(super) fn walk_unit(
     dwarf: &Dwarf<'_>,
     unit: u32,
     scan: &UnitScan<'_>,
     candidates: Option<&[usize]>,
-    mut look: impl FnMut(usize, Seen<'_>) -> Result<bool>,
+    mut callback: impl FnMut(usize, ScannedDie<'_>) -> Result<bool>,
 ) -> Result<()> {
     let past = candidates.map(|candidates| candidates.last().map_or(0, |last| last + 1));
     let (mut at, mut goes_on) = (scan.root, true);
     while goes_on && !scan.is_end(at) && past.is_none_or(|past| at < past) {
         let next = match scan.die(at) {
             Some(seen) => {
-                goes_on = look(at, seen)?;
-                next_to_look_at(scan, seen, at, candidates)
+                goes_on = callback(at, seen)?;
+                next_walk_offset(scan, seen, at, candidates)
             }
             None => scan.null_end(at),
         };
-        at = next.ok_or_else(|| dwarf.broken(unit, at))?;
+        at = next.ok_or_else(|| dwarf.broken_die_error(unit, at))?;
     }
     Ok(())
 }
 
 /// Behind the DIE's attributes, or behind its descendants if no candidate is among them.
-fn next_to_look_at(
+fn next_walk_offset(
     scan: &UnitScan<'_>,
-    seen: Seen<'_>,
+    seen: ScannedDie<'_>,
     at: usize,
     candidates: Option<&[usize]>,
 ) -> Option<usize> {
     if let Some(candidates) = candidates
-        && seen.shape.has(Attr::Sibling)
+        && seen.abbrev.has(Attr::Sibling)
     {
         let sibling = scan.next_sibling(seen)?;
         let next = candidates.partition_point(|candidate| *candidate <= at);
@@ -333,11 +352,11 @@ fn next_to_look_at(
             return Some(sibling);
         }
     }
-    scan.end(seen)
+    scan.attrs_end(seen)
 }
 
 /// Adds a definition, or its units to an equal one.
-fn add(found: &mut Vec<DwarfDefinition>, definition: DwarfDefinition) {
+fn add_definition(found: &mut Vec<DwarfDefinition>, definition: DwarfDefinition) {
     match found.iter_mut().find(|known| known.signature == definition.signature) {
         Some(known) => known.units += definition.units,
         None => found.push(definition),
@@ -345,12 +364,12 @@ fn add(found: &mut Vec<DwarfDefinition>, definition: DwarfDefinition) {
 }
 
 /// Which of the names a DIE has.
-pub(super) fn name_of<'s>(
+pub(super) fn match_name<'s>(
     dwarf: &Dwarf<'s>,
     unit: u32,
     scan: &UnitScan<'s>,
-    seen: Seen<'_>,
-    wanted: &Wanted<'_, '_>,
+    seen: ScannedDie<'_>,
+    wanted: &SearchTargets<'_, '_>,
 ) -> Option<u32> {
-    wanted.spellings.index(dwarf.raw_string(unit, scan.get(seen, Attr::Name))?)
+    wanted.spellings.index(dwarf.raw_string(unit, scan.attr_value(seen, Attr::Name))?)
 }

@@ -1,8 +1,8 @@
 //! All definitions of a file: each distinct struct, union and class once.
 
-use super::signature::Signer;
+use super::signature::SignatureBuilder;
 use crate::dwarf::bytes::abbrev::{Attr, kind_of};
-use crate::dwarf::bytes::scan::{Raw, Seen, UnitScan};
+use crate::dwarf::bytes::scan::{RawAttrValue, ScannedDie, UnitScan};
 use crate::dwarf::bytes::units::{DieRef, Dwarf};
 use crate::error::Result;
 use fieldline_layout::types::AggregateKind;
@@ -21,11 +21,11 @@ pub struct DwarfDefinition {
     pub is_typedef: bool,
     /// The first DIE that defines it.
     pub die: DieRef,
-    /// How many units define it alike.
+    /// How many units have an equal definition.
     pub units: u32,
     /// Tells definitions of one name apart: equal for equal layouts.
     pub signature: u64,
-    /// Whether every unit has it inside a function, class or namespace. Only [`index`] looks.
+    /// Whether every unit has it inside a function, class or namespace. Only [`index_definitions`] sets it.
     pub is_nested: bool,
 }
 
@@ -45,29 +45,32 @@ impl DwarfDefinition {
 }
 
 /// All distinct definitions in the order of their first occurrence. Fails if a unit is broken.
-pub fn index(dwarf: &Dwarf<'_>) -> Result<Vec<DwarfDefinition>> {
-    let parts: Result<Vec<Found>> = (0..dwarf.unit_count() as u32)
+pub fn index_definitions(dwarf: &Dwarf<'_>) -> Result<Vec<DwarfDefinition>> {
+    let parts: Result<Vec<DefinitionMap>> = (0..dwarf.unit_count() as u32)
         .into_par_iter()
         .fold(
-            || Ok(Found::default()),
-            |found: Result<Found>, unit| {
+            || Ok(DefinitionMap::default()),
+            |found: Result<DefinitionMap>, unit| {
                 let mut found = found?;
-                scan_unit(dwarf, unit, &mut found)?;
+                index_unit(dwarf, unit, &mut found)?;
                 Ok(found)
             },
         )
         .collect();
-    let mut all = Found::default();
+    let mut all = DefinitionMap::default();
     for (signature, of) in parts?.into_iter().flat_map(|part| part.0) {
-        all.count(signature, (of.die, of.units, of.is_nested), || Some(of));
+        all.add_definition(signature, (of.die, of.units, of.is_nested), || Some(of));
     }
     let mut definitions: Vec<DwarfDefinition> = all.0.into_values().collect();
     definitions.sort_by_key(|definition| definition.die);
-    unify(dwarf, definitions)
+    merge_equal_definitions(dwarf, definitions)
 }
 
 /// Gives exact signatures to names with several definitions and joins those that are equal.
-pub(crate) fn unify(dwarf: &Dwarf<'_>, definitions: Vec<DwarfDefinition>) -> Result<Vec<DwarfDefinition>> {
+pub(crate) fn merge_equal_definitions(
+    dwarf: &Dwarf<'_>,
+    definitions: Vec<DwarfDefinition>,
+) -> Result<Vec<DwarfDefinition>> {
     let mut by_name: FxHashMap<Box<str>, u32> = FxHashMap::default();
     for definition in &definitions {
         *by_name.entry(definition.name.clone()).or_default() += 1;
@@ -76,7 +79,7 @@ pub(crate) fn unify(dwarf: &Dwarf<'_>, definitions: Vec<DwarfDefinition>) -> Res
     let mut places: FxHashMap<u64, usize> = FxHashMap::default();
     for mut definition in definitions {
         if by_name.get(&definition.name).is_some_and(|count| *count > 1) {
-            definition.signature = sign(dwarf, definition.die)?;
+            definition.signature = compute_exact_signature(dwarf, definition.die)?;
             if let Some(known) = places.get(&definition.signature).and_then(|place| kept.get_mut(*place)) {
                 known.units += definition.units;
                 continue;
@@ -89,16 +92,18 @@ pub(crate) fn unify(dwarf: &Dwarf<'_>, definitions: Vec<DwarfDefinition>) -> Res
 }
 
 /// The exact signature of a definition.
-pub(crate) fn sign(dwarf: &Dwarf<'_>, die: DieRef) -> Result<u64> {
-    Signer::new(dwarf, die.unit)?.sign(die.offset).ok_or_else(|| dwarf.broken(die.unit, die.offset))
+pub(crate) fn compute_exact_signature(dwarf: &Dwarf<'_>, die: DieRef) -> Result<u64> {
+    SignatureBuilder::new(dwarf, die.unit)?
+        .compute_signature(die.offset)
+        .ok_or_else(|| dwarf.broken_die_error(die.unit, die.offset))
 }
 
 #[derive(Default)]
-struct Found(FxHashMap<u64, DwarfDefinition>);
+struct DefinitionMap(FxHashMap<u64, DwarfDefinition>);
 
-impl Found {
+impl DefinitionMap {
     /// Counts a definition; what it is is looked at only the first time.
-    fn count(
+    fn add_definition(
         &mut self,
         signature: u64,
         (die, units, is_nested): (DieRef, u32, bool),
@@ -115,52 +120,52 @@ impl Found {
 }
 
 /// Walks all DIEs of a unit, those inside functions too.
-fn scan_unit(dwarf: &Dwarf<'_>, unit: u32, found: &mut Found) -> Result<()> {
-    let mut signer = Signer::quick(dwarf, unit)?;
+fn index_unit(dwarf: &Dwarf<'_>, unit: u32, found: &mut DefinitionMap) -> Result<()> {
+    let mut signer = SignatureBuilder::new_by_offset(dwarf, unit)?;
     let scan = Rc::clone(&signer.scan);
     let mut at = scan.root;
     let mut depth = 0u32;
     while !scan.is_end(at) {
         let Some(seen) = scan.die(at) else {
-            at = scan.null_end(at).ok_or_else(|| dwarf.broken(unit, at))?;
+            at = scan.null_end(at).ok_or_else(|| dwarf.broken_die_error(unit, at))?;
             depth = depth.saturating_sub(1);
             continue;
         };
         let kind = defined_kind(&scan, seen);
         if let Some(kind) = kind {
             let die = DieRef { unit, offset: at };
-            let signature = signer.sign(at).ok_or_else(|| dwarf.broken(unit, at))?;
-            found.count(signature, (die, 1, depth > 1), || {
-                let name = dwarf.raw_string(unit, scan.get(seen, Attr::Name))?;
-                Some(DwarfDefinition::new(name, kind, seen.shape.tag, die, signature))
+            let signature = signer.compute_signature(at).ok_or_else(|| dwarf.broken_die_error(unit, at))?;
+            found.add_definition(signature, (die, 1, depth > 1), || {
+                let name = dwarf.raw_string(unit, scan.attr_value(seen, Attr::Name))?;
+                Some(DwarfDefinition::new(name, kind, seen.abbrev.tag, die, signature))
             });
         }
         let inside = kind.is_none() || !signer.has_members_only(at);
-        depth += u32::from(inside && seen.shape.has_children);
-        let next = if inside { scan.end(seen) } else { scan.next_sibling(seen) };
-        at = next.ok_or_else(|| dwarf.broken(unit, at))?;
+        depth += u32::from(inside && seen.abbrev.has_children);
+        let next = if inside { scan.attrs_end(seen) } else { scan.next_sibling(seen) };
+        at = next.ok_or_else(|| dwarf.broken_die_error(unit, at))?;
     }
     Ok(())
 }
 
 /// The kind of what a DIE defines: itself if it is a named aggregate, or an anonymous one it is a typedef of.
-pub(crate) fn defined_kind(scan: &UnitScan<'_>, seen: Seen<'_>) -> Option<AggregateKind> {
-    if !seen.shape.has(Attr::Name) || seen.shape.has(Attr::Declaration) {
+pub(crate) fn defined_kind(scan: &UnitScan<'_>, seen: ScannedDie<'_>) -> Option<AggregateKind> {
+    if !seen.abbrev.has(Attr::Name) || seen.abbrev.has(Attr::Declaration) {
         return None;
     }
-    if seen.shape.tag == gimli::DW_TAG_typedef {
-        anonymous_target(scan, seen)
+    if seen.abbrev.tag == gimli::DW_TAG_typedef {
+        anonymous_target_kind(scan, seen)
     } else {
-        kind_of(seen.shape.tag)
+        kind_of(seen.abbrev.tag)
     }
 }
 
 /// The kind of the anonymous aggregate a typedef names directly.
-fn anonymous_target(scan: &UnitScan<'_>, typedef: Seen<'_>) -> Option<AggregateKind> {
-    let Raw::Local(target) = scan.get(typedef, Attr::Type) else {
+fn anonymous_target_kind(scan: &UnitScan<'_>, typedef: ScannedDie<'_>) -> Option<AggregateKind> {
+    let RawAttrValue::Local(target) = scan.attr_value(typedef, Attr::Type) else {
         return None;
     };
     let target = scan.die(usize::try_from(target).ok()?)?;
-    let kind = kind_of(target.shape.tag)?;
-    (!target.shape.has(Attr::Name)).then_some(kind)
+    let kind = kind_of(target.abbrev.tag)?;
+    (!target.abbrev.has(Attr::Name)).then_some(kind)
 }

@@ -11,13 +11,13 @@ use memchr::memmem;
 use rustc_hash::FxHashMap;
 
 /// From how many needles on one pass over all is faster than one for each.
-const MANY: usize = 4;
+const MIN_TABLE_NEEDLES: usize = 4;
 /// Bytes that are looked up.
-const WORD: usize = 4;
+const PREFIX_LEN: usize = 4;
 
 /// A place where a name may be meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Hit {
+pub(super) struct NeedleMatch {
     /// The name, as [`Spellings`] counts.
     pub(super) name: u32,
     /// The form it would have there.
@@ -29,7 +29,7 @@ pub(super) struct Hit {
 /// What to search for.
 pub(super) struct Needles<'n> {
     finders: Vec<(Needle, memmem::Finder<'n>)>,
-    table: Option<Table>,
+    table: Option<NeedleTable>,
     big_endian: bool,
 }
 
@@ -56,22 +56,22 @@ impl Needles<'_> {
                 bytes: offset_bytes(*offset, big_endian),
             }));
         }
-        let is_many = needles.len() >= MANY;
-        let (many, few) = needles.into_iter().partition(|of| is_many && of.bytes.len() >= WORD);
-        Self { finders: finders(few), table: is_many.then(|| Table::new(many)), big_endian }
+        let is_many = needles.len() >= MIN_TABLE_NEEDLES;
+        let (many, few) = needles.into_iter().partition(|of| is_many && of.bytes.len() >= PREFIX_LEN);
+        Self { finders: build_finders(few), table: is_many.then(|| NeedleTable::new(many)), big_endian }
     }
 
     /// Places in a unit, by name. Of the 8 bytes of 64-bit DWARF the lower 4 are searched.
-    pub(super) fn hits<'s>(&self, dwarf: &Dwarf<'s>, entry: &UnitEntry<'s>) -> Vec<Hit> {
+    pub(super) fn find_matches<'s>(&self, dwarf: &Dwarf<'s>, entry: &UnitEntry<'s>) -> Vec<NeedleMatch> {
         let bytes = dwarf.unit_bytes(entry);
         let wide = entry.header.encoding().format == gimli::Format::Dwarf64;
         let shift = if wide && self.big_endian { 4 } else { 0 };
         let mut hits = Vec::new();
         for (needle, finder) in &self.finders {
-            hits.extend(finder.find_iter(bytes).filter_map(|at| needle.hit(at, shift)));
+            hits.extend(finder.find_iter(bytes).filter_map(|at| needle.match_at_offset(at, shift)));
         }
         if let Some(table) = &self.table {
-            table.find(bytes, |needle, at| hits.extend(needle.hit(at, shift)));
+            table.find(bytes, |needle, at| hits.extend(needle.match_at_offset(at, shift)));
         }
         hits.sort_unstable();
         hits
@@ -79,30 +79,30 @@ impl Needles<'_> {
 }
 
 impl Needle {
-    fn hit(&self, at: usize, shift: usize) -> Option<Hit> {
+    fn match_at_offset(&self, at: usize, shift: usize) -> Option<NeedleMatch> {
         let shift = if self.form == gimli::DW_FORM_string { 0 } else { shift };
-        Some(Hit { name: self.name, form: self.form, at: at.checked_sub(shift)? })
+        Some(NeedleMatch { name: self.name, form: self.form, at: at.checked_sub(shift)? })
     }
 }
 
 /// The lower four bytes of an offset as they stand in the file.
 fn offset_bytes(offset: u64, big_endian: bool) -> Box<[u8]> {
     let (little, big) = (offset.to_le_bytes(), offset.to_be_bytes());
-    if big_endian { big[WORD..].into() } else { little[..WORD].into() }
+    if big_endian { big[PREFIX_LEN..].into() } else { little[..PREFIX_LEN].into() }
 }
 
 /// How common bytes are in .debug_info, other than in text: small numbers abound, so searches key on the others.
-struct SmallNumbersAbound;
+struct DebugInfoByteRank;
 
-impl HeuristicFrequencyRank for SmallNumbersAbound {
+impl HeuristicFrequencyRank for DebugInfoByteRank {
     fn rank(&self, byte: u8) -> u8 {
         255 - byte.min(16) * 8
     }
 }
 
-fn finders(needles: Vec<Needle>) -> Vec<(Needle, memmem::Finder<'static>)> {
+fn build_finders(needles: Vec<Needle>) -> Vec<(Needle, memmem::Finder<'static>)> {
     let builder = memmem::FinderBuilder::new();
-    let finder = |bytes: &[u8]| builder.build_forward_with_ranker(SmallNumbersAbound, bytes).into_owned();
+    let finder = |bytes: &[u8]| builder.build_forward_with_ranker(DebugInfoByteRank, bytes).into_owned();
     let made = needles.into_iter().map(|needle| {
         let finder = finder(&needle.bytes);
         (needle, finder)
@@ -111,55 +111,55 @@ fn finders(needles: Vec<Needle>) -> Vec<(Needle, memmem::Finder<'static>)> {
 }
 
 /// Needles by their first bytes.
-struct Table {
+struct NeedleTable {
     /// For each hash of first bytes, 1 if a needle has it.
-    marks: Box<[u8; MARKS]>,
-    by_word: FxHashMap<u32, Vec<Needle>>,
+    marks: Box<[u8; MARK_COUNT]>,
+    by_prefix: FxHashMap<u32, Vec<Needle>>,
 }
 
 /// How many marks there are: few enough for the cache next to the processor.
-const MARKS: usize = 1 << MARK_BITS;
+const MARK_COUNT: usize = 1 << MARK_BITS;
 const MARK_BITS: u32 = 14;
 
-impl Table {
+impl NeedleTable {
     fn new(needles: Vec<Needle>) -> Self {
-        let mut table = Self { marks: Box::new([0; MARKS]), by_word: FxHashMap::default() };
+        let mut table = Self { marks: Box::new([0; MARK_COUNT]), by_prefix: FxHashMap::default() };
         for needle in needles {
-            let Some(first) = needle.bytes.first_chunk::<WORD>() else { continue };
+            let Some(first) = needle.bytes.first_chunk::<PREFIX_LEN>() else { continue };
             let word = u32::from_le_bytes(*first);
-            table.marks[slot(word)] = 1;
-            table.by_word.entry(word).or_default().push(needle);
+            table.marks[mark_index(word)] = 1;
+            table.by_prefix.entry(word).or_default().push(needle);
         }
         table
     }
 
-    /// Every place of every needle. Four places at a time are told to have nothing, with one branch.
+    /// Every place of every needle. Four offsets at a time are rejected, with one branch.
     fn find(&self, bytes: &[u8], mut found: impl FnMut(&Needle, usize)) {
         let mut at = 0;
         while let Some(eight) = bytes.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
             let here = u64::from_le_bytes(*eight);
             if self.mark(here) | self.mark(here >> 8) | self.mark(here >> 16) | self.mark(here >> 24) != 0 {
-                (at..at + 4).for_each(|at| self.look_at(bytes, at, &mut found));
+                (at..at + 4).for_each(|at| self.match_prefix(bytes, at, &mut found));
             }
             at += 4;
         }
-        (at..bytes.len()).for_each(|at| self.look_at(bytes, at, &mut found));
+        (at..bytes.len()).for_each(|at| self.match_prefix(bytes, at, &mut found));
     }
 
     fn mark(&self, bytes: u64) -> u8 {
-        self.marks[slot(bytes as u32)]
+        self.marks[mark_index(bytes as u32)]
     }
 
-    fn look_at(&self, bytes: &[u8], at: usize, found: &mut impl FnMut(&Needle, usize)) {
+    fn match_prefix(&self, bytes: &[u8], at: usize, found: &mut impl FnMut(&Needle, usize)) {
         let rest = bytes.get(at..).unwrap_or(&[]);
-        let Some(first) = rest.first_chunk::<WORD>() else { return };
-        let here = self.by_word.get(&u32::from_le_bytes(*first)).map_or(&[][..], Vec::as_slice);
+        let Some(first) = rest.first_chunk::<PREFIX_LEN>() else { return };
+        let here = self.by_prefix.get(&u32::from_le_bytes(*first)).map_or(&[][..], Vec::as_slice);
         here.iter().filter(|needle| rest.starts_with(&needle.bytes)).for_each(|needle| found(needle, at));
     }
 }
 
 /// Where a word has its mark (D. Knuth, The Art of Computer Programming 3, section 6.4: multiplicative hashing).
-fn slot(word: u32) -> usize {
+fn mark_index(word: u32) -> usize {
     (word.wrapping_mul(0x9e37_79b1) >> (32 - MARK_BITS)) as usize
 }
 
@@ -184,8 +184,8 @@ mod tests {
             bytes.extend(if round % 3 == 0 { &b"abcdef\0"[..] } else { b"abcde" });
         }
         let (mut together, mut each) = (Vec::new(), Vec::new());
-        Table::new(needles.clone()).find(&bytes, |needle, at| together.push((needle.name, at)));
-        for (needle, finder) in finders(needles) {
+        NeedleTable::new(needles.clone()).find(&bytes, |needle, at| together.push((needle.name, at)));
+        for (needle, finder) in build_finders(needles) {
             // memmem's iterator steps over what it found, and "1 0 1 0" may overlap itself.
             let mut from = 0;
             while let Some(at) = finder.find(&bytes[from..]) {

@@ -35,9 +35,9 @@ impl<'n> Spellings<'n> {
         let sup = dwarf.inner.sup().map(|sup| sup.debug_str.reader().slice());
         let of_sup = [gimli::DW_FORM_strp, gimli::DW_FORM_GNU_strp_alt, gimli::DW_FORM_strp_sup];
         for (section, forms) in [(Some(main), &of_sup[..1]), (sup, &of_sup[..])] {
-            let places = places(section.unwrap_or(&[]), &all, &by_name);
+            let places = find_name_offsets(section.unwrap_or(&[]), &all, &by_name);
             for (spelling, (places, is_all)) in all.iter_mut().zip(places) {
-                spelling.stands(&places, is_all, forms);
+                spelling.add_offsets(&places, is_all, forms);
             }
         }
         let indexed = !dwarf.inner.debug_str_offsets.reader().slice().is_empty();
@@ -66,7 +66,7 @@ impl<'n> Spelling<'n> {
         Self { name: name.as_bytes(), inline, attempts, complete: true }
     }
 
-    fn stands(&mut self, places: &[Vec<u64>], is_all: bool, forms: &[DwForm]) {
+    fn add_offsets(&mut self, places: &[Vec<u64>], is_all: bool, forms: &[DwForm]) {
         self.complete &= is_all;
         for (attempt, offsets) in self.attempts.iter_mut().zip(places) {
             let spelled = offsets.iter().flat_map(|offset| forms.iter().map(|form| (*form, *offset)));
@@ -85,25 +85,29 @@ impl<'n> Spelling<'n> {
     }
 }
 
-/// Where each name is meant in a section, as [`string_places`] tells.
-fn places(
+/// Where each name is meant in a section, as [`find_string_offsets`] says.
+fn find_name_offsets(
     section: &[u8],
     names: &[Spelling<'_>],
     by_name: &FxHashMap<&[u8], u32>,
 ) -> Vec<(Vec<Vec<u64>>, bool)> {
     let mut whole = match names {
         [_] => vec![Vec::new()],
-        _ => whole_strings(section, names, by_name),
+        _ => find_whole_strings(section, names, by_name),
     };
     let found = names.iter().zip(&mut whole).map(|(name, whole)| match whole.is_empty() {
-        true => string_places(section, &name.inline),
+        true => find_string_offsets(section, &name.inline),
         false => (vec![std::mem::take(whole)], true),
     });
     found.collect()
 }
 
 /// Offsets of the strings that are names, by name: one pass for all.
-fn whole_strings(section: &[u8], names: &[Spelling<'_>], by_name: &FxHashMap<&[u8], u32>) -> Vec<Vec<u64>> {
+fn find_whole_strings(
+    section: &[u8],
+    names: &[Spelling<'_>],
+    by_name: &FxHashMap<&[u8], u32>,
+) -> Vec<Vec<u64>> {
     let longest = names.iter().map(|of| of.name.len()).max().unwrap_or(0);
     let mut found = vec![Vec::new(); names.len()];
     let mut start = 0;
@@ -123,7 +127,7 @@ fn whole_strings(section: &[u8], names: &[Spelling<'_>], by_name: &FxHashMap<&[u
 /// Where the string stands whole it is meant there. Linkers that let strings share tails (GNU ld, lld) keep none
 /// whole that is the tail of another, and give each one place: in the neighbour by reversed spelling, from one side
 /// (bfd/merge.c) or the other.
-fn string_places(section: &[u8], inline: &[u8]) -> (Vec<Vec<u64>>, bool) {
+fn find_string_offsets(section: &[u8], inline: &[u8]) -> (Vec<Vec<u64>>, bool) {
     let (mut whole, mut tails) = (Vec::new(), Vec::new());
     for at in memmem::find_iter(section, inline) {
         let start = memchr::memrchr(0, &section[..at]).map_or(0, |zero| zero + 1);
@@ -144,7 +148,7 @@ mod tests {
     fn spelled(section: &[u8], names: &[&'static str]) -> Vec<(Vec<Vec<u64>>, bool)> {
         let all: Vec<Spelling<'_>> = names.iter().map(|name| Spelling::new(name)).collect();
         let by_name = (0..).zip(&all).map(|(index, of)| (of.name, index)).collect();
-        places(section, &all, &by_name)
+        find_name_offsets(section, &all, &by_name)
     }
 
     #[test]

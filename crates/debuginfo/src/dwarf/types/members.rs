@@ -1,6 +1,6 @@
 //! Members of structs, unions, classes, and of enums of Rust.
 
-use super::reader::{TypeReader, Want};
+use super::reader::{ReadExtent, TypeReader};
 use crate::dwarf::bytes::sections::R;
 use crate::dwarf::bytes::units::DieRef;
 use crate::dwarf::bytes::values::{Die, flag, sdata, udata};
@@ -10,7 +10,7 @@ use gimli::AttributeValue as Value;
 
 impl<'s> TypeReader<'_, 's> {
     /// Who orders the members. Those of Rust are put in order of place.
-    pub(super) fn order(&mut self, at: DieRef, members: &mut [MemberDecl]) -> MemberOrder {
+    pub(super) fn sort_members(&mut self, at: DieRef, members: &mut [MemberDecl]) -> MemberOrder {
         let is_virtual = |member: &MemberDecl| {
             member.is_base || member.name.as_deref().is_some_and(|name| name.starts_with("_vptr"))
         };
@@ -29,7 +29,12 @@ impl<'s> TypeReader<'_, 's> {
         *self.rust.entry(unit).or_insert_with(is_rust)
     }
 
-    pub(super) fn members(&mut self, at: DieRef, kind: AggregateKind, depth: u32) -> Result<Vec<MemberDecl>> {
+    pub(super) fn read_members(
+        &mut self,
+        at: DieRef,
+        kind: AggregateKind,
+        depth: u32,
+    ) -> Result<Vec<MemberDecl>> {
         let children = self.dwarf.children(at)?;
         let mut members = Vec::new();
         for child in &children {
@@ -42,10 +47,10 @@ impl<'s> TypeReader<'_, 's> {
                 _ => false,
             };
             if is_member {
-                members.push(self.member(at, child, depth)?);
+                members.push(self.read_member(at, child, depth)?);
             } else if child.tag() == gimli::DW_TAG_variant_part {
                 let part = DieRef { unit: at.unit, offset: child.offset().0 };
-                self.variants(part, &mut members, depth)?;
+                self.read_variants(part, &mut members, depth)?;
             }
         }
         Ok(members)
@@ -53,15 +58,15 @@ impl<'s> TypeReader<'_, 's> {
 
     /// Of what an enum of Rust holds: the number that tells which variant it is, and the variants, which lie over one
     /// another (DWARF 5 section 5.7.10).
-    fn variants(&mut self, part: DieRef, members: &mut Vec<MemberDecl>, depth: u32) -> Result<()> {
+    fn read_variants(&mut self, part: DieRef, members: &mut Vec<MemberDecl>, depth: u32) -> Result<()> {
         for child in self.dwarf.children(part)? {
             match child.tag() {
-                gimli::DW_TAG_member => members.push(self.member(part, &child, depth)?),
+                gimli::DW_TAG_member => members.push(self.read_member(part, &child, depth)?),
                 gimli::DW_TAG_variant => {
                     let variant = DieRef { unit: part.unit, offset: child.offset().0 };
                     for inner in self.dwarf.children(variant)? {
                         if inner.tag() == gimli::DW_TAG_member {
-                            members.push(self.member(variant, &inner, depth)?);
+                            members.push(self.read_member(variant, &inner, depth)?);
                         }
                     }
                 }
@@ -71,12 +76,12 @@ impl<'s> TypeReader<'_, 's> {
         Ok(())
     }
 
-    fn member(&mut self, at: DieRef, die: &Die<'s>, depth: u32) -> Result<MemberDecl> {
+    fn read_member(&mut self, at: DieRef, die: &Die<'s>, depth: u32) -> Result<MemberDecl> {
         let is_static = die.tag() == gimli::DW_TAG_variable
-            || self.is_found_at_run_time(at, die)
+            || self.is_virtual_base(at, die)
             || flag(die, gimli::DW_AT_external)
             || flag(die, gimli::DW_AT_declaration);
-        let want = if is_static { Want::Name } else { Want::Whole };
+        let want = if is_static { ReadExtent::Name } else { ReadExtent::Whole };
         let ty = self.target(at, die, want, depth)?;
         let bit_field = udata(die, gimli::DW_AT_bit_size);
         Ok(MemberDecl {
@@ -92,12 +97,12 @@ impl<'s> TypeReader<'_, 's> {
     }
 
     /// Whether only the object says where it is: a virtual base class. It has no place in the class itself.
-    fn is_found_at_run_time(&self, at: DieRef, die: &Die<'s>) -> bool {
+    fn is_virtual_base(&self, at: DieRef, die: &Die<'s>) -> bool {
         let location = die.attr_value(gimli::DW_AT_data_member_location);
         let is_expression = matches!(location, Some(Value::Exprloc(_)));
         is_expression
             && die.tag() == gimli::DW_TAG_inheritance
-            && !matches!(self.expressed_location(at, location), Some(Ok(Some(_))))
+            && !matches!(self.expression_offset(at, location), Some(Ok(Some(_))))
     }
 
     /// Offset of a member in bits. DWARF 4 and later give bit-fields by DW_AT_data_bit_offset; older ones by
@@ -122,14 +127,14 @@ impl<'s> TypeReader<'_, 's> {
     /// DW_AT_data_member_location: a constant, or in DWARF 2 an expression that adds one to the object's address.
     fn member_location(&self, at: DieRef, die: &Die<'s>) -> Result<u64> {
         let location = die.attr_value(gimli::DW_AT_data_member_location);
-        match (self.expressed_location(at, location), location) {
+        match (self.expression_offset(at, location), location) {
             (Some(found), _) => Ok(found?.unwrap_or(0)),
             (None, value) => Ok(value.and_then(|value| value.udata_value()).unwrap_or(0)),
         }
     }
 
     /// The constant that an expression adds, if it begins with one; `None` if it is no expression.
-    fn expressed_location(&self, at: DieRef, location: Option<Value<R<'s>>>) -> Option<Result<Option<u64>>> {
+    fn expression_offset(&self, at: DieRef, location: Option<Value<R<'s>>>) -> Option<Result<Option<u64>>> {
         let Some(Value::Exprloc(expression)) = location else { return None };
         let first = self.dwarf.entry(at.unit).and_then(|entry| {
             let mut operations = expression.operations(entry.header.encoding());

@@ -3,7 +3,7 @@
 //! A DIE does not say what it stands in, so the first question about a unit walks it, unless it is of C.
 
 use crate::dwarf::bytes::abbrev::Attr;
-use crate::dwarf::bytes::scan::{Seen, UnitScan};
+use crate::dwarf::bytes::scan::{ScannedDie, UnitScan};
 use crate::dwarf::bytes::units::{DieRef, Dwarf};
 use gimli::DwLang;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ const MAX_DEPTH: u32 = 24;
 const UNNAMED: &str = "(anonymous namespace)";
 
 /// Languages without namespaces: C and assembly.
-fn is_flat(language: DwLang) -> bool {
+fn has_no_namespaces(language: DwLang) -> bool {
     matches!(
         language,
         gimli::DW_LANG_C
@@ -26,36 +26,36 @@ fn is_flat(language: DwLang) -> bool {
     )
 }
 
-struct Walk<'w, 's> {
+struct PathWalk<'w, 's> {
     dwarf: &'w Dwarf<'s>,
     scan: &'w UnitScan<'s>,
     unit: u32,
     found: &'w mut Vec<(usize, Arc<str>)>,
 }
 
-impl Walk<'_, '_> {
-    fn children(&mut self, parent: Seen<'_>, path: &Arc<str>, depth: u32) {
+impl PathWalk<'_, '_> {
+    fn walk_children(&mut self, parent: ScannedDie<'_>, path: &Arc<str>, depth: u32) {
         let Some(depth) = depth.checked_sub(1) else { return };
         let scan = self.scan;
         for (at, seen) in scan.children(parent) {
-            let is_type = seen.shape.is_aggregate();
+            let is_type = seen.abbrev.is_aggregate();
             if is_type && !path.is_empty() {
                 self.found.push((at, Arc::clone(path)));
             }
-            if is_type || seen.shape.tag == gimli::DW_TAG_namespace {
-                let inner = self.inner(path, seen);
-                self.children(seen, &inner, depth);
+            if is_type || seen.abbrev.tag == gimli::DW_TAG_namespace {
+                let inner = self.inner_path(path, seen);
+                self.walk_children(seen, &inner, depth);
             }
         }
     }
 
     /// The path of what stands in a scope. An unnamed struct is none.
-    fn inner(&self, path: &Arc<str>, scope: Seen<'_>) -> Arc<str> {
-        let bytes = self.dwarf.raw_string(self.unit, self.scan.get(scope, Attr::Name));
+    fn inner_path(&self, path: &Arc<str>, scope: ScannedDie<'_>) -> Arc<str> {
+        let bytes = self.dwarf.raw_string(self.unit, self.scan.attr_value(scope, Attr::Name));
         let name = bytes.map(String::from_utf8_lossy);
         let name = match &name {
             Some(name) => name.as_ref(),
-            None if scope.shape.tag == gimli::DW_TAG_namespace => UNNAMED,
+            None if scope.abbrev.tag == gimli::DW_TAG_namespace => UNNAMED,
             None => return Arc::clone(path),
         };
         match path.as_ref() {
@@ -66,15 +66,15 @@ impl Walk<'_, '_> {
 }
 
 /// Walks a unit. Where a DIE is broken the walk ends: what stands behind it has no path.
-fn paths(dwarf: &Dwarf<'_>, unit: u32) -> Vec<(usize, Arc<str>)> {
+fn collect_paths(dwarf: &Dwarf<'_>, unit: u32) -> Vec<(usize, Arc<str>)> {
     let mut found = Vec::new();
     // A partial unit may not say which language it is of.
-    if !dwarf.language(unit).is_some_and(is_flat)
+    if !dwarf.language(unit).is_some_and(has_no_namespaces)
         && let Ok(scan) = UnitScan::new(dwarf, unit)
         && let Some(root) = scan.die(scan.root)
     {
-        let mut walk = Walk { dwarf, scan: &scan, unit, found: &mut found };
-        walk.children(root, &Arc::from(""), MAX_DEPTH);
+        let mut walk = PathWalk { dwarf, scan: &scan, unit, found: &mut found };
+        walk.walk_children(root, &Arc::from(""), MAX_DEPTH);
         found.sort_unstable();
     }
     found
@@ -83,7 +83,7 @@ fn paths(dwarf: &Dwarf<'_>, unit: u32) -> Vec<(usize, Arc<str>)> {
 impl Dwarf<'_> {
     /// The namespaces and classes around a type, `::` between them; `None` at the top of a unit.
     pub fn path_of(&self, die: DieRef) -> Option<Arc<str>> {
-        let paths = self.entry(die.unit).ok()?.paths.get_or_init(|| paths(self, die.unit));
+        let paths = self.entry(die.unit).ok()?.paths.get_or_init(|| collect_paths(self, die.unit));
         let place = paths.binary_search_by_key(&die.offset, |(at, _)| *at).ok()?;
         paths.get(place).map(|(_, path)| Arc::clone(path))
     }

@@ -21,7 +21,7 @@ const MAX_DEPTH: u32 = 128;
 
 /// Whether a type's content is wanted or its name is enough.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Want {
+pub(super) enum ReadExtent {
     Whole,
     Name,
 }
@@ -64,12 +64,12 @@ impl<'a, 's> TypeReader<'a, 's> {
 
     /// Reads a type and all it holds by value. Fails if a DIE on the way is broken.
     pub fn read(&mut self, die: DieRef) -> Result<TypeId> {
-        self.read_type(die, Want::Whole, MAX_DEPTH)
+        self.read_type(die, ReadExtent::Whole, MAX_DEPTH)
     }
 
     /// Reads a type, a named struct only as its name and size. Fails if a DIE on the way is broken.
     pub fn read_name(&mut self, die: DieRef) -> Result<TypeId> {
-        self.read_type(die, Want::Name, MAX_DEPTH)
+        self.read_type(die, ReadExtent::Name, MAX_DEPTH)
     }
 
     /// The DIE a type was read from.
@@ -77,10 +77,10 @@ impl<'a, 's> TypeReader<'a, 's> {
         self.dies.get(&id).copied()
     }
 
-    fn read_type(&mut self, die: DieRef, want: Want, depth: u32) -> Result<TypeId> {
+    fn read_type(&mut self, die: DieRef, want: ReadExtent, depth: u32) -> Result<TypeId> {
         let known = self.ids.get(&die).copied();
         if let Some((id, whole)) = known
-            && (whole || want == Want::Name)
+            && (whole || want == ReadExtent::Name)
         {
             return Ok(id);
         }
@@ -88,17 +88,17 @@ impl<'a, 's> TypeReader<'a, 's> {
             return Ok(TypeId::VOID);
         }
         let id = known.map_or_else(|| self.table.push(Type::Void), |(id, _)| id);
-        self.ids.insert(die, (id, want == Want::Whole));
+        self.ids.insert(die, (id, want == ReadExtent::Whole));
         self.dies.insert(id, die);
         let entry = self.dwarf.die(die)?;
         let (ty, whole) = self.convert(die, &entry, want, depth - 1)?;
         self.table.set(id, ty);
-        self.ids.insert(die, (id, whole || want == Want::Whole));
+        self.ids.insert(die, (id, whole || want == ReadExtent::Whole));
         Ok(id)
     }
 
     /// The type, and whether it is whole even though only its name was wanted.
-    fn convert(&mut self, at: DieRef, die: &Die<'s>, want: Want, depth: u32) -> Result<(Type, bool)> {
+    fn convert(&mut self, at: DieRef, die: &Die<'s>, want: ReadExtent, depth: u32) -> Result<(Type, bool)> {
         let tag = die.tag();
         if let Some(kind) = kind_of(tag) {
             return self.aggregate(at, die, kind, want, depth);
@@ -108,7 +108,7 @@ impl<'a, 's> TypeReader<'a, 's> {
             (Some(kind), ..) => {
                 let known = udata(die, gimli::DW_AT_byte_size);
                 let size = known.unwrap_or(u64::from(self.table.target.pointer_size));
-                let target = self.target(at, die, Want::Name, depth)?;
+                let target = self.target(at, die, ReadExtent::Name, depth)?;
                 (Type::Pointer { kind, target, size }, true)
             }
             (_, Some(qualifier), _) => {
@@ -130,7 +130,7 @@ impl<'a, 's> TypeReader<'a, 's> {
         at: DieRef,
         die: &Die<'s>,
         kind: AggregateKind,
-        want: Want,
+        want: ReadExtent,
         depth: u32,
     ) -> Result<(Type, bool)> {
         if let Some(Value::DebugTypesRef(signature)) = die.attr_value(gimli::DW_AT_signature)
@@ -141,7 +141,7 @@ impl<'a, 's> TypeReader<'a, 's> {
             return self.aggregate(definition, &entry, kind, want, depth);
         }
         let name = self.name(at, die)?;
-        let name_is_enough = want == Want::Name && name.is_some();
+        let name_is_enough = want == ReadExtent::Name && name.is_some();
         let mut aggregate = Aggregate {
             kind,
             name,
@@ -151,8 +151,8 @@ impl<'a, 's> TypeReader<'a, 's> {
             ..Aggregate::default()
         };
         if !name_is_enough {
-            aggregate.members = self.members(at, kind, depth)?;
-            aggregate.order = self.order(at, &mut aggregate.members);
+            aggregate.members = self.read_members(at, kind, depth)?;
+            aggregate.order = self.sort_members(at, &mut aggregate.members);
             aggregate.decl = self.decl(at, die)?;
         }
         Ok((Type::Aggregate(aggregate), !name_is_enough))
@@ -185,7 +185,7 @@ impl<'a, 's> TypeReader<'a, 's> {
         let size = match udata(die, gimli::DW_AT_byte_size) {
             Some(size) => size,
             None => {
-                let underlying = self.target(at, die, Want::Whole, MAX_DEPTH)?;
+                let underlying = self.target(at, die, ReadExtent::Whole, MAX_DEPTH)?;
                 self.table.size_of(underlying)
             }
         };
@@ -197,7 +197,7 @@ impl<'a, 's> TypeReader<'a, 's> {
         }))
     }
 
-    fn array(&mut self, at: DieRef, die: &Die<'s>, want: Want, depth: u32) -> Result<Type> {
+    fn array(&mut self, at: DieRef, die: &Die<'s>, want: ReadExtent, depth: u32) -> Result<Type> {
         let element = self.target(at, die, want, depth)?;
         let children = self.dwarf.children(at)?;
         let ranges = children.iter().filter(|child| child.tag() == gimli::DW_TAG_subrange_type);
@@ -209,12 +209,12 @@ impl<'a, 's> TypeReader<'a, 's> {
     }
 
     fn function(&mut self, at: DieRef, die: &Die<'s>, depth: u32) -> Result<Type> {
-        let returns = self.target(at, die, Want::Name, depth)?;
+        let returns = self.target(at, die, ReadExtent::Name, depth)?;
         let mut prototype = Prototype { returns, parameters: Vec::new(), variadic: false };
         for child in self.dwarf.children(at)? {
             match child.tag() {
                 gimli::DW_TAG_formal_parameter => {
-                    let ty = self.target(at, &child, Want::Name, depth)?;
+                    let ty = self.target(at, &child, ReadExtent::Name, depth)?;
                     prototype.parameters.push((self.name(at, &child)?, ty));
                 }
                 gimli::DW_TAG_unspecified_parameters => prototype.variadic = true,
@@ -224,7 +224,13 @@ impl<'a, 's> TypeReader<'a, 's> {
         Ok(Type::Function(prototype))
     }
 
-    pub(super) fn target(&mut self, at: DieRef, die: &Die<'s>, want: Want, depth: u32) -> Result<TypeId> {
+    pub(super) fn target(
+        &mut self,
+        at: DieRef,
+        die: &Die<'s>,
+        want: ReadExtent,
+        depth: u32,
+    ) -> Result<TypeId> {
         match die.attr_value(gimli::DW_AT_type).and_then(|value| self.dwarf.resolve(at.unit, &value)) {
             Some(target) => self.read_type(target, want, depth),
             None => Ok(TypeId::VOID),

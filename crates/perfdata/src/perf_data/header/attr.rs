@@ -1,13 +1,13 @@
-//! `perf_event_attr`: what was asked of the kernel for one event.
+//! `perf_event_attr`: the attribute of an event.
 
 use crate::perf_data::bytes::{Cursor, Endian};
-use crate::perf_data::error::{BytePlace, Error};
+use crate::perf_data::error::{BytePosition, Error};
 use crate::sample::SampleFields;
 
 /// Bytes of the first published `perf_event_attr` (`PERF_ATTR_SIZE_VER0`); every file has these.
 const SIZE_VER0: usize = 64;
 /// Bytes of it that are read: up to `sample_regs_intr`.
-const READ: usize = 104;
+const BYTES_READ: usize = 104;
 /// No kernel's attribute comes near this; a larger one is garbage.
 const SIZE_LIMIT: usize = 4096;
 
@@ -60,19 +60,19 @@ impl Attr {
     ///
     /// Fewer bytes than the first published attribute has, a size beyond `bytes`, or sample fields that
     /// this reader does not know, so cannot step over.
-    pub(crate) fn parse(bytes: &[u8], endian: Endian, place: BytePlace) -> Result<Self, Error> {
-        let size = stated_size(bytes, endian, place)?;
-        let mut padded = [0; READ];
+    pub(crate) fn parse(bytes: &[u8], endian: Endian, place: BytePosition) -> Result<Self, Error> {
+        let size = parse_size(bytes, endian, place)?;
+        let mut padded = [0; BYTES_READ];
         for (to, from) in padded.iter_mut().zip(bytes.iter().take(size)) {
             *to = *from;
         }
         let mut attr = Self::parse_padded(&padded, endian, place)?;
         attr.size = u32::try_from(size).unwrap_or(u32::MAX);
-        attr.refuse_unknown(place)?;
+        attr.check_known(place)?;
         Ok(attr)
     }
 
-    fn parse_padded(bytes: &[u8], endian: Endian, place: BytePlace) -> Result<Self, Error> {
+    fn parse_padded(bytes: &[u8], endian: Endian, place: BytePosition) -> Result<Self, Error> {
         let mut at = Cursor::new(bytes, endian, "event attribute", place);
         let mut attr = Self { kind: at.u32()?, size: at.u32()?, config: at.u64()?, ..Self::default() };
         attr.period_or_frequency = at.u64()?;
@@ -90,7 +90,7 @@ impl Attr {
         Ok(attr)
     }
 
-    fn refuse_unknown(&self, place: BytePlace) -> Result<(), Error> {
+    fn check_known(&self, place: BytePosition) -> Result<(), Error> {
         let unknown = self.sample_type.0 & !SampleFields::KNOWN.0;
         if unknown != 0 {
             let problem = format!("sample_type has the bits {unknown:#x}, newer than this reader");
@@ -137,7 +137,7 @@ impl Attr {
         self.has(flag::EXCLUDE_KERNEL)
     }
 
-    /// The software event that counts nothing; `perf record` opens it to hear of mappings and tasks.
+    /// The software event without samples; `perf record` opens it for records of mappings and tasks.
     #[must_use]
     pub fn is_dummy(&self) -> bool {
         self.kind == 1 && self.config == 9
@@ -151,12 +151,12 @@ pub struct DataBreakpoint {
     pub address: u64,
     /// Bytes watched.
     pub length: u64,
-    /// Only writes are caught.
-    pub is_of_writes: bool,
+    /// Only writes are sampled.
+    pub is_write_only: bool,
 }
 
 impl Attr {
-    /// What is watched, if the event is a breakpoint on data (`PERF_TYPE_BREAKPOINT`, `HW_BREAKPOINT_*` of
+    /// The bytes watched, if the event is a breakpoint on data (`PERF_TYPE_BREAKPOINT`, `HW_BREAKPOINT_*` of
     /// `include/uapi/linux/hw_breakpoint.h`).
     #[must_use]
     pub fn data_breakpoint(&self) -> Option<DataBreakpoint> {
@@ -166,13 +166,13 @@ impl Attr {
         is_data.then_some(DataBreakpoint {
             address: self.config1,
             length: self.config2,
-            is_of_writes: kind == writes,
+            is_write_only: kind == writes,
         })
     }
 }
 
 /// Bytes the attribute says it has; zero means the first published size.
-fn stated_size(bytes: &[u8], endian: Endian, place: BytePlace) -> Result<usize, Error> {
+fn parse_size(bytes: &[u8], endian: Endian, place: BytePosition) -> Result<usize, Error> {
     let mut at = Cursor::new(bytes, endian, "event attribute", place);
     at.take(4)?;
     let size = match at.u32()? as usize {
@@ -215,20 +215,21 @@ mod tests {
     #[test]
     fn members_beyond_a_short_attribute_are_zero() {
         let attr =
-            Attr::parse(&bytes(72, 136, Endian::Little), Endian::Little, BytePlace::default()).unwrap();
+            Attr::parse(&bytes(72, 136, Endian::Little), Endian::Little, BytePosition::default()).unwrap();
         assert_eq!((attr.size, attr.config2), (72, 0xeeee_eeee_eeee_eeee));
         assert_eq!((attr.branch_sample_type, attr.interrupt_registers), (0, 0));
     }
 
     #[test]
     fn a_longer_attribute_is_read_as_far_as_it_is_known() {
-        let attr = Attr::parse(&bytes(160, 160, Endian::Big), Endian::Big, BytePlace::default()).unwrap();
+        let attr = Attr::parse(&bytes(160, 160, Endian::Big), Endian::Big, BytePosition::default()).unwrap();
         assert_eq!((attr.kind, attr.size, attr.interrupt_registers), (4, 160, 0xeeee_eeee_eeee_eeee));
     }
 
     #[test]
     fn a_zero_size_means_the_first_published_attribute() {
-        let attr = Attr::parse(&bytes(0, 80, Endian::Little), Endian::Little, BytePlace::default()).unwrap();
+        let attr =
+            Attr::parse(&bytes(0, 80, Endian::Little), Endian::Little, BytePosition::default()).unwrap();
         assert_eq!((attr.size, attr.config1, attr.config2), (64, 0xeeee_eeee_eeee_eeee, 0));
     }
 
@@ -236,7 +237,10 @@ mod tests {
     fn impossible_sizes_are_refused() {
         for (size, length) in [(8, 136), (136, 100), (u32::MAX, 136)] {
             let bytes = bytes(size, length, Endian::Little);
-            assert!(Attr::parse(&bytes, Endian::Little, BytePlace::default()).is_err(), "{size} in {length}");
+            assert!(
+                Attr::parse(&bytes, Endian::Little, BytePosition::default()).is_err(),
+                "{size} in {length}"
+            );
         }
     }
 
@@ -244,7 +248,7 @@ mod tests {
     fn sample_fields_of_a_newer_kernel_are_refused_by_name() {
         let mut bytes = bytes(136, 136, Endian::Little);
         bytes[24..32].copy_from_slice(&(1_u64 << 25 | 1).to_le_bytes());
-        let error = Attr::parse(&bytes, Endian::Little, BytePlace::in_file(104)).unwrap_err();
+        let error = Attr::parse(&bytes, Endian::Little, BytePosition::in_file(104)).unwrap_err();
         assert_eq!(
             error.to_string(),
             "unsupported event attribute at byte 104: sample_type has the bits 0x2000000, newer than this reader"

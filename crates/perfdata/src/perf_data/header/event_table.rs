@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::perf_data::bytes::{Cursor, Endian};
-use crate::perf_data::error::{BytePlace, Error};
+use crate::perf_data::error::{BytePosition, Error};
 use crate::perf_data::header::attr::Attr;
 use crate::perf_data::header::facts::{Event, EventIndex};
 use crate::sample::{SampleFields, SampleLayout};
@@ -14,18 +14,18 @@ pub(crate) struct EventTable {
     layouts: Vec<SampleLayout>,
     /// Fields of the `struct sample_id` that records end in which are no samples.
     trailers: Vec<SampleFields>,
-    of_id: FxHashMap<u64, EventIndex>,
-    id_place: IdPlace,
+    by_id: FxHashMap<u64, EventIndex>,
+    id_position: EventIdPosition,
     endian: Endian,
 }
 
 /// Where records name their event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum IdPlace {
+enum EventIdPosition {
     /// Nowhere, and there is no need: the recording has one event.
     Single,
-    /// The word so many words from the front of a sample.
-    FromFront(usize),
+    /// The 64-bit word at this index of a sample.
+    WordOffset(usize),
 }
 
 impl EventTable {
@@ -35,12 +35,12 @@ impl EventTable {
         let trailer =
             |attr: &Attr| Some(attr.sample_type).filter(|_| attr.has_sample_id_all()).unwrap_or_default();
         let trailers = events.iter().map(|event| trailer(&event.attr)).collect();
-        let mut of_id = FxHashMap::default();
+        let mut by_id = FxHashMap::default();
         for (index, event) in events.iter().enumerate() {
             let index = EventIndex(u32::try_from(index).unwrap_or(u32::MAX));
-            of_id.extend(event.ids.iter().map(|&id| (id, index)));
+            by_id.extend(event.ids.iter().map(|&id| (id, index)));
         }
-        Ok(Self { layouts, trailers, of_id, id_place: id_place(events)?, endian })
+        Ok(Self { layouts, trailers, by_id, id_position: find_id_position(events)?, endian })
     }
 
     /// The layout of the event's samples.
@@ -51,27 +51,28 @@ impl EventTable {
 
     /// The event of a sample, or the id that belongs to none.
     #[inline]
-    pub(crate) fn event_of_sample(&self, body: &[u8]) -> Result<EventIndex, Option<u64>> {
-        let IdPlace::FromFront(words) = self.id_place else { return Ok(EventIndex(0)) };
+    pub(crate) fn sample_event(&self, body: &[u8]) -> Result<EventIndex, Option<u64>> {
+        let EventIdPosition::WordOffset(words) = self.id_position else { return Ok(EventIndex(0)) };
         let word = body.get(8 * words..).and_then(|rest| rest.first_chunk());
         let id = self.endian.u64(*word.ok_or(None)?);
-        self.event_of_id(id).ok_or(Some(id))
+        self.event_by_id(id).ok_or(Some(id))
     }
 
-    /// The event with this id. Records that `perf record` made up itself carry the id zero.
-    fn event_of_id(&self, id: u64) -> Option<EventIndex> {
-        match self.of_id.get(&id) {
+    /// The event with this id. Records that `perf record` synthesized carry the id zero.
+    fn event_by_id(&self, id: u64) -> Option<EventIndex> {
+        match self.by_id.get(&id) {
             Some(&event) => Some(event),
             None => (id == 0).then_some(EventIndex(0)),
         }
     }
 
-    /// When a record was written that is no sample, by the identity at its end; one too short for that has none.
-    pub(crate) fn time(&self, body: &[u8]) -> Option<u64> {
+    /// When a record was written that is no sample, by the identity at its end; one too short for that has
+    /// none.
+    pub(crate) fn record_time(&self, body: &[u8]) -> Option<u64> {
         let first = self.trailers.first().copied().unwrap_or_default();
         let fields = match body.last_chunk() {
             Some(&word) if first.contains(SampleFields::IDENTIFIER) => {
-                let event = self.event_of_id(self.endian.u64(word));
+                let event = self.event_by_id(self.endian.u64(word));
                 event.and_then(|event| self.trailers.get(event.index()).copied()).unwrap_or(first)
             }
             _ => first,
@@ -93,21 +94,21 @@ fn words_before_id(fields: SampleFields) -> Option<usize> {
     fields.contains(SampleFields::ID).then_some((fields.0 & before.0).count_ones() as usize)
 }
 
-fn id_place(events: &[Event]) -> Result<IdPlace, Error> {
+fn find_id_position(events: &[Event]) -> Result<EventIdPosition, Error> {
     let (first, others) = match events {
-        [] | [_] => return Ok(IdPlace::Single),
+        [] | [_] => return Ok(EventIdPosition::Single),
         [first, others @ ..] => (words_before_id(first.attr.sample_type), others),
     };
     let agree = others.iter().all(|event| words_before_id(event.attr.sample_type) == first);
     match first {
-        Some(words) if agree => Ok(IdPlace::FromFront(words)),
+        Some(words) if agree => Ok(EventIdPosition::WordOffset(words)),
         _ => {
             let problem = format!(
                 "its {} events name themselves at different places or not at all in their samples; \
                  record with IDENTIFIER, as perf record does by itself, or one event at a time",
                 events.len()
             );
-            Err(Error::unsupported("recording", BytePlace::default(), problem))
+            Err(Error::unsupported("recording", BytePosition::default(), problem))
         }
     }
 }
@@ -120,7 +121,7 @@ pub(crate) struct EventDescription {
 }
 
 impl EventDescription {
-    pub(crate) fn parse_all(bytes: &[u8], endian: Endian, place: BytePlace) -> Result<Vec<Self>, Error> {
+    pub(crate) fn parse_all(bytes: &[u8], endian: Endian, place: BytePosition) -> Result<Vec<Self>, Error> {
         let mut at = Cursor::new(bytes, endian, "event description", place);
         let (count, attr_size) = (at.u32()?, at.u32()?);
         (0..count).map(|_| Self::parse(&mut at, attr_size as usize)).collect()
@@ -167,7 +168,7 @@ mod tests {
     #[test]
     fn a_single_event_needs_no_id() {
         let table = EventTable::new(&[event(SampleFields::IP, &[])], Endian::Little).unwrap();
-        assert_eq!(table.event_of_sample(&[]), Ok(EventIndex(0)));
+        assert_eq!(table.sample_event(&[]), Ok(EventIndex(0)));
     }
 
     #[test]
@@ -177,13 +178,13 @@ mod tests {
             event(SampleFields::IDENTIFIER | SampleFields::TIME | SampleFields::CPU, &[21]),
         ];
         let table = EventTable::new(&events, Endian::Little).unwrap();
-        assert_eq!(table.event_of_sample(&words(&[21, 5])), Ok(EventIndex(1)));
-        assert_eq!(table.event_of_sample(&words(&[12, 5])), Ok(EventIndex(0)));
-        assert_eq!(table.event_of_sample(&words(&[99, 5])), Err(Some(99)));
-        assert_eq!(table.event_of_sample(&[1, 2]), Err(None));
+        assert_eq!(table.sample_event(&words(&[21, 5])), Ok(EventIndex(1)));
+        assert_eq!(table.sample_event(&words(&[12, 5])), Ok(EventIndex(0)));
+        assert_eq!(table.sample_event(&words(&[99, 5])), Err(Some(99)));
+        assert_eq!(table.sample_event(&[1, 2]), Err(None));
         // The trailer is that of the event the last word names.
-        assert_eq!(table.time(&words(&[700, 3, 21])), Some(700));
-        assert_eq!(table.time(&words(&[700, 3, 11])), None);
+        assert_eq!(table.record_time(&words(&[700, 3, 21])), Some(700));
+        assert_eq!(table.record_time(&words(&[700, 3, 11])), None);
     }
 
     #[test]
@@ -191,7 +192,7 @@ mod tests {
         let common = SampleFields::IP | SampleFields::TID | SampleFields::TIME | SampleFields::ID;
         let events = [event(common, &[11]), event(common | SampleFields::WEIGHT, &[21])];
         let table = EventTable::new(&events, Endian::Little).unwrap();
-        assert_eq!(table.event_of_sample(&words(&[1, 2, 3, 21])), Ok(EventIndex(1)));
+        assert_eq!(table.sample_event(&words(&[1, 2, 3, 21])), Ok(EventIndex(1)));
         let shifted = [event(common, &[11]), event(common | SampleFields::ADDR, &[21])];
         assert!(matches!(EventTable::new(&shifted, Endian::Little), Err(Error::Unsupported { .. })));
         let nameless = [event(SampleFields::IP, &[11]), event(SampleFields::IP, &[21])];
@@ -203,9 +204,9 @@ mod tests {
         let fields = SampleFields::TID | SampleFields::TIME | SampleFields::ID | SampleFields::CPU;
         let table = EventTable::new(&[event(fields, &[])], Endian::Little).unwrap();
         let body = [b"a record's own bytes".to_vec(), words(&[5 | 6 << 32, 700, 44, 3])].concat();
-        assert_eq!(table.time(&body), Some(700));
-        assert_eq!(table.time(&body[body.len() - 24..]), Some(700));
-        assert_eq!((table.time(&body[body.len() - 23..]), table.time(&[0; 4])), (None, None));
+        assert_eq!(table.record_time(&body), Some(700));
+        assert_eq!(table.record_time(&body[body.len() - 24..]), Some(700));
+        assert_eq!((table.record_time(&body[body.len() - 23..]), table.record_time(&[0; 4])), (None, None));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What a recording says about itself, apart from its records.
+//! Facts about a recording, apart from its records.
 
 use std::fmt;
 
@@ -35,7 +35,7 @@ pub struct RecordingFacts {
     pub cacheline_size: Option<u32>,
     /// Numbers and names of the PMUs.
     pub pmus: Vec<(u32, String)>,
-    /// What PMUs say they can do, where it was recorded.
+    /// Capabilities of PMUs, where they were recorded.
     pub pmu_caps: Vec<PmuCaps>,
     /// Each kind of core on a machine with several: its PMU and its CPUs, as in `0-15,32`.
     pub hybrid_cpus: Vec<(String, String)>,
@@ -76,9 +76,9 @@ impl EventIndex {
 /// One event that was recorded.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Event {
-    /// As `perf record -e` was given it, or made up from the attribute.
+    /// As `perf record -e` was given it, or derived from the attribute.
     pub name: String,
-    /// What was asked of the kernel.
+    /// Its attribute.
     pub attr: Attr,
     /// Identities of its counters, one per CPU or thread.
     pub ids: Vec<u64>,
@@ -93,7 +93,7 @@ pub struct BuildId {
 }
 
 impl BuildId {
-    /// The build id in the first 20 of `bytes`; nothing if there are none or only zeros.
+    /// The build id in the first 20 of `bytes`; `None` if there are none or only zeros.
     #[must_use]
     pub fn new(bytes: &[u8]) -> Option<Self> {
         let mut id = Self { bytes: [0; 20], length: bytes.len().min(20) as u8 };
@@ -176,7 +176,7 @@ impl RecordingFacts {
 }
 
 /// `enum perf_hw_id`, as `perf list` prints them.
-const HARDWARE: [&str; 10] = [
+const HARDWARE_EVENTS: [&str; 10] = [
     "cycles",
     "instructions",
     "cache-references",
@@ -190,7 +190,7 @@ const HARDWARE: [&str; 10] = [
 ];
 
 /// `enum perf_sw_ids`, as `perf list` prints them.
-const SOFTWARE: [&str; 12] = [
+const SOFTWARE_EVENTS: [&str; 12] = [
     "cpu-clock",
     "task-clock",
     "page-faults",
@@ -210,8 +210,8 @@ fn event_name(attr: &Attr, pmu: Option<&str>) -> String {
     // Hybrid processors put the PMU's number into the upper half of the configuration.
     let generic = usize::try_from(attr.config & 0xffff_ffff).unwrap_or(usize::MAX);
     let name = match attr.kind {
-        0 => HARDWARE.get(generic).map(|&name| name.to_owned()),
-        1 => SOFTWARE.get(generic).map(|&name| name.to_owned()),
+        0 => HARDWARE_EVENTS.get(generic).map(|&name| name.to_owned()),
+        1 => SOFTWARE_EVENTS.get(generic).map(|&name| name.to_owned()),
         2 => Some(format!("tracepoint:{}", attr.config)),
         4 => Some(format!("r{:x}", attr.config)),
         5 => Some(format!("mem:{:#x}", attr.config1)),
@@ -228,7 +228,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_kernel_is_told_from_its_modules_and_guests() {
+    fn kernels_differ_from_their_modules_and_guests() {
         let entry = |filename: &str, cpu_mode| DsoBuildId {
             filename: filename.to_owned(),
             build_id: BuildId::new(&[1; 20]).unwrap(),

@@ -1,10 +1,10 @@
-//! The feature sections: what `perf record` adds about the machine and the events.
+//! The feature sections: facts that `perf record` adds about the machine and the events.
 //!
 //! The numbers and forms are those of `tools/perf/util/header.c` and
 //! `tools/perf/Documentation/perf.data-file-format.txt`.
 
 use crate::perf_data::bytes::{Cursor, Endian, until_nul};
-use crate::perf_data::error::{BytePlace, Error};
+use crate::perf_data::error::{BytePosition, Error};
 use crate::perf_data::header::event_table::EventDescription;
 use crate::perf_data::header::facts::{BuildId, CpuCount, DsoBuildId, PmuCaps, RecordingFacts};
 use crate::sample::CpuMode;
@@ -30,7 +30,7 @@ pub(crate) mod feature {
     pub(crate) const PMU_CAPS: u32 = 31;
 }
 
-/// `PERF_RECORD_MISC_BUILD_ID_SIZE`: the build id's length stands after its bytes.
+/// `PERF_RECORD_MISC_BUILD_ID_SIZE`: the build id's length is behind its bytes.
 const MISC_BUILD_ID_SIZE: u16 = 1 << 15;
 
 /// `PATH_MAX`: no name of a file is longer.
@@ -44,7 +44,7 @@ pub(crate) fn is_read(number: u32) -> bool {
     texts || pmus || matches!(number, f::CMDLINE | f::EVENT_DESC | f::BUILD_ID | f::NRCPUS | f::CACHE)
 }
 
-/// What the sections say that is not a fact yet.
+/// Parts of the sections that are not facts yet.
 #[derive(Debug, Default)]
 pub(crate) struct Features {
     /// Names for events, to be matched with the attributes.
@@ -57,7 +57,7 @@ impl Features {
         &mut self,
         number: u32,
         bytes: &[u8],
-        place: BytePlace,
+        place: BytePosition,
         facts: &mut RecordingFacts,
     ) -> Result<(), Error> {
         let endian = facts.endian;
@@ -110,7 +110,7 @@ fn build_ids(mut at: Cursor<'_>) -> Result<Vec<DsoBuildId>, Error> {
 }
 
 /// The body of a build id entry or of a `PERF_RECORD_HEADER_BUILD_ID`; nothing if its id is all zeros.
-pub(crate) fn build_id(misc: u16, body: &[u8], place: BytePlace) -> Result<Option<DsoBuildId>, Error> {
+pub(crate) fn build_id(misc: u16, body: &[u8], place: BytePosition) -> Result<Option<DsoBuildId>, Error> {
     let mut at = Cursor::new(body, Endian::Little, "build id", place.plus(8));
     at.take(4)?; // pid
     let bytes: [u8; 20] = at.array()?;
@@ -137,7 +137,8 @@ fn pmus(mut at: Cursor<'_>) -> Result<Vec<(u32, String)>, Error> {
     (0..count).map(|_| Ok((at.u32()?, at.string()?))).collect()
 }
 
-/// Names and values (`write_pmu_caps` in `tools/perf/util/header.c`), or PMU and list of CPUs for each kind of core.
+/// Names and values (`write_pmu_caps` in `tools/perf/util/header.c`), or PMU and list of CPUs for each kind
+/// of core.
 fn pairs(at: &mut Cursor<'_>) -> Result<Vec<(String, String)>, Error> {
     let count = at.u32()?;
     (0..count).map(|_| Ok((at.string()?, at.string()?))).collect()
@@ -191,7 +192,7 @@ mod tests {
 
     fn read(number: u32, bytes: &[u8]) -> Result<RecordingFacts, Error> {
         let mut facts = RecordingFacts::default();
-        Features::default().read(number, bytes, BytePlace::default(), &mut facts)?;
+        Features::default().read(number, bytes, BytePosition::default(), &mut facts)?;
         Ok(facts)
     }
 
@@ -217,14 +218,14 @@ mod tests {
     #[test]
     fn capabilities_and_kinds_of_cores_are_kept_by_pmu() {
         let count = |count: u32| count.to_le_bytes();
-        let one = section(&[&count(1), &text("ldlat"), &text("1")]);
-        let facts = read(feature::CPU_PMU_CAPS, &one).unwrap();
+        let single = section(&[&count(1), &text("ldlat"), &text("1")]);
+        let facts = read(feature::CPU_PMU_CAPS, &single).unwrap();
         let caps = |pmu: &str, caps: &[(&str, &str)]| PmuCaps {
             pmu: pmu.to_owned(),
             caps: caps.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
         };
         assert_eq!(facts.pmu_caps, [caps("cpu", &[("ldlat", "1")])]);
-        let bytes = section(&[&count(2), &one, &text("ibs_op"), &count(0), &text("cpu_atom")]);
+        let bytes = section(&[&count(2), &single, &text("ibs_op"), &count(0), &text("cpu_atom")]);
         let facts = read(feature::PMU_CAPS, &bytes).unwrap();
         assert_eq!(facts.pmu_caps, [caps("ibs_op", &[("ldlat", "1")]), caps("cpu_atom", &[])]);
         let bytes = section(&[&count(1), &text("cpu_core"), &text("0-15")]);

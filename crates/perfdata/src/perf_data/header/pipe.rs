@@ -1,7 +1,7 @@
-//! The facts of a recording in pipe mode, which stand in records of their own.
+//! The facts of a recording in pipe mode, which are records of their own.
 
 use crate::perf_data::bytes::{Cursor, Endian, until_nul};
-use crate::perf_data::error::{BytePlace, Error};
+use crate::perf_data::error::{BytePosition, Error};
 use crate::perf_data::header::attr::Attr;
 use crate::perf_data::header::event_table::{EventDescription, apply_descriptions};
 use crate::perf_data::header::facts::{Event, RecordingFacts};
@@ -20,28 +20,28 @@ const ID_LIMIT: usize = 4 << 20;
 /// there is no stopping early; bodies of other records are only stepped over.
 pub(crate) fn read_facts(mut records: FileRecords<'_>, endian: Endian) -> Result<RecordingFacts, Error> {
     let facts = RecordingFacts { endian, is_finished: true, ..RecordingFacts::default() };
-    let mut reader = Reader { facts, ..Reader::default() };
+    let mut reader = PipeFactsReader { facts, ..PipeFactsReader::default() };
     while let Some(raw) = records.next()? {
         reader.read(raw)?;
     }
     reader.finish()
 }
 
-/// The facts so far, and what has to wait for the others.
+/// The facts so far, and parts that need all of them.
 #[derive(Default)]
-struct Reader {
+struct PipeFactsReader {
     facts: RecordingFacts,
     features: Features,
     updates: Vec<EventDescription>,
     id_count: usize,
 }
 
-impl Reader {
+impl PipeFactsReader {
     fn read(&mut self, raw: RawRecord<'_>) -> Result<(), Error> {
         let place = raw.place.plus(HEADER_SIZE as u64);
         match raw.kind {
             kind::HEADER_ATTR => {
-                let event = event(raw.body, self.facts.endian, place)?;
+                let event = parse_event(raw.body, self.facts.endian, place)?;
                 self.id_count += event.ids.len();
                 self.facts.events.push(event);
                 self.check_counts(raw.place)?;
@@ -56,7 +56,7 @@ impl Reader {
                 self.check_counts(raw.place)?;
             }
             kind::EVENT_UPDATE => {
-                self.updates.extend(new_name(raw, self.facts.endian)?);
+                self.updates.extend(parse_name_update(raw, self.facts.endian)?);
                 self.check_counts(raw.place)?;
             }
             kind::AUXTRACE => self.facts.has_aux_trace = true,
@@ -65,7 +65,7 @@ impl Reader {
         Ok(())
     }
 
-    fn check_counts(&self, place: BytePlace) -> Result<(), Error> {
+    fn check_counts(&self, place: BytePosition) -> Result<(), Error> {
         let entries = self.facts.events.len().max(self.facts.build_ids.len()).max(self.updates.len());
         if entries > ENTRY_LIMIT || self.id_count > ID_LIMIT {
             let problem = format!("more than {ENTRY_LIMIT} events, build ids or names, or {ID_LIMIT} ids");
@@ -77,7 +77,11 @@ impl Reader {
     fn finish(self) -> Result<RecordingFacts, Error> {
         let mut facts = self.facts;
         if facts.events.is_empty() {
-            return Err(Error::malformed("recording", BytePlace::default(), "no event is described in it"));
+            return Err(Error::malformed(
+                "recording",
+                BytePosition::default(),
+                "no event is described in it",
+            ));
         }
         apply_descriptions(&mut facts.events, self.features.descriptions);
         apply_descriptions(&mut facts.events, self.updates);
@@ -87,7 +91,7 @@ impl Reader {
 }
 
 /// An attribute of the size it states, then ids up to the end of the record.
-fn event(body: &[u8], endian: Endian, place: BytePlace) -> Result<Event, Error> {
+fn parse_event(body: &[u8], endian: Endian, place: BytePosition) -> Result<Event, Error> {
     let attr = Attr::parse(body, endian, place)?;
     let mut at = Cursor::new(body, endian, "event ids", place);
     at.take(attr.size as usize)?;
@@ -96,10 +100,10 @@ fn event(body: &[u8], endian: Endian, place: BytePlace) -> Result<Event, Error> 
 }
 
 /// The new name of an event; other updates, of units and CPUs, do not matter here.
-fn new_name(raw: RawRecord<'_>, endian: Endian) -> Result<Option<EventDescription>, Error> {
+fn parse_name_update(raw: RawRecord<'_>, endian: Endian) -> Result<Option<EventDescription>, Error> {
     let place = raw.place.plus(HEADER_SIZE as u64);
     let mut at = Cursor::new(raw.body, endian, "an event update", place);
-    let (what, id) = (at.u64()?, at.u64()?);
+    let (update_kind, id) = (at.u64()?, at.u64()?);
     let named = EventDescription { name: until_nul(at.rest()), ids: vec![id] };
-    Ok((what == UPDATE_NAME).then_some(named))
+    Ok((update_kind == UPDATE_NAME).then_some(named))
 }

@@ -1,4 +1,4 @@
-//! Records: what each kind says, once it is found.
+//! Records: the contents of each kind.
 //!
 //! The kinds and their forms are those of `enum perf_event_type` in `include/uapi/linux/perf_event.h` and
 //! of `enum perf_user_event_type` in `tools/lib/perf/include/perf/event.h`.
@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 
 use crate::perf_data::bytes::{Cursor, Endian, bytes_until_nul};
-use crate::perf_data::error::{BytePlace, Error};
+use crate::perf_data::error::{BytePosition, Error};
 use crate::perf_data::header::event_table::EventTable;
 use crate::perf_data::header::facts::{BuildId, DsoBuildId, is_kernel_image};
 use crate::perf_data::header::features;
@@ -55,10 +55,10 @@ pub struct RawRecord<'a> {
     pub kind: u32,
     /// Flags whose meaning depends on the kind.
     pub misc: u16,
-    /// What follows the header.
+    /// The bytes behind the header.
     pub body: &'a [u8],
-    /// Where its header stands.
-    pub place: BytePlace,
+    /// Position of its header.
+    pub place: BytePosition,
 }
 
 impl RawRecord<'_> {
@@ -80,7 +80,7 @@ pub enum Record<'a> {
     },
     /// Something was mapped.
     Mmap(Mmap<'a>),
-    /// A thread took a name.
+    /// A thread got a name.
     Comm {
         /// Process.
         pid: u32,
@@ -88,15 +88,15 @@ pub enum Record<'a> {
         tid: u32,
         /// The name.
         name: Cow<'a, str>,
-        /// It took the name by executing another program.
+        /// It got the name by executing another program.
         is_exec: bool,
         /// When, in nanoseconds, if it was recorded.
         time: Option<u64>,
     },
     /// A thread began.
-    Fork(Task),
+    Fork(TaskRecord),
     /// A thread ended.
-    Exit(Task),
+    Exit(TaskRecord),
     /// Records did not fit the buffer.
     Lost {
         /// How many.
@@ -128,7 +128,7 @@ pub enum Record<'a> {
     BuildId(DsoBuildId),
     /// No record that is still to come is older than those before the last such mark.
     FinishedRound,
-    /// A kind that nothing is read from.
+    /// A kind that is not read.
     Other {
         /// Its number.
         kind: u32,
@@ -146,7 +146,7 @@ pub struct Mmap<'a> {
     pub address: u64,
     /// Bytes.
     pub length: u64,
-    /// Offset in the file; for the kernel image the run-time address of its reference symbol.
+    /// Offset in the file; for the kernel image the loaded address of its reference symbol.
     pub page_offset: u64,
     /// Path, or a name in brackets.
     pub filename: Cow<'a, str>,
@@ -176,7 +176,7 @@ impl Mmap<'_> {
 
 /// `PERF_RECORD_FORK` and `PERF_RECORD_EXIT`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Task {
+pub struct TaskRecord {
     /// Process.
     pub pid: u32,
     /// Its parent.
@@ -197,7 +197,7 @@ pub(crate) fn parse<'a>(
     endian: Endian,
 ) -> Result<Record<'a>, Error> {
     if raw.kind == kind::SAMPLE {
-        return sample(raw, events);
+        return parse_sample(raw, events);
     }
     parse_other(raw, events, endian)
 }
@@ -206,19 +206,19 @@ pub(crate) fn parse<'a>(
 fn parse_other<'a>(raw: RawRecord<'a>, events: &EventTable, endian: Endian) -> Result<Record<'a>, Error> {
     let at = |what| Cursor::new(raw.body, endian, what, raw.place.plus(HEADER_SIZE as u64));
     Ok(match raw.kind {
-        kind::MMAP | kind::MMAP2 => Record::Mmap(mmap(raw, at("mmap record"), events)?),
-        kind::COMM => comm(raw, at("comm record"), events)?,
-        kind::FORK => Record::Fork(task(at("fork record"))?),
-        kind::EXIT => Record::Exit(task(at("exit record"))?),
+        kind::MMAP | kind::MMAP2 => Record::Mmap(parse_mmap(raw, at("mmap record"), events)?),
+        kind::COMM => parse_comm(raw, at("comm record"), events)?,
+        kind::FORK => Record::Fork(parse_task(at("fork record"))?),
+        kind::EXIT => Record::Exit(parse_task(at("exit record"))?),
         // Behind the event's id.
-        kind::LOST => Record::Lost { count: second(at("lost record"))? },
+        kind::LOST => Record::Lost { count: second_word(at("lost record"))? },
         kind::LOST_SAMPLES => {
             let by_filter = raw.misc & MISC_LOST_TO_FILTER != 0;
             Record::LostSamples { count: at("lost samples record").u64()?, by_filter }
         }
         kind::THROTTLE | kind::UNTHROTTLE => Record::Throttle { is_start: raw.kind == kind::THROTTLE },
         // Behind the offset.
-        kind::AUX => Record::Aux { size: second(at("aux record"))? },
+        kind::AUX => Record::Aux { size: second_word(at("aux record"))? },
         kind::AUXTRACE => Record::AuxTrace { size: at("auxtrace record").u64()? },
         kind::HEADER_BUILD_ID => features::build_id(raw.misc, raw.body, raw.place)?
             .map_or(Record::Other { kind: raw.kind }, Record::BuildId),
@@ -228,7 +228,7 @@ fn parse_other<'a>(raw: RawRecord<'a>, events: &EventTable, endian: Endian) -> R
 }
 
 #[inline]
-fn sample<'a>(raw: RawRecord<'a>, events: &'a EventTable) -> Result<Record<'a>, Error> {
+fn parse_sample<'a>(raw: RawRecord<'a>, events: &'a EventTable) -> Result<Record<'a>, Error> {
     let mut sample = Sample::default();
     Ok(match read_sample(raw, events, &mut sample)? {
         None => Record::Sample(sample),
@@ -236,19 +236,19 @@ fn sample<'a>(raw: RawRecord<'a>, events: &'a EventTable) -> Result<Record<'a>, 
     })
 }
 
-/// Reads a found sample to a place; gives the id it has if that is of no event.
+/// Reads a sample into `into`; gives the id of one that belongs to no event.
 #[inline]
 pub(crate) fn read_sample<'a>(
     raw: RawRecord<'a>,
     events: &'a EventTable,
     into: &mut Sample<'a>,
 ) -> Result<Option<u64>, Error> {
-    let event = match events.event_of_sample(raw.body) {
+    let event = match events.sample_event(raw.body) {
         Ok(event) => event,
         Err(Some(id)) => return Ok(Some(id)),
-        Err(None) => return Err(short_of_id(raw)),
+        Err(None) => return Err(missing_id_error(raw)),
     };
-    let Some(layout) = events.layout(event) else { return Err(short_of_id(raw)) };
+    let Some(layout) = events.layout(event) else { return Err(missing_id_error(raw)) };
     match layout.read(raw.misc, raw.body, into) {
         Ok(()) => {
             into.event = event;
@@ -259,7 +259,7 @@ pub(crate) fn read_sample<'a>(
 }
 
 #[cold]
-fn short_of_id(raw: RawRecord<'_>) -> Error {
+fn missing_id_error(raw: RawRecord<'_>) -> Error {
     let problem = format!("its {} bytes end before the event's id", raw.body.len());
     Error::malformed("sample", raw.place, problem)
 }
@@ -278,11 +278,11 @@ fn sample_error(raw: RawRecord<'_>, error: FieldError) -> Error {
     Error::malformed("sample", raw.place.plus((HEADER_SIZE + offset) as u64), problem)
 }
 
-fn mmap<'a>(raw: RawRecord<'a>, mut at: Cursor<'a>, events: &EventTable) -> Result<Mmap<'a>, Error> {
+fn parse_mmap<'a>(raw: RawRecord<'a>, mut at: Cursor<'a>, events: &EventTable) -> Result<Mmap<'a>, Error> {
     let (pid, tid) = (at.u32()?, at.u32()?);
     let (address, length, page_offset) = (at.u64()?, at.u64()?, at.u64()?);
     let build_id = match raw.kind {
-        kind::MMAP2 => mmap2_build_id(raw.misc, &mut at)?,
+        kind::MMAP2 => parse_mmap2_build_id(raw.misc, &mut at)?,
         _ => None,
     };
     Ok(Mmap {
@@ -291,16 +291,16 @@ fn mmap<'a>(raw: RawRecord<'a>, mut at: Cursor<'a>, events: &EventTable) -> Resu
         address,
         length,
         page_offset,
-        filename: name(at.rest()),
+        filename: parse_name(at.rest()),
         build_id,
         cpu_mode: CpuMode::from_misc(raw.misc),
         is_data: raw.misc & MISC_DATA_OR_EXEC != 0,
-        time: events.time(raw.body),
+        time: events.record_time(raw.body),
     })
 }
 
 /// The part that `MMAP2` has and `MMAP` lacks: device and inode or a build id, then protection and flags.
-fn mmap2_build_id(misc: u16, at: &mut Cursor<'_>) -> Result<Option<BuildId>, Error> {
+fn parse_mmap2_build_id(misc: u16, at: &mut Cursor<'_>) -> Result<Option<BuildId>, Error> {
     let size = usize::from(at.u8()?);
     at.take(3)?;
     let bytes: [u8; 20] = at.array()?;
@@ -309,22 +309,28 @@ fn mmap2_build_id(misc: u16, at: &mut Cursor<'_>) -> Result<Option<BuildId>, Err
     Ok(if misc & MISC_MMAP_BUILD_ID != 0 { BuildId::new(bytes) } else { None })
 }
 
-fn comm<'a>(raw: RawRecord<'a>, mut at: Cursor<'a>, events: &EventTable) -> Result<Record<'a>, Error> {
+fn parse_comm<'a>(raw: RawRecord<'a>, mut at: Cursor<'a>, events: &EventTable) -> Result<Record<'a>, Error> {
     let (pid, tid) = (at.u32()?, at.u32()?);
-    let (is_exec, time) = (raw.misc & MISC_DATA_OR_EXEC != 0, events.time(raw.body));
-    Ok(Record::Comm { pid, tid, name: name(at.rest()), is_exec, time })
+    let (is_exec, time) = (raw.misc & MISC_DATA_OR_EXEC != 0, events.record_time(raw.body));
+    Ok(Record::Comm { pid, tid, name: parse_name(at.rest()), is_exec, time })
 }
 
-fn task(mut at: Cursor<'_>) -> Result<Task, Error> {
-    Ok(Task { pid: at.u32()?, parent_pid: at.u32()?, tid: at.u32()?, parent_tid: at.u32()?, time: at.u64()? })
+fn parse_task(mut at: Cursor<'_>) -> Result<TaskRecord, Error> {
+    Ok(TaskRecord {
+        pid: at.u32()?,
+        parent_pid: at.u32()?,
+        tid: at.u32()?,
+        parent_tid: at.u32()?,
+        time: at.u64()?,
+    })
 }
 
 /// The second word of a body.
-fn second(mut at: Cursor<'_>) -> Result<u64, Error> {
+fn second_word(mut at: Cursor<'_>) -> Result<u64, Error> {
     at.u64()?;
     at.u64()
 }
 
-fn name(bytes: &[u8]) -> Cow<'_, str> {
+fn parse_name(bytes: &[u8]) -> Cow<'_, str> {
     String::from_utf8_lossy(bytes_until_nul(bytes))
 }

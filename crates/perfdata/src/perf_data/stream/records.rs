@@ -1,25 +1,25 @@
-//! Finding records: those that stand in the file, and those packed into `COMPRESSED` ones.
+//! Finding records: those directly in the file, and those packed into `COMPRESSED` ones.
 
 use crate::perf_data::bytes::{Cursor, Endian};
-use crate::perf_data::error::{BytePlace, Error};
-use crate::perf_data::stream::inflate::Inflate;
+use crate::perf_data::error::{BytePosition, Error};
+use crate::perf_data::stream::inflate::Inflater;
 use crate::perf_data::stream::record::{HEADER_SIZE, RawRecord, kind};
-use crate::perf_data::stream::source::{Source, Stream};
+use crate::perf_data::stream::source::{ByteSource, ByteStream};
 
 /// Bytes of a block: enough that handing it over costs nothing, little enough to stay in cache.
-const BLOCK: usize = 512 * 1024;
+const BLOCK_BYTES: usize = 512 * 1024;
 
 /// The header of a record.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Header {
+pub(crate) struct RecordHeader {
     kind: u32,
     misc: u16,
     pub(crate) size: usize,
 }
 
-impl Header {
+impl RecordHeader {
     #[inline]
-    pub(crate) fn parse(bytes: &[u8], endian: Endian, place: BytePlace) -> Result<Self, Error> {
+    pub(crate) fn parse(bytes: &[u8], endian: Endian, place: BytePosition) -> Result<Self, Error> {
         let Some([a, b, c, d, e, f, g, h]) = bytes.first_chunk() else {
             let available = bytes.len() as u64;
             let (what, needed) = ("a record header", HEADER_SIZE as u64);
@@ -35,7 +35,7 @@ impl Header {
     }
 
     #[inline]
-    pub(crate) fn raw<'a>(&self, record: &'a [u8], place: BytePlace) -> RawRecord<'a> {
+    pub(crate) fn raw<'a>(&self, record: &'a [u8], place: BytePosition) -> RawRecord<'a> {
         let body = record.get(HEADER_SIZE..).unwrap_or_default();
         RawRecord { kind: self.kind, misc: self.misc, body, place }
     }
@@ -45,15 +45,15 @@ impl Header {
 /// stepped over.
 #[derive(Debug)]
 pub(crate) struct FileRecords<'s> {
-    stream: Stream<'s>,
+    stream: ByteStream<'s>,
     endian: Endian,
     /// Bytes after the last record that belong to it without being in its size.
     trailing: u64,
 }
 
 impl<'s> FileRecords<'s> {
-    pub(crate) fn new(source: &'s Source, endian: Endian, start: u64, end: u64) -> Self {
-        Self { stream: Stream::new(source, start, end), endian, trailing: 0 }
+    pub(crate) fn new(source: &'s ByteSource, endian: Endian, start: u64, end: u64) -> Self {
+        Self { stream: ByteStream::new(source, start, end), endian, trailing: 0 }
     }
 
     pub(crate) fn next(&mut self) -> Result<Option<RawRecord<'_>>, Error> {
@@ -62,24 +62,26 @@ impl<'s> FileRecords<'s> {
             return Ok(None);
         }
         let place = self.stream.place();
-        let header = Header::parse(self.stream.peek(HEADER_SIZE, "a record header")?, self.endian, place)?;
+        let header =
+            RecordHeader::parse(self.stream.peek(HEADER_SIZE, "a record header")?, self.endian, place)?;
         self.stream.peek(header.size, "a record")?;
         self.stream.advance(header.size);
-        let raw = header.raw(self.stream.behind(header.size), place);
+        let raw = header.raw(self.stream.last_advanced(header.size), place);
         self.trailing = trailing_size(raw, self.endian)?;
         Ok(Some(raw))
     }
 
-    fn place(&self) -> BytePlace {
+    fn place(&self) -> BytePosition {
         self.stream.place()
     }
 
-    /// Fills a block with records that stand one after the other; with none before one that is not simply that.
-    fn fill(&mut self, block: &mut Block) -> Result<(), Error> {
+    /// Fills a block with records that stand one after the other; with none before one that is not simply
+    /// that.
+    fn fill(&mut self, block: &mut RecordBlock) -> Result<(), Error> {
         self.stream.skip(std::mem::take(&mut self.trailing), "data after a record")?;
         block.place = self.stream.place();
-        self.stream.copy(BLOCK, &mut block.bytes)?;
-        let whole = whole_records(&block.bytes, self.endian);
+        self.stream.copy_next(BLOCK_BYTES, &mut block.bytes)?;
+        let whole = whole_record_bytes(&block.bytes, self.endian);
         block.bytes.truncate(whole);
         self.stream.skip(whole as u64, "records")
     }
@@ -95,12 +97,12 @@ fn trailing_size(raw: RawRecord<'_>, endian: Endian) -> Result<u64, Error> {
     }
 }
 
-/// All records, those in `COMPRESSED` ones in place of these.
+/// All records, with `COMPRESSED` ones replaced by their contents.
 #[derive(Debug)]
 pub(crate) struct AllRecords<'s> {
     file: FileRecords<'s>,
     endian: Endian,
-    inflate: Option<Box<Inflate>>,
+    inflate: Option<Box<Inflater>>,
 }
 
 impl<'s> AllRecords<'s> {
@@ -117,7 +119,7 @@ impl<'s> AllRecords<'s> {
                 None => self.next_in_file()?,
             };
             if let Some((header, place)) = found {
-                return Ok(Some(header.raw(self.behind(header.size, place), place)));
+                return Ok(Some(header.raw(self.last_record_bytes(header.size, place), place)));
             }
             if !self.finish()? {
                 return Ok(None);
@@ -126,7 +128,7 @@ impl<'s> AllRecords<'s> {
     }
 
     /// Fills a block with the next records; with none at the end.
-    fn fill(&mut self, block: &mut Block) -> Result<(), Error> {
+    fn fill(&mut self, block: &mut RecordBlock) -> Result<(), Error> {
         if self.inflate.is_none() {
             self.file.fill(block)?;
             if !block.bytes.is_empty() {
@@ -135,7 +137,7 @@ impl<'s> AllRecords<'s> {
         }
         block.bytes.clear();
         let endian = self.endian;
-        while block.bytes.len() < BLOCK {
+        while block.bytes.len() < BLOCK_BYTES {
             let Some(raw) = self.next()? else { break };
             block.push(raw, endian);
         }
@@ -143,20 +145,21 @@ impl<'s> AllRecords<'s> {
     }
 
     /// The bytes of the record that was found last.
-    fn behind(&self, size: usize, place: BytePlace) -> &[u8] {
+    fn last_record_bytes(&self, size: usize, place: BytePosition) -> &[u8] {
         match &self.inflate {
-            Some(inflate) if place.decompressed => inflate.behind(size),
-            _ => self.file.stream.behind(size),
+            Some(inflate) if place.decompressed => inflate.last_taken(size),
+            _ => self.file.stream.last_advanced(size),
         }
     }
 
     /// The next record of the file that is not a compressed one; these are fed to the decoder until it
     /// has a record to give.
-    fn next_in_file(&mut self) -> Result<Option<(Header, BytePlace)>, Error> {
+    fn next_in_file(&mut self) -> Result<Option<(RecordHeader, BytePosition)>, Error> {
         loop {
             let Some(raw) = self.file.next()? else { return Ok(None) };
             if !is_compressed(raw.kind) {
-                let header = Header { kind: raw.kind, misc: raw.misc, size: raw.body.len() + HEADER_SIZE };
+                let header =
+                    RecordHeader { kind: raw.kind, misc: raw.misc, size: raw.body.len() + HEADER_SIZE };
                 return Ok(Some((header, raw.place)));
             }
             let payload = compressed_payload(raw, self.endian)?;
@@ -169,10 +172,10 @@ impl<'s> AllRecords<'s> {
 
     /// The next record that the decoder can give without more input.
     #[inline]
-    fn next_inflated(&mut self) -> Result<Option<(Header, BytePlace)>, Error> {
+    fn next_inflated(&mut self) -> Result<Option<(RecordHeader, BytePosition)>, Error> {
         let Some(inflate) = &mut self.inflate else { return Ok(None) };
         loop {
-            if let Some((header, place)) = whole_record(inflate, self.endian)? {
+            if let Some((header, place)) = next_whole_record(inflate, self.endian)? {
                 inflate.take(header.size);
                 return Ok(Some((header, place)));
             }
@@ -201,15 +204,15 @@ impl<'s> AllRecords<'s> {
 
 /// Whole records of a recording, one after the other, so that several threads can read one.
 #[derive(Debug, Default)]
-pub(crate) struct Block {
+pub(crate) struct RecordBlock {
     pub(crate) bytes: Vec<u8>,
-    /// Where the first record stands.
-    pub(crate) place: BytePlace,
-    /// Where each record stands, unless they stand in the file as they do here.
-    pub(crate) places: Vec<BytePlace>,
+    /// Position of the first record.
+    pub(crate) place: BytePosition,
+    /// Position of each record, unless they are consecutive in the file.
+    pub(crate) positions: Vec<BytePosition>,
 }
 
-impl Block {
+impl RecordBlock {
     fn push(&mut self, raw: RawRecord<'_>, endian: Endian) {
         let size = (raw.body.len() + HEADER_SIZE) as u16;
         let (kind, misc, size) = match endian {
@@ -217,17 +220,17 @@ impl Block {
             Endian::Big => (raw.kind.to_be_bytes(), raw.misc.to_be_bytes(), size.to_be_bytes()),
         };
         [&kind[..], &misc, &size, raw.body].iter().for_each(|part| self.bytes.extend_from_slice(part));
-        self.places.push(raw.place);
+        self.positions.push(raw.place);
     }
 }
 
-/// How many of the bytes are whole records that nothing but records follows.
-fn whole_records(bytes: &[u8], endian: Endian) -> usize {
+/// Bytes of whole records at the front that are followed by records alone.
+fn whole_record_bytes(bytes: &[u8], endian: Endian) -> usize {
     let mut at = 0;
     while let Some(header) = bytes.get(at..).and_then(|rest| rest.first_chunk::<HEADER_SIZE>()) {
         let [a, b, c, d, _, _, low, high] = *header;
         let (kind, size) = (endian.u32([a, b, c, d]), usize::from(endian.u16([low, high])));
-        let is_followed_by_data = is_compressed(kind) || has_data_behind(kind);
+        let is_followed_by_data = is_compressed(kind) || has_trailing_data(kind);
         if size < HEADER_SIZE || is_followed_by_data || at + size > bytes.len() {
             break;
         }
@@ -238,30 +241,30 @@ fn whole_records(bytes: &[u8], endian: Endian) -> usize {
 
 /// The records of a recording in blocks, in file order.
 #[derive(Debug)]
-pub(crate) struct Blocks<'f> {
-    found: AllRecords<'f>,
-    /// What is wrong behind the block given last.
+pub(crate) struct RecordBlocks<'f> {
+    records: AllRecords<'f>,
+    /// The error behind the block given last.
     error: Option<Error>,
 }
 
-impl<'f> Blocks<'f> {
+impl<'f> RecordBlocks<'f> {
     pub(crate) fn new(found: AllRecords<'f>) -> Self {
-        Self { found, error: None }
+        Self { records: found, error: None }
     }
 
     /// Fills a block with the next records; `false` at the end.
     ///
     /// # Errors
     /// If no further record can be found.
-    pub(crate) fn fill(&mut self, block: &mut Block) -> Result<bool, Error> {
+    pub(crate) fn fill(&mut self, block: &mut RecordBlock) -> Result<bool, Error> {
         // Bytes of before are overwritten, which is cheaper than zeros first.
-        block.places.clear();
+        block.positions.clear();
         if let Some(error) = self.error.take() {
             return Err(error);
         }
-        if let Err(error) = self.found.fill(block) {
-            // What was found record by record in front of the error comes first.
-            if block.places.is_empty() {
+        if let Err(error) = self.records.fill(block) {
+            // Records found one by one in front of the error come first.
+            if block.positions.is_empty() {
                 return Err(error);
             }
             self.error = Some(error);
@@ -274,7 +277,7 @@ fn is_compressed(kind: u32) -> bool {
     matches!(kind, kind::COMPRESSED | kind::COMPRESSED2)
 }
 
-fn has_data_behind(kind: u32) -> bool {
+fn has_trailing_data(kind: u32) -> bool {
     matches!(kind, kind::AUXTRACE | kind::HEADER_TRACING_DATA)
 }
 
@@ -290,12 +293,15 @@ fn compressed_payload(raw: RawRecord<'_>, endian: Endian) -> Result<&[u8], Error
 
 /// The header of the record at the front of the decompressed bytes, if all of the record is there.
 #[inline]
-fn whole_record(inflate: &Inflate, endian: Endian) -> Result<Option<(Header, BytePlace)>, Error> {
+fn next_whole_record(
+    inflate: &Inflater,
+    endian: Endian,
+) -> Result<Option<(RecordHeader, BytePosition)>, Error> {
     let ready = inflate.ready();
     let Some(bytes) = ready.get(..HEADER_SIZE) else { return Ok(None) };
     let place = inflate.place();
-    let header = Header::parse(bytes, endian, place)?;
-    if is_compressed(header.kind) || has_data_behind(header.kind) {
+    let header = RecordHeader::parse(bytes, endian, place)?;
+    if is_compressed(header.kind) || has_trailing_data(header.kind) {
         let problem = format!("a record of kind {} cannot stand inside a compressed one", header.kind);
         return Err(Error::malformed("compressed records", place, problem));
     }

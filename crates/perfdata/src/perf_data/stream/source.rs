@@ -5,19 +5,19 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-use crate::perf_data::error::{BytePlace, Error};
+use crate::perf_data::error::{BytePosition, Error};
 
-/// Bytes a [`Stream`] holds at once: several records of the largest size, little enough to stay in cache.
-const WINDOW: usize = 256 * 1024;
+/// Bytes a [`ByteStream`] holds at once: several records of the largest size, little enough to stay in cache.
+const BUFFER_BYTES: usize = 256 * 1024;
 
 /// A recording's bytes. Reads take a position and share nothing, so several streams can read one source.
 #[derive(Debug)]
-pub(crate) enum Source {
+pub(crate) enum ByteSource {
     File { file: File, length: u64 },
     Memory(Vec<u8>),
 }
 
-impl Source {
+impl ByteSource {
     pub(crate) fn open(path: &Path) -> Result<Self, Error> {
         let failed = |source| Error::Io { what: "the file", offset: 0, source };
         // Opening a pipe would wait for a writer, so its kind is asked first.
@@ -72,7 +72,7 @@ impl Source {
         self.check(offset, size, what)?;
         if size > limit {
             let problem = format!("it has {size} bytes, more than the {limit} any recording has");
-            return Err(Error::malformed(what, BytePlace::in_file(offset), problem));
+            return Err(Error::malformed(what, BytePosition::in_file(offset), problem));
         }
         let mut buffer = vec![0; usize::try_from(size).unwrap_or(0)];
         self.read_at(&mut buffer, offset, what)?;
@@ -83,7 +83,7 @@ impl Source {
     pub(crate) fn check(&self, offset: u64, size: u64, what: &'static str) -> Result<(), Error> {
         let available = self.length().saturating_sub(offset);
         if size > available {
-            let place = BytePlace::in_file(offset);
+            let place = BytePosition::in_file(offset);
             return Err(Error::Truncated { what, place, needed: size, available });
         }
         Ok(())
@@ -92,9 +92,9 @@ impl Source {
 
 /// Part of a source read from front to end through a window of fixed size.
 #[derive(Debug)]
-pub(crate) struct Stream<'s> {
-    source: &'s Source,
-    window: Vec<u8>,
+pub(crate) struct ByteStream<'s> {
+    source: &'s ByteSource,
+    buffer: Vec<u8>,
     /// Start and end of the bytes in `window` that are still to come.
     start: usize,
     end: usize,
@@ -103,14 +103,14 @@ pub(crate) struct Stream<'s> {
     limit: u64,
 }
 
-impl<'s> Stream<'s> {
+impl<'s> ByteStream<'s> {
     /// The bytes from `offset` up to `limit`.
-    pub(crate) fn new(source: &'s Source, offset: u64, limit: u64) -> Self {
-        Self { source, window: Vec::new(), start: 0, end: 0, offset, limit }
+    pub(crate) fn new(source: &'s ByteSource, offset: u64, limit: u64) -> Self {
+        Self { source, buffer: Vec::new(), start: 0, end: 0, offset, limit }
     }
 
-    pub(crate) fn place(&self) -> BytePlace {
-        BytePlace::in_file(self.offset)
+    pub(crate) fn place(&self) -> BytePosition {
+        BytePosition::in_file(self.offset)
     }
 
     pub(crate) fn remaining(&self) -> u64 {
@@ -123,12 +123,12 @@ impl<'s> Stream<'s> {
         if self.end - self.start < count {
             self.refill(count, what)?;
         }
-        Ok(self.window.get(self.start..self.start + count).unwrap_or_default())
+        Ok(self.buffer.get(self.start..self.start + count).unwrap_or_default())
     }
 
     /// The next bytes as far as they are in the window.
     pub(crate) fn ready(&self) -> &[u8] {
-        self.window.get(self.start..self.end).unwrap_or_default()
+        self.buffer.get(self.start..self.end).unwrap_or_default()
     }
 
     /// Moves on by bytes that were peeked at.
@@ -138,8 +138,8 @@ impl<'s> Stream<'s> {
     }
 
     /// The last `count` bytes moved over, which a peek brought into the window.
-    pub(crate) fn behind(&self, count: usize) -> &[u8] {
-        self.window.get(self.start - count..self.start).unwrap_or_default()
+    pub(crate) fn last_advanced(&self, count: usize) -> &[u8] {
+        self.buffer.get(self.start - count..self.start).unwrap_or_default()
     }
 
     /// Moves on by any number of bytes, without reading them.
@@ -154,7 +154,7 @@ impl<'s> Stream<'s> {
     }
 
     /// Copies up to `count` of the bytes to come, without moving on.
-    pub(crate) fn copy(&self, count: usize, into: &mut Vec<u8>) -> Result<(), Error> {
+    pub(crate) fn copy_next(&self, count: usize, into: &mut Vec<u8>) -> Result<(), Error> {
         let count = usize::try_from(self.remaining()).unwrap_or(usize::MAX).min(count);
         into.resize(count, 0);
         self.source.read_at(into, self.offset, "records")
@@ -165,15 +165,15 @@ impl<'s> Stream<'s> {
         if count as u64 > self.remaining() {
             return Err(self.truncated(count as u64, what));
         }
-        self.window.resize(WINDOW, 0);
-        self.window.copy_within(self.start..self.end, 0);
+        self.buffer.resize(BUFFER_BYTES, 0);
+        self.buffer.copy_within(self.start..self.end, 0);
         self.end -= self.start;
         self.start = 0;
         let unread = self.remaining() - self.end as u64;
-        let room = usize::try_from(unread).unwrap_or(usize::MAX).min(WINDOW - self.end);
-        let target = self.window.get_mut(self.end..self.end + room).unwrap_or_default();
+        let read_size = usize::try_from(unread).unwrap_or(usize::MAX).min(BUFFER_BYTES - self.end);
+        let target = self.buffer.get_mut(self.end..self.end + read_size).unwrap_or_default();
         self.source.read_at(target, self.offset + self.end as u64, what)?;
-        self.end += room;
+        self.end += read_size;
         Ok(())
     }
 
@@ -186,37 +186,37 @@ impl<'s> Stream<'s> {
 mod tests {
     use super::*;
 
-    fn counting(length: usize) -> Source {
-        Source::Memory((0..length).map(|index| (index % 251) as u8).collect())
+    fn counting(length: usize) -> ByteSource {
+        ByteSource::Memory((0..length).map(|index| (index % 251) as u8).collect())
     }
 
     #[test]
     fn a_stream_gives_every_byte_in_order_across_refills() {
-        let source = counting(3 * WINDOW + 1000);
-        let mut stream = Stream::new(&source, 7, 3 * WINDOW as u64);
+        let source = counting(3 * BUFFER_BYTES + 1000);
+        let mut stream = ByteStream::new(&source, 7, 3 * BUFFER_BYTES as u64);
         let mut offset = 7;
         while stream.remaining() > 0 {
             let count = 40_001.min(stream.remaining() as usize);
             let bytes = stream.peek(count, "bytes").unwrap();
             assert_eq!((bytes.len(), bytes[0]), (count, (offset % 251) as u8));
             stream.advance(count);
-            assert_eq!(stream.behind(count)[0], (offset % 251) as u8);
+            assert_eq!(stream.last_advanced(count)[0], (offset % 251) as u8);
             offset += count;
         }
-        assert_eq!(offset, 3 * WINDOW);
+        assert_eq!(offset, 3 * BUFFER_BYTES);
         assert!(matches!(stream.peek(1, "bytes"), Err(Error::Truncated { available: 0, .. })));
     }
 
     #[test]
     fn skipping_works_within_and_beyond_the_window() {
-        let source = counting(3 * WINDOW);
-        let mut stream = Stream::new(&source, 0, source.length());
-        for count in [10, 2 * WINDOW] {
+        let source = counting(3 * BUFFER_BYTES);
+        let mut stream = ByteStream::new(&source, 0, source.length());
+        for count in [10, 2 * BUFFER_BYTES] {
             stream.peek(1, "bytes").unwrap();
             stream.skip(count as u64, "bytes").unwrap();
         }
-        let offset = 10 + 2 * WINDOW;
-        assert_eq!(stream.place(), BytePlace::in_file(offset as u64));
+        let offset = 10 + 2 * BUFFER_BYTES;
+        assert_eq!(stream.place(), BytePosition::in_file(offset as u64));
         assert_eq!(stream.peek(1, "bytes").unwrap(), [(offset % 251) as u8]);
         assert!(stream.skip(u64::MAX, "bytes").is_err());
     }

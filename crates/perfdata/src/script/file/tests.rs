@@ -4,20 +4,20 @@ use super::*;
 use crate::sample::CpuMode;
 use crate::testing::Random;
 
-fn script(text: &str) -> Script {
-    Script::of_source(Source::Memory(text.as_bytes().to_vec())).unwrap()
+fn parse_script(text: &str) -> ScriptFile {
+    ScriptFile::from_source(ByteSource::Memory(text.as_bytes().to_vec())).unwrap()
 }
 
 fn error(text: &str) -> String {
-    Script::of_source(Source::Memory(text.as_bytes().to_vec())).unwrap_err().to_string()
+    ScriptFile::from_source(ByteSource::Memory(text.as_bytes().to_vec())).unwrap_err().to_string()
 }
 
 /// Works on each sample of a text.
-fn each(script: &Script, mut work: impl FnMut(&Sample<'_>)) {
+fn for_each_sample(script: &ScriptFile, mut handle: impl FnMut(&Sample<'_>)) {
     let mut records = script.records();
     while let Some(record) = records.next_record().unwrap() {
         if let Record::Sample(sample) = record {
-            work(&sample);
+            handle(&sample);
         }
     }
 }
@@ -33,13 +33,13 @@ const FULL: &str = "\
 
 #[test]
 fn every_field_of_a_line() {
-    let script = script(FULL);
+    let script = parse_script(FULL);
     assert_eq!(script.facts().hostname.as_deref(), Some("box"));
     let names: Vec<&str> = script.facts().events.iter().map(|event| event.name.as_str()).collect();
     assert_eq!(names, ["cpu/mem-loads,ldlat=3/P", "cpu/mem-stores/P"]);
     assert!(script.notes().is_empty(), "{:?}", script.notes());
     let mut rows = Vec::new();
-    each(&script, |sample| {
+    for_each_sample(&script, |sample| {
         let source = sample.data_source.map(|source| source.0);
         rows.push((sample.event.0, sample.ip, sample.addr, sample.period, sample.latency, source));
         assert_eq!((sample.pid, sample.tid, sample.cpu), (Some(7), Some(8), Some(3)));
@@ -49,27 +49,30 @@ fn every_field_of_a_line() {
     let last = (1, Some(0x4010), Some(0), 300, Some(7), Some(0x6_2810_0844));
     assert_eq!((rows.len(), rows[0], rows[2]), (3, first, last));
     let mut modes = Vec::new();
-    each(&script, |sample| modes.push((sample.cpu_mode, sample.dso.map(str::to_owned), sample.time)));
+    for_each_sample(&script, |sample| {
+        modes.push((sample.cpu_mode, sample.dso.map(str::to_owned), sample.time))
+    });
     assert_eq!(modes[0], (CpuMode::Kernel, Some("[kernel.kallsyms]".to_owned()), Some(12_000_001_500)));
     assert_eq!(modes[2], (CpuMode::User, Some("/bin/a".to_owned()), Some(12_000_003_000)));
 }
 
 #[test]
-fn landmarks_are_symbols_at_their_run_time_addresses() {
-    let script = script(FULL);
-    let kernel = &script.landmarks()[&AddressSpace::Kernel].symbols;
+fn symbol_addresses_are_loaded_addresses() {
+    let script = parse_script(FULL);
+    let kernel = &script.symbol_addresses()[&AddressSpace::Kernel].symbols;
     assert_eq!(kernel.get("walk"), Some(&Some(0xffff_ffff_8100_0000)));
-    let program = &script.landmarks()[&AddressSpace::Program(7, "/bin/a".to_owned())].symbols;
+    let program = &script.symbol_addresses()[&AddressSpace::Program(7, "/bin/a".to_owned())].symbols;
     assert_eq!(program.get("main"), Some(&Some(0x4000)));
 }
 
 #[test]
-fn what_is_not_printed_is_said() {
-    let script = script("1.000001: cycles: ffffffff81000010 walk\n1.000002: cycles: ffffffff81000010 walk\n");
+fn notes_name_the_fields_that_are_not_printed() {
+    let script =
+        parse_script("1.000001: cycles: ffffffff81000010 walk\n1.000002: cycles: ffffffff81000010 walk\n");
     let notes = script.notes();
     assert!(notes[0].contains("no addr, data_src, weight, period;"), "{notes:?}");
     assert!(notes[1].contains("+symoff") && notes[2].contains("--ns"), "{notes:?}");
-    each(&script, |sample| assert_eq!((sample.period, sample.addr, sample.cpu), (1, None, None)));
+    for_each_sample(&script, |sample| assert_eq!((sample.period, sample.addr, sample.cpu), (1, None, None)));
 }
 
 #[test]
@@ -79,7 +82,7 @@ fn call_chains_and_branches_are_parts() {
                 ffffffff81000020 run+0x10 ([kernel.kallsyms])\n\n\
                 a 7/8 [003] 1.000002: 200 cycles: ffffffff81000010 walk+0x10 (x) 0x10/0x20/P/-/-/0 0x30/0x40/P/-/-/0\n";
     let mut found = Vec::new();
-    each(&script(text), |sample| {
+    for_each_sample(&parse_script(text), |sample| {
         let chain: Vec<u64> = sample.callchain.iter().flat_map(|chain| chain.iter()).collect();
         let branches: Vec<u64> =
             sample.branch_stack.iter().flat_map(|stack| stack.entries()).map(|branch| branch.to).collect();
@@ -113,13 +116,13 @@ fn numbers_too_large_and_changing_fields_are_named() {
     let large = "1.000001: x: ffff888000000010 12345678901234567890 ffffffff81000010 walk\n";
     let text =
         large.replace("12345678901234567890", "5") + &large.replace("ffffffff81000010", "ffffffff8100001000");
-    let script = script(&text);
+    let script = parse_script(&text);
     let mut records = script.records();
     records.next_record().unwrap();
     let error = records.next_record().unwrap_err().to_string();
     assert!(error.starts_with("line 2: "), "{error}");
     let words = "1.000001: x: 10 21 |OP LOAD|LVL L1 hit 5 4010 walk\n1.000002: x: 4010 walk\n";
-    let script = super::Script::of_source(Source::Memory(words.into())).unwrap();
+    let script = super::ScriptFile::from_source(ByteSource::Memory(words.into())).unwrap();
     let mut records = script.records();
     records.next_record().unwrap();
     let error = records.next_record().unwrap_err().to_string();
@@ -127,7 +130,7 @@ fn numbers_too_large_and_changing_fields_are_named() {
 }
 
 #[test]
-fn text_is_told_from_other_files() {
+fn text_differs_from_other_files() {
     assert!(is_text(b"# comment\n\ta\r\n") && is_text("caf\u{e9}".as_bytes()));
     assert!(!is_text(b"\x7fELF\x02\x01") && !is_text(b"") && !is_text(b"PERFILE\0"));
 }
@@ -169,7 +172,7 @@ fn any_text_is_read_or_refused() {
         let words: Vec<&str> = (0..random.below(60)).map(|_| WORDS[random.below(WORDS.len())]).collect();
         let any: String = (0..random.below(21)).map(|_| any_char(&mut random)).collect();
         let text = words.join(" ") + &any;
-        let Ok(script) = Script::of_source(Source::Memory(text.into_bytes())) else { continue };
+        let Ok(script) = ScriptFile::from_source(ByteSource::Memory(text.into_bytes())) else { continue };
         let mut records = script.records();
         let mut count = 0;
         while let Ok(Some(record)) = records.next_record() {
@@ -186,5 +189,5 @@ fn any_text_is_read_or_refused() {
 /// ASCII half of the time; no end of a line, which the words have.
 fn any_char(random: &mut Random) -> char {
     let end = if random.below(2) == 0 { 0x80 } else { 0x11_0000 };
-    char::from_u32(random.below(end) as u32).filter(|&of| of != '\n').unwrap_or(' ')
+    char::from_u32(random.below(end) as u32).filter(|&letter| letter != '\n').unwrap_or(' ')
 }

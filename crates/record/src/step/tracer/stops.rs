@@ -1,73 +1,79 @@
-//! What traced threads report: that they ended, stopped by a signal or after a step, began others or a program.
+//! Reports of traced threads: that they ended, stopped by a signal or after a step, began others or a
+//! program.
 
-use super::{Tracer, pid, raw};
-use crate::End;
+use super::{Tracer, pid, raw_id};
+use crate::RecordingEnd;
 use crate::process::tasks;
-use crate::step::threads::{Pending, State};
+use crate::step::threads::{PendingAccesses, ThreadState};
 use nix::sys::ptrace::{self, Event};
 use nix::sys::signal::Signal;
 use nix::sys::wait::WaitStatus;
 
 impl Tracer {
-    /// Goes on from what a thread reports.
-    pub(super) fn answer(&mut self, status: WaitStatus) {
+    /// Handles a thread's report.
+    pub(super) fn handle_status(&mut self, status: WaitStatus) {
         match status {
-            WaitStatus::Exited(tid, code) => self.gone(raw(tid), || format!("ended with exit code {code}")),
-            WaitStatus::Signaled(tid, signal, _) => self.gone(raw(tid), || format!("was killed by {signal}")),
-            WaitStatus::Stopped(tid, signal) => self.stopped(raw(tid), signal),
-            WaitStatus::PtraceEvent(tid, _, event) => self.happened(raw(tid), event),
+            WaitStatus::Exited(tid, code) => {
+                self.handle_exit(raw_id(tid), || format!("ended with exit code {code}"))
+            }
+            WaitStatus::Signaled(tid, signal, _) => {
+                self.handle_exit(raw_id(tid), || format!("was killed by {signal}"))
+            }
+            WaitStatus::Stopped(tid, signal) => self.handle_stop(raw_id(tid), signal),
+            WaitStatus::PtraceEvent(tid, _, event) => self.handle_event(raw_id(tid), event),
             _ => {}
         }
     }
 
-    fn gone(&mut self, tid: u32, how: impl FnOnce() -> String) {
-        self.histories.forget(tid);
+    fn handle_exit(&mut self, tid: u32, how: impl FnOnce() -> String) {
+        self.histories.clear(tid);
         if let Some(who) = self.threads.remove(tid) {
-            self.journal.ended(who);
+            self.journal.write_exit(who);
             if self.threads.of_process(who.pid).next().is_none() {
                 self.processes.remove(&who.pid);
             }
         }
-        if tid == self.main {
-            self.end = Some(End::Program(how()));
+        if tid == self.main_pid {
+            self.end = Some(RecordingEnd::Program(how()));
         }
     }
 
     /// A thread stopped because of a signal, or after a step.
-    fn stopped(&mut self, tid: u32, signal: Signal) {
+    fn handle_stop(&mut self, tid: u32, signal: Signal) {
         let Some(thread) = self.threads.get_mut(tid) else {
             ptrace::cont(pid(tid), signal).ok();
             return;
         };
         match (thread.state, signal) {
-            (State::Stepping { left }, Signal::SIGTRAP) => {
-                thread.state = if left <= 1 { State::Free } else { State::Stepping { left: left - 1 } };
+            (ThreadState::Stepping { left }, Signal::SIGTRAP) => {
+                thread.state =
+                    if left <= 1 { ThreadState::Running } else { ThreadState::Stepping { left: left - 1 } };
                 let (who, pending) = (thread.who, std::mem::take(&mut thread.pending));
                 self.steps += 1;
-                self.commit(who, pending);
-                self.go_on(tid, None);
+                self.sample_accesses(who, pending);
+                self.resume(tid, None);
             }
             _ => {
                 // The instruction that was about to run may run again, after the signal's function.
-                thread.pending = Pending::default();
-                self.called(tid);
-                self.go_on(tid, Some(signal));
+                thread.pending = PendingAccesses::default();
+                self.begin_stepping(tid);
+                self.resume(tid, Some(signal));
             }
         }
     }
 
     /// A thread that was called has stopped.
-    fn called(&mut self, tid: u32) {
-        self.histories.forget(tid);
-        let left = if self.steps_all() { u64::MAX } else { self.options.burst };
+    fn begin_stepping(&mut self, tid: u32) {
+        self.histories.clear(tid);
+        let left = if self.steps_everything() { u64::MAX } else { self.options.burst };
         if let Some(thread) = self.threads.get_mut(tid)
-            && thread.state == State::Called
+            && thread.state == ThreadState::Interrupted
         {
-            thread.state = State::Stepping { left };
+            thread.state = ThreadState::Stepping { left };
         }
     }
 
-    fn happened(&mut self, tid: u32, event: i32) {
+    fn handle_event(&mut self, tid: u32, event: i32) {
         const BIRTHS: [i32; 3] = [
             Event::PTRACE_EVENT_CLONE as i32,
             Event::PTRACE_EVENT_FORK as i32,
@@ -75,46 +81,46 @@ impl Tracer {
         ];
         if BIRTHS.contains(&event) {
             if let Ok(born) = ptrace::getevent(pid(tid)) {
-                self.born(born as u32, tid);
+                self.add_thread(born as u32, tid);
             }
         } else if event == Event::PTRACE_EVENT_EXEC as i32 {
-            self.executed(tid);
+            self.handle_exec(tid);
         } else if self.threads.get(tid).is_none() {
             // Born, and faster than the news of it.
-            self.threads.early.insert(tid);
+            self.threads.stopped_before_birth.insert(tid);
             return;
         }
         if let Some(thread) = self.threads.get_mut(tid) {
-            thread.pending = Pending::default();
+            thread.pending = PendingAccesses::default();
         }
-        self.called(tid);
-        self.go_on(tid, None);
+        self.begin_stepping(tid);
+        self.resume(tid, None);
     }
 
     /// A thread is there that another began.
-    fn born(&mut self, tid: u32, parent: u32) {
+    fn add_thread(&mut self, tid: u32, parent: u32) {
         let Some(parent) = self.threads.get(parent).map(|thread| thread.who) else { return };
         if self.threads.get(tid).is_some() {
             return;
         }
-        let process = tasks::process_of(tid).unwrap_or(tid);
-        let who = self.threads.add(tid, process, self.idle_state());
-        self.journal.began(who, parent);
-        if self.threads.early.remove(&tid) {
-            self.go_on(tid, None);
+        let process = tasks::process_id(tid).unwrap_or(tid);
+        let who = self.threads.add(tid, process, self.default_state());
+        self.journal.write_fork(who, parent);
+        if self.threads.stopped_before_birth.remove(&tid) {
+            self.resume(tid, None);
         }
     }
 
     /// All other threads of the process are gone, and the one left has the process's number.
-    fn executed(&mut self, process: u32) {
-        let state = self.threads.get(process).map_or(State::Free, |thread| thread.state);
+    fn handle_exec(&mut self, process: u32) {
+        let state = self.threads.get(process).map_or(ThreadState::Running, |thread| thread.state);
         let gone: Vec<u32> = self.threads.of_process(process).map(|who| who.tid).collect();
         gone.into_iter().for_each(|tid| {
             self.threads.remove(tid);
         });
         self.processes.remove(&process);
         let who = self.threads.add(process, process, state);
-        self.journal.executed(who);
-        self.journal.look(who);
+        self.journal.write_exec(who);
+        self.journal.update_mappings(who);
     }
 }

@@ -1,27 +1,27 @@
 //! What attribution says against what was there.
 
-use crate::tools::shell::say;
+use crate::tools::shell::print_line;
 use anyhow::{Context, Result, ensure};
 use fieldline_profile::attribute::Attributed;
-use fieldline_typeflow::operands::answers::Answers;
+use fieldline_typeflow::operands::program_operands::ProgramOperands;
 use fieldline_typeflow::operands::target::Target;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// An object the program said it has.
-pub(super) struct Object {
+pub(super) struct EmulatedObject {
     pub(super) begin: u64,
     pub(super) size: u64,
     pub(super) ty: String,
 }
 
 /// The objects a program printed: `object TYPE ADDRESS SIZE`.
-pub(super) fn objects(printed: &str) -> Result<Vec<Object>> {
+pub(super) fn objects(printed: &str) -> Result<Vec<EmulatedObject>> {
     let mut objects = Vec::new();
     for row in printed.lines().filter_map(|line| line.strip_prefix("object ")) {
         let mut words = row.rsplitn(3, ' ');
         let (size, begin, ty) = (words.next(), words.next(), words.next());
         let begin = begin.and_then(|word| word.strip_prefix("0x")).context("an object without an address")?;
-        objects.push(Object {
+        objects.push(EmulatedObject {
             begin: u64::from_str_radix(begin, 16)?,
             size: size.context("an object without a size")?.parse()?,
             ty: ty.context("an object without a type")?.to_owned(),
@@ -33,14 +33,14 @@ pub(super) fn objects(printed: &str) -> Result<Vec<Object>> {
 }
 
 /// The object an address lies in, of objects in order of address.
-pub(super) fn object_at(objects: &[Object], address: u64) -> Option<&Object> {
+pub(super) fn object_at(objects: &[EmulatedObject], address: u64) -> Option<&EmulatedObject> {
     let past = objects.partition_point(|object| object.begin <= address);
     let object = objects.get(past.checked_sub(1)?)?;
     (address - object.begin < object.size).then_some(object)
 }
 
-pub(super) struct Score<'o> {
-    objects: &'o [Object],
+pub(super) struct EmulatedScore<'o> {
+    objects: &'o [EmulatedObject],
     names: BTreeSet<&'o str>,
     /// Of the program's code.
     pub(super) samples: u64,
@@ -52,37 +52,37 @@ pub(super) struct Score<'o> {
     missed: BTreeMap<String, u64>,
 }
 
-impl<'o> Score<'o> {
-    pub(super) fn new(objects: &'o [Object]) -> Self {
+impl<'o> EmulatedScore<'o> {
+    pub(super) fn new(objects: &'o [EmulatedObject]) -> Self {
         let names = objects.iter().map(|object| object.ty.as_str()).collect();
         Self { objects, names, samples: 0, inside: 0, right: 0, wrong: 0, missed: BTreeMap::new() }
     }
 
-    pub(super) fn add(&mut self, address: u64, found: &Attributed, answers: &Answers) {
+    pub(super) fn add(&mut self, address: u64, found: &Attributed, answers: &ProgramOperands) {
         if found.ip.is_none() {
             return;
         }
         self.samples += 1;
         let Some(object) = object_at(self.objects, address) else { return };
         self.inside += 1;
-        let name = |ty| answers.ty(ty).map_or("", |entry| entry.name.name.as_str());
+        let name = |ty| answers.type_entry(ty).map_or("", |entry| entry.name.name.as_str());
         match found.target {
-            Target::Place { ty, offset } => match self.is_right(object, address, name(ty), offset) {
+            Target::Exact { ty, offset } => match self.is_right(object, address, name(ty), offset) {
                 true => self.right += 1,
                 false => {
                     self.wrong += 1;
-                    self.miss(format!("{} taken for {} +{offset}", object.ty, name(ty)));
+                    self.count_missed(format!("{} taken for {} +{offset}", object.ty, name(ty)));
                 }
             },
             Target::Within { ty } | Target::Element { ty, .. } => {
-                self.miss(format!("{}: somewhere in {}", object.ty, name(ty)));
+                self.count_missed(format!("{}: somewhere in {}", object.ty, name(ty)));
             }
-            Target::Unknown(reason) => self.miss(format!("{}: {}", object.ty, reason.word())),
+            Target::Unknown(reason) => self.count_missed(format!("{}: {}", object.ty, reason.id())),
         }
     }
 
     /// The object itself, or something in it that the program did not list as an object of its own.
-    fn is_right(&self, object: &Object, address: u64, name: &str, offset: u64) -> bool {
+    fn is_right(&self, object: &EmulatedObject, address: u64, name: &str, offset: u64) -> bool {
         let Some(begin) = address.checked_sub(offset) else { return false };
         if name == object.ty {
             return begin == object.begin;
@@ -91,7 +91,7 @@ impl<'o> Score<'o> {
         inside && !self.names.contains(name)
     }
 
-    fn miss(&mut self, what: String) {
+    fn count_missed(&mut self, what: String) {
         *self.missed.entry(what).or_default() += 1;
     }
 
@@ -107,7 +107,7 @@ impl<'o> Score<'o> {
 
     pub(super) fn print(&self, name: &str, with_addresses: bool) {
         let how = if with_addresses { "with addresses" } else { "by code alone" };
-        say(&format!(
+        print_line(&format!(
             "  {name} {how}: {} samples in {} objects, recall {:.2} %, precision {:.2} %",
             self.inside,
             self.objects.len(),
@@ -115,7 +115,7 @@ impl<'o> Score<'o> {
             self.precision()
         ));
         for (what, count) in &self.missed {
-            say(&format!("    {count} × {what}"));
+            print_line(&format!("    {count} × {what}"));
         }
     }
 }

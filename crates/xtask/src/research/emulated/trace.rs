@@ -16,15 +16,15 @@ const PID: u32 = 1000;
 pub(super) const PERIOD: u64 = 3;
 const PAGE: u64 = 4096;
 /// Words of 8 bytes that an access takes.
-const WORDS: usize = 4;
+const WORDS_PER_ROW: usize = 4;
 
-pub(super) struct Trace {
+pub(super) struct EmulatedTrace {
     loaded: u64,
     /// Four words each.
-    rows: Vec<[u64; WORDS]>,
+    rows: Vec<[u64; WORDS_PER_ROW]>,
 }
 
-impl Trace {
+impl EmulatedTrace {
     pub(super) fn read(path: &Path) -> Result<Self> {
         let bytes = fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
         let words: Vec<u64> = bytes
@@ -32,14 +32,14 @@ impl Trace {
             .filter_map(|word| Some(u64::from_le_bytes(word.try_into().ok()?)))
             .collect();
         let (header, rows) = words.split_at_checked(2).context("the trace is empty")?;
-        let rows: Vec<[u64; WORDS]> =
-            rows.chunks_exact(WORDS).filter_map(|row| row.try_into().ok()).collect();
+        let rows: Vec<[u64; WORDS_PER_ROW]> =
+            rows.chunks_exact(WORDS_PER_ROW).filter_map(|row| row.try_into().ok()).collect();
         ensure!(rows.len() >= 1000, "{}: only {} rows", path.display(), rows.len());
         Ok(Self { loaded: header[0], rows })
     }
 
     /// All accesses: instruction, address, bytes, and who: twice the CPU, plus 1 of a store.
-    pub(super) fn accesses(&self) -> impl Iterator<Item = [u64; WORDS]> {
+    pub(super) fn accesses(&self) -> impl Iterator<Item = [u64; WORDS_PER_ROW]> {
         self.rows.iter().copied().filter(|row| row[2] > 0)
     }
 
@@ -66,7 +66,7 @@ impl Trace {
     pub(super) fn recording(&self, program: &Path, period: u64) -> Result<Vec<u8>> {
         let (mut recording, events) =
             self.begin(program, &[("mem-loads", attr()), ("mem-stores", attr())])?;
-        let mut chance = Chance(0x2545_f491_4f6c_dd1d);
+        let mut chance = RandomNumbers(0x2545_f491_4f6c_dd1d);
         for (time, [at, address, _, who]) in (0u64..).zip(self.accesses()) {
             if chance.next().is_multiple_of(period) {
                 let is_store = who % 2 == 1;
@@ -86,7 +86,7 @@ impl Trace {
     /// The bytes of a perf.data file with stacks of the last `depth` branches, one for `every` so many on average.
     pub(super) fn branch_stacks(&self, program: &Path, depth: usize, every: u64) -> Result<Vec<u8>> {
         let (mut recording, events) = self.begin(program, &[("branches", branch_attr(every))])?;
-        let mut chance = Chance(0x2545_f491_4f6c_dd1d);
+        let mut chance = RandomNumbers(0x2545_f491_4f6c_dd1d);
         let mut stacks: BTreeMap<u64, VecDeque<[u64; 3]>> = BTreeMap::new();
         for (time, [from, to, _, who]) in (0u64..).zip(self.rows.iter().copied().filter(|row| row[2] == 0)) {
             let stack = stacks.entry(who / 2).or_default();
@@ -152,9 +152,9 @@ fn values<'v>(id: u64, ip: u64, cpu: u64, time: u64) -> SampleValues<'v> {
 
 /// A sequence of numbers without a pattern the program could have (xorshift64*; Vigna, "An experimental exploration of
 /// Marsaglia's xorshift generators").
-struct Chance(u64);
+struct RandomNumbers(u64);
 
-impl Chance {
+impl RandomNumbers {
     fn next(&mut self) -> u64 {
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;

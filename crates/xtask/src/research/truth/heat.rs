@@ -12,21 +12,21 @@ pub(super) fn correlation(of: &TypeProfile, name: &str, truth: &Path) -> Result<
     let members = of.layout.as_ref().map_or(&[][..], |layout| &layout.members);
     let mut heat: BTreeMap<u64, (u64, u64)> = BTreeMap::new();
     for access in &of.accesses {
-        heat.entry(place(members, access.offset)).or_default().0 += access.samples();
+        heat.entry(member_offset(members, access.offset)).or_default().0 += access.samples();
     }
     for (offset, accesses) in accesses(name, truth)? {
-        heat.entry(place(members, offset)).or_default().1 += accesses;
+        heat.entry(member_offset(members, offset)).or_default().1 += accesses;
     }
     let pairs: Vec<(u64, u64)> = heat.into_values().collect();
     Ok(rank::correlation(&pairs))
 }
 
 /// Offset of the innermost member that holds a byte; of none, the byte's.
-fn place(members: &[Member], offset: u64) -> u64 {
+fn member_offset(members: &[Member], offset: u64) -> u64 {
     let holds = |member: &&Member| member.offset() <= offset && offset < member.bit_end().div_ceil(8);
     match members.iter().find(holds) {
         Some(member) if member.members.is_empty() => member.offset(),
-        Some(member) => place(&member.members, offset),
+        Some(member) => member_offset(&member.members, offset),
         None => offset,
     }
 }

@@ -1,37 +1,40 @@
 //! False sharing that the tool names, against what caches really lost.
 
 use super::score::percent;
-use super::table::{Bound, Table};
+use super::table::{FigureBound, FigureTable};
 use anyhow::{Context, Result};
 use fieldline_access::access::{AccessProfile, TypeProfile};
 use fieldline_layout::{Layout, Member};
-use fieldline_plan::cost::false_sharing::contended;
+use fieldline_plan::cost::false_sharing::find_contended;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Cacheline size in bytes.
 const LINE: u64 = 64;
 /// Losses by writes to other words only: from so many on a member must be named.
-const MANY: u64 = 2_000;
+const MANY_LOSSES: u64 = 2_000;
 /// Below so many it must not be.
-const FEW: u64 = 250;
+const FEW_LOSSES: u64 = 250;
 
 /// A place of a struct: type and offset.
-type Place = (String, u64);
+type StructOffset = (String, u64);
 
 /// Adds what share of the members is found, and what share of those named has no false sharing.
-pub(super) fn add(table: &mut Table, profile: &AccessProfile, coherence: &Path) -> Result<()> {
-    let truth = truth(coherence)?;
+pub(super) fn add(table: &mut FigureTable, profile: &AccessProfile, coherence: &Path) -> Result<()> {
+    let truth = lost_lines(coherence)?;
     let types: BTreeSet<&str> = truth.keys().map(|(name, _)| name.as_str()).collect();
-    let named: Vec<Place> = types.iter().flat_map(|name| named(profile, name, &types)).collect();
-    let many: Vec<&Place> = truth.iter().filter(|row| *row.1 >= MANY).map(|row| row.0).collect();
-    let (found, missed): (Vec<&Place>, Vec<&Place>) = many.iter().partition(|place| named.contains(place));
-    let wrong = named.iter().filter(|place| truth.get(place).copied().unwrap_or(0) < FEW).count();
+    let named: Vec<StructOffset> =
+        types.iter().flat_map(|name| named_offsets(profile, name, &types)).collect();
+    let many: Vec<&StructOffset> =
+        truth.iter().filter(|row| *row.1 >= MANY_LOSSES).map(|row| row.0).collect();
+    let (found, missed): (Vec<&StructOffset>, Vec<&StructOffset>) =
+        many.iter().partition(|place| named.contains(place));
+    let wrong = named.iter().filter(|place| truth.get(place).copied().unwrap_or(0) < FEW_LOSSES).count();
     let share = |part: usize, whole: usize| percent(part as u64, whole as u64);
     let row = format!("falsely shared members found %, of {}", many.len());
-    table.add(row, share(found.len(), many.len()), Bound::AtLeast(90.0));
+    table.add(row, share(found.len(), many.len()), FigureBound::AtLeast(90.0));
     let row = format!("members named without false sharing %, of {}", named.len());
-    table.add(row, share(wrong, named.len()), Bound::AtMost(10.0));
+    table.add(row, share(wrong, named.len()), FigureBound::AtMost(10.0));
     if !missed.is_empty() {
         let missed: Vec<String> = missed.iter().map(|(name, offset)| format!("{name}+{offset}")).collect();
         table.note(format!("falsely shared but not named: {}", missed.join(", ")));
@@ -40,7 +43,7 @@ pub(super) fn add(table: &mut Table, profile: &AccessProfile, coherence: &Path) 
 }
 
 /// Losses by writes to other words only, from rows whose first two fields are type and offset and whose last is the count.
-fn truth(path: &Path) -> Result<BTreeMap<Place, u64>> {
+fn lost_lines(path: &Path) -> Result<BTreeMap<StructOffset, u64>> {
     let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
     let mut found = BTreeMap::new();
     for row in text.lines().skip(1) {
@@ -54,9 +57,9 @@ fn truth(path: &Path) -> Result<BTreeMap<Place, u64>> {
 }
 
 /// Places of a struct that the tool names, without those in a held struct that is judged itself.
-fn named(profile: &AccessProfile, name: &str, judged: &BTreeSet<&str>) -> Vec<Place> {
+fn named_offsets(profile: &AccessProfile, name: &str, judged: &BTreeSet<&str>) -> Vec<StructOffset> {
     let Some(of) = busiest(profile, name) else { return Vec::new() };
-    let places = contended(of, LINE).into_iter().filter(|place| place.is_false());
+    let places = find_contended(of, LINE).into_iter().filter(|place| place.is_false());
     let places = places
         .filter(|place| !of.layout.as_ref().is_some_and(|layout| is_held(layout, place.offset, judged)));
     places.map(|place| (name.to_owned(), place.offset)).collect()

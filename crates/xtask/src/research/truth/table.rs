@@ -2,7 +2,7 @@
 
 /// What a figure must reach.
 #[derive(Clone, Copy)]
-pub(super) enum Bound {
+pub(super) enum FigureBound {
     /// Nothing; it is shown only.
     None,
     AtLeast(f64),
@@ -14,7 +14,7 @@ pub(super) enum Bound {
     },
 }
 
-impl Bound {
+impl FigureBound {
     fn holds(self, measured: f64) -> bool {
         match self {
             Self::None => true,
@@ -36,13 +36,13 @@ impl Bound {
 
 /// Rows in the order they were added.
 #[derive(Default)]
-pub(super) struct Table {
-    rows: Vec<(String, f64, Bound)>,
+pub(super) struct FigureTable {
+    rows: Vec<(String, f64, FigureBound)>,
     notes: Vec<String>,
 }
 
-impl Table {
-    pub(super) fn add(&mut self, name: String, measured: f64, bound: Bound) {
+impl FigureTable {
+    pub(super) fn add(&mut self, name: String, measured: f64, bound: FigureBound) {
         self.rows.push((name, measured, bound));
     }
 
@@ -58,7 +58,7 @@ impl Table {
     pub(super) fn text(&self) -> String {
         let rows = self.rows.iter().map(|(name, measured, bound)| {
             let verdict = match (*bound, bound.holds(*measured)) {
-                (Bound::None, _) => "",
+                (FigureBound::None, _) => "",
                 (_, true) => "ok",
                 (_, false) => "short",
             };
@@ -75,11 +75,11 @@ mod tests {
 
     #[test]
     fn one_figure_out_of_bounds_spoils_the_table() {
-        let mut table = Table::default();
-        table.add("high".to_owned(), 0.5, Bound::AtLeast(0.4));
-        table.add("near".to_owned(), 4.4, Bound::Near { wanted: 4.0, share: 0.15 });
+        let mut table = FigureTable::default();
+        table.add("high".to_owned(), 0.5, FigureBound::AtLeast(0.4));
+        table.add("near".to_owned(), 4.4, FigureBound::Near { wanted: 4.0, share: 0.15 });
         assert!(table.holds());
-        table.add("low".to_owned(), 0.5, Bound::AtMost(0.4));
+        table.add("low".to_owned(), 0.5, FigureBound::AtMost(0.4));
         assert!(!table.holds());
         assert!(table.text().contains("short"));
     }

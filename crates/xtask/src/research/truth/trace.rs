@@ -1,6 +1,6 @@
 //! Visits in a full trace of memory accesses: what one CPU touches of one object in one go.
 
-use super::objects::{Span, at};
+use super::objects::{ObjectSpan, object_index_at};
 use anyhow::{Context, Result};
 use std::fs::File;
 use std::io::{BufReader, Read};
@@ -11,17 +11,17 @@ const GAP: u64 = 400;
 /// Bytes of a record: address, low half of the instruction's address, CPU, flags, thread.
 const RECORD: usize = 16;
 /// Flags without the bit of stores from here on mark times and switches.
-const MARKS: u8 = 0x7c;
+const MARKER_BITS: u8 = 0x7c;
 
 /// An access of the trace: address of the data, and CPU.
 #[derive(Clone, Copy)]
-struct Access {
+struct TracedAccess {
     address: u64,
     cpu: u8,
 }
 
 /// Calls back with each access of a trace file in order.
-fn each_access(path: &Path, mut each: impl FnMut(Access)) -> Result<()> {
+fn each_access(path: &Path, mut each: impl FnMut(TracedAccess)) -> Result<()> {
     let file = File::open(path).with_context(|| path.display().to_string())?;
     let mut reader = BufReader::with_capacity(1 << 20, file);
     let mut record = [0; RECORD];
@@ -33,38 +33,38 @@ fn each_access(path: &Path, mut each: impl FnMut(Access)) -> Result<()> {
         }
         let [a, b, c, d, e, f, g, h, _, _, _, _, cpu, flags, _, _] = record;
         let address = u64::from_le_bytes([a, b, c, d, e, f, g, h]);
-        if flags & 0x7f < MARKS && address != 0 {
-            each(Access { address, cpu });
+        if flags & 0x7f < MARKER_BITS && address != 0 {
+            each(TracedAccess { address, cpu });
         }
     }
 }
 
 /// What a visit touched: bit `n` stands for bytes `8 n ..= 8 n + 7` of the object.
-type Words = Vec<u64>;
+type TouchedWords = Vec<u64>;
 
 /// Visits of the objects of one type that go on.
-struct Visits<'s> {
-    spans: &'s [Span],
+struct OpenVisits<'s> {
+    spans: &'s [ObjectSpan],
     /// By CPU, its accesses so far.
     clocks: Vec<u64>,
     /// By CPU and object, the clock at the last touch and what was touched.
-    open: Vec<Vec<(u64, Words)>>,
+    open: Vec<Vec<(u64, TouchedWords)>>,
 }
 
-impl<'s> Visits<'s> {
-    fn new(spans: &'s [Span]) -> Self {
+impl<'s> OpenVisits<'s> {
+    fn new(spans: &'s [ObjectSpan]) -> Self {
         Self { spans, clocks: Vec::new(), open: Vec::new() }
     }
 
     /// Takes the next access; gives the visit that ended before it, if one did.
-    fn take(&mut self, access: Access) -> Option<Words> {
+    fn add_access(&mut self, access: TracedAccess) -> Option<TouchedWords> {
         let cpu = usize::from(access.cpu);
         if self.clocks.len() <= cpu {
             self.clocks.resize(cpu + 1, 0);
-            self.open.resize(cpu + 1, vec![(0, Words::new()); self.spans.len()]);
+            self.open.resize(cpu + 1, vec![(0, TouchedWords::new()); self.spans.len()]);
         }
         self.clocks[cpu] += 1;
-        let object = at(self.spans, access.address)?;
+        let object = object_index_at(self.spans, access.address)?;
         let (span, now) = (self.spans[object], self.clocks[cpu]);
         let (last, words) = &mut self.open[cpu][object];
         let over = (*last > 0 && now - *last > GAP).then(|| std::mem::take(words));
@@ -76,27 +76,27 @@ impl<'s> Visits<'s> {
     }
 
     /// The visits that have not ended.
-    fn rest(self) -> impl Iterator<Item = Words> {
+    fn into_open(self) -> impl Iterator<Item = TouchedWords> {
         self.open.into_iter().flatten().map(|(_, words)| words).filter(|words| !words.is_empty())
     }
 }
 
 /// Mean number of cachelines of `line` bytes that the visits of a trace touch in the objects of one type, which do not
 /// overlap and begin on lines.
-pub(super) fn lines_per_visit(trace: &Path, spans: &[Span], line: u64) -> Result<f64> {
-    let mut visits = Visits::new(spans);
+pub(super) fn lines_per_visit(trace: &Path, spans: &[ObjectSpan], line: u64) -> Result<f64> {
+    let mut visits = OpenVisits::new(spans);
     let (mut count, mut touched) = (0, 0);
-    let mut add = |words: Words| {
+    let mut add = |words: TouchedWords| {
         count += 1;
         touched += lines(&words, line);
     };
-    each_access(trace, |access| visits.take(access).into_iter().for_each(&mut add))?;
-    visits.rest().for_each(add);
+    each_access(trace, |access| visits.add_access(access).into_iter().for_each(&mut add))?;
+    visits.into_open().for_each(add);
     Ok(touched as f64 / (count as f64).max(1.0))
 }
 
 /// Number of cachelines of `line` bytes that a visit touches in an object that begins on one.
-fn lines(words: &Words, line: u64) -> u64 {
+fn lines(words: &TouchedWords, line: u64) -> u64 {
     let per_line = (line / 8).clamp(1, 64);
     let mask = u64::MAX >> (64 - per_line);
     let touched =
@@ -108,14 +108,14 @@ fn lines(words: &Words, line: u64) -> u64 {
 mod tests {
     use super::*;
 
-    fn visits(accesses: &[(u64, u8)]) -> Vec<Words> {
-        let spans = [Span { base: 4096, size: 256 }];
-        let mut visits = Visits::new(&spans);
-        let mut found: Vec<Words> = accesses
+    fn visits(accesses: &[(u64, u8)]) -> Vec<TouchedWords> {
+        let spans = [ObjectSpan { base: 4096, size: 256 }];
+        let mut visits = OpenVisits::new(&spans);
+        let mut found: Vec<TouchedWords> = accesses
             .iter()
-            .filter_map(|(address, cpu)| visits.take(Access { address: *address, cpu: *cpu }))
+            .filter_map(|(address, cpu)| visits.add_access(TracedAccess { address: *address, cpu: *cpu }))
             .collect();
-        found.extend(visits.rest());
+        found.extend(visits.into_open());
         found
     }
 

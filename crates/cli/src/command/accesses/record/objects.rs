@@ -1,62 +1,67 @@
-//! Objects to watch: which bytes their members are, by symbols and debug info.
+//! Objects to watch: the addresses of their members, by symbols and debug info.
 
 use anyhow::{Context, Result, bail};
 use fieldline_debuginfo::{Elf, FileBytes, hex, types};
 use fieldline_layout::{Layout, Member};
-use fieldline_record::{Kernel, Watch, watches};
+use fieldline_record::{RunningKernel, WatchRange, cover_with_watches};
 use std::path::{Path, PathBuf};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Place<'t> {
+enum ObjectAddress<'t> {
     Address(u64),
     Symbol { name: &'t str, offset: u64 },
 }
 
-/// The type and the place of an object, as the user writes them.
-fn parse(text: &str) -> Option<(&str, Place<'_>)> {
+/// The type and the address of an object, as the user writes them.
+fn parse(text: &str) -> Option<(&str, ObjectAddress<'_>)> {
     let hexadecimal = |digits| u64::from_str_radix(digits, 16).ok();
     let (ty, place) = text.rsplit_once('@')?;
     if let Some(digits) = place.strip_prefix("0x") {
-        return Some((types::bare(ty), Place::Address(hexadecimal(digits)?)));
+        return Some((types::strip_keyword(ty), ObjectAddress::Address(hexadecimal(digits)?)));
     }
     let (name, offset) = place.split_once('+').unwrap_or((place, "0"));
     let offset = offset.strip_prefix("0x").map_or_else(|| offset.parse().ok(), hexadecimal)?;
-    Some((types::bare(ty), Place::Symbol { name, offset }))
+    Some((types::strip_keyword(ty), ObjectAddress::Symbol { name, offset }))
 }
 
-fn object(text: &str) -> Result<(&str, Place<'_>)> {
+fn parse_or_explain(text: &str) -> Result<(&str, ObjectAddress<'_>)> {
     parse(text).with_context(|| format!("{text} is no TYPE@SYMBOL, TYPE@SYMBOL+OFFSET or TYPE@0xADDRESS"))
 }
 
-/// Whether objects are written as they should be.
+/// Checks the syntax of objects.
 pub(super) fn check(objects: &[String]) -> Result<()> {
-    objects.iter().try_for_each(|text| object(text).map(|_| ()))
+    objects.iter().try_for_each(|text| parse_or_explain(text).map(|_| ()))
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Home<'h> {
-    /// A process: its number says how far the program was moved.
+pub(super) enum WatchedSpace<'h> {
+    /// A process, whose mappings give the load bias.
     Process(u32),
     /// The kernel, on some CPUs.
-    Kernel { running: Option<Kernel>, cpus: &'h [u32] },
+    Kernel { running: Option<RunningKernel>, cpus: &'h [u32] },
 }
 
-pub(super) struct Bytes {
-    pub(super) watches: Vec<Watch>,
-    /// Each object with its address, for the person.
+pub(super) struct WatchedBytes {
+    pub(super) watches: Vec<WatchRange>,
+    /// Each object with its address, for messages.
     pub(super) objects: Vec<String>,
 }
 
 /// Finds the bytes of members of objects; of all members if none is named.
-pub(super) fn find(file: &Path, objects: &[String], members: &[String], home: Home<'_>) -> Result<Bytes> {
-    let mut bytes = Bytes { watches: Vec::new(), objects: Vec::new() };
+pub(super) fn find(
+    file: &Path,
+    objects: &[String],
+    members: &[String],
+    home: WatchedSpace<'_>,
+) -> Result<WatchedBytes> {
+    let mut bytes = WatchedBytes { watches: Vec::new(), objects: Vec::new() };
     for text in objects {
-        let (ty, place) = object(text)?;
+        let (ty, place) = parse_or_explain(text)?;
         let layout = layout(file, ty)?;
-        for address in addresses(file, &place, home)? {
+        for address in resolve_addresses(file, &place, home)? {
             bytes.objects.push(format!("{} at {address:#x}", layout.name));
-            for (offset, size) in ranges(&layout, members)? {
-                bytes.watches.extend(watches(address.wrapping_add(offset), size));
+            for (offset, size) in member_ranges(&layout, members)? {
+                bytes.watches.extend(cover_with_watches(address.wrapping_add(offset), size));
             }
         }
     }
@@ -71,7 +76,7 @@ fn layout(file: &Path, ty: &str) -> Result<Layout> {
 }
 
 /// First byte and bytes of the members.
-fn ranges(layout: &Layout, members: &[String]) -> Result<Vec<(u64, u64)>> {
+fn member_ranges(layout: &Layout, members: &[String]) -> Result<Vec<(u64, u64)>> {
     let known = |name: &String| layout.members.iter().any(|member| member.name.as_ref() == Some(name));
     if let Some(name) = members.iter().find(|name| !known(name)) {
         bail!("struct {} has no member {name}", layout.name);
@@ -86,7 +91,7 @@ fn ranges(layout: &Layout, members: &[String]) -> Result<Vec<(u64, u64)>> {
     Ok(ranges.filter(|(_, size)| *size > 0).collect())
 }
 
-/// A process has not mapped a file, or not yet.
+/// Error: a process has not mapped a file, or not yet.
 #[derive(Debug)]
 pub(super) struct NotMapped {
     pid: u32,
@@ -99,11 +104,11 @@ impl std::fmt::Display for NotMapped {
     }
 }
 
-/// Run-time addresses of a place: several of per-CPU data.
-fn addresses(file: &Path, place: &Place<'_>, home: Home<'_>) -> Result<Vec<u64>> {
+/// Loaded addresses of an object: several for per-CPU data.
+fn resolve_addresses(file: &Path, place: &ObjectAddress<'_>, home: WatchedSpace<'_>) -> Result<Vec<u64>> {
     let (name, offset) = match place {
-        Place::Address(address) => return Ok(vec![*address]),
-        Place::Symbol { name, offset } => (*name, *offset),
+        ObjectAddress::Address(address) => return Ok(vec![*address]),
+        ObjectAddress::Symbol { name, offset } => (*name, *offset),
     };
     let bytes = FileBytes::open(file)?;
     let elf =
@@ -111,33 +116,37 @@ fn addresses(file: &Path, place: &Place<'_>, home: Home<'_>) -> Result<Vec<u64>>
     let symbol = |name: &str| elf.symbols().find(|symbol| symbol.name == name && !symbol.is_function);
     let place = || format!("{}: there is no variable {name} among the symbols", file.display());
     let linked = symbol(name).with_context(place)?.address.wrapping_add(offset);
-    let any = |name: &str| elf.symbols().find(|symbol| symbol.name == name).map(|symbol| symbol.address);
+    let symbol_address =
+        |name: &str| elf.symbols().find(|symbol| symbol.name == name).map(|symbol| symbol.address);
     match home {
-        Home::Process(pid) => {
-            let slide = fieldline_record::program_slide(pid, &elf)
+        WatchedSpace::Process(pid) => {
+            let load_bias = fieldline_record::program_load_bias(pid, &elf)
                 .with_context(|| NotMapped { pid, file: file.to_owned() })?;
-            Ok(vec![linked.wrapping_add(slide)])
+            Ok(vec![linked.wrapping_add(load_bias)])
         }
-        Home::Kernel { running, cpus } => {
+        WatchedSpace::Kernel { running, cpus } => {
             check_build_id(&elf)?;
-            let running = running.map_or_else(Kernel::running, Ok)?;
-            let text = any("_text").with_context(|| format!("{}: no symbol _text", file.display()))?;
-            let per_cpu = any("__per_cpu_start").zip(any("__per_cpu_end"));
+            let running = running.map_or_else(RunningKernel::running, Ok)?;
+            let text =
+                symbol_address("_text").with_context(|| format!("{}: no symbol _text", file.display()))?;
+            let per_cpu = symbol_address("__per_cpu_start").zip(symbol_address("__per_cpu_end"));
             if !per_cpu.is_some_and(|(start, end)| start <= linked && linked < end) {
-                return Ok(vec![running.moved(linked, text)]);
+                return Ok(vec![running.loaded_address(linked, text)]);
             }
-            let array = any("__per_cpu_offset").with_context(|| "no symbol __per_cpu_offset".to_owned())?;
-            let offsets = Kernel::per_cpu_offsets(running.moved(array, text), cpus).with_context(|| {
-                format!("{name} is per-CPU data, whose place is not known here; give 0xADDRESS instead")
-            })?;
+            let array = symbol_address("__per_cpu_offset")
+                .with_context(|| "no symbol __per_cpu_offset".to_owned())?;
+            let offsets = RunningKernel::per_cpu_offsets(running.loaded_address(array, text), cpus)
+                .with_context(|| {
+                    format!("{name} is per-CPU data, whose address is not known here; give 0xADDRESS instead")
+                })?;
             Ok(offsets.into_iter().map(|offset| linked.wrapping_add(offset)).collect())
         }
     }
 }
 
-/// Symbols of another build lead to other places.
+/// Symbols of another build have other addresses.
 fn check_build_id(elf: &Elf<'_>) -> Result<()> {
-    let running = Kernel::build_id();
+    let running = RunningKernel::build_id();
     match (running.as_deref(), elf.build_id()) {
         (Some(running), Some(given)) if running != given => {
             let (path, given, running) = (elf.path().display(), hex(given), hex(running));
@@ -153,12 +162,24 @@ mod tests {
 
     #[test]
     fn objects_are_types_at_places() {
-        assert_eq!(object("struct a@0xffff8000").unwrap(), ("a", Place::Address(0xffff_8000)));
-        assert_eq!(object("a::b<c>@v").unwrap(), ("a::b<c>", Place::Symbol { name: "v", offset: 0 }));
-        assert_eq!(object("a@v+0x30").unwrap(), ("a", Place::Symbol { name: "v", offset: 0x30 }));
-        assert_eq!(object("a@v+48").unwrap(), ("a", Place::Symbol { name: "v", offset: 48 }));
+        assert_eq!(
+            parse_or_explain("struct a@0xffff8000").unwrap(),
+            ("a", ObjectAddress::Address(0xffff_8000))
+        );
+        assert_eq!(
+            parse_or_explain("a::b<c>@v").unwrap(),
+            ("a::b<c>", ObjectAddress::Symbol { name: "v", offset: 0 })
+        );
+        assert_eq!(
+            parse_or_explain("a@v+0x30").unwrap(),
+            ("a", ObjectAddress::Symbol { name: "v", offset: 0x30 })
+        );
+        assert_eq!(
+            parse_or_explain("a@v+48").unwrap(),
+            ("a", ObjectAddress::Symbol { name: "v", offset: 48 })
+        );
         for text in ["a", "a@0xyz", "a@v+z"] {
-            let error = object(text).unwrap_err().to_string();
+            let error = parse_or_explain(text).unwrap_err().to_string();
             assert!(error.starts_with(text) && error.contains("TYPE@SYMBOL"), "{error}");
         }
     }

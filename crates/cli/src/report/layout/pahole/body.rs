@@ -1,83 +1,88 @@
 //! Structs, unions and enums written out.
 
 use super::declaration::tag_of;
-use super::facts::{Facts, Gap, Placed, is_union};
+use super::facts::{PlacedMember, StructFacts, UnusedSpace, is_union};
 use super::names::keyword;
-use super::printer::{Context, MAX_TEXT, Printer, Suffix};
+use super::printer::{MAX_TEXT, NameSuffix, PrintContext, Printer};
 use super::text::plural;
-use super::trailer::Sums;
+use super::trailer::MemberSums;
 use fieldline_layout::types::{Aggregate, Enumeration, MemberDecl, Type, TypeId};
 
 /// The lines of a struct's members, as far as one depends on those before.
-struct Lines<'f> {
-    facts: &'f Facts,
-    sums: Sums,
-    /// Whether an empty line is due before the next member: a remark stands before it.
+struct MemberLines<'f> {
+    facts: &'f StructFacts,
+    sums: MemberSums,
+    /// Whether an empty line is due before the next member, after a comment.
     blank: bool,
-    last: Option<Placed>,
+    last: Option<PlacedMember>,
     /// Size of the storage that the last members share.
     last_size: u64,
 }
 
 impl<'t> Printer<'t> {
-    pub(super) fn union_body(&mut self, id: TypeId, aggregate: &'t Aggregate, context: Context<'t>) {
-        self.text.word("union");
+    pub(super) fn union_body(&mut self, id: TypeId, aggregate: &'t Aggregate, context: PrintContext<'t>) {
+        self.text.push_str("union");
         self.tag(aggregate.name.as_deref());
-        self.text.word(" {\n");
+        self.text.push_str(" {\n");
         self.mark_in_union(id, aggregate);
         let facts = self.facts(id, aggregate);
-        let inner = Context { indent: context.indent + 1, in_union: true, ..context };
+        let inner = PrintContext { indent: context.indent + 1, in_union: true, ..context };
         self.union_members(aggregate, &facts.members, inner);
         self.text.tabs(context.indent);
-        self.text.word("}");
+        self.text.push_str("}");
         self.after_brace(context.suffix);
     }
 
-    pub(super) fn enum_body(&mut self, enumeration: &'t Enumeration, context: Context<'t>) {
-        self.text.word("enum");
+    pub(super) fn enum_body(&mut self, enumeration: &'t Enumeration, context: PrintContext<'t>) {
+        self.text.push_str("enum");
         self.tag(enumeration.name.as_deref());
         if enumeration.values.is_empty() {
             return;
         }
-        self.text.word(" {\n");
+        self.text.push_str(" {\n");
         let width = enumeration.values.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
         for (name, value) in &enumeration.values {
             self.text.tabs(context.indent);
-            self.text.word("\t");
+            self.text.push_str("\t");
             let start = self.text.len();
-            self.text.word(name);
+            self.text.push_str(name);
             self.text.pad(start, width as i64);
-            self.text.word(" = ");
+            self.text.push_str(" = ");
             match i64::try_from(*value) {
                 Ok(value) => self.text.put(format_args!("{value},\n")),
                 Err(_) => self.text.put(format_args!("{},\n", *value as u64)),
             }
         }
         self.text.tabs(context.indent);
-        self.text.word("}");
+        self.text.push_str("}");
         if enumeration.size != 4 {
-            self.text.word(" __attribute__((__packed__))");
+            self.text.push_str(" __attribute__((__packed__))");
         }
         self.after_brace(context.suffix);
     }
 
-    pub(super) fn struct_body(&mut self, id: TypeId, aggregate: &'t Aggregate, context: Context<'t>) {
+    pub(super) fn struct_body(&mut self, id: TypeId, aggregate: &'t Aggregate, context: PrintContext<'t>) {
         let facts = self.facts(id, aggregate);
-        self.text.word(keyword(aggregate.kind));
+        self.text.push_str(keyword(aggregate.kind));
         let is_packed = self.is_packed(id, aggregate);
         self.tag(aggregate.name.as_deref());
         self.bases(aggregate);
-        self.text.word(" {\n");
-        let inner = Context { indent: context.indent + 1, ..context };
-        let mut lines =
-            Lines { facts: &facts, sums: Sums::default(), blank: false, last: None, last_size: 0 };
-        self.gap_remarks(facts.before, ("", "\n"), &mut lines, inner);
+        self.text.push_str(" {\n");
+        let inner = PrintContext { indent: context.indent + 1, ..context };
+        let mut lines = MemberLines {
+            facts: &facts,
+            sums: MemberSums::default(),
+            blank: false,
+            last: None,
+            last_size: 0,
+        };
+        self.gap_comments(facts.before, ("", "\n"), &mut lines, inner);
         let count = aggregate.members.len();
         for (index, (member, placed)) in aggregate.members.iter().zip(&facts.members).enumerate() {
             if self.text.len() > MAX_TEXT {
                 break;
             }
-            let inner = Context { is_last: index + 1 == count, is_first: lines.last.is_none(), ..inner };
+            let inner = PrintContext { is_last: index + 1 == count, is_first: lines.last.is_none(), ..inner };
             self.struct_member(member, placed, &mut lines, inner);
         }
         if !self.options.from_btf {
@@ -87,9 +92,9 @@ impl<'t> Printer<'t> {
             self.trailer(aggregate, &facts, &lines.sums, inner);
         }
         self.text.tabs(context.indent);
-        self.text.word("}");
+        self.text.push_str("}");
         if is_packed {
-            self.text.word(" __attribute__((__packed__))");
+            self.text.push_str(" __attribute__((__packed__))");
         }
         self.after_brace(context.suffix);
         // A packed struct's alignment is that of its packing, which is said already.
@@ -100,8 +105,8 @@ impl<'t> Printer<'t> {
 
     fn tag(&mut self, tag: Option<&str>) {
         if let Some(tag) = tag {
-            self.text.word(" ");
-            self.text.word(tag);
+            self.text.push_str(" ");
+            self.text.push_str(tag);
         }
     }
 
@@ -110,14 +115,14 @@ impl<'t> Printer<'t> {
         let table = self.table;
         let mut separator = " : ";
         for base in aggregate.members.iter().filter(|member| member.is_base) {
-            self.text.word(std::mem::replace(&mut separator, ", "));
-            self.text.word(tag_of(table.get(base.ty)).unwrap_or(""));
+            self.text.push_str(std::mem::replace(&mut separator, ", "));
+            self.text.push_str(tag_of(table.get(base.ty)).unwrap_or(""));
         }
     }
 
-    fn after_brace(&mut self, suffix: Option<Suffix<'t>>) {
+    fn after_brace(&mut self, suffix: Option<NameSuffix<'t>>) {
         if suffix.is_some() {
-            self.text.word(" ");
+            self.text.push_str(" ");
             self.suffix_name(suffix);
         }
     }
@@ -125,9 +130,9 @@ impl<'t> Printer<'t> {
     fn struct_member(
         &mut self,
         member: &'t MemberDecl,
-        placed: &Placed,
-        lines: &mut Lines<'_>,
-        context: Context<'t>,
+        placed: &PlacedMember,
+        lines: &mut MemberLines<'_>,
+        context: PrintContext<'t>,
     ) {
         if placed.align != 0 {
             let gap = lines.last.map_or(lines.facts.before, |last| last.after);
@@ -137,15 +142,15 @@ impl<'t> Printer<'t> {
             && !member.is_base
             && lines.last_size != 0
         {
-            self.between(member, placed, &last, lines, context);
+            self.separator(member, placed, &last, lines, context);
         }
         if std::mem::take(&mut lines.blank) {
             self.text.end_line();
         }
         self.text.tabs(context.indent);
         self.member(member, placed, false, context);
-        self.held_struct_remark(member, lines, context);
-        self.gap_remarks(placed.after, ("\n", ""), lines, context);
+        self.embedded_struct_comment(member, lines, context);
+        self.gap_comments(placed.after, ("\n", ""), lines, context);
         self.text.end_line();
         let mut taken = *placed;
         if member.is_base && placed.after.bytes < 0 {
@@ -153,25 +158,25 @@ impl<'t> Printer<'t> {
             taken.size = placed.size.saturating_add_signed(placed.after.bytes);
         }
         lines.sums.count_member(&taken);
-        lines.follow(&taken);
+        lines.note_member(&taken);
     }
 
-    /// What stands between two members: the bits an unnamed bit-field must have taken, and remarks on bit-fields
-    /// that share bytes with other members.
-    fn between(
+    /// The text between two members: the bits an unnamed bit-field must have taken, and comments on
+    /// bit-fields that share bytes with other members.
+    fn separator(
         &mut self,
         member: &'t MemberDecl,
-        placed: &Placed,
-        last: &Placed,
-        lines: &mut Lines<'_>,
-        context: Context<'t>,
+        placed: &PlacedMember,
+        last: &PlacedMember,
+        lines: &mut MemberLines<'_>,
+        context: PrintContext<'t>,
     ) {
         if last.after.bits != 0 && placed.bits != 0 {
             let mut bits = last.after.bits;
             if last.offset != placed.offset {
                 self.text.end_line();
                 self.text.tabs(context.indent);
-                self.text.word("/* Force alignment to the next boundary: */\n");
+                self.text.push_str("/* Force alignment to the next boundary: */\n");
                 bits = 0;
             }
             self.text.tabs(context.indent);
@@ -179,7 +184,7 @@ impl<'t> Printer<'t> {
         }
         let overlaps_last = placed.offset < last.offset
             || (placed.offset == last.offset && last.bits == 0 && placed.bits != 0);
-        let remark = if overlaps_last {
+        let comment = if overlaps_last {
             "/* Bitfield combined with previous fields */\n"
         } else if placed.offset > last.offset && placed.offset - last.offset < lines.last_size {
             "/* Bitfield combined with next fields */\n"
@@ -188,17 +193,22 @@ impl<'t> Printer<'t> {
         };
         self.blank_once(lines);
         self.text.tabs(context.indent);
-        self.text.word(remark);
+        self.text.push_str(comment);
     }
 
     /// `int                        :3;`
-    fn unnamed_bits(&mut self, ty: TypeId, bits: i64, context: Context<'t>) {
-        self.declare(ty, Some(Suffix::new("")), context);
+    fn unnamed_bits(&mut self, ty: TypeId, bits: i64, context: PrintContext<'t>) {
+        self.declare(ty, Some(NameSuffix::new("")), context);
         self.text.put(format_args!(":{bits};\n"));
     }
 
-    /// Says what a struct held by value wastes inside.
-    fn held_struct_remark(&mut self, member: &'t MemberDecl, lines: &mut Lines<'_>, context: Context<'t>) {
+    /// Writes the comment on holes and padding in a struct held by value.
+    fn embedded_struct_comment(
+        &mut self,
+        member: &'t MemberDecl,
+        lines: &mut MemberLines<'_>,
+        context: PrintContext<'t>,
+    ) {
         let table = self.table;
         let Type::Aggregate(held) = table.get(member.ty) else { return };
         if is_union(held) {
@@ -208,16 +218,16 @@ impl<'t> Printer<'t> {
         self.is_packed(member.ty, held);
         let flexible = self.ends_flexible(held);
         let embedded = self.embeds_flexible(member.ty, held);
-        let counted = |count: i64, unit: &str, what: &str| {
+        let describe_count = |count: i64, unit: &str, what: &str| {
             (count != 0).then(|| format!(" {count} {unit}{}{what}", plural(count.unsigned_abs())))
         };
         let parts = [
             flexible.then(|| " a flexible array".to_owned()),
             embedded.then(|| " embedded flexible array(s)".to_owned()),
-            counted(facts.padding, "byte", " of padding"),
-            counted(facts.bit_padding, "bit", " of padding"),
-            counted(facts.holes as i64, "hole", ""),
-            counted(facts.bit_holes as i64, "bit hole", ""),
+            describe_count(facts.padding, "byte", " of padding"),
+            describe_count(facts.bit_padding, "bit", " of padding"),
+            describe_count(facts.holes as i64, "hole", ""),
+            describe_count(facts.bit_holes as i64, "bit hole", ""),
         ];
         let parts: Vec<String> = parts.into_iter().flatten().collect();
         if parts.is_empty() {
@@ -229,16 +239,23 @@ impl<'t> Printer<'t> {
         self.text.put(format_args!("/* XXX last struct has{} */", parts.join(",")));
         lines.sums.flexible += u64::from(flexible);
         lines.sums.embedded_flexible += u64::from(embedded);
-        lines.sums.count_held(&facts);
+        lines.sums.count_embedded(&facts);
     }
 
-    /// Says what is unused between two members or before the first, each remark between two texts.
-    fn gap_remarks(&mut self, gap: Gap, around: (&str, &str), lines: &mut Lines<'_>, context: Context<'t>) {
-        let Gap { bytes, bits } = gap;
+    /// Writes comments on unused bytes and bits before the first or between two members, each between two
+    /// texts.
+    fn gap_comments(
+        &mut self,
+        gap: UnusedSpace,
+        around: (&str, &str),
+        lines: &mut MemberLines<'_>,
+        context: PrintContext<'t>,
+    ) {
+        let UnusedSpace { bytes, bits } = gap;
         for (size, unit) in [(bits, "bit"), (bytes.max(0), "byte")].into_iter().filter(|(size, _)| *size != 0)
         {
             self.blank_once(lines);
-            self.text.word(around.0);
+            self.text.push_str(around.0);
             self.text.tabs(context.indent);
             let s = plural(size.unsigned_abs());
             self.text.put(format_args!("/* XXX {size} {unit}{s} hole, try to pack */{}", around.1));
@@ -247,14 +264,19 @@ impl<'t> Printer<'t> {
         lines.sums.holes = lines.sums.holes.saturating_add(bytes.max(0));
     }
 
-    fn blank_once(&mut self, lines: &mut Lines<'_>) {
+    fn blank_once(&mut self, lines: &mut MemberLines<'_>) {
         if !std::mem::replace(&mut lines.blank, true) {
             self.text.end_line();
         }
     }
 
     /// Unnamed bit-fields that would give the struct its size, where neither an alignment nor the members do.
-    fn forced_padding(&mut self, aggregate: &'t Aggregate, lines: &Lines<'_>, context: Context<'t>) {
+    fn forced_padding(
+        &mut self,
+        aggregate: &'t Aggregate,
+        lines: &MemberLines<'_>,
+        context: PrintContext<'t>,
+    ) {
         let padding = lines.facts.padding;
         let last = aggregate.members.iter().rev().find(|member| !member.is_base);
         let Some(last) = last.filter(|_| lines.last.is_some() && padding > 0 && lines.facts.align == 0)
@@ -267,7 +289,7 @@ impl<'t> Printer<'t> {
         }
         self.text.end_line();
         self.text.tabs(context.indent);
-        self.text.word("/* Force padding: */\n");
+        self.text.push_str("/* Force padding: */\n");
         let mut added = 0;
         while added < padding.unsigned_abs() && self.text.len() <= MAX_TEXT {
             self.text.tabs(context.indent);
@@ -277,9 +299,9 @@ impl<'t> Printer<'t> {
     }
 }
 
-impl Lines<'_> {
-    /// Notes the member just written for what is said before the next.
-    fn follow(&mut self, placed: &Placed) {
+impl MemberLines<'_> {
+    /// Notes the member just written, for the text before the next.
+    fn note_member(&mut self, placed: &PlacedMember) {
         let moved = match self.last {
             None => true,
             Some(last) => {

@@ -1,7 +1,7 @@
-//! Members at the places where pahole sees them, and what debug info does not state: whether a struct is packed and, in
-//! BTF, which alignments the source asked for.
+//! Offsets of members as pahole computes them, and facts that debug info does not state: whether a struct is
+//! packed and, in BTF, which alignments the source asked for.
 
-use super::facts::{Facts, Placed, data_members, find_gaps, is_union};
+use super::facts::{PlacedMember, StructFacts, data_members, find_gaps, is_union};
 use super::printer::Printer;
 use fieldline_layout::types::{Aggregate, MemberDecl, PointerKind, Type, TypeId};
 use std::rc::Rc;
@@ -11,17 +11,17 @@ const MAX_DEPTH: u32 = 48;
 
 impl<'t> Printer<'t> {
     /// The facts of an aggregate, worked out once.
-    pub(super) fn facts(&mut self, id: TypeId, aggregate: &'t Aggregate) -> Rc<Facts> {
+    pub(super) fn facts(&mut self, id: TypeId, aggregate: &'t Aggregate) -> Rc<StructFacts> {
         if let Some(known) = self.facts.get(&id) {
             return Rc::clone(known);
         }
-        let mut members: Vec<Placed> =
+        let mut members: Vec<PlacedMember> =
             aggregate.members.iter().map(|member| self.place_member(member)).collect();
         let align = match self.options.from_btf {
             true => self.infer_alignments(id, aggregate, &mut members),
             false => aggregate.align.unwrap_or(0),
         };
-        let mut facts = Facts { members, align, ..Facts::default() };
+        let mut facts = StructFacts { members, align, ..StructFacts::default() };
         if !is_union(aggregate) {
             find_gaps(&mut facts, aggregate);
         }
@@ -30,20 +30,21 @@ impl<'t> Printer<'t> {
         facts
     }
 
-    fn place_member(&self, member: &MemberDecl) -> Placed {
+    fn place_member(&self, member: &MemberDecl) -> PlacedMember {
         let align = member.align.unwrap_or(0);
         if member.is_static {
-            return Placed { align, ..Placed::default() };
+            return PlacedMember { align, ..PlacedMember::default() };
         }
         let (size, bit_offset, bits) =
             (self.size(member.ty), member.bit_offset, member.bit_field.unwrap_or(0));
-        let placed = Placed { bit_offset, offset: bit_offset / 8, size, bits, align, ..Placed::default() };
+        let placed =
+            PlacedMember { bit_offset, offset: bit_offset / 8, size, bits, align, ..PlacedMember::default() };
         let unit = size.saturating_mul(8);
         if bits == 0 || unit == 0 {
             return placed;
         }
         // The storage units of a bit-field are laid over the struct from its start, whatever its packing.
-        Placed { offset: bit_offset / unit * size, bit_in_unit: bit_offset % unit, ..placed }
+        PlacedMember { offset: bit_offset / unit * size, bit_in_unit: bit_offset % unit, ..placed }
     }
 
     /// Size in bytes. A C++ class without members has one byte, which as a member or base it gives up.
@@ -54,9 +55,14 @@ impl<'t> Printer<'t> {
         }
     }
 
-    /// Alignments inferred from gaps that the members' types do not explain. Sets those of the members and gives
-    /// that of the struct.
-    fn infer_alignments(&mut self, id: TypeId, aggregate: &'t Aggregate, members: &mut [Placed]) -> u64 {
+    /// Alignments inferred from gaps that the members' types do not explain. Sets those of the members and
+    /// gives that of the struct.
+    fn infer_alignments(
+        &mut self,
+        id: TypeId,
+        aggregate: &'t Aggregate,
+        members: &mut [PlacedMember],
+    ) -> u64 {
         let mut end = 0;
         for (member, placed) in aggregate.members.iter().zip(members.iter_mut()) {
             if placed.size == 0 {
@@ -70,8 +76,8 @@ impl<'t> Printer<'t> {
         self.alignment_at(aggregate.size, natural, end)
     }
 
-    /// The alignment that put something at `offset` although the room before it ended at `end`: the power of two
-    /// above the gap, or a whole cacheline if the offset allows. 0 if `natural` explains it.
+    /// The alignment that put something at `offset` although the room before it ended at `end`: the power of
+    /// two above the gap, or a whole cacheline if the offset allows. 0 if `natural` explains it.
     fn alignment_at(&self, offset: u64, natural: u64, end: u64) -> u64 {
         // pahole counts in 32 bits and lets a member that lies before the end of the last one wrap around.
         let gap = (offset as u32).wrapping_sub(end as u32);
@@ -87,34 +93,37 @@ impl<'t> Printer<'t> {
         if could_be_line { line } else { align }
     }
 
-    /// Alignment of a type by its scalars alone, as if nothing were packed or aligned by hand. Each scalar counts
-    /// with its size, whatever the ABI says.
+    /// Alignment of a type by its scalars alone, as if nothing were packed or aligned by hand. Each scalar
+    /// counts with its size, whatever the ABI says.
     fn natural_alignment(&mut self, id: TypeId) -> u64 {
-        self.natural_within(id, MAX_DEPTH)
+        self.natural_alignment_within(id, MAX_DEPTH)
     }
 
-    fn natural_within(&mut self, id: TypeId, depth: u32) -> u64 {
+    fn natural_alignment_within(&mut self, id: TypeId, depth: u32) -> u64 {
         let table = self.table;
         let id = table.strip(id);
         let natural = match table.get(id) {
             Type::Pointer { kind: PointerKind::Pointer, size, .. } => *size,
             Type::Base(base) => base.size,
             Type::Enum(enumeration) => enumeration.size,
-            Type::Array { element, .. } if depth > 0 => self.natural_within(*element, depth - 1),
-            Type::Aggregate(aggregate) if depth > 0 => self.natural_of_members(id, aggregate, depth - 1),
+            Type::Array { element, .. } if depth > 0 => self.natural_alignment_within(*element, depth - 1),
+            Type::Aggregate(aggregate) if depth > 0 => {
+                self.natural_alignment_of_members(id, aggregate, depth - 1)
+            }
             _ => 1,
         };
         natural.max(1)
     }
 
-    fn natural_of_members(&mut self, id: TypeId, aggregate: &'t Aggregate, depth: u32) -> u64 {
+    fn natural_alignment_of_members(&mut self, id: TypeId, aggregate: &'t Aggregate, depth: u32) -> u64 {
         if let Some(known) = self.natural.get(&id) {
             return *known;
         }
         // A struct that holds itself by value is corrupt; it ends here.
         self.natural.insert(id, 1);
         let members = aggregate.members.iter().filter(|member| !member.is_static);
-        let natural = members.map(|member| self.natural_within(member.ty, depth)).max().unwrap_or(1);
+        let natural =
+            members.map(|member| self.natural_alignment_within(member.ty, depth)).max().unwrap_or(1);
         self.natural.insert(id, natural);
         natural
     }
@@ -132,13 +141,13 @@ impl<'t> Printer<'t> {
             self.mark_displaced(aggregate, &facts.members);
             false
         } else {
-            self.shows_packing(aggregate, &facts.members, facts.align)
+            self.is_visibly_packed(aggregate, &facts.members, facts.align)
         };
         // Marking may have reached the struct itself if debug info is corrupt; the first answer stays.
         *self.packed.entry(id).or_insert(packed)
     }
 
-    fn shows_packing(&mut self, aggregate: &'t Aggregate, members: &[Placed], align: u64) -> bool {
+    fn is_visibly_packed(&mut self, aggregate: &'t Aggregate, members: &[PlacedMember], align: u64) -> bool {
         let mut strictest = 1;
         for (member, placed) in aggregate.members.iter().zip(members).filter(|(member, _)| !member.is_static)
         {
@@ -152,7 +161,7 @@ impl<'t> Printer<'t> {
     }
 
     /// Structs held at an offset that is none for them can only be packed.
-    fn mark_displaced(&mut self, aggregate: &'t Aggregate, members: &[Placed]) {
+    fn mark_displaced(&mut self, aggregate: &'t Aggregate, members: &[PlacedMember]) {
         for (member, placed) in aggregate.members.iter().zip(members) {
             let natural = self.natural_alignment(member.ty);
             if !placed.offset.is_multiple_of(natural) {
@@ -192,10 +201,10 @@ impl<'t> Printer<'t> {
 
     /// Whether a struct held by value, at any depth, ends with `[]`.
     pub(super) fn embeds_flexible(&mut self, id: TypeId, aggregate: &'t Aggregate) -> bool {
-        self.embeds_within(id, aggregate, MAX_DEPTH)
+        self.embeds_flexible_within(id, aggregate, MAX_DEPTH)
     }
 
-    fn embeds_within(&mut self, id: TypeId, aggregate: &'t Aggregate, depth: u32) -> bool {
+    fn embeds_flexible_within(&mut self, id: TypeId, aggregate: &'t Aggregate, depth: u32) -> bool {
         if let Some(known) = self.embedded.get(&id) {
             return *known;
         }
@@ -205,7 +214,7 @@ impl<'t> Printer<'t> {
             let inner = table.strip(member.ty);
             match table.get(inner) {
                 Type::Aggregate(held) if !is_union(held) && depth > 0 => {
-                    self.ends_flexible(held) || self.embeds_within(inner, held, depth - 1)
+                    self.ends_flexible(held) || self.embeds_flexible_within(inner, held, depth - 1)
                 }
                 _ => false,
             }

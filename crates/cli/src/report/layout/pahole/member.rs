@@ -1,13 +1,13 @@
 //! One member's line: cacheline boundary, declaration, and the comment with its place.
 
 use super::declaration::{is_tagged, tag_of};
-use super::facts::Placed;
-use super::printer::{Context, Printer, Suffix};
+use super::facts::PlacedMember;
+use super::printer::{NameSuffix, PrintContext, Printer};
 use super::text::plural;
 use fieldline_layout::types::{Aggregate, MemberDecl, Type};
 
-/// Length of the attribute that a packed struct written out in place adds before the name, with pahole's count of
-/// its terminating zero.
+/// Length of the attribute that a packed struct written out in place adds before the name, with pahole's
+/// count of its terminating zero.
 const PACKED_LEN: i64 = "__attribute__((__packed__))".len() as i64 + 1;
 
 impl<'t> Printer<'t> {
@@ -15,9 +15,9 @@ impl<'t> Printer<'t> {
     pub(super) fn member(
         &mut self,
         member: &'t MemberDecl,
-        placed: &Placed,
+        placed: &PlacedMember,
         in_union: bool,
-        context: Context<'t>,
+        context: PrintContext<'t>,
     ) {
         let mut inner = context;
         let mut offset = placed.offset;
@@ -30,14 +30,14 @@ impl<'t> Printer<'t> {
         self.boundary(offset, context.indent);
         let start = self.text.len();
         if member.is_base {
-            self.text.word("/* ");
+            self.text.push_str("/* ");
         }
         if member.is_static {
-            self.text.word("static ");
+            self.text.push_str("static ");
         }
         self.declared(member, inner);
         if placed.bits != 0 {
-            self.text.word(":");
+            self.text.push_str(":");
             self.text.number(placed.bits);
         }
         let align_start = self.text.len();
@@ -45,7 +45,7 @@ impl<'t> Printer<'t> {
             self.aligned_attribute(placed.align);
         }
         let attribute = (self.text.len() - align_start) as i64;
-        self.text.word(";");
+        self.text.push_str(";");
         let ty = self.table.get(member.ty);
         let columns = context.type_column + context.name_column;
         let spaces = if is_tagged(ty) && tag_of(ty).is_none() {
@@ -56,7 +56,7 @@ impl<'t> Printer<'t> {
         } else {
             let mut written = (self.text.len() - start) as i64;
             if member.is_base {
-                self.text.word(" */");
+                self.text.push_str(" */");
                 written += 3;
             }
             (columns - written).max(0)
@@ -65,18 +65,18 @@ impl<'t> Printer<'t> {
         self.place_comment(offset, placed);
     }
 
-    fn declared(&mut self, member: &'t MemberDecl, context: Context<'t>) {
+    fn declared(&mut self, member: &'t MemberDecl, context: PrintContext<'t>) {
         let name = if member.is_base { Some("<ancestor>") } else { member.name.as_deref() };
         let ty = self.table.get(member.ty);
         if !is_tagged(ty) {
-            return self.declare(member.ty, Some(Suffix::new(name.unwrap_or(""))), context);
+            return self.declare(member.ty, Some(NameSuffix::new(name.unwrap_or(""))), context);
         }
         self.declare(member.ty, None, context);
         if let Some(name) = name {
             if tag_of(ty).is_none() {
-                self.text.word(" ");
+                self.text.push_str(" ");
             }
-            self.text.word(name);
+            self.text.push_str(name);
         }
     }
 
@@ -92,18 +92,18 @@ impl<'t> Printer<'t> {
     }
 
     /// `/*    16: 3  4 */`
-    fn place_comment(&mut self, offset: u64, placed: &Placed) {
-        self.text.word("/* ");
+    fn place_comment(&mut self, offset: u64, placed: &PlacedMember) {
+        self.text.push_str("/* ");
         self.text.column(offset, 5);
         let mut width = 5;
         if placed.bits != 0 {
-            self.text.word(":");
+            self.text.push_str(":");
             self.text.column(placed.bit_in_unit, 2);
             width = 2;
         }
-        self.text.word(" ");
+        self.text.push_str(" ");
         self.text.column(placed.size, width);
-        self.text.word(" */");
+        self.text.push_str(" */");
     }
 
     /// Says that a cacheline begins, once, before the first member at or beyond its start.
@@ -119,7 +119,7 @@ impl<'t> Printer<'t> {
         if past != 0 {
             self.text.put(format_args!(" was {past} byte{} ago", plural(past)));
         }
-        self.text.word(" --- */\n");
+        self.text.push_str(" --- */\n");
         self.text.tabs(indent);
     }
 
@@ -127,8 +127,8 @@ impl<'t> Printer<'t> {
     pub(super) fn union_members(
         &mut self,
         aggregate: &'t Aggregate,
-        members: &[Placed],
-        context: Context<'t>,
+        members: &[PlacedMember],
+        context: PrintContext<'t>,
     ) {
         let line = self.cacheline;
         for (member, placed) in aggregate.members.iter().zip(members) {

@@ -24,20 +24,20 @@ impl Printer<'_> {
     }
 
     fn plain_name(&mut self, id: TypeId, max: usize, depth: u32) {
-        let Some(depth) = depth.checked_sub(1) else { return self.text.word("…") };
+        let Some(depth) = depth.checked_sub(1) else { return self.text.push_str("…") };
         match self.table.get(id) {
-            Type::Void => self.text.word("void"),
+            Type::Void => self.text.push_str("void"),
             Type::Base(base) => self.base_name(base),
             Type::Pointer { kind, target, .. } => self.pointer_name(*kind, *target, max, depth),
             Type::Qualified { qualifier, target } => self.qualified_name(*qualifier, *target, max, depth),
             Type::Tag { target, .. } => self.bounded_name(*target, max, depth),
-            Type::Typedef { name, .. } => self.text.word(name),
+            Type::Typedef { name, .. } => self.text.push_str(name),
             // The dimensions are left out, also behind a pointer.
             Type::Array { element, .. } => self.bounded_name(*element, max, depth),
             ty @ (Type::Aggregate(_) | Type::Enum(_)) => self.tagged_name(ty),
             Type::Function(prototype) => self.prototype(prototype, "", "", max, depth),
             // A type without structure (`decltype(nullptr)`) refers to no type and so is called void.
-            Type::Unspecified(_) => self.text.word("void "),
+            Type::Unspecified(_) => self.text.push_str("void "),
         }
     }
 
@@ -48,17 +48,17 @@ impl Printer<'_> {
             Type::Enum(enumeration) => ("enum", &enumeration.name),
             _ => return,
         };
-        self.text.word(keyword);
-        self.text.word(" ");
-        self.text.word(tag.as_deref().unwrap_or(""));
+        self.text.push_str(keyword);
+        self.text.push_str(" ");
+        self.text.push_str(tag.as_deref().unwrap_or(""));
     }
 
     fn base_name(&mut self, base: &Base) {
         // BTF tells floats from integers but not how wide they are meant to be; pahole calls them all single.
         if self.options.from_btf && base.encoding == Encoding::Float {
-            self.text.word("single ");
+            self.text.push_str("single ");
         }
-        self.text.word(if base.name.is_empty() { "nameless base type!" } else { &base.name });
+        self.text.push_str(if base.name.is_empty() { "nameless base type!" } else { &base.name });
     }
 
     fn pointer_name(&mut self, kind: PointerKind, target: TypeId, max: usize, depth: u32) {
@@ -76,9 +76,9 @@ impl Printer<'_> {
             _ => (target, ""),
         };
         self.bounded_name(target, max, depth);
-        self.text.word(" ");
-        self.text.word(constant);
-        self.text.word(sign);
+        self.text.push_str(" ");
+        self.text.push_str(constant);
+        self.text.push_str(sign);
     }
 
     fn is_pointer(&self, id: TypeId) -> bool {
@@ -93,17 +93,17 @@ impl Printer<'_> {
             Qualifier::Restrict => ("", " restrict"),
             Qualifier::Atomic => ("_Atomic ", ""),
         };
-        self.text.word(before);
+        self.text.push_str(before);
         self.bounded_name(target, max.min(MAX_NAME), depth);
-        self.text.word(after);
-        self.text.word(" ");
+        self.text.push_str(after);
+        self.text.push_str(" ");
     }
 
     /// `int (*name)(void *)`
     fn prototype(&mut self, prototype: &Prototype, star: &str, name: &str, max: usize, depth: u32) {
         self.bounded_name(prototype.returns, max.min(MAX_NAME), depth);
         for word in [" (", star, name, ")"] {
-            self.text.word(word);
+            self.text.push_str(word);
         }
         self.parameters_within(prototype, max, depth);
     }
@@ -115,18 +115,18 @@ impl Printer<'_> {
 
     fn parameters_within(&mut self, prototype: &Prototype, max: usize, depth: u32) {
         let start = self.text.len();
-        self.text.word("(");
+        self.text.push_str("(");
         for (index, (name, ty)) in prototype.parameters.iter().enumerate() {
             // What lies beyond the cut need not be spelled, or nested prototypes could grow without bound.
             if self.text.len() - start > max.min(super::printer::MAX_DECLARATION) {
                 return;
             }
             if index > 0 {
-                self.text.word(", ");
+                self.text.push_str(", ");
             }
             self.parameter(name.as_deref(), *ty, max, depth);
         }
-        self.text.word(match (prototype.parameters.is_empty(), prototype.variadic) {
+        self.text.push_str(match (prototype.parameters.is_empty(), prototype.variadic) {
             (true, _) => "void)",
             (false, true) => ", ...)",
             (false, false) => ")",
@@ -146,8 +146,8 @@ impl Printer<'_> {
         }
         self.bounded_name(ty, max.min(MAX_NAME), depth);
         if let Some(name) = name {
-            self.text.word(" ");
-            self.text.word(name);
+            self.text.push_str(" ");
+            self.text.push_str(name);
         }
     }
 }

@@ -1,7 +1,7 @@
-//! The printer's state, and its way into a type.
+//! The printer's state and entry point.
 
-use super::facts::{Facts, is_union};
-use super::text::Text;
+use super::facts::{StructFacts, is_union};
+use super::text::TextBuffer;
 use fieldline_layout::types::{Type, TypeId, TypeTable};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::fmt;
@@ -18,22 +18,22 @@ const TYPE_COLUMN: i64 = 26;
 const STRUCT_NAME_COLUMN: i64 = 23;
 const UNION_NAME_COLUMN: i64 = 21;
 
-/// What the text depends on besides the types.
+/// Options of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Options {
+pub(crate) struct PaholeOptions {
     /// Bytes in a cacheline.
     pub(crate) cacheline_size: u32,
     /// Whether the types come from BTF, which states no alignments: pahole guesses them then.
     pub(crate) from_btf: bool,
 }
 
-/// Prints types of one table. A struct that lies in one printed before where only a packed one can lie is said to
-/// be packed, so the order of printing matters, as it does for pahole.
+/// Prints types of one table. A struct that lies in one printed before where only a packed one can lie is
+/// said to be packed, so the order of printing matters, as it does for pahole.
 pub(crate) struct Printer<'t> {
     pub(super) table: &'t TypeTable,
-    pub(super) options: Options,
-    pub(super) text: Text,
-    pub(super) facts: FxHashMap<TypeId, Rc<Facts>>,
+    pub(super) options: PaholeOptions,
+    pub(super) text: TextBuffer,
+    pub(super) facts: FxHashMap<TypeId, Rc<StructFacts>>,
     pub(super) natural: FxHashMap<TypeId, u64>,
     pub(super) packed: FxHashMap<TypeId, bool>,
     pub(super) unions_seen: FxHashSet<TypeId>,
@@ -42,14 +42,14 @@ pub(crate) struct Printer<'t> {
     pub(super) cacheline: u64,
 }
 
-/// What nested declarations take over from their surroundings.
+/// State that nested declarations inherit.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Context<'t> {
+pub(super) struct PrintContext<'t> {
     pub(super) type_column: i64,
     pub(super) name_column: i64,
     pub(super) indent: usize,
-    /// What stands after a closing brace.
-    pub(super) suffix: Option<Suffix<'t>>,
+    /// The text after a closing brace.
+    pub(super) suffix: Option<NameSuffix<'t>>,
     /// Whether the sums follow the members.
     pub(super) with_sums: bool,
     /// Whether offsets count from the struct itself: it lies behind a pointer.
@@ -65,24 +65,24 @@ pub(super) struct Context<'t> {
 
 /// A name after a brace, with a star if it declares a pointer.
 #[derive(Clone, Copy)]
-pub(super) struct Suffix<'t> {
+pub(super) struct NameSuffix<'t> {
     pub(super) star: bool,
     pub(super) name: &'t str,
 }
 
-impl<'t> Suffix<'t> {
+impl<'t> NameSuffix<'t> {
     pub(super) fn new(name: &'t str) -> Self {
         Self { star: false, name }
     }
 }
 
 impl<'t> Printer<'t> {
-    pub(crate) fn new(table: &'t TypeTable, options: Options) -> Self {
-        let options = Options { cacheline_size: options.cacheline_size.max(1), ..options };
+    pub(crate) fn new(table: &'t TypeTable, options: PaholeOptions) -> Self {
+        let options = PaholeOptions { cacheline_size: options.cacheline_size.max(1), ..options };
         Self {
             table,
             options,
-            text: Text::default(),
+            text: TextBuffer::default(),
             facts: FxHashMap::default(),
             natural: FxHashMap::default(),
             packed: FxHashMap::default(),
@@ -101,11 +101,11 @@ impl<'t> Printer<'t> {
         self.cacheline = 0;
         let table = self.table;
         let is_union = matches!(table.get(id), Type::Aggregate(aggregate) if is_union(aggregate));
-        let context = Context {
+        let context = PrintContext {
             type_column: TYPE_COLUMN,
             name_column: if is_union { UNION_NAME_COLUMN } else { STRUCT_NAME_COLUMN },
             with_sums: true,
-            ..Context::default()
+            ..PrintContext::default()
         };
         match table.get(id) {
             Type::Aggregate(aggregate) if is_union => self.union_body(id, aggregate, context),
@@ -114,7 +114,7 @@ impl<'t> Printer<'t> {
             Type::Typedef { name, target } => self.typedef(name, *target, context),
             _ => self.name(id),
         }
-        self.text.word(";\n");
+        self.text.push_str(";\n");
         out.write_str(self.text.as_str())
     }
 }

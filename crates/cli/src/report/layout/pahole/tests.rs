@@ -1,4 +1,4 @@
-//! What pahole's own output cannot show: types that no compiler makes. (tests/suite/layouts/pahole.rs compares real ones.)
+//! Types that no compiler makes; tests/suite/layouts/pahole.rs compares real ones with pahole's output.
 
 use super::printer::{MAX_DECLARATION, MAX_TEXT};
 use super::*;
@@ -7,7 +7,7 @@ use fieldline_layout::testing::{declared, pointer, signed, structure};
 use fieldline_layout::types::{Aggregate, Prototype, TargetMachine, Type, TypeId, TypeTable};
 use std::path::Path;
 
-const OPTIONS: Options = Options { cacheline_size: 64, from_btf: false };
+const OPTIONS: PaholeOptions = PaholeOptions { cacheline_size: 64, from_btf: false };
 
 fn text_of(table: &TypeTable, id: TypeId) -> String {
     let mut out = String::new();
@@ -105,11 +105,11 @@ fn btf_with_flipped_bits_never_panics() {
         let mut broken = good.clone();
         broken[bit / 8] ^= 1 << (bit % 8);
         let Ok(btf) = btf::parse(&broken, None) else { continue };
-        let (mut table, mut reader) = (TypeTable::new(btf.target()), btf::Reader::new(&btf));
+        let (mut table, mut reader) = (TypeTable::new(btf.target()), btf::BtfReader::new(&btf));
         if btf.definitions().any(|found| reader.read(found.id, &mut table).is_err()) {
             continue;
         }
-        let mut printer = Printer::new(&table, Options { from_btf: true, ..OPTIONS });
+        let mut printer = Printer::new(&table, PaholeOptions { from_btf: true, ..OPTIONS });
         let mut out = String::new();
         for (id, _) in table.iter() {
             printer.print(&mut out, id).expect("a string takes any text");

@@ -1,14 +1,14 @@
-//! The text being written: padding and numbers, where many are written without a detour through format strings.
+//! The text being written: padding and numbers, written without format strings for speed.
 
 use std::fmt::{self, Write};
 
-/// How many tabs a line begins with at most; deeper nesting is not indented further.
+/// Most tabs a line begins with; deeper nesting is not indented further.
 const MAX_TABS: usize = 16;
 
 #[derive(Debug, Default)]
-pub(super) struct Text(String);
+pub(super) struct TextBuffer(String);
 
-impl Text {
+impl TextBuffer {
     /// Length in bytes, to measure what was written since.
     pub(super) fn len(&self) -> usize {
         self.0.len()
@@ -22,7 +22,7 @@ impl Text {
         self.0.clear();
     }
 
-    pub(super) fn word(&mut self, word: &str) {
+    pub(super) fn push_str(&mut self, word: &str) {
         self.0.push_str(word);
     }
 
@@ -96,18 +96,18 @@ mod tests {
 
     #[test]
     fn numbers_fill_their_column_from_the_right() {
-        let mut text = Text::default();
+        let mut text = TextBuffer::default();
         for number in [0, 9, 10, 99_999, 100_000] {
             text.column(number, 5);
-            text.word("|");
+            text.push_str("|");
         }
         assert_eq!(text.as_str(), "    0|    9|   10|99999|100000|");
     }
 
     #[test]
     fn a_cut_keeps_characters_whole() {
-        let mut text = Text::default();
-        text.word("aéb");
+        let mut text = TextBuffer::default();
+        text.push_str("aéb");
         text.cut(0, 2);
         assert_eq!(text.as_str(), "a");
     }

@@ -1,14 +1,14 @@
 //! The sums after a struct's members.
 
-use super::facts::{Facts, Placed, data_members};
-use super::printer::{Context, Printer};
+use super::facts::{PlacedMember, StructFacts, data_members};
+use super::printer::{PrintContext, Printer};
 use super::text::plural;
 use fieldline_layout::types::Aggregate;
 use std::fmt;
 
-/// What was counted while the members were written.
+/// Sums over the members, counted while they are written.
 #[derive(Debug, Default)]
-pub(super) struct Sums {
+pub(super) struct MemberSums {
     pub(super) bytes: u64,
     pub(super) bits: u64,
     pub(super) holes: i64,
@@ -19,14 +19,14 @@ pub(super) struct Sums {
     aligning_holes: i64,
     pub(super) flexible: u64,
     pub(super) embedded_flexible: u64,
-    /// Structs held by value that have the thing, and how many or much of it.
+    /// Structs held by value that have holes or padding, and the sum of these.
     with_holes: (u64, i64),
     with_bit_holes: (u64, i64),
     with_padding: (u64, i64),
     with_bit_padding: (u64, i64),
 }
 
-impl Sums {
+impl MemberSums {
     pub(super) fn count_alignment(&mut self, hole: i64) {
         self.alignments += 1;
         if hole != 0 {
@@ -35,7 +35,7 @@ impl Sums {
         }
     }
 
-    pub(super) fn count_member(&mut self, placed: &Placed) {
+    pub(super) fn count_member(&mut self, placed: &PlacedMember) {
         if placed.bits != 0 {
             self.bits = self.bits.saturating_add(placed.bits);
         } else {
@@ -43,8 +43,8 @@ impl Sums {
         }
     }
 
-    /// Counts what a struct held by value wastes.
-    pub(super) fn count_held(&mut self, held: &Facts) {
+    /// Counts the holes and padding of a struct held by value.
+    pub(super) fn count_embedded(&mut self, held: &StructFacts) {
         let count = |(types, total): &mut (u64, i64), amount: i64| {
             *types += u64::from(amount != 0);
             *total = total.saturating_add(amount);
@@ -60,9 +60,9 @@ impl<'t> Printer<'t> {
     pub(super) fn trailer(
         &mut self,
         aggregate: &Aggregate,
-        facts: &Facts,
-        sums: &Sums,
-        context: Context<'t>,
+        facts: &StructFacts,
+        sums: &MemberSums,
+        context: PrintContext<'t>,
     ) {
         let indent = context.indent;
         self.text.end_line();
@@ -73,11 +73,11 @@ impl<'t> Printer<'t> {
         if facts.padding > 0 {
             self.sum(indent, format_args!("padding: {}", facts.padding));
         }
-        self.held_sums(sums, indent);
+        self.embedded_sums(sums, indent);
         if facts.bit_padding > 0 {
             self.sum(indent, format_args!("bit_padding: {} bits", facts.bit_padding));
         }
-        let Sums { alignments, alignments_after_hole: after, aligning_holes: bytes, .. } = sums;
+        let MemberSums { alignments, alignments_after_hole: after, aligning_holes: bytes, .. } = sums;
         match (alignments, after) {
             (0, _) => {}
             (_, 0) => self.sum(indent, format_args!("forced alignments: {alignments}")),
@@ -100,7 +100,7 @@ impl<'t> Printer<'t> {
         if rest != 0 {
             self.sum(indent, format_args!("last cacheline: {rest} bytes"));
         }
-        self.contradiction(aggregate, facts, sums, indent);
+        self.size_mismatch(aggregate, facts, sums, indent);
     }
 
     fn sum(&mut self, indent: usize, text: fmt::Arguments<'_>) {
@@ -124,8 +124,8 @@ impl<'t> Printer<'t> {
         }
     }
 
-    fn member_sums(&mut self, facts: &Facts, sums: &Sums, indent: usize) {
-        let Sums { bytes, bits, holes, bit_holes, .. } = sums;
+    fn member_sums(&mut self, facts: &StructFacts, sums: &MemberSums, indent: usize) {
+        let MemberSums { bytes, bits, holes, bit_holes, .. } = sums;
         match (bytes, holes) {
             (0, _) => {}
             (_, 1..) => {
@@ -143,7 +143,7 @@ impl<'t> Printer<'t> {
         }
     }
 
-    fn held_sums(&mut self, sums: &Sums, indent: usize) {
+    fn embedded_sums(&mut self, sums: &MemberSums, indent: usize) {
         let (holes, bit_holes, bits) = (sums.with_holes, sums.with_bit_holes, sums.with_bit_padding);
         let text = |(types, total): (u64, i64), what: &str| {
             let total = total.unsigned_abs();
@@ -164,8 +164,14 @@ impl<'t> Printer<'t> {
         }
     }
 
-    /// pahole's alarm for sums that do not make the size, which overlapping members cause.
-    fn contradiction(&mut self, aggregate: &Aggregate, facts: &Facts, sums: &Sums, indent: usize) {
+    /// pahole's message for sums that differ from the size, which overlapping members cause.
+    fn size_mismatch(
+        &mut self,
+        aggregate: &Aggregate,
+        facts: &StructFacts,
+        sums: &MemberSums,
+        indent: usize,
+    ) {
         // In 32 bits, as pahole computes it.
         let bytes = [sums.bytes as i64, sums.holes, facts.padding];
         let bits = [sums.bits as i64, sums.bit_holes, facts.bit_padding];
@@ -176,7 +182,7 @@ impl<'t> Printer<'t> {
             return;
         }
         self.text.end_line();
-        let Sums { bytes, bits, holes, bit_holes, .. } = sums;
+        let MemberSums { bytes, bits, holes, bit_holes, .. } = sums;
         let text = format_args!(
             "BRAIN FART ALERT! {} bytes != {bytes} (member bytes) + {bits} (member bits) + {holes} (byte holes) + {bit_holes} \
              (bit holes), diff = {difference} bits",

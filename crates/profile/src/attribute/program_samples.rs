@@ -1,0 +1,159 @@
+//! One recording of a program, and the attribution of its samples.
+
+use super::attributed::Attributed;
+use super::queries::{AttributionQueries, AttributionQuery, DecidedTargets};
+use super::straight_line::StraightLineAccesses;
+use crate::gather::{GatheredSamples, LinkedRecording, SampleAttributes, SampleFacts};
+use crate::objects::{KnownObjects, ObservedAddress, decide, tag_address_space};
+use fieldline_perfdata::perf_data::RecordCounts;
+use fieldline_perfdata::sample::Sample;
+use fieldline_typeflow::operands::{ProgramOperands, Reason, Target, TypeIndex};
+use fieldline_typeflow::program::Program;
+
+/// A recording with all that is known of its samples.
+pub(crate) struct AttributedRecording<'f> {
+    pub(crate) source: LinkedRecording<'f>,
+    /// Its samples, but for their times.
+    pub(crate) gathered: GatheredSamples,
+    /// Targets that addresses decided.
+    pub(super) decided: DecidedTargets,
+    pub(crate) straight_line: StraightLineAccesses,
+}
+
+pub(crate) struct ProgramSamples<'p, 'f> {
+    pub(crate) recorded: &'p AttributedRecording<'f>,
+    /// Operands typed by the program's code.
+    pub(crate) answers: &'p ProgramOperands,
+}
+
+impl ProgramSamples<'_, '_> {
+    /// The tally and the median gap, if they are known.
+    pub(crate) fn tally_and_gap(&self) -> Option<&(RecordCounts, u64)> {
+        let AttributedRecording { source, gathered, .. } = self.recorded;
+        gathered.tally_and_gap(self.answers).filter(|_| source.data_breakpoints.is_empty())
+    }
+
+    /// Whether a sample counts by the ranges of its branch stack.
+    pub(crate) fn counts_ranges(&self, sample: &Sample<'_>) -> bool {
+        self.recorded.source.counts_ranges(sample.event)
+    }
+
+    /// Whether a sample is in the program, and its function.
+    pub(crate) fn function(&self, sample: &Sample<'_>) -> Option<Option<u32>> {
+        let query = self.query(&self.recorded.source.sample_facts(sample)).ok()?;
+        Some(self.answers.operands_at(query.ip).function)
+    }
+
+    /// The attribution of a sample, by code and, where they were used, addresses.
+    pub(crate) fn attribute(&self, sample: &Sample<'_>) -> Attributed {
+        self.attribute_facts(&self.recorded.source.sample_facts(sample), sample.time.unwrap_or(0))
+    }
+
+    /// The same of a sample at a time.
+    pub(super) fn attribute_facts(&self, facts: &SampleFacts, time: u64) -> Attributed {
+        let query = self.query(facts);
+        let decided = query.as_ref().ok().and_then(|query| self.recorded.decided.get(query, time));
+        self.build_attributed(facts, query, decided)
+    }
+
+    /// Attributions by the time from which each holds; the first also holds before. One at least.
+    pub(crate) fn targets_over_time(&self, facts: &SampleFacts) -> Vec<(u64, Attributed)> {
+        let query = self.query(facts);
+        let targets = query.as_ref().map_or(&[][..], |query| self.recorded.decided.targets_over_time(query));
+        if targets.is_empty() {
+            return vec![(0, self.build_attributed(facts, query, None))];
+        }
+        let attributed = |target| self.build_attributed(facts, query, Some(target));
+        targets.iter().map(|(from, target)| (*from, attributed(*target))).collect()
+    }
+
+    /// Whether a sample is a store or a load, if known.
+    fn is_store(&self, attributes: &SampleAttributes) -> Option<bool> {
+        let operation = attributes.source.map(|source| source.operation());
+        match operation.map(|operation| (operation.is_load(), operation.is_store())) {
+            Some((true, false)) => Some(false),
+            Some((false, true)) => Some(true),
+            _ => {
+                let breakpoint = self.recorded.source.data_breakpoints.for_event(attributes.event)?;
+                breakpoint.is_write_only.then_some(true)
+            }
+        }
+    }
+
+    /// The query of samples. A breakpoint's address is that of the access only if both are of one length.
+    fn query(&self, facts: &SampleFacts) -> Result<AttributionQuery, Reason> {
+        let SampleFacts { attributes, address, ip } = facts;
+        let (space, is_store) = (attributes.space?, self.is_store(attributes));
+        let source = &self.recorded.source;
+        let (ip, is_whole) = match source.data_breakpoints.for_event(attributes.event) {
+            Some(breakpoint) => {
+                let ip = self.answers.instruction_before(*ip).ok_or(Reason::NoMemoryOperand)?;
+                let operand = self.answers.operands_at(ip).operand(is_store);
+                (ip, operand.is_some_and(|operand| u64::from(operand.size) == breakpoint.length))
+            }
+            None => (*ip, true),
+        };
+        Ok(AttributionQuery {
+            ip,
+            address: tag_address_space(if is_whole { *address } else { 0 }, space),
+            owner: if source.linker.is_program() { attributes.tid } else { attributes.cpu },
+            is_store,
+        })
+    }
+
+    /// The attribution of samples with a query, by the decided target or else by code.
+    fn build_attributed(
+        &self,
+        facts: &SampleFacts,
+        query: Result<AttributionQuery, Reason>,
+        decided: Option<Target<TypeIndex>>,
+    ) -> Attributed {
+        let question = match query {
+            Ok(query) => query,
+            Err(reason) => {
+                let is_store = self.is_store(&facts.attributes).unwrap_or(false);
+                return Attributed { is_store, ..Attributed::unknown(reason) };
+            }
+        };
+        let operands = self.answers.operands_at(question.ip);
+        let operand = operands.operand(question.is_store);
+        let by_code = operands.target(question.is_store);
+        let is_write = || operand.is_some_and(|operand| operand.access.is_write());
+        Attributed {
+            ip: Some(question.ip),
+            function: operands.function,
+            target: decided.unwrap_or(by_code),
+            by_code,
+            size: operand.map_or(0, |operand| u64::from(operand.size)),
+            is_store: question.is_store.unwrap_or_else(is_write),
+        }
+    }
+}
+
+impl AttributedRecording<'_> {
+    /// Finds objects by the addresses of the samples, then decides with both.
+    pub(super) fn use_addresses<'a>(&mut self, program: &'a Program<'a>, answers: &mut ProgramOperands) {
+        let mut queries = AttributionQueries::default();
+        let part = ProgramSamples { recorded: self, answers };
+        for (facts, sums) in self.gathered.table.iter() {
+            if let Ok(query) = part.query(&facts) {
+                queries.add(query, sums.span, sums.first_position);
+            }
+        }
+        let mut objects =
+            KnownObjects::new(program, answers, &queries.evidence(answers), self.source.linker.load_bias());
+        for query in queries.in_file_order() {
+            let operands = answers.operands_at(query.ip);
+            let operand = operands.operand(query.is_store).copied();
+            let by_code = operands.target(query.is_store);
+            let change_times = objects.change_times(query.address);
+            // For each time at which the target may be another.
+            let mut at = |time| {
+                let observed = ObservedAddress { address: query.address, time, owner: query.owner };
+                decide(&mut objects, answers, observed, operand.as_ref(), by_code)
+            };
+            let targets = change_times.into_iter().map(|time| (time, at(time))).collect();
+            self.decided.insert(query, targets);
+        }
+    }
+}

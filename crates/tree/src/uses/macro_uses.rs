@@ -1,0 +1,228 @@
+//! Macros that give variables of a struct their values, in other files than the variables.
+//!
+//! Which header a file includes only a preprocessor knows. Of those that define the macro and that the file
+//! can know, the nearest count: the one that declares the struct, then those with most folders in common.
+
+use super::scope::{DeclaredStruct, LARGEST, is_in_scope, read_up_to};
+use fieldline_source::uses::{
+    MAX_MACRO_CALLS, MacroDefinition, MacroValue, StructUse, UnresolvedMacro, UsedStruct, find_definitions,
+};
+use memchr::memmem;
+use rayon::prelude::*;
+use std::collections::{BTreeMap, HashSet};
+use std::path::Path;
+
+/// A struct's variable that waits for a macro's definition.
+#[derive(Clone, Debug)]
+pub(super) struct PendingMacro {
+    /// Number of the struct.
+    pub(super) struct_index: usize,
+    /// The variable's file.
+    pub(super) path: String,
+    pub(super) unresolved: UnresolvedMacro,
+}
+
+/// Definitions by header, in order of paths.
+type HeaderDefinitions = BTreeMap<String, Vec<MacroDefinition>>;
+
+/// Demands of the macros, by struct, each with the variable's file. `files` are all that were searched.
+pub(super) fn follow_macros(
+    tree: &Path,
+    files: &[String],
+    (structs, subjects): (&[DeclaredStruct<'_>], &[UsedStruct]),
+    waiting: Vec<PendingMacro>,
+) -> Vec<(usize, String, StructUse)> {
+    let mut found = Vec::new();
+    let mut waiting = waiting;
+    let own: Vec<String> = structs.iter().map(|declared| declared.header.to_owned()).collect();
+    let headers: Vec<String> = files.iter().filter(|path| path.ends_with(".h")).cloned().collect();
+    for _ in 0..MAX_MACRO_CALLS {
+        // Most macros stand beside their struct; other headers are read for what is left.
+        let (mut next, left) = search_headers(tree, &own, (structs, subjects), waiting, &mut found);
+        next.extend(search_headers(tree, &headers, (structs, subjects), left, &mut found).0);
+        waiting = next;
+    }
+    found
+}
+
+/// Searches some headers for definitions. Gives variables that other macros give, and those whose macro isn't
+/// there.
+fn search_headers(
+    tree: &Path,
+    headers: &[String],
+    (structs, subjects): (&[DeclaredStruct<'_>], &[UsedStruct]),
+    waiting: Vec<PendingMacro>,
+    found: &mut Vec<(usize, String, StructUse)>,
+) -> (Vec<PendingMacro>, Vec<PendingMacro>) {
+    let (mut next, mut left) = (Vec::new(), Vec::new());
+    if waiting.is_empty() {
+        return (next, left);
+    }
+    let holding = read_defining(tree, headers, &waiting);
+    let mut known: BTreeMap<(usize, String, bool), HeaderDefinitions> = BTreeMap::new();
+    for pending in waiting {
+        let (Some(declared), Some(subject)) =
+            (structs.get(pending.struct_index), subjects.get(pending.struct_index))
+        else {
+            continue;
+        };
+        let key = (pending.struct_index, pending.unresolved.name.clone(), pending.unresolved.is_array);
+        let defined = known.entry(key).or_insert_with(|| {
+            let texts = holding
+                .iter()
+                .map(|(path, text)| (path, find_definitions(text, &pending.unresolved, subject)));
+            texts.filter(|(_, found)| !found.is_empty()).map(|(path, found)| (path.clone(), found)).collect()
+        });
+        let nearest = nearest(defined, &pending.path, declared.header);
+        if nearest.is_empty() {
+            left.push(pending);
+            continue;
+        }
+        for (header, definition) in nearest {
+            match &definition.value {
+                MacroValue::Values(uses) => {
+                    let uses = uses.iter().map(|found_use| {
+                        (
+                            pending.struct_index,
+                            pending.path.clone(),
+                            use_of_macro(found_use, &pending.unresolved, header),
+                        )
+                    });
+                    found.extend(uses);
+                }
+                MacroValue::Macro(name) => {
+                    let awaited = UnresolvedMacro { name: name.clone(), ..pending.unresolved.clone() };
+                    next.push(PendingMacro { unresolved: awaited, ..pending.clone() });
+                }
+                MacroValue::Nothing => {}
+            }
+        }
+    }
+    (next, left)
+}
+
+/// A demand of a definition as one of the variable that the macro gives its values.
+fn use_of_macro(found_use: &StructUse, unresolved: &UnresolvedMacro, header: &str) -> StructUse {
+    let what =
+        format!("{}, those of {}, {header}:{}", found_use.description, unresolved.name, found_use.line);
+    StructUse { line: unresolved.line, description: what, ..found_use.clone() }
+}
+
+/// Texts of the headers that define any of the macros, in order of paths.
+fn read_defining(tree: &Path, headers: &[String], waiting: &[PendingMacro]) -> Vec<(String, Vec<u8>)> {
+    let names: HashSet<&[u8]> = waiting.iter().map(|pending| pending.unresolved.name.as_bytes()).collect();
+    let known = |path: &str| waiting.iter().any(|pending| is_in_scope(&pending.path, path));
+    let mut paths: Vec<&String> = headers.iter().filter(|path| known(path)).collect();
+    paths.sort_unstable();
+    paths.dedup();
+    let texts = paths.par_iter().filter_map(|path| {
+        let text = read_up_to(&tree.join(path), LARGEST).ok()?;
+        defines(&text, &names).then(|| ((*path).clone(), text))
+    });
+    texts.collect()
+}
+
+fn defines(text: &[u8], names: &HashSet<&[u8]>) -> bool {
+    memmem::find_iter(text, b"define").any(|at| {
+        let rest = text.get(at + b"define".len()..).unwrap_or_default().trim_ascii_start();
+        let end = rest.iter().position(|byte| !(byte.is_ascii_alphanumeric() || *byte == b'_'));
+        rest.get(..end.unwrap_or(rest.len())).is_some_and(|name| names.contains(name))
+    })
+}
+
+/// The definitions a file most likely means.
+fn nearest<'d>(
+    defined: &'d HeaderDefinitions,
+    path: &str,
+    header: &str,
+) -> Vec<(&'d str, &'d MacroDefinition)> {
+    let near = |other: &str| if other == header { usize::MAX } else { count_common_folders(other, path) };
+    let visible = || defined.iter().filter(|(other, _)| is_in_scope(path, other));
+    let best = visible().map(|(other, _)| near(other)).max();
+    let nearest = visible().filter(|(other, _)| Some(near(other)) == best);
+    nearest
+        .flat_map(|(other, found)| found.iter().map(move |definition| (other.as_str(), definition)))
+        .collect()
+}
+
+/// How many folders two paths have in common.
+fn count_common_folders(first: &str, second: &str) -> usize {
+    let [first_folder, second_folder] =
+        [first, second].map(|path| path.rsplit_once('/').unwrap_or_default().0);
+    first_folder
+        .split('/')
+        .zip(second_folder.split('/'))
+        .take_while(|(left, other)| left == other && !left.is_empty())
+        .count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fieldline_source::uses::UseDemand;
+
+    /// Files of a tree, and what is demanded of `struct box` of `include/box.h`: file, line, demand and
+    /// words.
+    fn found(files: &[(&str, &str)]) -> Vec<String> {
+        let tree = tempfile::tempdir().unwrap();
+        for (path, text) in files {
+            let path = tree.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        }
+        let layout = serde_json::from_str(LAYOUT).unwrap();
+        let found = super::super::find_in_tree(
+            tree.path(),
+            &[DeclaredStruct { layout: &layout, header: "include/box.h" }],
+        );
+        let uses = found.unwrap().remove(0).0;
+        let demands = uses.into_iter().map(|(path, found_use)| {
+            let UseDemand::Positions(count) = found_use.demand else { panic!("{found_use:?}") };
+            format!("{path}:{}: {count}: {}", found_use.line, found_use.description)
+        });
+        demands.collect()
+    }
+
+    const LAYOUT: &str =
+        r#"{"name": "box", "kind": "struct", "size": 0, "align": 1, "members": [], "items": []}"#;
+    const BOX: &str = "struct box {\n\tint a;\n\tint b;\n\tint c;\n};\n";
+    const USE: &str = "#include <box.h>\n\nstatic struct box it = BOX_INIT(it);\n";
+
+    #[test]
+    fn a_macro_of_another_file_fixes_positions_and_both_places_are_reported() {
+        let header = format!("{BOX}#define BOX_INIT(x) {{ 1, 2 }}\n");
+        let reason = "an initialiser gives 2 values by position, those of BOX_INIT, include/box.h:6";
+        assert_eq!(found(&[("include/box.h", &header), ("a/it.c", USE)]), [format!("a/it.c:3: 2: {reason}")]);
+        let named = format!("{BOX}#define BOX_INIT(x) {{ .a = 1, .b = 2 }}\n");
+        assert_eq!(found(&[("include/box.h", &named), ("a/it.c", USE)]), [""; 0]);
+    }
+
+    #[test]
+    fn macros_are_followed_from_header_to_header() {
+        let files = [
+            ("include/box.h", BOX),
+            ("include/init.h", "#define BOX_INIT(x) __BOX_INIT(x, 0)\n"),
+            ("include/more.h", "\n#define __BOX_INIT(x, y) { x, y, 1 }\n"),
+            ("a/it.c", USE),
+        ];
+        let reason = "an initialiser gives 3 values by position, those of __BOX_INIT, include/more.h:2";
+        assert_eq!(found(&files), [format!("a/it.c:3: 3: {reason}")]);
+    }
+
+    #[test]
+    fn of_macros_of_one_name_the_nearest_counts() {
+        let files = [
+            ("include/box.h", BOX),
+            ("a/init.h", "#define BOX_INIT(x) { 1, 2 }\n"),
+            ("b/init.h", "#define BOX_INIT(x) { 1, 2, 3 }\n"),
+            ("b/it.c", USE),
+        ];
+        let found = found(&files);
+        assert!(found.len() == 1 && found[0].ends_with("b/init.h:1"), "{found:?}");
+    }
+
+    #[test]
+    fn a_macro_that_nobody_defines_is_nothing() {
+        assert_eq!(found(&[("include/box.h", BOX), ("a/it.c", USE)]), [""; 0]);
+    }
+}

@@ -1,0 +1,46 @@
+//! What must not stand in code.
+
+use super::checkout::Checkout;
+use anyhow::Result;
+
+/// Crates without input and output.
+const PURE: [&str; 6] = ["layout", "access", "plan", "check", "source", "cachemodel"];
+
+/// Lines of the code of some crates, comments and tests apart, that hold a word.
+fn find_in_code(checkout: &Checkout, is_meant: impl Fn(&str) -> bool, words: &[&str]) -> Result<Vec<String>> {
+    let mut places = Vec::new();
+    let crates = checkout.crates.iter().filter(|(name, _)| is_meant(name));
+    for file in crates.flat_map(|(_, of)| of.files.values()) {
+        let text = std::fs::read_to_string(&file.path)?;
+        let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+        for (number, line) in (1..).zip(code.lines()) {
+            let is_comment = line.trim_start().starts_with("//");
+            if !is_comment && words.iter().any(|word| line.contains(word)) {
+                places.push(format!("{}:{number}: {}", file.path.display(), line.trim()));
+            }
+        }
+    }
+    Ok(places)
+}
+
+/// Input and output in crates that have none.
+pub(super) fn find_input_and_output(checkout: &Checkout) -> Result<Vec<String>> {
+    let words = ["std::fs", "std::env", "std::process", "std::net", "println!", "SystemTime", "Instant::now"];
+    find_in_code(checkout, |name| PURE.contains(&name), &words)
+}
+
+/// Unsafe code but for the memory map of files.
+pub(super) fn find_unsafe_code(checkout: &Checkout) -> Result<Vec<String>> {
+    let words = ["unsafe {", "unsafe fn", "unsafe impl"];
+    let mut found = find_in_code(checkout, |name| name != "xtask", &words)?;
+    if let Some(map) = found.iter().position(|place| place.contains("debuginfo/src/elf.rs")) {
+        found.remove(map);
+    }
+    Ok(found)
+}
+
+/// What only the recordings with a known truth have.
+pub(super) fn find_recording_names(checkout: &Checkout) -> Result<Vec<String>> {
+    let words = ["cfs_rq", "sched_entity", "throttle_count", "leaf_cfs_rq", "6.12.107", "c1.mem"];
+    find_in_code(checkout, |name| name != "xtask", &words)
+}

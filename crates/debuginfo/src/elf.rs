@@ -391,7 +391,7 @@ impl<'d> Elf<'d> {
             let (begin, size) = (section.address(), section.size());
             (begin, begin.saturating_add(size), section.align().max(1))
         });
-        let all = ranges.reduce(|all, of| (all.0.min(of.0), all.1.max(of.1), all.2.max(of.2)));
+        let all = ranges.reduce(|all, range| (all.0.min(range.0), all.1.max(range.1), all.2.max(range.2)));
         let (begin, end, align) = all?;
         Some(((end - begin).checked_next_multiple_of(align)?, align))
     }

@@ -25,10 +25,10 @@ pub fn plan(bytes: &[u8]) {
     };
     let objects: Vec<TraceObject> = (0..)
         .zip(&plan.structs)
-        .map(|(of, plan)| TraceObject {
-            base: 0x1000 + 0x10_0000 * of as u64,
+        .map(|(index, plan)| TraceObject {
+            base: 0x1000 + 0x10_0000 * index as u64,
             size: plan.declared.size,
-            struct_index: of,
+            struct_index: index,
         })
         .collect();
     let accesses = (0..64u64).map(|at| TraceAccess {
@@ -42,8 +42,8 @@ pub fn plan(bytes: &[u8]) {
     for side in [structs(Rearrangement::declared), structs(Rearrangement::chosen)] {
         let _ = simulate(&machine, &objects, &side, || accesses.clone());
     }
-    for of in &plan.structs {
-        let _ = (of.order(), of.changes());
+    for item in &plan.structs {
+        let _ = (item.order(), item.changes());
     }
     let _ = serde_json::to_vec(&plan);
 }
@@ -55,8 +55,8 @@ pub fn profile(bytes: &[u8]) {
     if profile.check_same_program(&sum).is_ok() {
         sum.merge(profile.clone());
     }
-    for of in &profile.types {
-        if let Some(layout) = &of.layout {
+    for item in &profile.types {
+        if let Some(layout) = &item.layout {
             of_struct(&profile, layout);
         }
     }
@@ -75,8 +75,8 @@ fn of_struct(profile: &AccessProfile, layout: &Layout) {
             &[PlanRequest { layout, requests: &requests }],
             &PlanOptions::default(),
         );
-        for of in &plan.structs {
-            if let Ok(predicted) = of.predicted(layout) {
+        for item in &plan.structs {
+            if let Ok(predicted) = item.predicted(layout) {
                 let _ = PredictionVerdict::new(&predicted, layout).holds();
                 let _ = TypeChange::between(layout, &predicted, &[64, 128]);
             }

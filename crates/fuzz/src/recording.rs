@@ -62,7 +62,7 @@ fn attribute(files: &[SampleFile]) -> Option<()> {
     let profile =
         sums::profile(&parts, joint, files, &["recording".to_owned()], None, |_, _| Vec::new()).ok()?;
     for event in &profile.coverage {
-        let lost: u64 = event.unattributed.values().map(|of| of.samples).sum();
+        let lost: u64 = event.unattributed.values().map(|count| count.samples).sum();
         assert_eq!(event.total.samples, event.attributed.samples + lost, "attribution is total");
     }
     serde_json::to_vec(&profile).ok().map(|_| ())

@@ -26,8 +26,8 @@ pub fn source(bytes: &[u8]) {
                 name: name.to_owned(),
                 is_array: false,
             });
-            for of in awaited.iter().chain(&macros).take(EDITED) {
-                let _ = find_definitions(bytes, of, &subject);
+            for name in awaited.iter().chain(&macros).take(EDITED) {
+                let _ = find_definitions(bytes, name, &subject);
             }
         }
     }
@@ -42,7 +42,7 @@ pub fn source(bytes: &[u8]) {
 
 /// Names of all members in the text, of which a configuration may have fewer.
 fn names(body: &StructBody<'_, '_>) -> Vec<Option<String>> {
-    let declarators = body.statements().iter().flat_map(|of| of.declarators());
+    let declarators = body.statements().iter().flat_map(|statement| statement.declarators());
     declarators.map(|member| member.name.clone()).collect()
 }
 
@@ -50,8 +50,9 @@ fn edit(body: &StructBody<'_, '_>, bytes: &[u8]) -> Result<(), SourceRefusal> {
     let mut names = names(body);
     // Without the conditional members, if not with them.
     let joined = join(body, &names).or_else(|_| {
-        let plain = body.statements().iter().filter(|of| body.conditions(of).is_empty());
-        names = plain.flat_map(|of| of.declarators()).map(|member| member.name.clone()).collect();
+        let plain = body.statements().iter().filter(|statement| body.conditions(statement).is_empty());
+        names =
+            plain.flat_map(|statement| statement.declarators()).map(|member| member.name.clone()).collect();
         join(body, &names)
     });
     let join = joined?;

@@ -59,7 +59,7 @@ fn opened(sections: &DebugSections<'_>) -> Result<()> {
 
 fn types(dwarf: &Dwarf<'_>) -> Result<()> {
     let all = dwarf::index_definitions(dwarf)?;
-    let names: Vec<&str> = all.iter().map(|of| of.name.as_ref()).take(LOOKED_AT).collect();
+    let names: Vec<&str> = all.iter().map(|definition| definition.name.as_ref()).take(LOOKED_AT).collect();
     let _ = dwarf::find_many(dwarf, &names)?;
     let mut reader = TypeReader::new(dwarf);
     for definition in all.iter().take(LOOKED_AT) {

@@ -173,11 +173,11 @@ fn tested_register(iced: &Iced) -> Option<Register> {
 
 /// The 64-bit register of an operand.
 fn wide_register(iced: &Iced, operand: u32) -> Option<Register> {
-    operand_register(iced, operand).filter(|of| of.is_gpr64()).and_then(register)
+    operand_register(iced, operand).filter(|register| register.is_gpr64()).and_then(register)
 }
 
 fn narrow_register(iced: &Iced, operand: u32) -> Option<Register> {
-    operand_register(iced, operand).filter(|of| of.is_gpr32()).and_then(register)
+    operand_register(iced, operand).filter(|register| register.is_gpr32()).and_then(register)
 }
 
 fn operand_register(iced: &Iced, operand: u32) -> Option<IcedRegister> {
@@ -409,7 +409,8 @@ mod tests {
         let mut reader = X86Reader::new();
         // test rax, rax; je; test eax, eax; jne
         let all = reader.read_all(0, &[0x48, 0x85, 0xc0, 0x74, 0x10, 0x85, 0xc0, 0x75, 0x10]);
-        let tests: Vec<_> = all.iter().map(|one| (one.tested_register, one.taken_if_zero)).collect();
+        let tests: Vec<_> =
+            all.iter().map(|instruction| (instruction.tested_register, instruction.taken_if_zero)).collect();
         let expected = [(Some(Register::RAX), None), (None, Some(true)), (None, None), (None, Some(false))];
         assert_eq!(tests, expected);
     }
@@ -418,7 +419,10 @@ mod tests {
     fn garbage_is_stepped_over() {
         let mut reader = X86Reader::new();
         let all = reader.read_all(0x1000, &[0x06, 0x90, 0x48]);
-        assert_eq!(all.iter().map(|one| one.flow).collect::<Vec<_>>(), [Flow::Stop, Flow::Next, Flow::Stop]);
+        assert_eq!(
+            all.iter().map(|instruction| instruction.flow).collect::<Vec<_>>(),
+            [Flow::Stop, Flow::Next, Flow::Stop]
+        );
         assert_eq!(all[1].address, 0x1001);
         assert_eq!(reader.read(0, &[]), None);
     }

@@ -117,9 +117,11 @@ fn batch_search(vmlinux: &Path) -> Result<bool> {
         let (together, firsts) = (dwarf::find_many(dwarf, &names)?, dwarf::find_first_many(dwarf, &names)?);
         for (index, (found, first)) in together.iter().zip(&firsts).enumerate() {
             let name = names[index];
-            let walked = sorted(all.iter().filter(|of| *of.name == *name).map(definition_key));
+            let walked =
+                sorted(all.iter().filter(|definition| *definition.name == *name).map(definition_key));
             let known = sorted(found.iter().map(definition_key));
-            let is_first = first.as_ref().map(|of| of.die) == found.iter().map(|of| of.die).min();
+            let is_first = first.as_ref().map(|definition| definition.die)
+                == found.iter().map(|definition| definition.die).min();
             let matches_single_search = index % 31 != 0
                 || (dwarf::find_many(dwarf, &[name])? == std::slice::from_ref(found)
                     && dwarf::find_first_many(dwarf, &[name])? == std::slice::from_ref(first));
@@ -144,7 +146,9 @@ fn lazy_search(vmlinux: &Path) -> Result<bool> {
     let sections = DebugSections::load(&elf, None)?;
     let all = Dwarf::new(&sections)?;
     let (mut definitions, mut in_head) = (0, 0);
-    for definition in dwarf::index_definitions(&all)?.iter().filter(|one| !one.is_nested).step_by(61) {
+    for definition in
+        dwarf::index_definitions(&all)?.iter().filter(|definition| !definition.is_nested).step_by(61)
+    {
         let opened = LazyDwarf::new(&sections)?;
         let name = [&*definition.name];
         let (found, first) =
@@ -211,7 +215,7 @@ fn count_typedefs(elf: &Elf<'_>, sections: &DebugSections<'_>) -> Result<u32> {
     let Some(section) = elf.section(".BTF")? else { return Ok(0) };
     let btf = btf::parse(&section, None)?;
     let mut found = 0;
-    for typedef in btf.definitions().filter(|one| one.kind == BtfKind::Typedef).step_by(17) {
+    for typedef in btf.definitions().filter(|definition| definition.kind == BtfKind::Typedef).step_by(17) {
         let name = std::str::from_utf8(typedef.name)?;
         let definition = LazyDwarf::new(sections)?.find_typedefs(&[name])?.pop().flatten();
         definition.with_context(|| format!("typedef {name} is not found"))?;

@@ -5,11 +5,13 @@
 //!   public type's name.
 //! * `files`: no import cycles, no crowded folders, one style of modules, sizes.
 //! * `forbidden`: what must not stand in code.
+//! * `terms`: names the glossary replaces, documents one can finish.
 
 mod checkout;
 mod crates;
 mod files;
 mod forbidden;
+mod terms;
 
 use crate::tools::shell::{print_line, root};
 use anyhow::Result;
@@ -31,6 +33,10 @@ const RULES: &[Rule] = &[
     ("pure crates do no input or output", forbidden::find_input_and_output),
     ("unsafe code stands in one place", forbidden::find_unsafe_code),
     ("no code knows the structs of the recordings", forbidden::find_recording_names),
+    ("names are the field's", terms::banned_identifiers),
+    ("doc comments say what a thing is", terms::doc_questions),
+    ("documents are narrow enough to read", terms::wide_documents),
+    ("the glossary is short and cites its sources", terms::unsourced_terms),
 ];
 
 /// `cargo xtask tidy`: each rule with what breaks it; `true` if all hold.

@@ -33,7 +33,7 @@ impl<'d> Btf<'d> {
         let mut by_place: FxHashMap<u32, Vec<usize>> = FxHashMap::default();
         let places: Vec<Vec<u32>> = names.par_iter().map(|name| self.name_offsets(name)).collect();
         for (index, place) in
-            (0..).zip(places).flat_map(|(index, of)| of.into_iter().map(move |of| (index, of)))
+            (0..).zip(places).flat_map(|(index, found)| found.into_iter().map(move |found| (index, found)))
         {
             by_place.entry(place).or_default().push(index);
         }
@@ -106,10 +106,10 @@ impl<'d> Btf<'d> {
     }
     /// The structs and unions, those of the base included, that are among some types or hold one of them by value: as
     /// a member, in an array, in what they hold. In the order of their ids. Looks at each type once and copies none.
-    pub fn holders(&self, of: &[BtfTypeId]) -> Vec<BtfTypeId> {
+    pub fn holders(&self, held: &[BtfTypeId]) -> Vec<BtfTypeId> {
         let last = self.last_id().0;
         let mut known = vec![None; last as usize + 1];
-        for id in of {
+        for id in held {
             if let Some(known) = known.get_mut(id.0 as usize) {
                 *known = Some(true);
             }

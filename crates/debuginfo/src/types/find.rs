@@ -126,7 +126,7 @@ fn find_in_dwarf(
     };
     let names_with =
         |wanted| -> Vec<usize> { (0..names.len()).filter(|name| known[*name] == wanted).collect() };
-    let texts = |of: &[usize]| -> Vec<&str> { of.iter().map(|name| names[*name]).collect() };
+    let texts = |indices: &[usize]| -> Vec<&str> { indices.iter().map(|name| names[*name]).collect() };
     let mut found: Vec<Vec<TypeDefinition>> = vec![Vec::new(); names.len()];
     let single = names_with(DefinitionCount::OneDefinition);
     for (name, first) in single.iter().zip(dwarf.find_first_many(&texts(&single))?) {

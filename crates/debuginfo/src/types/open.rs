@@ -62,7 +62,7 @@ pub fn with_types<T>(
 /// What works on opened debug info. One type for all work, so that opening is compiled once.
 type Work<'w> = dyn FnMut(&Types<'_, '_>) -> Result<()> + 'w;
 
-fn open(path: &Path, format: Option<Format>, base: Option<&Path>, work: &mut Work<'_>) -> Result<()> {
+fn open(path: &Path, format: Option<DebugFormat>, base: Option<&Path>, work: &mut Work<'_>) -> Result<()> {
     let file = FileBytes::open(path)?;
     if is_raw_btf(file.bytes()) {
         return with_btf(&file, file.bytes(), base, work);

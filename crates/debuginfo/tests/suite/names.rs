@@ -12,7 +12,7 @@ fn files() -> Vec<PathBuf> {
     let mut found = vec![fixtures.join("demo/shaper")];
     for entry in std::fs::read_dir(fixtures.join("layout")).unwrap() {
         let path = entry.unwrap().path();
-        found.extend(Some(path).filter(|path| path.extension().is_some_and(|of| of == "o")));
+        found.extend(Some(path).filter(|path| path.extension().is_some_and(|extension| extension == "o")));
     }
     found.sort();
     found
@@ -50,15 +50,15 @@ fn many_names_are_found_as_one_by_one() {
             assert_eq!((together.len(), firsts.len()), (names.len(), names.len()));
             let typedefs = dwarf::find_typedefs(&dwarf, &names).unwrap();
             for (name, typedef) in names.iter().zip(&typedefs) {
-                let one = dwarf::find_typedefs(&dwarf, &[name]).unwrap();
-                assert_eq!([*typedef], one[..], "{}: {name}", path.display());
+                let single = dwarf::find_typedefs(&dwarf, &[name]).unwrap();
+                assert_eq!([*typedef], single[..], "{}: {name}", path.display());
             }
             let mut found = 0;
             for ((name, all), first) in names.iter().zip(&together).zip(&firsts) {
-                let one = dwarf::find_many(&dwarf, &[name]).unwrap();
-                assert_eq!(std::slice::from_ref(all), one, "{}: {name}", path.display());
-                let one = dwarf::find_first_many(&dwarf, &[name]).unwrap();
-                assert_eq!(std::slice::from_ref(first), one, "{}: {name}", path.display());
+                let single = dwarf::find_many(&dwarf, &[name]).unwrap();
+                assert_eq!(std::slice::from_ref(all), single, "{}: {name}", path.display());
+                let single = dwarf::find_first_many(&dwarf, &[name]).unwrap();
+                assert_eq!(std::slice::from_ref(first), single, "{}: {name}", path.display());
                 found += all.len();
             }
             assert!(found > 0, "{}", path.display());
@@ -97,14 +97,22 @@ fn names_that_units_give_by_index_are_found() {
     with_sections(&object, |sections| {
         let dwarf = Dwarf::new(sections).unwrap();
         let all = dwarf::index_definitions(&dwarf).unwrap();
-        let names: Vec<&str> = all.iter().map(|of| of.name.as_ref()).chain(["gone", ""]).collect();
+        let names: Vec<&str> =
+            all.iter().map(|definition| definition.name.as_ref()).chain(["gone", ""]).collect();
         let together = dwarf::find_many(&dwarf, &names).unwrap();
         let firsts = dwarf::find_first_many(&dwarf, &names).unwrap();
         for ((name, found), first) in names.iter().zip(&together).zip(&firsts) {
-            let facts = |of: &dwarf::DwarfDefinition| (of.die, of.signature, of.units);
-            let expected: Vec<_> = all.iter().filter(|of| *of.name == **name).map(facts).collect();
+            let facts = |definition: &dwarf::DwarfDefinition| {
+                (definition.die, definition.signature, definition.units)
+            };
+            let expected: Vec<_> =
+                all.iter().filter(|definition| *definition.name == **name).map(facts).collect();
             assert_eq!(found.iter().map(facts).collect::<Vec<_>>(), expected, "{name}");
-            assert_eq!(first.as_ref().map(|of| of.die), expected.first().map(|of| of.0), "{name}");
+            assert_eq!(
+                first.as_ref().map(|definition| definition.die),
+                expected.first().map(|definition| definition.0),
+                "{name}"
+            );
         }
         assert!(together.iter().filter(|found| !found.is_empty()).count() > 10);
     });

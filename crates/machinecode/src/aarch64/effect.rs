@@ -85,20 +85,22 @@ fn computed_effect(decoded: &Decoded, at: u64) -> Option<Effect> {
 }
 
 fn add_effect(decoded: &Decoded) -> Option<Effect> {
-    let (to, of) = (wide_register(decoded, 0)?, register(decoded, 1)?);
+    let (to, base) = (wide_register(decoded, 0)?, register(decoded, 1)?);
     Some(match (immediate(decoded, 2), index_register(decoded, 2)) {
-        (Some(number), _) => Effect::Add { to, left: of, from: ValueSource::Number(number), subtract: false },
-        (None, None) => Effect::Move { to, from: ValueSource::Register(of), is_narrow: false },
+        (Some(number), _) => {
+            Effect::Add { to, left: base, from: ValueSource::Number(number), subtract: false }
+        }
+        (None, None) => Effect::Move { to, from: ValueSource::Register(base), is_narrow: false },
         (None, Some((index, scale))) => {
-            Effect::Lea { to, address: Address { index: Some(index), scale, ..Address::flat(Some(of), 0) } }
+            Effect::Lea { to, address: Address { index: Some(index), scale, ..Address::flat(Some(base), 0) } }
         }
     })
 }
 
 fn sub_effect(decoded: &Decoded) -> Option<Effect> {
-    let (to, of) = (wide_register(decoded, 0)?, register(decoded, 1)?);
+    let (to, base) = (wide_register(decoded, 0)?, register(decoded, 1)?);
     let from = immediate(decoded, 2).map(ValueSource::Number).or_else(|| value_source(decoded, 2))?;
-    Some(Effect::Add { to, left: of, from, subtract: true })
+    Some(Effect::Add { to, left: base, from, subtract: true })
 }
 
 fn and_effect(decoded: &Decoded) -> Option<Effect> {

@@ -144,7 +144,8 @@ fn branches_know_where_they_lead_and_what_they_test() {
 #[test]
 fn garbage_is_stepped_over() {
     let all = AArch64Reader::default().read_all(0x1000, &[0, 0, 0, 0x06, 0x1f, 0x20, 0x03, 0xd5, 0, 0]);
-    let flows: Vec<_> = all.iter().map(|one| (one.address, one.length, one.flow)).collect();
+    let flows: Vec<_> =
+        all.iter().map(|instruction| (instruction.address, instruction.length, instruction.flow)).collect();
     assert_eq!(flows, [(0x1000, 4, Flow::Stop), (0x1004, 4, Flow::Next), (0x1008, 2, Flow::Stop)]);
     // SVE's ldr z0, [x0]: nothing is known of what it writes.
     let unknown = decode_one(0x8580_4000);

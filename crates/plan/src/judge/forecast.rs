@@ -28,7 +28,7 @@ impl OrderEvaluation {
     pub(crate) fn is_no_worse_than(&self, other: &Self) -> bool {
         let pairs =
             [(&self.together, &other.together), (&self.alone, &other.alone), (&self.sizes, &other.sizes)];
-        pairs.iter().all(|(this, other)| this.iter().zip(other.iter()).all(|(one, other)| one <= other))
+        pairs.iter().all(|(this, right)| this.iter().zip(right.iter()).all(|(left, right)| left <= right))
     }
 }
 

@@ -192,7 +192,7 @@ fn without_memory(accesses: &[Access]) -> Vec<u64> {
             found
                 .iter()
                 .find(|instruction| instruction.address + u64::from(instruction.length) == *ip)
-                .map(|of| of.address)
+                .map(|symbol| symbol.address)
         })
         .collect();
     assert!(plain.len() > 5, "{}", plain.len());
@@ -332,7 +332,7 @@ fn a_breakpoint_behind_a_jump_has_no_access_in_front() {
         let after = lengths()
             .iter()
             .find(|instruction| instruction.address == ip)
-            .map(|of| ip + u64::from(of.length))
+            .map(|instruction| ip + u64::from(instruction.length))
             .unwrap();
         recording.sample(watch, &SampleValues { ip: after, ..accesses[0].values });
     }

@@ -32,12 +32,12 @@ pub(crate) fn run(args: &[String]) -> Result<bool> {
 pub(crate) fn every_struct(dwarf: &Dwarf<'_>) -> Result<bool> {
     let mut reader = TypeReader::new(dwarf);
     let mut count = PackingTally::default();
-    let (wishes, options) = (PlacementRequests::default(), PlanOptions::default());
+    let (requests, options) = (PlacementRequests::default(), PlanOptions::default());
     for definition in dwarf::index_definitions(dwarf)? {
         let id = reader.read(definition.die)?;
         let Some(layout) = Layout::from_type(reader.table(), id) else { continue };
         count.structs += 1;
-        let plan = pack_struct(PlanRequest { layout: &layout, requests: &wishes }, &options);
+        let plan = pack_struct(PlanRequest { layout: &layout, requests: &requests }, &options);
         if let Some(fault) = find_fault(&plan, &layout) {
             count.wrong += 1;
             print_line(&format!("  {} {}: {fault}", layout.kind, layout.name));

@@ -159,7 +159,8 @@ fn compare(
         .filter_map(|(name, theirs)| Some(TextDifference { name, ours: ours.0.get(name)?.first()?, theirs }))
         .collect();
     let (contradicted, real) = find_contradictions(peer, format, ours, differing)?;
-    let is_listed = |name: &str| listed.iter().any(|(of, ty)| of == format && ty == name);
+    let is_listed =
+        |name: &str| listed.iter().any(|(listed_format, ty)| listed_format == format && ty == name);
     let known = real.iter().filter(|difference| is_listed(difference.name)).count();
     let agree = theirs.count() - real.len() - missing.iter().map(|name| theirs.0[*name].len()).sum::<usize>();
     print_line(&format!(

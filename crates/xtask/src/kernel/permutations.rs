@@ -118,11 +118,11 @@ fn count_outcomes(plan: &Path) -> Result<PermutationOutcomes> {
     let plan: serde_json::Value = serde_json::from_slice(&std::fs::read(plan)?)?;
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     let structs = plan["structs"].as_array().context("plan.json: no structs")?;
-    let size = |of: &serde_json::Value, side: &str| of[side]["size"].as_u64();
-    let grown = structs.iter().filter(|of| size(of, "chosen") > size(of, "declared")).count();
-    for of in structs {
-        let outcome = of["outcome"].as_str().unwrap_or_default();
-        let reason = if outcome == "refused" { of["reason"].as_str().unwrap_or_default() } else { "" };
+    let size = |plan: &serde_json::Value, side: &str| plan[side]["size"].as_u64();
+    let grown = structs.iter().filter(|plan| size(plan, "chosen") > size(plan, "declared")).count();
+    for plan in structs {
+        let outcome = plan["outcome"].as_str().unwrap_or_default();
+        let reason = if outcome == "refused" { plan["reason"].as_str().unwrap_or_default() } else { "" };
         *counts.entry(format!("{outcome} {reason}")).or_default() += 1;
     }
     counts.iter().for_each(|(outcome, count)| print_line(&format!("  {count} {outcome}")));

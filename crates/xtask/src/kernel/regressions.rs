@@ -37,16 +37,16 @@ pub(crate) fn compare_releases(vmlinux: &Path) -> Result<bool> {
         let is_reported = |name: &Value| {
             found.iter().any(|finding| finding["rule"] == "size-grew" && finding["type"] == *name)
         };
-        for of in change["changed"].as_array().context("nothing changed")? {
-            let (before, after) = (of["size"]["before"].as_u64(), of["size"]["after"].as_u64());
-            let members = of["members"].as_array().context("no members")?.iter();
+        for layout in change["changed"].as_array().context("nothing changed")? {
+            let (before, after) = (layout["size"]["before"].as_u64(), layout["size"]["after"].as_u64());
+            let members = layout["members"].as_array().context("no members")?.iter();
             moved += members.filter(|member| is_moved(member)).count();
             grown += usize::from(after > before);
-            agree &= is_reported(&of["name"]) == (after > before);
+            agree &= is_reported(&layout["name"]) == (after > before);
             if after > before {
                 print_line(&format!(
                     "  {}: {} -> {} bytes",
-                    of["name"],
+                    layout["name"],
                     before.unwrap_or(0),
                     after.unwrap_or(0)
                 ));

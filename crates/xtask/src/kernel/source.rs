@@ -184,11 +184,11 @@ fn names_agree(body: &StructBody<'_, '_>, join: &Join<'_, '_, '_>, expected: &[E
         let Some(run) = expected.get(members.clone()).filter(|_| members.start == next) else { return false };
         next = members.end;
         if let DeclaredMembers::Members(declared) = &statement.declared {
-            let kept = declared.iter().filter(|one| one.shape != MemberShape::UnnamedBits);
-            let all: Vec<Option<&str>> = kept.clone().map(|one| one.name.as_deref()).collect();
-            let sure = kept.filter(|one| !one.is_optional).map(|one| one.name.as_deref());
+            let kept = declared.iter().filter(|member| member.shape != MemberShape::UnnamedBits);
+            let all: Vec<Option<&str>> = kept.clone().map(|member| member.name.as_deref()).collect();
+            let sure = kept.filter(|member| !member.is_optional).map(|member| member.name.as_deref());
             let sure: Vec<Option<&str>> = sure.collect();
-            let found: Vec<Option<&str>> = run.iter().map(|one| one.name.as_deref()).collect();
+            let found: Vec<Option<&str>> = run.iter().map(|member| member.name.as_deref()).collect();
             let renamed = || is_renamed(body, statement, &all, run);
             if found != all && found != sure && !renamed() {
                 return false;

@@ -49,20 +49,20 @@ impl Enlarger {
         let (begin, size) = (word(&file, RECORDS_AT)?, word(&file, RECORDS_AT + 8)?);
         let records = (begin, begin.checked_add(size).context("no such size")?);
         ensure!(records.1 <= file.len() && size > 0, "{}: cut", recording.display());
-        let mut of =
+        let mut parts =
             Self { records, others: Vec::new(), samples: Vec::new(), time_at: time_at(&parsed)?, file };
         let mut found = parsed.records();
         while let Some(raw) = found.next_raw()? {
             let at = usize::try_from(raw.place.offset)?;
-            let bytes = of.file.get(at..at + 8 + raw.body.len()).context("a packed recording")?.to_vec();
+            let bytes = parts.file.get(at..at + 8 + raw.body.len()).context("a packed recording")?.to_vec();
             match parsed.parse(raw)? {
-                Record::Sample(sample) => of.samples.push((sample.time.context("no times")?, bytes)),
+                Record::Sample(sample) => parts.samples.push((sample.time.context("no times")?, bytes)),
                 Record::FinishedRound => {}
-                _ => of.others.extend(bytes),
+                _ => parts.others.extend(bytes),
             }
         }
-        of.samples.sort_by_key(|(time, _)| *time);
-        Ok(of)
+        parts.samples.sort_by_key(|(time, _)| *time);
+        Ok(parts)
     }
 
     fn write(mut self, bytes: u64, to: &Path) -> Result<()> {

@@ -5,8 +5,8 @@ pub(crate) fn correlation(pairs: &[(u64, u64)]) -> f64 {
     let left = ranks(pairs.iter().map(|pair| pair.0));
     let right = ranks(pairs.iter().map(|pair| pair.1));
     let mean = (pairs.len() as f64 + 1.0) / 2.0;
-    let product = |one: &[f64], other: &[f64]| -> f64 {
-        one.iter().zip(other).map(|(one, other)| (one - mean) * (other - mean)).sum()
+    let product = |left: &[f64], right: &[f64]| -> f64 {
+        left.iter().zip(right).map(|(left, right)| (left - mean) * (right - mean)).sum()
     };
     let spread = (product(&left, &left) * product(&right, &right)).sqrt();
     if spread > 0.0 { product(&left, &right) / spread } else { 0.0 }

@@ -62,8 +62,8 @@ impl TruthComparison<'_> {
         self.add_scores(&mut table, &objects)?;
         let profile = self.profile()?;
         for name in self.structs {
-            let of = busiest(&profile, name).with_context(|| format!("no samples of struct {name}"))?;
-            let correlation = heat::correlation(of, name, &self.truth.instructions)?;
+            let busy = busiest(&profile, name).with_context(|| format!("no samples of struct {name}"))?;
+            let correlation = heat::correlation(busy, name, &self.truth.instructions)?;
             table.add(
                 format!("member heat, rank correlation: {name}"),
                 correlation,
@@ -98,7 +98,7 @@ impl TruthComparison<'_> {
             );
         }
         for name in objects.types() {
-            let bound = RECALL_BY_CODE.iter().find(|(of, _)| *of == name);
+            let bound = RECALL_BY_CODE.iter().find(|(bounded, _)| *bounded == name);
             let bound = bound.map_or(FigureBound::None, |(_, least)| FigureBound::AtLeast(*least));
             table.add(format!("recall % by code alone: {name}"), by_code.recall(name), bound);
         }
@@ -134,7 +134,7 @@ impl TruthComparison<'_> {
         objects: &RecordedObjects,
         name: &str,
     ) -> Result<()> {
-        let layout = busiest(profile, name).and_then(|of| of.layout.as_ref()).context("no layout")?;
+        let layout = busiest(profile, name).and_then(|busy| busy.layout.as_ref()).context("no layout")?;
         let constraints = constraints(layout, &PlacementRequests::default())?;
         let model = VisitModel::new(profile, layout, &constraints, LINE);
         let expected = model.lines_per_visit(LINE);

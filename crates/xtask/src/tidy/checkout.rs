@@ -120,8 +120,8 @@ impl SourceFile {
 
     fn add(&mut self, item: &Item) {
         match item {
-            Item::Use(of) => {
-                self.add_use(&of.tree, !matches!(of.vis, Visibility::Inherited), &mut Vec::new());
+            Item::Use(item) => {
+                self.add_use(&item.tree, !matches!(item.vis, Visibility::Inherited), &mut Vec::new());
             }
             other => {
                 self.public_types.extend(public_type(other));
@@ -139,15 +139,15 @@ impl SourceFile {
             self.uses.push(ImportedName { is_public, path, name });
         };
         match tree {
-            UseTree::Path(of) => {
-                path.push(of.ident.to_string());
-                self.add_use(&of.tree, is_public, path);
+            UseTree::Path(item) => {
+                path.push(item.ident.to_string());
+                self.add_use(&item.tree, is_public, path);
                 path.pop();
             }
-            UseTree::Name(of) => add(&of.ident.to_string(), of.ident.to_string()),
-            UseTree::Rename(of) => add(&of.ident.to_string(), of.rename.to_string()),
+            UseTree::Name(item) => add(&item.ident.to_string(), item.ident.to_string()),
+            UseTree::Rename(item) => add(&item.ident.to_string(), item.rename.to_string()),
             UseTree::Glob(_) => add("*", "*".to_owned()),
-            UseTree::Group(of) => of.items.iter().for_each(|tree| self.add_use(tree, is_public, path)),
+            UseTree::Group(item) => item.items.iter().for_each(|tree| self.add_use(tree, is_public, path)),
         }
     }
 
@@ -195,25 +195,25 @@ impl SourceFile {
 }
 
 impl<'a> Visit<'a> for SourceFile {
-    fn visit_item_fn(&mut self, of: &'a syn::ItemFn) {
-        self.add_function(&of.sig, &of.block);
-        visit::visit_item_fn(self, of);
+    fn visit_item_fn(&mut self, item: &'a syn::ItemFn) {
+        self.add_function(&item.sig, &item.block);
+        visit::visit_item_fn(self, item);
     }
 
-    fn visit_impl_item_fn(&mut self, of: &'a syn::ImplItemFn) {
-        self.add_function(&of.sig, &of.block);
-        visit::visit_impl_item_fn(self, of);
+    fn visit_impl_item_fn(&mut self, item: &'a syn::ImplItemFn) {
+        self.add_function(&item.sig, &item.block);
+        visit::visit_impl_item_fn(self, item);
     }
 }
 
 fn attributes(item: &Item) -> &[Attribute] {
     match item {
-        Item::Mod(of) => &of.attrs,
-        Item::Use(of) => &of.attrs,
-        Item::Fn(of) => &of.attrs,
-        Item::Impl(of) => &of.attrs,
-        Item::Struct(of) => &of.attrs,
-        Item::Const(of) => &of.attrs,
+        Item::Mod(item) => &item.attrs,
+        Item::Use(item) => &item.attrs,
+        Item::Fn(item) => &item.attrs,
+        Item::Impl(item) => &item.attrs,
+        Item::Struct(item) => &item.attrs,
+        Item::Const(item) => &item.attrs,
         _ => &[],
     }
 }
@@ -223,16 +223,16 @@ fn is_test(attributes: &[Attribute]) -> bool {
     let is_word =
         |text: &str| text.split(|letter: char| !letter.is_alphanumeric()).any(|word| word == "test");
     let mut lists = attributes.iter().filter(|attribute| attribute.path().is_ident("cfg"));
-    lists.any(|of| of.meta.require_list().is_ok_and(|list| is_word(&list.tokens.to_string())))
+    lists.any(|item| item.meta.require_list().is_ok_and(|list| is_word(&list.tokens.to_string())))
 }
 
 fn public_type(item: &Item) -> Option<String> {
     let (visibility, name) = match item {
-        Item::Struct(of) => (&of.vis, &of.ident),
-        Item::Enum(of) => (&of.vis, &of.ident),
-        Item::Trait(of) => (&of.vis, &of.ident),
-        Item::Type(of) => (&of.vis, &of.ident),
-        Item::Union(of) => (&of.vis, &of.ident),
+        Item::Struct(item) => (&item.vis, &item.ident),
+        Item::Enum(item) => (&item.vis, &item.ident),
+        Item::Trait(item) => (&item.vis, &item.ident),
+        Item::Type(item) => (&item.vis, &item.ident),
+        Item::Union(item) => (&item.vis, &item.ident),
         _ => return None,
     };
     matches!(visibility, Visibility::Public(_)).then(|| name.to_string())

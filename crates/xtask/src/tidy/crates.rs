@@ -29,7 +29,7 @@ const NO_LIBRARIES: [&str; 3] = ["testing", "xtask", "fuzz"];
 pub(super) fn undocumented_imports(checkout: &Checkout) -> Result<Vec<String>> {
     let text = std::fs::read_to_string(checkout.root.join("docs/ARCHITECTURE.md"))?;
     let mut found = Vec::new();
-    for (name, of) in &checkout.crates {
+    for (name, sources) in &checkout.crates {
         let Some(row) = text.lines().find(|line| line.starts_with(&format!("| `{name}` |"))) else {
             found.push(format!("{name}: not in the table of crates"));
             continue;
@@ -40,7 +40,7 @@ pub(super) fn undocumented_imports(checkout: &Checkout) -> Result<Vec<String>> {
             "all" => checkout.crates.keys().map(String::as_str).filter(is_library).collect(),
             some => some.split([' ', ',']).filter(|word| !word.is_empty()).collect(),
         };
-        let real: BTreeSet<&str> = of.imports.iter().map(String::as_str).collect();
+        let real: BTreeSet<&str> = sources.imports.iter().map(String::as_str).collect();
         if drawn != real {
             found.push(format!("{name}: imports {real:?}, but {drawn:?} is drawn"));
         }
@@ -52,11 +52,11 @@ pub(super) fn undocumented_imports(checkout: &Checkout) -> Result<Vec<String>> {
 pub(super) fn misplaced_libraries(checkout: &Checkout) -> Result<Vec<String>> {
     let mut found = Vec::new();
     for (library, homes) in LIBRARY_USERS {
-        for (_, of) in checkout.crates.iter().filter(|(name, _)| !homes.contains(&name.as_str())) {
-            for (module, file) in &of.files {
+        for (_, sources) in checkout.crates.iter().filter(|(name, _)| !homes.contains(&name.as_str())) {
+            for (module, file) in &sources.files {
                 let child = [&module[..], &[library.to_owned()]].concat();
-                let mut named = file.uses.iter().map(|of| &of.path).chain(&file.paths);
-                if !of.files.contains_key(&child) && named.any(|path| path[0] == library) {
+                let mut named = file.uses.iter().map(|import| &import.path).chain(&file.paths);
+                if !sources.files.contains_key(&child) && named.any(|path| path[0] == library) {
                     found.push(format!("{}: {library} is for {homes:?} only", file.path.display()));
                 }
             }
@@ -83,11 +83,12 @@ const SHARED_TYPE_NAMES: [&str; 2] = ["Error", "Result"];
 /// Names of public types that several crates have.
 pub(super) fn ambiguous_type_names(checkout: &Checkout) -> Result<Vec<String>> {
     let mut owners: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    for (owner, of) in &checkout.crates {
-        for name in of.files.values().flat_map(|file| &file.public_types) {
+    for (owner, sources) in &checkout.crates {
+        for name in sources.files.values().flat_map(|file| &file.public_types) {
             owners.entry(name).or_default().insert(owner);
         }
     }
-    let shared = owners.into_iter().filter(|(name, of)| of.len() > 1 && !SHARED_TYPE_NAMES.contains(name));
-    Ok(shared.map(|(name, of)| format!("{name}: in {}", Vec::from_iter(of).join(", "))).collect())
+    let shared =
+        owners.into_iter().filter(|(name, homes)| homes.len() > 1 && !SHARED_TYPE_NAMES.contains(name));
+    Ok(shared.map(|(name, homes)| format!("{name}: in {}", Vec::from_iter(homes).join(", "))).collect())
 }

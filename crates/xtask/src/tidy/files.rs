@@ -20,16 +20,19 @@ type ModulePath = [String];
 /// Import cycles: files of one crate that name each other's items.
 pub(super) fn import_cycles(checkout: &Checkout) -> Result<Vec<String>> {
     let mut found = Vec::new();
-    for (name, of) in &checkout.crates {
-        let arrows: BTreeMap<&ModulePath, BTreeSet<&ModulePath>> =
-            of.files.keys().map(|module| (module.as_slice(), imported_modules(of, module))).collect();
+    for (name, sources) in &checkout.crates {
+        let arrows: BTreeMap<&ModulePath, BTreeSet<&ModulePath>> = sources
+            .files
+            .keys()
+            .map(|module| (module.as_slice(), imported_modules(sources, module)))
+            .collect();
         let behind: BTreeMap<_, _> =
             arrows.keys().map(|module| (*module, reachable_modules(&arrows, module))).collect();
         let circle = |module: &ModulePath| -> BTreeSet<&ModulePath> {
             behind[module].iter().filter(|other| behind[**other].contains(module)).copied().collect()
         };
         let distinct: BTreeSet<_> =
-            arrows.keys().map(|module| circle(module)).filter(|of| of.len() > 1).collect();
+            arrows.keys().map(|module| circle(module)).filter(|members| members.len() > 1).collect();
         found.extend(distinct.into_iter().map(|circle| {
             let files: Vec<String> = circle.iter().map(|module| module.join("/")).collect();
             format!("{name}: {} import each other", files.join(", "))
@@ -54,22 +57,22 @@ fn reachable_modules<'m>(
 }
 
 /// The files whose items a file names. Declaring a module and handing names on is no import.
-fn imported_modules<'c>(of: &'c CrateSources, module: &ModulePath) -> BTreeSet<&'c ModulePath> {
-    let file = &of.files[module];
+fn imported_modules<'c>(sources: &'c CrateSources, module: &ModulePath) -> BTreeSet<&'c ModulePath> {
+    let file = &sources.files[module];
     let words: BTreeSet<&str> =
         file.identifiers.iter().chain(file.paths.iter().flatten()).map(String::as_str).collect();
-    let used = file.uses.iter().filter(|of| !of.is_public || words.contains(of.name.as_str()));
-    let named = used.map(|of| &of.path).chain(&file.paths);
+    let used = file.uses.iter().filter(|import| !import.is_public || words.contains(import.name.as_str()));
+    let named = used.map(|import| &import.path).chain(&file.paths);
     let defining = named.filter_map(|path| {
-        let path = resolve_path(of, module, path)?;
+        let path = resolve_path(sources, module, path)?;
         // A module's own name is no item of it.
-        (!of.files.contains_key(&path)).then(|| defining_module(of, &path, 0))
+        (!sources.files.contains_key(&path)).then(|| defining_module(sources, &path, 0))
     });
     defining.filter(|home| *home != module).collect()
 }
 
 /// A path from the crate's root; `None` if it leads out of the crate.
-fn resolve_path(of: &CrateSources, module: &ModulePath, path: &[String]) -> Option<Vec<String>> {
+fn resolve_path(sources: &CrateSources, module: &ModulePath, path: &[String]) -> Option<Vec<String>> {
     let first = path.first()?.as_str();
     let supers = path.iter().take_while(|part| *part == "super").count();
     if supers > 0 {
@@ -81,25 +84,26 @@ fn resolve_path(of: &CrateSources, module: &ModulePath, path: &[String]) -> Opti
         "self" => Some([module, &path[1..]].concat()),
         _ => {
             let child = [module, &path[..1]].concat();
-            if of.files.contains_key(&child) {
+            if sources.files.contains_key(&child) {
                 return Some([module, path].concat());
             }
-            let file = of.files.get(module)?;
+            let file = sources.files.get(module)?;
             let known = file.uses.iter().find(|known| known.name == first && known.path[0] != first)?;
-            let known = resolve_path(of, module, &known.path)?;
+            let known = resolve_path(sources, module, &known.path)?;
             Some([&known[..], &path[1..]].concat())
         }
     }
 }
 
 /// The module whose file defines what a path names, through all that hand it on.
-fn defining_module<'c>(of: &'c CrateSources, path: &[String], depth: usize) -> &'c ModulePath {
-    let length = (0..=path.len()).rev().find(|length| of.files.contains_key(&path[..*length])).unwrap_or(0);
-    let Some((module, file)) = of.files.get_key_value(&path[..length]) else { return &[] };
+fn defining_module<'c>(sources: &'c CrateSources, path: &[String], depth: usize) -> &'c ModulePath {
+    let length =
+        (0..=path.len()).rev().find(|length| sources.files.contains_key(&path[..*length])).unwrap_or(0);
+    let Some((module, file)) = sources.files.get_key_value(&path[..length]) else { return &[] };
     let handed = path.get(length).and_then(|name| file.uses.iter().find(|known| known.name == *name));
     // No chain of re-exports is that long.
-    match handed.filter(|_| depth < 16).and_then(|known| resolve_path(of, module, &known.path)) {
-        Some(further) => defining_module(of, &[&further[..], &path[length + 1..]].concat(), depth + 1),
+    match handed.filter(|_| depth < 16).and_then(|known| resolve_path(sources, module, &known.path)) {
+        Some(further) => defining_module(sources, &[&further[..], &path[length + 1..]].concat(), depth + 1),
         None => module,
     }
 }
@@ -125,7 +129,7 @@ pub(super) fn misnamed_modules(checkout: &Checkout) -> Result<Vec<String>> {
 pub(super) fn long_code(checkout: &Checkout) -> Result<Vec<String>> {
     let mut found = Vec::new();
     let mut lengths = Vec::new();
-    for file in checkout.crates.values().flat_map(|of| of.files.values()) {
+    for file in checkout.crates.values().flat_map(|sources| sources.files.values()) {
         let place = file.path.display();
         if file.lines > MAX_LINES.0 {
             found.push(format!("{place}: {} lines without tests", file.lines));

@@ -10,7 +10,7 @@ const PURE: [&str; 6] = ["layout", "access", "plan", "check", "source", "cachemo
 fn find_in_code(checkout: &Checkout, is_meant: impl Fn(&str) -> bool, words: &[&str]) -> Result<Vec<String>> {
     let mut places = Vec::new();
     let crates = checkout.crates.iter().filter(|(name, _)| is_meant(name));
-    for file in crates.flat_map(|(_, of)| of.files.values()) {
+    for file in crates.flat_map(|(_, sources)| sources.files.values()) {
         let text = std::fs::read_to_string(&file.path)?;
         let code = text.split("#[cfg(test)]").next().unwrap_or_default();
         for (number, line) in (1..).zip(code.lines()) {

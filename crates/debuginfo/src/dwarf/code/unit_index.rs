@@ -106,7 +106,7 @@ impl UnitIndex {
 
     /// Hashes (see [`name_hash`]) and DIEs of all names of a kind.
     pub fn names(&self, kind: NameKind) -> impl Iterator<Item = (u64, DieRef)> + '_ {
-        let named = self.names.iter().filter(move |(_, of, _)| *of == kind);
+        let named = self.names.iter().filter(move |(_, section, _)| *section == kind);
         named.map(|(hash, _, offset)| (*hash, DieRef { unit: self.unit, offset: *offset as usize }))
     }
 

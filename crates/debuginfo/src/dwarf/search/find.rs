@@ -92,7 +92,7 @@ pub(super) fn names_to_try(
     attempt: usize,
     is_wanted: impl Fn(usize) -> bool,
 ) -> Vec<u32> {
-    let has_attempt = |name: &u32| spellings.get(*name).is_some_and(|of| of.has_attempt(attempt));
+    let has_attempt = |name: &u32| spellings.get(*name).is_some_and(|spelling| spelling.has_attempt(attempt));
     (0..spellings.len() as u32).filter(|name| is_wanted(*name as usize)).filter(has_attempt).collect()
 }
 
@@ -221,7 +221,7 @@ pub(super) fn candidate_names(
     }
     let (section, start, encoding) = dwarf.abbreviation_bytes(dwarf.entry(unit)?);
     let definers = abbrev::find_defining_abbrevs(section, start, encoding);
-    let by_name = hits.chunk_by(|one, other| one.name == other.name);
+    let by_name = hits.chunk_by(|left, right| left.name == right.name);
     let named = by_name.filter_map(|hits| Some((hits.first()?.name, hits)));
     let placed = named
         .filter(|(name, _)| is_wanted(*name))

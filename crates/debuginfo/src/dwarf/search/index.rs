@@ -58,8 +58,10 @@ pub fn index_definitions(dwarf: &Dwarf<'_>) -> Result<Vec<DwarfDefinition>> {
         )
         .collect();
     let mut all = DefinitionMap::default();
-    for (signature, of) in parts?.into_iter().flat_map(|part| part.0) {
-        all.add_definition(signature, (of.die, of.units, of.is_nested), || Some(of));
+    for (signature, definition) in parts?.into_iter().flat_map(|part| part.0) {
+        all.add_definition(signature, (definition.die, definition.units, definition.is_nested), || {
+            Some(definition)
+        });
     }
     let mut definitions: Vec<DwarfDefinition> = all.0.into_values().collect();
     definitions.sort_by_key(|definition| definition.die);

@@ -84,14 +84,14 @@ impl<'s> LazyDwarf<'s> {
         die: impl Fn(&T) -> DieRef,
     ) -> Result<Vec<Option<T>>> {
         let mut found = find(&self.first_units, names)?;
-        let is_early = |of: &Option<T>| of.as_ref().is_some_and(|found| self.is_in_first_units(die(found)));
+        let is_early = |hit: &Option<T>| hit.as_ref().is_some_and(|found| self.is_in_first_units(die(found)));
         let late: Vec<usize> = (0..found.len()).filter(|name| !is_early(&found[*name])).collect();
         if late.is_empty() {
             return Ok(found);
         }
         let names: Vec<&str> = late.iter().map(|name| names[*name]).collect();
-        for (place, of) in late.into_iter().zip(find(self.all()?, &names)?) {
-            found[place] = of;
+        for (place, hit) in late.into_iter().zip(find(self.all()?, &names)?) {
+            found[place] = hit;
         }
         Ok(found)
     }

@@ -57,7 +57,7 @@ impl Needles<'_> {
             }));
         }
         let is_many = needles.len() >= MIN_TABLE_NEEDLES;
-        let (many, few) = needles.into_iter().partition(|of| is_many && of.bytes.len() >= PREFIX_LEN);
+        let (many, few) = needles.into_iter().partition(|needle| is_many && needle.bytes.len() >= PREFIX_LEN);
         Self { finders: build_finders(few), table: is_many.then(|| NeedleTable::new(many)), big_endian }
     }
 

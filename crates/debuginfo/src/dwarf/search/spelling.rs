@@ -30,7 +30,8 @@ pub(super) struct Spelling<'n> {
 impl<'n> Spellings<'n> {
     pub(super) fn new(dwarf: &Dwarf<'_>, names: &[&'n str]) -> Self {
         let mut all: Vec<Spelling<'n>> = names.iter().map(|name| Spelling::new(name)).collect();
-        let by_name: FxHashMap<&[u8], u32> = (0..).zip(&all).map(|(index, of)| (of.name, index)).collect();
+        let by_name: FxHashMap<&[u8], u32> =
+            (0..).zip(&all).map(|(index, spelling)| (spelling.name, index)).collect();
         let main = dwarf.inner.debug_str.reader().slice();
         let sup = dwarf.inner.sup().map(|sup| sup.debug_str.reader().slice());
         let of_sup = [gimli::DW_FORM_strp, gimli::DW_FORM_GNU_strp_alt, gimli::DW_FORM_strp_sup];
@@ -108,7 +109,7 @@ fn find_whole_strings(
     names: &[Spelling<'_>],
     by_name: &FxHashMap<&[u8], u32>,
 ) -> Vec<Vec<u64>> {
-    let longest = names.iter().map(|of| of.name.len()).max().unwrap_or(0);
+    let longest = names.iter().map(|spelling| spelling.name.len()).max().unwrap_or(0);
     let mut found = vec![Vec::new(); names.len()];
     let mut start = 0;
     for end in memchr::memchr_iter(0, section) {
@@ -147,7 +148,7 @@ mod tests {
 
     fn spelled(section: &[u8], names: &[&'static str]) -> Vec<(Vec<Vec<u64>>, bool)> {
         let all: Vec<Spelling<'_>> = names.iter().map(|name| Spelling::new(name)).collect();
-        let by_name = (0..).zip(&all).map(|(index, of)| (of.name, index)).collect();
+        let by_name = (0..).zip(&all).map(|(index, spelling)| (spelling.name, index)).collect();
         find_name_offsets(section, &all, &by_name)
     }
 

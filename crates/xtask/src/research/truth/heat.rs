@@ -8,10 +8,10 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Rank correlation of samples with true accesses over the innermost members that either saw touched.
-pub(super) fn correlation(of: &TypeProfile, name: &str, truth: &Path) -> Result<f64> {
-    let members = of.layout.as_ref().map_or(&[][..], |layout| &layout.members);
+pub(super) fn correlation(profile: &TypeProfile, name: &str, truth: &Path) -> Result<f64> {
+    let members = profile.layout.as_ref().map_or(&[][..], |layout| &layout.members);
     let mut heat: BTreeMap<u64, (u64, u64)> = BTreeMap::new();
-    for access in &of.accesses {
+    for access in &profile.accesses {
         heat.entry(member_offset(members, access.offset)).or_default().0 += access.samples();
     }
     for (offset, accesses) in accesses(name, truth)? {
@@ -37,10 +37,10 @@ fn accesses(name: &str, truth: &Path) -> Result<Vec<(u64, u64)>> {
     let mut found = Vec::new();
     for row in text.lines().filter(|row| !row.starts_with('#')) {
         let words: Vec<&str> = row.split_whitespace().collect();
-        let [_, of, offset, loads, stores] = words.as_slice() else {
+        let [_, owner, offset, loads, stores] = words.as_slice() else {
             anyhow::bail!("{}: not a row: {row:?}", truth.display())
         };
-        if *of == name {
+        if *owner == name {
             found.push((offset.parse()?, loads.parse::<u64>()? + stores.parse::<u64>()?));
         }
     }

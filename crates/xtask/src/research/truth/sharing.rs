@@ -58,10 +58,10 @@ fn lost_lines(path: &Path) -> Result<BTreeMap<StructOffset, u64>> {
 
 /// Places of a struct that the tool names, without those in a held struct that is judged itself.
 fn named_offsets(profile: &AccessProfile, name: &str, judged: &BTreeSet<&str>) -> Vec<StructOffset> {
-    let Some(of) = busiest(profile, name) else { return Vec::new() };
-    let places = find_contended(of, LINE).into_iter().filter(|place| place.is_false());
+    let Some(ty) = busiest(profile, name) else { return Vec::new() };
+    let places = find_contended(ty, LINE).into_iter().filter(|place| place.is_false());
     let places = places
-        .filter(|place| !of.layout.as_ref().is_some_and(|layout| is_held(layout, place.offset, judged)));
+        .filter(|place| !ty.layout.as_ref().is_some_and(|layout| is_held(layout, place.offset, judged)));
     places.map(|place| (name.to_owned(), place.offset)).collect()
 }
 
@@ -73,5 +73,5 @@ fn is_held(layout: &Layout, offset: u64, judged: &BTreeSet<&str>) -> bool {
 
 /// Of the structs of a name, the one most samples touched.
 pub(super) fn busiest<'p>(profile: &'p AccessProfile, name: &str) -> Option<&'p TypeProfile> {
-    profile.types.iter().filter(|of| of.name == name).max_by_key(|of| of.samples())
+    profile.types.iter().filter(|ty| ty.name == name).max_by_key(|ty| ty.samples())
 }

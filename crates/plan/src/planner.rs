@@ -14,15 +14,15 @@ use crate::result::{
 use crate::search::starts::search;
 use crate::search::{CostedOrder, SearchEffort, SearchResults, gap, lower_bound, reduce_moves};
 use fieldline_access::AccessProfile;
-use rayon::prelude::*;
+use fieldline_parallel as parallel;
 
 /// Results of a search whose moves are reduced.
 const REFINED: usize = 4;
 
 /// Plans structs, each for itself.
 pub fn plan(profile: &AccessProfile, requests: &[PlanRequest<'_>], options: &PlanOptions) -> Plan {
-    let structs = requests.par_iter().map(|request| plan_struct(profile, *request, options));
-    options.plan(Basis::Profile, structs.collect())
+    let structs = parallel::map(requests, |request| plan_struct(profile, *request, options));
+    options.plan(Basis::Profile, structs)
 }
 
 /// Plans one struct.
@@ -111,7 +111,7 @@ impl Planner<'_> {
         found.sort_by_key(|found| (found.cost, found.order.clone()));
         found.dedup();
         found.truncate(REFINED);
-        let found: Vec<CostedOrder> = found.par_iter().map(|found| reduce_moves(problem, found)).collect();
+        let found: Vec<CostedOrder> = parallel::map(&found, |found| reduce_moves(problem, found));
         let most = self.options.max_moves.unwrap_or(usize::MAX);
         let accepts = |order: &[usize]| !may_stay || self.evaluate(order).is_no_worse_than(before);
         let front =

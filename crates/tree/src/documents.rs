@@ -5,8 +5,8 @@ mod table;
 use crate::uses;
 use fieldline_layout::Layout;
 use fieldline_layout::types::split_namespace;
+use fieldline_parallel as parallel;
 use memchr::memmem;
-use rayon::prelude::*;
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -40,7 +40,7 @@ pub(crate) fn find_notes(tree: &Path, listed: &[ListedStruct]) -> Vec<Vec<String
     let finders: Vec<_> = listed.iter().map(|target| memmem::Finder::new(target.name.as_bytes())).collect();
     let mut files: Vec<String> = FOLDERS.iter().flat_map(|folder| files_below(tree, folder)).collect();
     files.sort_unstable();
-    let by_file = files.par_iter().map(|path| {
+    let by_file: Vec<Vec<Vec<usize>>> = parallel::map(&files, |path| {
         // A file that vanishes or can't be read says nothing.
         let text = uses::read_up_to(&tree.join(path), LARGEST).unwrap_or_default();
         let of_struct = |(target, finder): (&ListedStruct, &memmem::Finder<'_>)| match finder.find(&text) {
@@ -54,7 +54,6 @@ pub(crate) fn find_notes(tree: &Path, listed: &[ListedStruct]) -> Vec<Vec<String
         };
         listed.iter().zip(&finders).map(of_struct).collect::<Vec<_>>()
     });
-    let by_file: Vec<Vec<Vec<usize>>> = by_file.collect();
     let mut notes = vec![Vec::new(); listed.len()];
     for (path, found) in files.iter().zip(by_file) {
         for (notes, lines) in notes.iter_mut().zip(found) {
@@ -87,7 +86,7 @@ fn files_below(tree: &Path, folder: &str) -> Vec<String> {
             files.push(path);
         }
     }
-    files.par_extend(folders.par_iter().flat_map(|folder| files_below(tree, folder)));
+    files.extend(parallel::map(&folders, |folder| files_below(tree, folder)).into_iter().flatten());
     files
 }
 

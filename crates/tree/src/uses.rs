@@ -5,13 +5,13 @@ mod macro_uses;
 mod scope;
 
 use anyhow::{Context, Result};
+use fieldline_parallel as parallel;
 pub(crate) use scope::{DeclaredStruct, read_up_to};
 
 use fieldline_layout::constraint::{PinnedMember, PlacementRequests};
 use fieldline_layout::{Layout, Member};
 use fieldline_source::uses::{FileUses, StructUse, UseDemand, UsedStruct, find_uses};
 use macro_uses::PendingMacro;
-use rayon::prelude::*;
 use scope::{LARGEST, is_in_scope, leads_to_scope};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -24,7 +24,7 @@ pub(crate) fn find_in_tree(tree: &Path, structs: &[DeclaredStruct<'_>]) -> Resul
     let subjects: Vec<UsedStruct> = structs.iter().map(|declared| used_struct(declared.layout)).collect();
     let mut files = files_below(tree, "", structs).with_context(|| tree.display().to_string())?;
     files.sort_unstable();
-    let by_file = files.par_iter().map(|path| {
+    let by_file = parallel::map(&files, |path| {
         // A file that vanishes or can't be read says nothing; the header itself was read before.
         let text = read_up_to(&tree.join(path), LARGEST).unwrap_or_default();
         let wanted = structs.iter().zip(&subjects).map(|(declared, subject)| {
@@ -37,7 +37,7 @@ pub(crate) fn find_in_tree(tree: &Path, structs: &[DeclaredStruct<'_>]) -> Resul
     });
     let mut found = vec![UsesByFile::default(); structs.len()];
     let mut waiting = Vec::new();
-    for (path, findings) in files.iter().zip(by_file.collect::<Vec<_>>()) {
+    for (path, findings) in files.iter().zip(by_file) {
         for (number, (struct_uses, findings)) in found.iter_mut().zip(findings).enumerate() {
             struct_uses.0.extend(findings.uses.into_iter().map(|found_use| (path.clone(), found_use)));
             let awaited = findings.unresolved.into_iter();
@@ -80,9 +80,9 @@ fn files_below(tree: &Path, folder: &str, structs: &[DeclaredStruct<'_>]) -> std
             files.push(path);
         }
     }
-    let below = folders.par_iter().map(|folder| files_below(tree, folder, structs));
-    for more in below.collect::<std::io::Result<Vec<Vec<String>>>>()? {
-        files.extend(more);
+    let below = parallel::map(&folders, |folder| files_below(tree, folder, structs));
+    for more in below {
+        files.extend(more?);
     }
     Ok(files)
 }

@@ -8,8 +8,8 @@ use fieldline_check::field::prune;
 use fieldline_debuginfo::types::{self, DebugFormat, TypeDefinition, Types};
 use fieldline_debuginfo::{Elf, FileBytes};
 use fieldline_layout::{Layout, Member};
+use fieldline_parallel as parallel;
 use fieldline_tree::builds::BuildMachine;
-use rayon::prelude::*;
 use std::path::Path;
 
 /// Definitions that a thread reads at a time.
@@ -97,7 +97,8 @@ pub(crate) fn read(path: &Path, patterns: &[String], format: Option<DebugFormat>
             Types::Btf { btf, .. } => (DebugFormat::Btf, u64::from(btf.target().pointer_size)),
             Types::Dwarf { .. } => (DebugFormat::Dwarf, pointer),
         };
-        let parts = entries.par_chunks(CHUNK).map(|chunk| read_chunk(types, chunk));
+        let chunks: Vec<_> = entries.chunks(CHUNK).collect();
+        let parts = parallel::map(&chunks, |chunk| read_chunk(types, chunk)).into_iter();
         let layouts = parts.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect();
         Ok(LayoutSet { file: path.display().to_string(), line, pointer, format, layouts, missing })
     })

@@ -3,8 +3,8 @@
 use super::index::Btf;
 use super::kind::{BtfKind, BtfTypeId};
 use super::record::Record;
+use fieldline_parallel as parallel;
 use memchr::memmem;
-use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 /// How deep types may hold each other, and how many typedefs and qualifiers are followed to an aggregate; more is a cycle.
@@ -31,7 +31,7 @@ impl<'d> Btf<'d> {
     pub fn find_many(&self, names: &[&str]) -> Vec<Vec<BtfTypeId>> {
         let mut found = self.base.map_or_else(|| vec![Vec::new(); names.len()], |base| base.find_many(names));
         let mut by_place: FxHashMap<u32, Vec<usize>> = FxHashMap::default();
-        let places: Vec<Vec<u32>> = names.par_iter().map(|name| self.name_offsets(name)).collect();
+        let places: Vec<Vec<u32>> = parallel::map(names, |name| self.name_offsets(name));
         for (index, place) in
             (0..).zip(places).flat_map(|(index, found)| found.into_iter().map(move |found| (index, found)))
         {

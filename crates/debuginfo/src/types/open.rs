@@ -59,7 +59,7 @@ pub fn with_types<T>(
     result.with_context(|| format!("{}: nothing was read", path.display()))
 }
 
-/// What works on opened debug info. One type for all work, so that opening is compiled once.
+/// Work on opened debug info. One type for all work, so that opening is compiled once.
 type Work<'w> = dyn FnMut(&Types<'_, '_>) -> Result<()> + 'w;
 
 fn open(path: &Path, format: Option<DebugFormat>, base: Option<&Path>, work: &mut Work<'_>) -> Result<()> {

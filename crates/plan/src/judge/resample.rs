@@ -15,7 +15,7 @@ use crate::search::starts::{search, search_from};
 use crate::search::{CostedOrder, SearchEffort, SearchResults, moved_units, reduce_moves};
 use crate::visits::find_occurrences;
 use fieldline_access::AccessProfile;
-use rayon::prelude::*;
+use fieldline_parallel as parallel;
 use std::collections::BTreeMap;
 
 /// Divisor of the rounds of a search in a fold: its figures err on the careful side.
@@ -73,10 +73,9 @@ impl Planner<'_> {
         // Orders that a search in other visits of the same struct begins with, the hottest first.
         let declared = std::iter::once(self.constraints.initial_order());
         let known: Vec<Vec<usize>> = declared.chain(costliest_first(&search.found)).collect();
-        let resample_plans: Vec<ResamplePlan> = (0..self.options.resamples as u64)
-            .into_par_iter()
-            .map(|number| self.plan_resample(profile, number, &found.order, &known))
-            .collect();
+        let numbers = Vec::from_iter(0..self.options.resamples as u64);
+        let resample_plans: Vec<ResamplePlan> =
+            parallel::map(&numbers, |number| self.plan_resample(profile, *number, &found.order, &known));
         let bootstrap = BootstrapPlans::new(self, &resample_plans, &before.order);
         let unit_stabilities = bootstrap.unit_stabilities(&found.order);
         confidence.groupings = bootstrap.groupings(&found.order);
@@ -128,14 +127,14 @@ impl Planner<'_> {
         before: &OrderEvaluation,
         after: &OrderEvaluation,
     ) -> (usize, Vec<CrossValidation>) {
-        let folds = (0..FOLDS).into_par_iter().filter_map(|number| {
-            let (train, test) = fold_weights(profile.blocks.len(), number);
+        let folds = parallel::map(&Vec::from_iter(0..FOLDS), |number| {
+            let (train, test) = fold_weights(profile.blocks.len(), *number);
             let order = self.with_model(&self.model_for(profile, &train, None)).search_briefly();
             let model = self.model_for(profile, &test, None);
             let test = (!model.together.is_empty()).then(|| self.with_model(&model))?;
             Some(test.forecasts(&test.evaluate(&before.order), &test.evaluate(&order)))
         });
-        let folds: Vec<Vec<Forecast>> = folds.collect();
+        let folds: Vec<Vec<Forecast>> = folds.into_iter().flatten().collect();
         let in_sample = self.forecasts(before, after);
         let figures = in_sample.iter().enumerate().filter_map(|(row, in_sample)| {
             let changes: Vec<BeforeAfter> = folds.iter().map(|fold| fold[row].together).collect();
@@ -211,11 +210,14 @@ impl Planner<'_> {
             }
             orders.push(order.clone());
         }
-        let offers = orders.into_par_iter().filter_map(|order| {
-            let after = self.evaluate(&order);
-            (bootstrap.least_stable_unit(&order).is_none() && self.is_offer(before, &after)).then_some(after)
+        let offers = parallel::map(&orders, |order| {
+            let after = self.evaluate(order);
+            (bootstrap.least_stable_unit(order).is_none() && self.is_offer(before, &after)).then_some(after)
         });
-        offers.min_by(|this, other| (this.cost, &this.order).cmp(&(other.cost, &other.order)))
+        offers
+            .into_iter()
+            .flatten()
+            .min_by(|this, other| (this.cost, &this.order).cmp(&(other.cost, &other.order)))
     }
 
     fn is_offer(&self, before: &OrderEvaluation, after: &OrderEvaluation) -> bool {
@@ -300,22 +302,16 @@ impl<'p> BootstrapPlans<'p> {
             planner,
             declared: pairs(declared),
             pairs: resample_plans.iter().map(|resample_plan| pairs(&resample_plan.order)).collect(),
-            planners: resample_plans
-                .par_iter()
-                .map(|resample_plan| planner.with_model(&resample_plan.model))
-                .collect(),
+            planners: parallel::map(resample_plans, |resample| planner.with_model(&resample.model)),
         }
     }
 
     /// Relative changes of lines over all configurations from one order to another, in the visits of each
     /// refit.
     fn changes(&self, from: &[usize], to: &[usize]) -> Vec<f64> {
-        let resample_plans = self.planners.par_iter();
-        resample_plans
-            .map(|resample_plan| {
-                resample_plan.relative_change(&resample_plan.evaluate(from), &resample_plan.evaluate(to))
-            })
-            .collect()
+        parallel::map(&self.planners, |planner| {
+            planner.relative_change(&planner.evaluate(from), &planner.evaluate(to))
+        })
     }
 
     fn interval(&self, before: &OrderEvaluation, after: &OrderEvaluation) -> Option<Interval> {

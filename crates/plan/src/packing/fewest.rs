@@ -3,7 +3,7 @@
 use super::insertion::{Insertion, MAX_REINSERTED};
 use super::judge::{PackingJudge, SizeCost};
 use crate::search::moved_units;
-use rayon::prelude::*;
+use fieldline_parallel as parallel;
 
 /// Units up to which every set of three is tried; beyond, pairs.
 const MAX_UNITS_FOR_TRIPLES: usize = 40;
@@ -70,12 +70,11 @@ impl FewestMovesSearch<'_, '_> {
         for count in 1..=most {
             let sets = sets(&movable, count);
             let judge = self.judge;
-            let promising: Vec<Vec<usize>> = sets
-                .par_iter()
-                .filter_map(|set| reinserted(judge, &start, set, true))
-                .filter(|order| judge.is_gain(judge.order_cost(order)))
-                .collect();
-            for order in promising {
+            let promising = parallel::map(&sets, |set| {
+                let order = reinserted(judge, &start, set, true)?;
+                judge.is_gain(judge.order_cost(&order)).then_some(order)
+            });
+            for order in promising.into_iter().flatten() {
                 self.offer(order);
             }
             if self.found.iter().any(|found| found.cost <= self.target) {
@@ -130,13 +129,13 @@ impl FewestMovesSearch<'_, '_> {
         for _ in 0..BEAM_DEPTH.min(self.most) {
             let pairs: Vec<(&Vec<usize>, usize)> =
                 kept.iter().flat_map(|order| movable.iter().map(move |unit| (order, *unit))).collect();
-            let moved = pairs.par_iter().flat_map_iter(|(order, unit)| {
+            let moved = parallel::map(&pairs, |(order, unit)| {
                 let earliest = reinserted(judge, order, &[*unit], false);
                 let next = earliest.into_iter().chain(in_holes(judge, order, *unit));
-                next.filter(|next| judge.constraints.check(next).is_ok())
-                    .map(|next| (rank_promise(judge, &next), next))
+                let legal = next.filter(|next| judge.constraints.check(next).is_ok());
+                legal.map(|next| (rank_promise(judge, &next), next)).collect::<Vec<_>>()
             });
-            let mut next: Vec<(OrderPromise, Vec<usize>)> = moved.collect();
+            let mut next: Vec<(OrderPromise, Vec<usize>)> = moved.into_iter().flatten().collect();
             next.sort_unstable();
             next.dedup();
             next.truncate(BEAM_WIDTH);

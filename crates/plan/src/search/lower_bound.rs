@@ -15,7 +15,7 @@ use super::chunks::{Chunks, split_visits};
 use crate::cost::adjacency::GUARD;
 use crate::cost::{OrderState, Problem};
 use crate::search::branch::{self, BranchProblem};
-use rayon::prelude::*;
+use fieldline_parallel as parallel;
 use std::collections::BTreeSet;
 
 /// Iterations that tighten a chunk's share. More than these gain less than a thousandth.
@@ -50,13 +50,10 @@ pub fn lower_bound(problem: &Problem<'_>, known: Option<&[usize]>) -> LowerBound
         .map(|configuration| split_visits(problem, configuration))
         .enumerate()
         .collect();
-    let bounds: Vec<u64> = configurations
-        .par_iter()
-        .map(|(index, chunks)| {
-            let known = known.as_ref().and_then(|known| known.get(*index)).copied();
-            bound_touched_lines(chunks, known.unwrap_or(u64::MAX))
-        })
-        .collect();
+    let bounds: Vec<u64> = parallel::map(&configurations, |(index, chunks)| {
+        let known = known.as_ref().and_then(|known| known.get(*index)).copied();
+        bound_touched_lines(chunks, known.unwrap_or(u64::MAX))
+    });
     let lines =
         problem.configurations.iter().zip(&bounds).map(|(configuration, bound)| configuration.weight * bound);
     let cost = lines.sum::<u64>() + least_size_and_guards(problem);

@@ -9,7 +9,7 @@ use crate::cost::{LineConfiguration, Problem};
 use crate::random::Random;
 use crate::search::greedy_fill::fill_lines;
 use crate::search::{MoveGenerator, exact};
-use rayon::prelude::*;
+use fieldline_parallel as parallel;
 
 /// Hottest temperature, as a share of what half of all costly moves cost more than.
 const START_TEMPERATURE: f64 = 0.5;
@@ -77,7 +77,7 @@ pub fn search(problem: &Problem<'_>, start: &[usize], effort: SearchEffort, seed
         ReplicaExchange::new(problem, start, &orders, seed_of(chain)).run(rounds, START_TEMPERATURE)
     };
     let chains = effort.chains as u64;
-    let mut found: Vec<CostedOrder> = (0..chains).into_par_iter().map(chain).collect();
+    let mut found: Vec<CostedOrder> = parallel::map(&Vec::from_iter(0..chains), |number| chain(*number));
     let known = costliest_first(&found);
     let rounds = (effort.rounds * 3).div_ceil(4);
     found

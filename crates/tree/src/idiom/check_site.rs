@@ -3,9 +3,9 @@
 use crate::header::{self, FileChange, GroupCheck, Header, HeaderChange};
 use crate::idiom::options::CheckIn;
 use anyhow::{Context, Result, bail};
+use fieldline_parallel as parallel;
 use fieldline_source::startup::{self, CheckInvocation, GroupAssertion, InitFunction};
 use fieldline_source::{Edits, SourceText};
-use rayon::prelude::*;
 use std::path::Path;
 
 /// Folders of a kernel tree that hold code of every build, then those of drivers.
@@ -112,13 +112,13 @@ fn find_users(tree: &Path, folders: &[&str], name: &str) -> Result<Vec<Header>> 
         collect_sources(tree, folder, &mut files).with_context(|| tree.join(folder).display().to_string())?;
     }
     let needle = format!("struct {name}");
-    let counted = files.into_par_iter().filter_map(|path| {
+    let counted = parallel::map(&files, |path| {
         // A file that vanishes or can't be read uses nothing.
-        let text = std::fs::read(tree.join(&path)).unwrap_or_default();
+        let text = std::fs::read(tree.join(path)).unwrap_or_default();
         let count = count_mentions(&text, needle.as_bytes());
-        (count > 0).then_some((count, path))
+        (count > 0).then(|| (count, path.clone()))
     });
-    let mut counted: Vec<(usize, String)> = counted.collect();
+    let mut counted: Vec<(usize, String)> = counted.into_iter().flatten().collect();
     counted.sort_by(|left, right| right.0.cmp(&left.0).then_with(|| left.1.cmp(&right.1)));
     let read = counted.into_iter().take(FILES).map(|(_, path)| {
         let text = std::fs::read(tree.join(&path)).with_context(|| path.clone())?;

@@ -8,8 +8,8 @@ use anyhow::{Context, Result, bail};
 use fieldline_check::PredictionVerdict;
 use fieldline_debuginfo::{Elf, FileBytes, types};
 use fieldline_layout::Layout;
+use fieldline_parallel as parallel;
 use fieldline_plan::StructPlan;
-use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -108,16 +108,17 @@ impl BuildToProve<'_> {
                 }
             }
         }
-        let compiled = wanted.into_par_iter().enumerate().map(|(index, unit)| {
+        let wanted: Vec<(usize, CompileUnit)> = wanted.into_iter().enumerate().collect();
+        let compiled = parallel::map(&wanted, |(index, unit)| {
             let object = work.join(format!("changed-{index}.o"));
             match compile(&unit.recipe, site, &object)? {
-                CompileOutcome::Done(_) => Ok(UnpatchedUnit { unit, object }),
+                CompileOutcome::Done(_) => Ok(UnpatchedUnit { unit: unit.clone(), object }),
                 CompileOutcome::Failed(why) => {
                     bail!("{} does not compile without the patch:\n{why}", unit.name)
                 }
             }
         });
-        compiled.collect()
+        compiled.into_iter().collect()
     }
 
     /// Units that show the structs that no unit before shows, one a file that declares some.
@@ -139,11 +140,11 @@ impl BuildToProve<'_> {
             }
         }
         let files: Vec<(usize, (&str, Vec<&str>))> = files.into_iter().enumerate().collect();
-        let found = files.into_par_iter().map(|(index, (file, names))| {
+        let found = parallel::map(&files, |(index, (file, names))| {
             let place = work.join(format!("shown-{index}.o"));
-            compile_first_showing(units, site, file, &names, &place)
+            compile_first_showing(units, site, file, names, &place)
         });
-        found.collect()
+        found.into_iter().collect()
     }
 
     /// Compiles with the patch, and holds each struct against the prediction.
@@ -159,11 +160,11 @@ impl BuildToProve<'_> {
         let sources: BTreeSet<PathBuf> = before.iter().filter_map(|before| inner(&before.unit)).collect();
         let overlay = Overlay::new(site.tree, self.patch, &sources)?;
         let site = CompileSite { overlay: Some(overlay.path()), ..site };
-        let after = before.par_iter().map(|before| {
+        let after = parallel::map(before, |before| {
             let object = before.object.with_extension("after.o");
             Ok((compile(&before.unit.recipe, site, &object)?, object))
         });
-        let after: Vec<(CompileOutcome, PathBuf)> = after.collect::<Result<_>>()?;
+        let after: Vec<(CompileOutcome, PathBuf)> = after.into_iter().collect::<Result<_>>()?;
         let mut done = Vec::new();
         for (before, (compiled, object)) in before.iter().zip(after) {
             proof.notes.extend(borrowed_note(&before.unit));

@@ -4,11 +4,11 @@
 //! can know, the nearest count: the one that declares the struct, then those with most folders in common.
 
 use super::scope::{DeclaredStruct, LARGEST, is_in_scope, read_up_to};
+use fieldline_parallel as parallel;
 use fieldline_source::uses::{
     MAX_MACRO_CALLS, MacroDefinition, MacroValue, StructUse, UnresolvedMacro, UsedStruct, find_definitions,
 };
 use memchr::memmem;
-use rayon::prelude::*;
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 
@@ -115,11 +115,11 @@ fn read_defining(tree: &Path, headers: &[String], waiting: &[PendingMacro]) -> V
     let mut paths: Vec<&String> = headers.iter().filter(|path| known(path)).collect();
     paths.sort_unstable();
     paths.dedup();
-    let texts = paths.par_iter().filter_map(|path| {
+    let texts = parallel::map(&paths, |path| {
         let text = read_up_to(&tree.join(path), LARGEST).ok()?;
         defines(&text, &names).then(|| ((*path).clone(), text))
     });
-    texts.collect()
+    texts.into_iter().flatten().collect()
 }
 
 fn defines(text: &[u8], names: &HashSet<&[u8]>) -> bool {

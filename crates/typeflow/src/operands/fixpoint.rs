@@ -18,7 +18,7 @@ use crate::program::Program;
 use crate::types::Ty;
 use fieldline_debuginfo::dwarf::code::{Function, ScopeReader};
 use fieldline_machinecode::insn::InstructionReader;
-use rayon::prelude::*;
+use fieldline_parallel as parallel;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -163,7 +163,7 @@ impl<'a, 's> InterproceduralFixpoint<'a, 's> {
     fn analyse(&mut self, keys: &[FunctionKey]) {
         let jobs = split_jobs(keys);
         let found: Vec<Vec<(FunctionKey, FunctionAnalysis)>> =
-            jobs.par_iter().map(|job| self.analyse_job(job)).collect();
+            parallel::map(&jobs, |job| self.analyse_job(job));
         for (key, found) in found.into_iter().flatten() {
             if let Some(item) = self.functions.get_mut(&key) {
                 item.analysis = found;

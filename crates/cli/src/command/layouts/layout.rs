@@ -8,7 +8,7 @@ use crate::report::layout::{pahole, table};
 use anyhow::{Context, Result};
 use fieldline_debuginfo::types::{self, TypeDefinition, Types};
 use fieldline_layout::{Layout, TypeId, TypeTable};
-use rayon::prelude::*;
+use fieldline_parallel as parallel;
 use std::collections::HashMap;
 use std::io::Write;
 use std::path::Path;
@@ -42,8 +42,9 @@ fn print(types: &Types<'_, '_>, args: &LayoutArgs) -> Result<CommandOutcome> {
     let mut first = true;
     // Texts of a batch wait in memory until they are written; batches bound how much.
     for batch in work.chunks(CHUNK * 64) {
+        let chunks: Vec<_> = batch.chunks(CHUNK).collect();
         let texts: Result<Vec<String>> =
-            batch.par_chunks(CHUNK).map(|chunk| render(types, chunk, args)).collect();
+            parallel::map(&chunks, |chunk| render(types, chunk, args)).into_iter().collect();
         for text in texts?.iter().filter(|text| !text.is_empty()) {
             if args.style == Style::Json && !std::mem::take(&mut first) {
                 out.write_all(b",\n")?;

@@ -10,13 +10,13 @@ use anyhow::{Context, Result, bail};
 use fieldline_debuginfo::types;
 use fieldline_layout::Layout;
 use fieldline_layout::constraint::{PlacementRequests, constraints};
+use fieldline_parallel as parallel;
 use fieldline_plan::cost::VisitModel;
 use fieldline_plan::simulate::{
     GAP, Population, Rearrangement, ReplayCounts, SimulatedMachine, SimulatedStruct, Simulation, TraceObject,
     bootstrap_change, sample_trace, simulate,
 };
 use fieldline_plan::{Plan, StructPlan};
-use rayon::prelude::*;
 use std::path::Path;
 
 /// Time blocks of a trace, for the bootstrap.
@@ -38,11 +38,10 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<CommandOutcome> {
     let run = |line, structs: &[Rearrangement]| {
         simulate(&machine(line), &input.objects, structs, || input.trace.accesses())
     };
-    let tables = args.lines.par_iter().map(|line| {
+    let tables = parallel::map(&args.lines, |line| {
         let (before, after) = rayon::join(|| run(*line, &declared), || run(*line, &chosen));
         table(&machine(*line), &plan.structs, &before, &after)
     });
-    let tables: Vec<SimulationTable> = tables.collect();
     document::write_if_named(args.output.as_ref(), &simulate_text::document(&tables, input.note.as_deref()))?;
     output::print_drawn(|out, paint| {
         out.extend(input.note.iter().map(|note| format!("{note}\n\n")));

@@ -7,10 +7,10 @@ use crate::report::plan::verify_text;
 use anyhow::{Context, Result};
 use fieldline_debuginfo::types;
 use fieldline_layout::Layout;
+use fieldline_parallel as parallel;
 use fieldline_plan::{Plan, StructPlan};
 use fieldline_tree::edits::{self, PatchSubject};
 use fieldline_tree::proof::{BuildProof, BuildToProve, judge_layouts};
-use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 
 pub(crate) fn run(args: &VerifyArgs) -> Result<CommandOutcome> {
@@ -63,9 +63,9 @@ fn verify_builds(out: &mut String, plan: &Plan, tree: &Path, args: &VerifyArgs) 
         BuildToProve { tree, folder, patch: &patched.files, structs: &structs, units: &args.units }.prove()
     };
     // Without structs there is nothing to compile.
-    let builds = args.builds.par_iter().filter(|_| !structs.is_empty());
+    let builds = if structs.is_empty() { &[] } else { args.builds.as_slice() };
     let found: Vec<BuildProof> =
-        builds.map(prove).collect::<Result<_>>().context("cannot verify the patch")?;
+        parallel::map(builds, prove).into_iter().collect::<Result<_>>().context("cannot verify the patch")?;
     verify_text::draw_builds(out, &args.builds, &found);
     Ok(patched.refusals.is_empty() && found.iter().all(BuildProof::holds))
 }

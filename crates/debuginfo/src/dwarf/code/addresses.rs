@@ -2,7 +2,7 @@
 
 use crate::dwarf::bytes::units::{Dwarf, UnitSection, header_offset};
 use crate::error::Result;
-use rayon::prelude::*;
+use fieldline_parallel as parallel;
 use rustc_hash::FxHashSet;
 
 /// Code ranges of all units, sorted.
@@ -19,7 +19,8 @@ impl UnitMap {
         let (mut ranges, listed) = read_aranges(dwarf)?;
         let missing: Vec<u32> =
             (0..dwarf.unit_count() as u32).filter(|unit| !listed.contains(unit)).collect();
-        let rest: Result<Vec<Vec<_>>> = missing.par_iter().map(|unit| ranges_of_root(dwarf, *unit)).collect();
+        let rest: Result<Vec<Vec<_>>> =
+            parallel::map(&missing, |unit| ranges_of_root(dwarf, *unit)).into_iter().collect();
         ranges.extend(rest?.into_iter().flatten());
         ranges.retain(|(begin, end, _)| begin < end);
         ranges.sort_unstable();

@@ -14,9 +14,9 @@ use crate::dwarf::bytes::abbrev::{self, Attr, DefiningAbbrev};
 use crate::dwarf::bytes::scan::{self, ScannedDie, UnitScan};
 use crate::dwarf::bytes::units::{DieRef, Dwarf};
 use crate::error::Result;
+use fieldline_parallel as parallel;
 use gimli::Section;
 use memchr::memmem;
-use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
@@ -37,8 +37,9 @@ pub fn find_many(dwarf: &Dwarf<'_>, names: &[&str]) -> Result<Vec<Vec<DwarfDefin
         }
         let wanted = SearchTargets::new(dwarf, &spellings, attempt, open, false);
         // Chunks are found in parallel but joined in order, so that the first definition is the file's first.
+        let chunks: Vec<&[u32]> = units.chunks(UNITS_PER_CHUNK).collect();
         let parts: Result<Vec<Vec<Vec<DwarfDefinition>>>> =
-            units.par_chunks(UNITS_PER_CHUNK).map(|chunk| find_in_units(dwarf, chunk, &wanted)).collect();
+            parallel::map(&chunks, |chunk| find_in_units(dwarf, chunk, &wanted)).into_iter().collect();
         for part in parts? {
             for (known, more) in found.iter_mut().zip(part) {
                 more.into_iter().for_each(|definition| add_definition(known, definition));
@@ -131,8 +132,9 @@ pub(super) fn find_first_in_batches<T: Send>(
     while !rest.is_empty() && !open.is_empty() {
         let (now, later) = rest.split_at(batch.min(rest.len()));
         let wanted = SearchTargets::new(dwarf, spellings, attempt, open.clone(), true);
+        let chunks: Vec<&[u32]> = now.chunks(UNITS_PER_CHUNK).collect();
         let parts: Result<Vec<Vec<(u32, T)>>> =
-            now.par_chunks(UNITS_PER_CHUNK).map(|chunk| find(chunk, &wanted)).collect();
+            parallel::map(&chunks, |chunk| find(chunk, &wanted)).into_iter().collect();
         for (name, first) in parts?.into_iter().flatten() {
             found[name as usize].get_or_insert(first);
         }

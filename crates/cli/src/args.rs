@@ -8,19 +8,16 @@ mod series;
 mod values;
 
 pub(crate) use accesses::{
-    DoctorArgs, ExplainArgs, ImportArgs, MergeArgs, ProfileArgs, RecordingArgs, ReportArgs, SamplesArgs,
+    DoctorArgs, ExplainArgs, ImportArgs, MergeArgs, ProfileArgs, ReportArgs, SamplesArgs,
 };
 pub(crate) use layouts::{
     BaselineArgs, CheckArgs, DiffArgs, DiffFormat, FindingsFormat, FindingsOutput, InitArgs, LayoutArgs,
     Style,
 };
 pub(crate) use orders::{
-    BuiltObject, CandidateArgs, PatchArgs, PlaceArgs, PlanArgs, ProposeArgs, SimulateArgs, SimulateInput,
-    VerifyArgs,
+    BuiltObject, PatchArgs, PlaceArgs, PlanArgs, ProposeArgs, SimulateArgs, SimulateInput, VerifyArgs,
 };
 pub(crate) use record::{CpuList, RecordArgs, cpus};
-pub(crate) use series::{DATE, SeriesArgs};
-pub(crate) use values::line_size;
 
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;

@@ -4,7 +4,7 @@ use super::accesses::RecordingArgs;
 use super::series::{IdiomArgs, SeriesArgs};
 use super::values::{also, cache_size, candidate, line_size};
 use clap::Args;
-use fieldline_plan::CandidateChoice;
+use fieldline_plan::{CandidateChoice, PlanOptions};
 use fieldline_tree::builds::OtherBuild;
 use std::path::PathBuf;
 
@@ -69,6 +69,20 @@ pub(crate) struct CandidateArgs {
     /// if the file doesn't have it.
     #[arg(long, value_name = "FILE[@BYTES]", value_delimiter = ',', value_parser = also)]
     pub(crate) also: Vec<OtherBuild>,
+}
+
+impl CandidateArgs {
+    /// Options of the planner for some line sizes; `resamples` is the default number of replicates.
+    pub(crate) fn options(&self, lines: &[u64], resamples: usize) -> PlanOptions {
+        PlanOptions {
+            lines: lines.to_vec(),
+            choice: self.candidate,
+            max_moves: self.max_moves,
+            resamples: self.confidence.map_or(resamples, usize::from),
+            adjacent_lines: self.adjacent_lines,
+            ..PlanOptions::default()
+        }
+    }
 }
 
 #[derive(Debug, Args)]

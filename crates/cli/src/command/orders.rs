@@ -34,7 +34,7 @@ pub(crate) fn plan(args: &PlanArgs) -> Result<CommandOutcome> {
     let (types, pins) = (args.types.as_slice(), pins.as_ref());
     let question = PlanInputs { types, program, tree, pins, profile: profile.as_ref() };
     let limited = question.limit_structs(tree_facts.as_ref())?;
-    let options = question.options(&args.lines, &args.choice, 0)?;
+    let options = question.add_builds(args.choice.options(&args.lines, 0), &args.choice.also)?;
     let mut plan = match (&profile, args.shuffle) {
         (Some(profile), _) => fieldline_plan::plan(profile, &limited.requests(), &options),
         (None, Some(seed)) => packing::shuffle(&limited.requests(), &options, seed),
@@ -57,8 +57,8 @@ pub(crate) fn patch(args: &PatchArgs) -> Result<CommandOutcome> {
     let plan = read_plan(&args.plan)?;
     let profile = args.profile.as_deref().map(document::read_profile).transpose()?;
     let mut patched = edits::build_patches(&plan, &args.tree, &args.series.idiom_args.options())?;
-    if args.series.series {
-        patched.patches = series::build_files(&plan, profile.as_ref(), &patched.steps, &args.series);
+    if let Some(options) = args.series.options() {
+        patched.patches = series::build_files(&plan, profile.as_ref(), &patched.steps, &options);
     }
     write(&patched, &args.output, &[])?;
     output::print(&summary_text(&patched, &args.output))?;

@@ -47,11 +47,10 @@ pub(crate) fn retain_matching<T>(
     patterns: &[String],
     name: impl Fn(&T) -> &str,
 ) -> Vec<String> {
-    all.retain(|item| {
-        patterns.is_empty() || patterns.iter().any(|pattern| matches_type(pattern, name(item)))
-    });
-    let is_missing =
-        |pattern: &&String| !is_glob(pattern) && !all.iter().any(|item| matches_type(pattern, name(item)));
+    let matches = |item: &T| patterns.iter().any(|pattern| matches_type(pattern, name(item)));
+    all.retain(|item| patterns.is_empty() || matches(item));
+    let is_found = |pattern: &str| all.iter().any(|item| matches_type(pattern, name(item)));
+    let is_missing = |pattern: &&String| !is_glob(pattern) && !is_found(pattern);
     patterns.iter().filter(is_missing).map(|pattern| types::strip_keyword(pattern).to_owned()).collect()
 }
 

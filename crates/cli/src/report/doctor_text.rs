@@ -2,7 +2,7 @@
 
 use super::color::Palette;
 use crate::diagnosis::{Diagnosis, MachineReport, RecordingReport, StructReport};
-use fieldline_doctor::machine::Machine;
+use fieldline_doctor::machine::{CpuModel, Machine};
 use fieldline_doctor::{Advice, DoctorFinding, Severity};
 use std::fmt::Write;
 
@@ -23,12 +23,9 @@ pub(crate) fn draw(out: &mut String, diagnosis: &Diagnosis, paint: Palette) {
 
 fn describe_machine(machine: &Machine) -> String {
     let mut words: Vec<String> = machine.processor.iter().chain(&machine.arch).cloned().collect();
-    words.extend(
-        machine
-            .model
-            .as_ref()
-            .map(|model| format!("{} family {} model {}", model.vendor, model.family, model.model)),
-    );
+    if let Some(CpuModel { vendor, family, model }) = &machine.model {
+        words.push(format!("{vendor} family {family} model {model}"));
+    }
     words.extend(machine.cpus.map(|cpus| format!("{cpus} CPUs")));
     words.extend(machine.release.as_ref().map(|release| format!("Linux {release}")));
     words.extend(machine.guest.as_ref().map(|guest| format!("virtual ({guest})")));

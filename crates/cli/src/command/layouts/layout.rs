@@ -42,9 +42,8 @@ fn print(types: &Types<'_, '_>, args: &LayoutArgs) -> Result<CommandOutcome> {
     let mut first = true;
     // Texts of a batch wait in memory until they are written; batches bound how much.
     for batch in work.chunks(CHUNK * 64) {
-        let texts: Result<Vec<String>> =
-            batch.par_chunks(CHUNK).map(|chunk| render(types, chunk, args)).collect();
-        for text in texts?.iter().filter(|text| !text.is_empty()) {
+        let texts = batch.par_chunks(CHUNK).map(|chunk| render(types, chunk, args));
+        for text in texts.collect::<Result<Vec<_>>>()?.iter().filter(|text| !text.is_empty()) {
             if args.style == Style::Json && !std::mem::take(&mut first) {
                 out.write_all(b",\n")?;
             }

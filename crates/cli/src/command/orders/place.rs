@@ -7,8 +7,7 @@ use crate::planning;
 use crate::report::plan::place_text;
 use anyhow::{Context, Result, bail};
 use fieldline_access::access::AccessProfile;
-use fieldline_debuginfo::new_member;
-use fieldline_debuginfo::types;
+use fieldline_debuginfo::{new_member, types};
 use fieldline_layout::Layout;
 use fieldline_layout::constraint::PlacementRequests;
 use fieldline_layout::spec::MemberSpec;
@@ -40,8 +39,8 @@ fn rank_locations(args: &PlaceArgs, profile: Option<&AccessProfile>) -> Result<P
     }
     let (requests, refusal) = limits::read_requests(args.tree.as_deref(), &layout)?;
     let guards = read_guards(args.tree.as_deref(), &layout, &requests)?;
-    let options =
-        PlanOptions { lines: args.lines.clone(), build_line: machine.line, ..PlanOptions::default() };
+    let (build_line, lines) = (machine.line, args.lines.clone());
+    let options = PlanOptions { lines, build_line, ..PlanOptions::default() };
     let with = find_members(&layout, &args.with)?;
     let addition = MemberAddition {
         layout: &layout,

@@ -15,14 +15,15 @@ use fieldline_tree::{builds, edits, pins};
 const RESAMPLES: usize = 20;
 
 pub(crate) fn run(args: &ProposeArgs) -> Result<CommandOutcome> {
-    let (program, tree) = (args.recordings.first_program(), args.tree.as_path());
+    let inputs = args.recordings.inputs();
+    let (program, tree) = (inputs.first_program(), args.tree.as_path());
     if !tree.is_dir() {
         bail!("{}: no folder with a source tree", tree.display());
     }
     // Missing inputs are reported before anything takes time.
     let pins = args.pins.as_deref().map(pins::read_pins).transpose()?;
     builds::check_files(&args.choice.also)?;
-    let opened = recordings::OpenedRecordings::new(&args.recordings)?;
+    let opened = recordings::OpenedRecordings::new(&inputs)?;
 
     output::print_progress("attributing samples");
     let (profile, tree_facts) = rayon::join(
@@ -35,14 +36,14 @@ pub(crate) fn run(args: &ProposeArgs) -> Result<CommandOutcome> {
     let (types, pins) = (args.types.as_slice(), pins.as_ref());
     let question = PlanInputs { types, program, tree: Some(tree), pins, profile: Some(&profile) };
     let limited = question.limit_structs(tree_facts.as_ref())?;
-    let options = question.options(&args.lines, &args.choice, RESAMPLES)?;
+    let options = question.add_builds(args.choice.options(&args.lines, RESAMPLES), &args.choice.also)?;
     let mut plan = fieldline_plan::plan(&profile, &limited.requests(), &options);
     limited.annotate(&mut plan, &question)?;
 
     output::print_progress("editing the source");
     let mut patched = edits::build_patches(&plan, tree, &args.series.idiom_args.options())?;
-    if args.series.series {
-        patched.patches = series::build_files(&plan, Some(&profile), &patched.steps, &args.series);
+    if let Some(options) = args.series.options() {
+        patched.patches = series::build_files(&plan, Some(&profile), &patched.steps, &options);
     }
 
     output::print_progress("writing");

@@ -108,22 +108,20 @@ impl TypeHeat {
                 member.writers.insert(access.cpu);
             }
         }
-        let name = |function: u32| {
-            profile.functions.get(function as usize).cloned().unwrap_or_else(|| "?".to_owned())
-        };
+        let name =
+            |function: u32| profile.functions.get(function as usize).map_or("?", |name| name).to_owned();
         for member in members.values_mut() {
             let count_in_function = |(function, touched): (&u32, &BTreeMap<u64, u64>)| {
                 touched.get(&member.offset).map(|count| (name(*function), *count))
             };
             member.functions = rank_counts(by_function.iter().filter_map(count_in_function));
         }
+        let sums = by_function.iter().map(|(function, touched)| (name(*function), touched.values().sum()));
         let mut heat = Self {
             name: type_profile.name.clone(),
             size: type_profile.size,
             pairs: Vec::new(),
-            functions: rank_counts(
-                by_function.iter().map(|(function, touched)| (name(*function), touched.values().sum())),
-            ),
+            functions: rank_counts(sums),
             members: members.into_values().collect(),
             ranges: group_by_range(type_profile, layout),
         };

@@ -41,7 +41,7 @@ pub(crate) enum Command {
     Layout(LayoutArgs),
     /// Attribute the samples of perf.data files, or of perf script's text, to struct members.
     Profile(ProfileArgs),
-    /// Take over what perf itself counted by type (perf report, perf annotate --data-type, JSON).
+    /// Import what perf counted by type (perf report, perf annotate --data-type, JSON).
     Import(ImportArgs),
     /// Merge profiles of one program: of several files, hosts or runs.
     Merge(MergeArgs),
@@ -61,7 +61,7 @@ pub(crate) enum Command {
     Patch(PatchArgs),
     /// Compare what was built with what a plan predicted.
     Verify(VerifyArgs),
-    /// Do all of it: attribute, plan, and write report and patches.
+    /// Run all stages: attribute, plan, and write the report and patches.
     Propose(ProposeArgs),
     /// List the structs that differ between two files, and how.
     Diff(DiffArgs),
@@ -71,11 +71,11 @@ pub(crate) enum Command {
     Check(CheckArgs),
     /// Write a first fieldline.toml.
     Init(InitArgs),
-    /// Say what to record on this machine, or whether a recording can answer and what to record instead.
+    /// Advise what to record on this machine, or diagnose a recording.
     Doctor(DoctorArgs),
     /// Record a program's memory accesses without a PMU, by single steps or breakpoints, as a perf.data.
     Record(RecordArgs),
-    /// Run the pipeline on a built-in example.
+    /// Run the pipeline on the built-in example.
     Demo(DemoArgs),
 }
 

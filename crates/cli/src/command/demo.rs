@@ -48,8 +48,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<CommandOutcome> {
         }
     };
     write_files(&folder)?;
-    let mut text =
-        format!("The example is in {}: a program, its source and a recording.\n", folder.display());
+    let mut text = format!("The example is in {}: a program, its source, a recording.\n", folder.display());
     for step in steps(&folder)? {
         output::print(&format!("{text}\n{}\n$ {}\n\n", step.title, command_line(&step.arguments)))?;
         if let CommandOutcome::Negative = run_step(&step)? {

@@ -35,8 +35,8 @@ impl RecordingInputs {
     }
 }
 
-/// Attributed recordings.
-pub(crate) struct AttributedRecordings<'w> {
+/// The attributed samples of recordings.
+pub(crate) struct AttributedSamples<'w> {
     pub(crate) attributions: &'w [Attribution<'w>],
     dwarfs: Vec<&'w Dwarf<'w>>,
     pub(crate) files: &'w [SampleFile],
@@ -44,7 +44,7 @@ pub(crate) struct AttributedRecordings<'w> {
     build_id: Option<String>,
 }
 
-impl AttributedRecordings<'_> {
+impl AttributedSamples<'_> {
     pub(crate) fn profile(&self) -> Result<AccessProfile> {
         let parts = self.dwarfs.iter().zip(self.attributions);
         let parts: Vec<_> =
@@ -79,7 +79,7 @@ pub(crate) struct OpenedRecordings<'r> {
 /// Opens programs and their recordings, attributes the samples, and works on the result.
 pub(crate) fn attribute<T>(
     inputs: &RecordingInputs,
-    work: impl FnOnce(&AttributedRecordings<'_>) -> Result<T>,
+    work: impl FnOnce(&AttributedSamples<'_>) -> Result<T>,
 ) -> Result<T> {
     OpenedRecordings::new(inputs)?.attribute(work)
 }
@@ -98,19 +98,15 @@ impl<'r> OpenedRecordings<'r> {
         Ok(Self { inputs, files, programs })
     }
 
-    pub(crate) fn attribute<T>(
-        &self,
-        work: impl FnOnce(&AttributedRecordings<'_>) -> Result<T>,
-    ) -> Result<T> {
+    pub(crate) fn attribute<T>(&self, work: impl FnOnce(&AttributedSamples<'_>) -> Result<T>) -> Result<T> {
         let Self { inputs, files, programs: opened } = self;
         let elfs = try_map(opened, |file| Elf::parse(&file.program))?;
-        let debugs = try_map(opened, |file| Elf::parse(file.debug.as_ref().unwrap_or(&file.program)))?;
-        let sup_bytes = try_map(&debugs, open_alt_link)?;
+        let debug = try_map(opened, |file| Elf::parse(file.debug.as_ref().unwrap_or(&file.program)))?;
+        let sup_bytes = try_map(&debug, open_alt_link)?;
         let sups = try_map(&sup_bytes, |bytes| bytes.as_ref().map(Elf::parse).transpose())?;
-        let sections =
-            try_map(debugs.iter().zip(&sups), |(elf, sup)| DebugSections::load(elf, sup.as_ref()))?;
+        let sections = try_map(debug.iter().zip(&sups), |(elf, sup)| DebugSections::load(elf, sup.as_ref()))?;
         let dwarfs = try_map(&sections, Dwarf::new)?;
-        let mut programs = try_map(elfs.iter().zip(&debugs).zip(&dwarfs), |((elf, debug), dwarf)| {
+        let mut programs = try_map(elfs.iter().zip(&debug).zip(&dwarfs), |((elf, debug), dwarf)| {
             Program::with_debug(elf, debug, dwarf)
         })?;
         let attributions =
@@ -118,7 +114,7 @@ impl<'r> OpenedRecordings<'r> {
                 true => Attribution::by_code(elf, program, files),
                 false => Attribution::new(elf, program, files),
             })?;
-        work(&AttributedRecordings {
+        work(&AttributedSamples {
             attributions: &attributions,
             dwarfs: dwarfs.iter().collect(),
             files,

@@ -20,17 +20,14 @@ pub(crate) fn matches_glob(pattern: &str, name: &str) -> bool {
 }
 
 /// The definitions of names and globs, each once; all if none are given. Missing names are returned too.
-pub(crate) fn select(
-    types: &Types<'_, '_>,
-    patterns: &[String],
-) -> Result<(Vec<TypeDefinition>, Vec<String>)> {
-    if patterns.is_empty() || patterns.iter().any(|pattern| is_glob(pattern)) {
+pub(crate) fn select(types: &Types<'_, '_>, names: &[String]) -> Result<(Vec<TypeDefinition>, Vec<String>)> {
+    if names.is_empty() || names.iter().any(|name| is_glob(name)) {
         let mut all = types.all()?;
-        let missing = retain_matching(&mut all, patterns, |entry| &entry.name);
+        let missing = retain_matching(&mut all, names, |entry| &entry.name);
         return Ok((all, missing));
     }
     let mut requested: Vec<&str> = Vec::new();
-    for name in patterns.iter().map(|pattern| types::strip_keyword(pattern)) {
+    for name in names.iter().map(|name| types::strip_keyword(name)) {
         if !requested.contains(&name) {
             requested.push(name);
         }

@@ -148,8 +148,7 @@ fn write_measurement(out: &mut String, profile: &AccessProfile) {
 fn describe_recording(recording: &Recording) -> String {
     let command = recording.command.as_deref().unwrap_or("a recording");
     let release = recording.release.as_deref().map(|release| format!(" on {release}")).unwrap_or_default();
-    let lost =
-        if recording.lost > 0 { format!(", {} more were lost", recording.lost) } else { String::new() };
+    let lost = if recording.lost > 0 { format!(", {} lost", recording.lost) } else { String::new() };
     format!("{command}{release}: {}{lost}", recording.describe_samples())
 }
 

@@ -165,11 +165,8 @@ fn change_row(member: &MemberChange) -> ChangeRow {
 
 fn differences(member: &MemberChange, before: &MemberPosition, after: &MemberPosition) -> Vec<String> {
     let has = |what| member.what.contains(&what);
-    let name = match &member.was {
-        Some(was) => format!("{was} -> {}", member.member),
-        None => member.member.clone(),
-    };
-    let mut parts = vec![name];
+    let was = member.was.as_ref().map(|was| format!("{was} -> ")).unwrap_or_default();
+    let mut parts = vec![was + &member.member];
     match before.bit_offset == after.bit_offset {
         true => parts.push(format!("at {}", format_offset(after))),
         false => parts.push(format!("at {} -> {}", format_offset(before), format_offset(after))),

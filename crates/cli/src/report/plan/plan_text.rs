@@ -66,8 +66,7 @@ fn draw_struct(out: &mut String, plan: &StructPlan, paint: Palette) {
 
 /// Whether two moved members are neighbours in one run of bit-fields.
 fn is_bit_run(plan: &StructPlan, first: &MovedMember, second: &MovedMember) -> bool {
-    let is_bit =
-        |index: usize| plan.declared.members.get(index).is_some_and(|member| member.bit_size.is_some());
+    let is_bit = |at: usize| plan.declared.members.get(at).is_some_and(|member| member.bit_size.is_some());
     first.index + 1 == second.index && is_bit(first.index) && is_bit(second.index)
 }
 
@@ -78,10 +77,8 @@ fn draw_moved(out: &mut String, run: &[MovedMember]) {
         if member.loads + member.stores > hottest.loads + hottest.stores { member } else { hottest }
     });
     let name = hottest.name.as_deref().unwrap_or("(anonymous)");
-    let others = match run.len() {
-        1 => String::new(),
-        more => format!(" and {} more bit-fields", more - 1),
-    };
+    let more = run.len() - 1;
+    let others = if more > 0 { format!(" and {more} more bit-fields") } else { String::new() };
     let _ = writeln!(out, "  {name}{others}: {} -> {}, {}", first.from, first.to, hottest.reason);
 }
 
@@ -115,11 +112,8 @@ fn draw_candidates(out: &mut String, plan: &StructPlan) {
             |size| (size.after, size.slab_after),
             |candidate| candidate.coherence.after,
         );
-        row(
-            out,
-            &candidate_cells(&number.to_string(), candidate.moved, candidate, after),
-            &format_marks(candidate),
-        );
+        let cells = candidate_cells(&number.to_string(), candidate.moved, candidate, after);
+        row(out, &cells, &format_marks(candidate));
     }
 }
 

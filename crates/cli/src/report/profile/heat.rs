@@ -108,8 +108,7 @@ impl TypeHeat {
                 member.writers.insert(access.cpu);
             }
         }
-        let name =
-            |function: u32| profile.functions.get(function as usize).map_or("?", |name| name).to_owned();
+        let name = |index: u32| profile.functions.get(index as usize).map_or("?", |name| name).to_owned();
         for member in members.values_mut() {
             let count_in_function = |(function, touched): (&u32, &BTreeMap<u64, u64>)| {
                 touched.get(&member.offset).map(|count| (name(*function), *count))

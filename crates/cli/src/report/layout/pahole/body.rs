@@ -105,10 +105,8 @@ impl<'t> Printer<'t> {
         let table = self.table;
         let mut separator = " : ";
         for base in aggregate.members.iter().filter(|member| member.is_base) {
-            self.text.push_all(&[
-                std::mem::replace(&mut separator, ", "),
-                tag_of(table.get(base.ty)).unwrap_or(""),
-            ]);
+            let tag = tag_of(table.get(base.ty)).unwrap_or("");
+            self.text.push_all(&[std::mem::replace(&mut separator, ", "), tag]);
         }
     }
 
@@ -138,7 +136,7 @@ impl<'t> Printer<'t> {
         }
         self.text.tabs(context.indent);
         self.member(member, placed, false, context);
-        self.embedded_struct_comment(member, lines, context);
+        self.embedded_comment(member, lines, context);
         self.gap_comments(placed.after, ("\n", ""), lines, context);
         self.text.end_line();
         let mut taken = *placed;
@@ -188,12 +186,7 @@ impl<'t> Printer<'t> {
     }
 
     /// Writes the comment on holes and padding in a struct held by value.
-    fn embedded_struct_comment(
-        &mut self,
-        member: &'t MemberDecl,
-        lines: &mut Lines<'_>,
-        context: Context<'t>,
-    ) {
+    fn embedded_comment(&mut self, member: &'t MemberDecl, lines: &mut Lines<'_>, context: Context<'t>) {
         let table = self.table;
         let Type::Aggregate(held) = table.get(member.ty) else { return };
         if is_union(held) {

@@ -60,15 +60,9 @@ impl<'t> Printer<'t> {
     }
 
     /// A pointer to a function, to an anonymous struct (which is written out), or to anything else.
-    fn declare_pointer(
-        &mut self,
-        id: TypeId,
-        target: TypeId,
-        name: Option<Suffix<'t>>,
-        context: Context<'t>,
-    ) {
-        let target = self.untagged(target);
-        match self.table.get(target) {
+    fn declare_pointer(&mut self, id: TypeId, to: TypeId, name: Option<Suffix<'t>>, context: Context<'t>) {
+        let to = self.untagged(to);
+        match self.table.get(to) {
             Type::Function(prototype) => self.declare_function(prototype, "*", name, context),
             ty if is_tagged(ty) && tag_of(ty).is_none() => {
                 let name = Some(Suffix { star: true, name: name.map_or("", |name| name.name) });
@@ -79,7 +73,7 @@ impl<'t> Printer<'t> {
                     type_column: context.type_column - 8,
                     ..context
                 };
-                self.declare_tagged(target, name, context);
+                self.declare_tagged(to, name, context);
             }
             _ => self.declare_plain(id, name, context),
         }
@@ -194,15 +188,9 @@ impl<'t> Printer<'t> {
         }
     }
 
-    fn typedef_function(
-        &mut self,
-        prototype: &'t Prototype,
-        star: &str,
-        name: &'t str,
-        context: Context<'t>,
-    ) {
+    fn typedef_function(&mut self, function: &'t Prototype, star: &str, name: &'t str, context: Context<'t>) {
         let context = Context { type_column: 0, ..context };
-        self.declare_function(prototype, star, Some(Suffix::new(name)), context);
+        self.declare_function(function, star, Some(Suffix::new(name)), context);
     }
 
     fn typedef_plain(&mut self, target: TypeId, name: &str) {

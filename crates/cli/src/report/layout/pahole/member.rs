@@ -124,14 +124,9 @@ impl<'t> Printer<'t> {
     }
 
     /// The members of a union, each on its line, each counting cachelines from the union's start.
-    pub(super) fn union_members(
-        &mut self,
-        aggregate: &'t Aggregate,
-        members: &[Placed],
-        context: Context<'t>,
-    ) {
+    pub(super) fn union_members(&mut self, outer: &'t Aggregate, members: &[Placed], context: Context<'t>) {
         let line = self.cacheline;
-        for (member, placed) in aggregate.members.iter().zip(members) {
+        for (member, placed) in outer.members.iter().zip(members) {
             self.text.tabs(context.indent);
             self.member(member, placed, true, context);
             self.text.end_line();

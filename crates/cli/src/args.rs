@@ -22,10 +22,9 @@ pub(crate) use record::{CpuList, RecordArgs, cpus};
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 
-/// Finds which struct members are hot and touched together, lays them out on cachelines, and writes the
-/// patch.
+/// Place struct members that are used together on the same cacheline, and write the patch.
 #[derive(Debug, Parser)]
-#[command(name = "fieldline", version, about, propagate_version = true, arg_required_else_help = true)]
+#[command(name = "fieldline", version, propagate_version = true, arg_required_else_help = true)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,

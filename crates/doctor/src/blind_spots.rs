@@ -191,7 +191,7 @@ fn check_access_fields(
             let what = format!("{name} asked for data addresses and the hardware gave none");
             (what, "record an event whose hardware knows addresses, by perf mem record")
         } else {
-            let what = format!("samples of {name} have no data address, so no objects and visits are known");
+            let what = format!("samples of {name} have no data address, so objects and visits are not known");
             (what, "record with -d, or by perf mem record")
         };
         let why = format!("0 of {samples} samples of {name} have an address");

@@ -63,13 +63,12 @@ fn finding(
     let names: Vec<&str> = names.collect();
     let verb = if was.is_some() { "came to share" } else { "shares" };
     let before = was.map_or_else(String::new, |was| format!(", {was:.0} before"));
+    let (path, names) = (&field.path, join_names(&names));
     let message = format!(
-        "{} {verb} {span} B with {}, which other CPUs write: about {falsely:.0} of its {accesses:.0} samples find the line \
-         lost to writes of other members alone{before}",
-        field.path,
-        join_names(&names)
+        "{path} {verb} {span} B with {names}, which other CPUs write: about {falsely:.0} of its {accesses:.0} samples \
+         find the line lost to writes of other members alone{before}",
     );
-    subject.member_finding(Rule::FalseSharingPair, &field.path, message)
+    subject.member_finding(Rule::FalseSharingPair, path, message)
 }
 
 /// The accesses to a member on one line.

@@ -33,13 +33,13 @@ fn describe_machine(machine: &Machine) -> String {
 }
 
 fn draw_recording(out: &mut String, recording: &RecordingReport, paint: Palette) {
-    let RecordingReport { file, samples, machine_report: looked, .. } = recording;
+    let RecordingReport { file, samples, machine_report: report, .. } = recording;
     let seconds = recording.seconds.map(|seconds| format!(" in {seconds:.1} s")).unwrap_or_default();
     let _ = writeln!(out, "{} {samples} samples{seconds}", paint.bold(&format!("{file}:")));
     if let Some(command) = &recording.command {
         let _ = writeln!(out, "  made by  {command}");
     }
-    let _ = writeln!(out, "  made on  {}", describe_machine(&looked.machine));
+    let _ = writeln!(out, "  made on  {}", describe_machine(&report.machine));
     for event in &recording.events {
         let _ = writeln!(
             out,
@@ -48,8 +48,8 @@ fn draw_recording(out: &mut String, recording: &RecordingReport, paint: Palette)
         );
     }
     out.push('\n');
-    draw_findings(out, looked, paint);
-    draw_advice(out, "sampling there:", &looked.advice, paint);
+    draw_findings(out, report, paint);
+    draw_advice(out, "sampling there:", &report.advice, paint);
 }
 
 fn draw_advice(out: &mut String, title: &str, advice: &Advice, paint: Palette) {

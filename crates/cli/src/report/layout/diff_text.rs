@@ -151,8 +151,14 @@ fn shifted_row(members: &[MemberChange]) -> ChangeRow {
 
 fn change_row(member: &MemberChange) -> ChangeRow {
     let what = member.what.first().copied().map_or("", change_name);
-    let one_sided = |spot: &MemberPosition, at: &str| {
-        format!("{} ({}) {at} {}, {}", member.member, spot.type_name, format_offset(spot), format_size(spot))
+    let one_sided = |position: &MemberPosition, at: &str| {
+        format!(
+            "{} ({}) {at} {}, {}",
+            member.member,
+            position.type_name,
+            format_offset(position),
+            format_size(position)
+        )
     };
     let text = match (&member.before, &member.after) {
         (None, Some(after)) => one_sided(after, "at"),
@@ -211,18 +217,18 @@ fn change_name(what: ChangeKind) -> &'static str {
     }
 }
 
-fn format_offset(spot: &MemberPosition) -> String {
-    match spot.bit_offset % 8 {
-        0 => (spot.bit_offset / 8).to_string(),
-        bits => format!("{}:{bits}", spot.bit_offset / 8),
+fn format_offset(position: &MemberPosition) -> String {
+    match position.bit_offset % 8 {
+        0 => (position.bit_offset / 8).to_string(),
+        bits => format!("{}:{bits}", position.bit_offset / 8),
     }
 }
 
-fn format_size(spot: &MemberPosition) -> String {
-    match spot.bit_size % 8 {
-        0 if spot.bit_size == 8 => "1 byte".to_owned(),
-        0 => format!("{} bytes", spot.bit_size / 8),
-        _ if spot.bit_size == 1 => "1 bit".to_owned(),
-        _ => format!("{} bits", spot.bit_size),
+fn format_size(position: &MemberPosition) -> String {
+    match position.bit_size % 8 {
+        0 if position.bit_size == 8 => "1 byte".to_owned(),
+        0 => format!("{} bytes", position.bit_size / 8),
+        _ if position.bit_size == 1 => "1 bit".to_owned(),
+        _ => format!("{} bits", position.bit_size),
     }
 }

@@ -38,7 +38,7 @@ fn draw_struct(out: &mut String, plan: &StructPlan, paint: Palette) {
     if !(plan.constraints.is_empty() && plan.notes.is_empty()) {
         let (held, notes) = (plan.constraints.len(), plan.notes.len());
         let text = "see \"held\" and \"notes\" in the plan file";
-        let _ = writeln!(out, "  {held} constrained members, {notes} notes: {text}");
+        let _ = writeln!(out, "  constrained members: {held}, notes: {notes}; {text}");
     }
     out.extend(plan.evidence.iter().map(|evidence| format!("  {}\n", evidence.describe())));
     if let Some(confidence) = &plan.confidence {

@@ -137,14 +137,14 @@ impl TypeHeat {
     pub(crate) fn lines(&self, line: u64) -> BTreeMap<u64, LineHeat> {
         let mut lines: BTreeMap<u64, LineHeat> = BTreeMap::new();
         let line = line.max(1);
-        for (offset, spot) in &self.ranges {
-            let last = offset.saturating_add(spot.size.max(1) - 1).min(self.size.saturating_sub(1));
+        for (offset, range) in &self.ranges {
+            let last = offset.saturating_add(range.size.max(1) - 1).min(self.size.saturating_sub(1));
             for index in offset / line..=last / line {
                 let heat = lines.entry(index).or_default();
-                heat.loads += spot.heat.loads;
-                heat.stores += spot.heat.stores;
-                heat.writers.extend(&spot.heat.writers);
-                heat.members.extend_from_slice(&spot.heat.members);
+                heat.loads += range.heat.loads;
+                heat.stores += range.heat.stores;
+                heat.writers.extend(&range.heat.writers);
+                heat.members.extend_from_slice(&range.heat.members);
                 heat.members.dedup();
             }
         }
@@ -179,9 +179,9 @@ impl TypeHeat {
 
 /// Accesses by the first byte they touch.
 fn group_by_range(type_profile: &TypeProfile, layout: Option<&Layout>) -> BTreeMap<u64, AccessedRange> {
-    let mut spots: BTreeMap<u64, AccessedRange> = BTreeMap::new();
+    let mut ranges: BTreeMap<u64, AccessedRange> = BTreeMap::new();
     for access in &type_profile.accesses {
-        let AccessedRange { size, heat } = spots.entry(access.offset).or_default();
+        let AccessedRange { size, heat } = ranges.entry(access.offset).or_default();
         *size = access.size.max(*size);
         heat.loads += access.loads.samples;
         heat.stores += access.stores.samples;
@@ -190,11 +190,11 @@ fn group_by_range(type_profile: &TypeProfile, layout: Option<&Layout>) -> BTreeM
         }
     }
     for access in type_profile.cpus.iter().filter(|access| access.stores > 0) {
-        if let Some(spot) = spots.get_mut(&access.offset) {
-            spot.heat.writers.insert(access.cpu);
+        if let Some(range) = ranges.get_mut(&access.offset) {
+            range.heat.writers.insert(access.cpu);
         }
     }
-    spots
+    ranges
 }
 
 fn rank_counts(counts: impl Iterator<Item = (String, u64)>) -> Vec<(String, u64)> {

@@ -52,13 +52,13 @@ pub(super) fn find(
     file: &Path,
     objects: &[String],
     members: &[String],
-    home: WatchedSpace<'_>,
+    space: WatchedSpace<'_>,
 ) -> Result<WatchedBytes> {
     let mut bytes = WatchedBytes { watches: Vec::new(), objects: Vec::new() };
     for text in objects {
         let (ty, place) = parse_or_explain(text)?;
         let layout = layout(file, ty)?;
-        for address in resolve_addresses(file, &place, home)? {
+        for address in resolve_addresses(file, &place, space)? {
             bytes.objects.push(format!("{} at {address:#x}", layout.name));
             for (offset, size) in member_ranges(&layout, members)? {
                 bytes.watches.extend(cover_with_watches(address.wrapping_add(offset), size));
@@ -104,7 +104,7 @@ impl std::fmt::Display for NotMapped {
 }
 
 /// Loaded addresses of an object: several for per-CPU data.
-fn resolve_addresses(file: &Path, place: &ObjectAddress<'_>, home: WatchedSpace<'_>) -> Result<Vec<u64>> {
+fn resolve_addresses(file: &Path, place: &ObjectAddress<'_>, space: WatchedSpace<'_>) -> Result<Vec<u64>> {
     let (name, offset) = match place {
         ObjectAddress::Address(address) => return Ok(vec![*address]),
         ObjectAddress::Symbol { name, offset } => (*name, *offset),
@@ -116,7 +116,7 @@ fn resolve_addresses(file: &Path, place: &ObjectAddress<'_>, home: WatchedSpace<
     let place = || format!("{}: there is no variable {name} among the symbols", file.display());
     let linked = symbol(name).with_context(place)?.address.wrapping_add(offset);
     let symbol_address = |name: &str| Some(elf.symbols().find(|symbol| symbol.name == name)?.address);
-    match home {
+    match space {
         WatchedSpace::Process(pid) => {
             let load_bias = fieldline_record::program_load_bias(pid, &elf);
             let load_bias = load_bias.with_context(|| NotMapped { pid, file: file.to_owned() })?;

@@ -34,12 +34,12 @@ impl LimitedStructs {
     }
 
     /// Adds constraints, variants and embedding structs, from the tree and debug info, to a plan.
-    pub(crate) fn annotate(self, plan: &mut Plan, question: &PlanInputs<'_>) -> Result<()> {
+    pub(crate) fn annotate(self, plan: &mut Plan, inputs: &PlanInputs<'_>) -> Result<()> {
         limits::apply_limits(plan, self.limits);
-        if let Some(tree) = question.tree {
+        if let Some(tree) = inputs.tree {
             variants::note_growth(plan, &self.layouts, tree)?;
         }
-        embedding::fill_embeddings(plan, question.program)
+        embedding::fill_embeddings(plan, inputs.program)
     }
 }
 

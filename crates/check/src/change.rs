@@ -2,7 +2,8 @@
 
 use crate::field::{Field, fields};
 use crate::matching::{keeps_order, match_fields};
-use fieldline_layout::{Layout, LayoutItem, slab_class};
+use fieldline_layout::LayoutItem::{self, BitHole, BitPadding, Hole, Padding};
+use fieldline_layout::{Layout, slab_class};
 use serde::Serialize;
 use std::collections::BTreeSet;
 
@@ -151,13 +152,9 @@ impl TypeChange {
             align,
             slab: step(|layout| slab_class(layout.size)),
             cachelines: lines.iter().map(cachelines).collect(),
-            hole_bits: step(|layout| {
-                gap_bits(layout, |item| matches!(item, LayoutItem::Hole { .. } | LayoutItem::BitHole { .. }))
-            }),
+            hole_bits: step(|layout| gap_bits(layout, |item| matches!(item, Hole { .. } | BitHole { .. }))),
             padding_bits: step(|layout| {
-                gap_bits(layout, |item| {
-                    matches!(item, LayoutItem::Padding { .. } | LayoutItem::BitPadding { .. })
-                })
+                gap_bits(layout, |item| matches!(item, Padding { .. } | BitPadding { .. }))
             }),
             members,
         })
@@ -183,7 +180,7 @@ fn member_changes(old: &[Field<'_>], new: &[Field<'_>], lines: &[u64]) -> Vec<Me
     let mut changes = Vec::new();
     for (at, field) in new.iter().enumerate() {
         match of_new[at] {
-            None => changes.push(added_or_removed(ChangeKind::Added, None, Some(field), lines)),
+            None => changes.push(added_or_removed(None, Some(field), lines)),
             Some(index) => {
                 let was = &old[index];
                 let is_renamed = is_renamed(was, field, &renames);
@@ -196,7 +193,7 @@ fn member_changes(old: &[Field<'_>], new: &[Field<'_>], lines: &[u64]) -> Vec<Me
     }
     let paired: BTreeSet<usize> = of_new.iter().copied().flatten().collect();
     let gone = (0..).zip(old).filter(|(index, _)| !paired.contains(index));
-    changes.extend(gone.map(|(_, field)| added_or_removed(ChangeKind::Removed, Some(field), None, lines)));
+    changes.extend(gone.map(|(_, field)| added_or_removed(Some(field), None, lines)));
     changes
 }
 
@@ -226,17 +223,13 @@ fn position(field: &Field<'_>) -> MemberPosition {
     }
 }
 
-fn added_or_removed(
-    what: ChangeKind,
-    old: Option<&Field<'_>>,
-    new: Option<&Field<'_>>,
-    lines: &[u64],
-) -> MemberChange {
+/// The change of a member that only one layout has.
+fn added_or_removed(old: Option<&Field<'_>>, new: Option<&Field<'_>>, lines: &[u64]) -> MemberChange {
     let straddles = |line: &u64| new.is_some_and(|field| field.straddles(*line));
     MemberChange {
         member: new.or(old).map(|field| field.path.clone()).unwrap_or_default(),
         was: None,
-        what: vec![what],
+        what: vec![if new.is_some() { ChangeKind::Added } else { ChangeKind::Removed }],
         before: old.map(position),
         after: new.map(position),
         straddles: lines.iter().copied().filter(|line| straddles(line)).collect(),
@@ -266,8 +259,7 @@ fn change_in_both(
     if what.is_empty() {
         return None;
     }
-    let lines_where =
-        |holds: &dyn Fn(u64) -> bool| lines.iter().copied().filter(|line| holds(*line)).collect();
+    let lines_where = |fits: &dyn Fn(u64) -> bool| lines.iter().copied().filter(|line| fits(*line)).collect();
     Some(MemberChange {
         member: new.path.clone(),
         was: is_renamed.then(|| old.path.clone()),
@@ -318,12 +310,11 @@ mod tests {
             stats.members = vec![member(Some(inner), 8, 8)];
             layout(16, vec![member(Some("a"), 0, 8), stats])
         };
-        let change =
-            TypeChange::between(&holding("stats", "hits"), &holding("counts", "hits"), &[64]).unwrap();
+        let between = |old: &Layout, new: &Layout| TypeChange::between(old, new, &[64]).unwrap();
+        let change = between(&holding("stats", "hits"), &holding("counts", "hits"));
         assert_eq!(kinds(&change), [("counts", &[ChangeKind::Renamed][..])]);
         assert_eq!(change.members[0].was.as_deref(), Some("stats"));
-        let change =
-            TypeChange::between(&holding("stats", "hits"), &holding("stats", "visits"), &[64]).unwrap();
+        let change = between(&holding("stats", "hits"), &holding("stats", "visits"));
         assert_eq!(kinds(&change), [("stats.visits", &[ChangeKind::Renamed][..])]);
     }
 

@@ -18,9 +18,8 @@ pub fn match_fields(old: &[Field<'_>], new: &[Field<'_>]) -> Vec<Option<usize>> 
     if taken.iter().all(|taken| *taken) || of_new.iter().all(Option::is_some) {
         return of_new;
     }
-    match_rest(old, new, &mut of_new, &mut taken, |_, old, new| {
-        old.member.bit_offset == new.member.bit_offset
-    });
+    let is_there = |old: &Field<'_>, new: &Field<'_>| old.member.bit_offset == new.member.bit_offset;
+    match_rest(old, new, &mut of_new, &mut taken, |_, old, new| is_there(old, new));
     match_rest(old, new, &mut of_new, &mut taken, |(before, after), _, _| before && after);
     of_new
 }
@@ -36,10 +35,9 @@ fn match_rest(
 ) {
     for at in (0..new.len()).filter(|at| of_new[*at].is_none()).collect::<Vec<_>>() {
         let candidate = (0..old.len()).find(|index| {
-            let (old_field, new_field) = (&old[*index], &new[at]);
-            !taken[*index]
-                && is_interchangeable(old_field, new_field)
-                && fits(matched_neighbours(of_new, *index, at, old.len()), old_field, new_field)
+            let (was, is) = (&old[*index], &new[at]);
+            let neighbours = || matched_neighbours(of_new, *index, at, old.len());
+            !taken[*index] && is_interchangeable(was, is) && fits(neighbours(), was, is)
         });
         if let Some(index) = candidate {
             of_new[at] = Some(index);

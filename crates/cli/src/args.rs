@@ -8,27 +8,23 @@ mod series;
 mod values;
 
 pub(crate) use accesses::{
-    DoctorArgs, ExplainArgs, ImportArgs, MergeArgs, ProfileArgs, RecordingArgs, ReportArgs, SamplesArgs,
+    DoctorArgs, ExplainArgs, ImportArgs, MergeArgs, ProfileArgs, ReportArgs, SamplesArgs,
 };
 pub(crate) use layouts::{
     BaselineArgs, CheckArgs, DiffArgs, DiffFormat, FindingsFormat, FindingsOutput, InitArgs, LayoutArgs,
     Style,
 };
 pub(crate) use orders::{
-    BuiltObject, CandidateArgs, PatchArgs, PlaceArgs, PlanArgs, ProposeArgs, SimulateArgs, SimulateInput,
-    VerifyArgs,
+    BuiltObject, PatchArgs, PlaceArgs, PlanArgs, ProposeArgs, SimulateArgs, SimulateInput, VerifyArgs,
 };
 pub(crate) use record::{CpuList, RecordArgs, cpus};
-pub(crate) use series::{DATE, SeriesArgs};
-pub(crate) use values::line_size;
 
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 
-/// Finds which struct members are hot and touched together, lays them out on cachelines, and writes the
-/// patch.
+/// Place struct members that are used together on the same cacheline, and write the patch.
 #[derive(Debug, Parser)]
-#[command(name = "fieldline", version, about, propagate_version = true, arg_required_else_help = true)]
+#[command(name = "fieldline", version, propagate_version = true, arg_required_else_help = true)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -44,7 +40,7 @@ pub(crate) enum Command {
     Layout(LayoutArgs),
     /// Attribute the samples of perf.data files, or of perf script's text, to struct members.
     Profile(ProfileArgs),
-    /// Take over what perf itself counted by type (perf report, perf annotate --data-type, JSON).
+    /// Import what perf counted by type (perf report, perf annotate --data-type, JSON).
     Import(ImportArgs),
     /// Merge profiles of one program: of several files, hosts or runs.
     Merge(MergeArgs),
@@ -64,7 +60,7 @@ pub(crate) enum Command {
     Patch(PatchArgs),
     /// Compare what was built with what a plan predicted.
     Verify(VerifyArgs),
-    /// Do all of it: attribute, plan, and write report and patches.
+    /// Run all stages: attribute, plan, and write the report and patches.
     Propose(ProposeArgs),
     /// List the structs that differ between two files, and how.
     Diff(DiffArgs),
@@ -74,11 +70,11 @@ pub(crate) enum Command {
     Check(CheckArgs),
     /// Write a first fieldline.toml.
     Init(InitArgs),
-    /// Say what to record on this machine, or whether a recording can answer and what to record instead.
+    /// Advise what to record on this machine, or diagnose a recording.
     Doctor(DoctorArgs),
     /// Record a program's memory accesses without a PMU, by single steps or breakpoints, as a perf.data.
     Record(RecordArgs),
-    /// Run the pipeline on a built-in example.
+    /// Run the pipeline on the built-in example.
     Demo(DemoArgs),
 }
 

@@ -1,8 +1,7 @@
 //! Findings of `fieldline doctor`: about a machine, or about recordings and structs.
 
-use crate::args::RecordingArgs;
-use crate::input::recordings;
-use crate::planning;
+use crate::input::recordings::{self, RecordingInputs};
+use crate::planning::{find_layout, rank_by_samples};
 use anyhow::{Context, Result};
 use fieldline_debuginfo::{Elf, FileBytes, types};
 use fieldline_doctor::machine::Machine;
@@ -56,17 +55,11 @@ impl Diagnosis {
 
     pub(crate) fn for_recordings(perf: &[PathBuf], vmlinux: Option<&Path>, types: &[String]) -> Result<Self> {
         let program = vmlinux.map(read_program).transpose()?;
-        let judged =
-            perf.iter().map(|path| diagnose_recording(path, program.as_ref())).collect::<Result<Vec<_>>>()?;
+        let judged = perf.iter().map(|path| diagnose(path, program.as_ref())).collect::<Result<Vec<_>>>()?;
         let of_program = |program: &Path| {
-            let arguments = RecordingArgs {
-                programs: vec![program.to_owned()],
-                debug_dir: Vec::new(),
-                perf: perf.to_vec(),
-                force: false,
-                no_addresses: false,
-            };
-            diagnose_structs(&arguments, types, &judged)
+            let (programs, perf) = (vec![program.to_owned()], perf.to_vec());
+            let inputs = RecordingInputs { programs, perf, ..RecordingInputs::default() };
+            diagnose_structs(&inputs, types, &judged)
         };
         let structs = vmlinux.map_or(Ok(Vec::new()), of_program)?;
         Ok(Self::new(None, judged, structs))
@@ -112,12 +105,11 @@ fn read_program(path: &Path) -> Result<ExaminedProgram> {
     let bytes = FileBytes::open(path)?;
     let elf = Elf::parse(&bytes)?;
     let sections = elf.text_sections();
-    let text =
-        sections.iter().map(|(_, address, bytes)| (*address, address.saturating_add(bytes.len() as u64)));
+    let text = sections.iter().map(|(_, start, bytes)| (*start, start.saturating_add(bytes.len() as u64)));
     Ok(ExaminedProgram { is_kernel: is_kernel(&elf), text: text.collect() })
 }
 
-fn diagnose_recording(path: &Path, program: Option<&ExaminedProgram>) -> Result<RecordingReport> {
+fn diagnose(path: &Path, program: Option<&ExaminedProgram>) -> Result<RecordingReport> {
     let file = recordings::open(path)?;
     let survey = doctor::summarize(&file, program).with_context(|| path.display().to_string())?;
     let exam = doctor::diagnose(&file, &survey, program);
@@ -159,28 +151,19 @@ pub(crate) struct StructReport {
 
 /// Attributes the recordings and examines the structs named, or those with most samples.
 fn diagnose_structs(
-    arguments: &RecordingArgs,
+    inputs: &RecordingInputs,
     types: &[String],
     judged: &[RecordingReport],
 ) -> Result<Vec<StructReport>> {
-    if judged
-        .iter()
-        .any(|judged| judged.machine_report.findings.iter().any(|finding| finding.key == "architecture"))
-    {
+    let mut findings = judged.iter().flat_map(|judged| &judged.machine_report.findings);
+    if findings.any(|finding| finding.key == "architecture") {
         return Ok(Vec::new());
     }
-    let profile = recordings::attribute(arguments, |attributed| attributed.profile())?;
-    let busiest = || {
-        planning::rank_by_samples(&profile)
-            .into_iter()
-            .take(BUSIEST)
-            .map(|type_profile| type_profile.name.clone())
-            .collect()
-    };
+    let profile = recordings::attribute(inputs, |attributed| attributed.profile())?;
+    let busiest = || rank_by_samples(&profile).into_iter().take(BUSIEST).map(|ty| ty.name.clone()).collect();
     let names: Vec<String> = if types.is_empty() { busiest() } else { types.to_vec() };
-    let layouts = types::with_types(arguments.first_program(), None, None, |found| {
-        let layouts =
-            names.iter().map(|name| planning::find_layout(found, Some(&profile), types::strip_keyword(name)));
+    let layouts = types::with_types(inputs.first_program(), None, None, |found| {
+        let layouts = names.iter().map(|name| find_layout(found, Some(&profile), types::strip_keyword(name)));
         layouts.collect::<Result<Vec<_>>>()
     })?;
     let severity = if types.is_empty() { Severity::Limits } else { Severity::CannotAnswer };
@@ -237,8 +220,7 @@ fn shortage_finding(
         key: "too-few-samples".to_owned(),
         severity,
         message: format!("struct {name}: {}", enough.describe_shortage()),
-        evidence: "the planner needs two samples of each function and offset, except for rare ones"
-            .to_owned(),
+        evidence: "a plan needs two samples of each function and offset, except for rare ones".to_owned(),
         remedy,
         command: record_command(judged, longer),
     }

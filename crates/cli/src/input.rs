@@ -6,3 +6,9 @@ pub(crate) mod origin;
 pub(crate) mod recordings;
 pub(crate) mod select;
 pub(crate) mod trace;
+
+/// Checks that a cacheline can have so many bytes.
+pub(crate) fn check_line_size(bytes: u64) -> Result<u64, String> {
+    let usable = bytes.is_power_of_two() && (16..=4096).contains(&bytes);
+    if usable { Ok(bytes) } else { Err("a cacheline is a power of two from 16 to 4096 bytes".to_owned()) }
+}

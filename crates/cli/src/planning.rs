@@ -1,12 +1,11 @@
 //! Inputs of a plan: definitions of structs, constraints on their orders, and options.
 
-use crate::args::CandidateArgs;
 use anyhow::{Context, Result};
 use fieldline_access::access::{AccessProfile, TypeProfile};
 use fieldline_debuginfo::types::{self, Types};
 use fieldline_layout::layout::Layout;
 use fieldline_plan::{Plan, PlanOptions, PlanRequest};
-use fieldline_tree::builds::{self, BuildMachine};
+use fieldline_tree::builds::{self, BuildMachine, OtherBuild};
 use fieldline_tree::limits::{self, SourceLimits};
 use fieldline_tree::pins::PinFile;
 use fieldline_tree::{embedding, variants};
@@ -35,12 +34,12 @@ impl LimitedStructs {
     }
 
     /// Adds constraints, variants and embedding structs, from the tree and debug info, to a plan.
-    pub(crate) fn annotate(self, plan: &mut Plan, question: &PlanInputs<'_>) -> Result<()> {
+    pub(crate) fn annotate(self, plan: &mut Plan, inputs: &PlanInputs<'_>) -> Result<()> {
         limits::apply_limits(plan, self.limits);
-        if let Some(tree) = question.tree {
+        if let Some(tree) = inputs.tree {
             variants::note_growth(plan, &self.layouts, tree)?;
         }
-        embedding::fill_embeddings(plan, question.program)
+        embedding::fill_embeddings(plan, inputs.program)
     }
 }
 
@@ -73,26 +72,11 @@ impl PlanInputs<'_> {
         })
     }
 
-    /// Options of the planner, with other builds. `resamples` is the number of replicates unless the user
-    /// gives another.
-    pub(crate) fn options(
-        &self,
-        lines: &[u64],
-        choice: &CandidateArgs,
-        resamples: usize,
-    ) -> Result<PlanOptions> {
-        let elsewhere = builds::read_builds(&choice.also, self.types)?;
-        let machine = BuildMachine::from_file(self.program)?;
-        Ok(PlanOptions {
-            lines: lines.to_vec(),
-            build_line: machine.line,
-            choice: choice.candidate,
-            max_moves: choice.max_moves,
-            resamples: choice.confidence.map_or(resamples, usize::from),
-            adjacent_lines: choice.adjacent_lines,
-            other_builds: elsewhere,
-            pointer: machine.pointer,
-        })
+    /// Adds the program's machine and other builds to options of the planner.
+    pub(crate) fn add_builds(&self, options: PlanOptions, also: &[OtherBuild]) -> Result<PlanOptions> {
+        let other_builds = builds::read_builds(also, self.types)?;
+        let BuildMachine { line: build_line, pointer, .. } = BuildMachine::from_file(self.program)?;
+        Ok(PlanOptions { build_line, pointer, other_builds, ..options })
     }
 }
 

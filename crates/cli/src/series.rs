@@ -3,11 +3,11 @@
 mod letter;
 mod mail;
 
-use crate::args::SeriesArgs;
 use fieldline_access::access::AccessProfile;
 use fieldline_plan::Plan;
 use fieldline_tree::edits::PatchStep;
 use mail::Mail;
+pub(crate) use mail::SeriesOptions;
 use std::fmt::Write;
 
 /// Name and text of each file of the series; none if nothing moves.
@@ -15,7 +15,7 @@ pub(crate) fn build_files(
     plan: &Plan,
     profile: Option<&AccessProfile>,
     steps: &[PatchStep],
-    args: &SeriesArgs,
+    options: &SeriesOptions,
 ) -> Vec<(String, Vec<u8>)> {
     if steps.is_empty() {
         return Vec::new();
@@ -27,9 +27,9 @@ pub(crate) fn build_files(
         subject: &letter::cover_subject(steps),
         body: &letter::cover_body(plan, profile, steps),
         trailers: &[],
-        attachment: build_overview(steps, &subjects, args),
+        attachment: build_overview(steps, &subjects, &options.author),
     };
-    let mut files = vec![(cover.file_name(), cover.text(args))];
+    let mut files = vec![(cover.file_name(), cover.text(options))];
     for ((number, step), subject) in (1..).zip(steps).zip(&subjects) {
         let body = match step.name().map(|name| plan.find_struct(name)) {
             Some(Some(struct_plan)) => letter::struct_body(plan, struct_plan, step),
@@ -40,17 +40,16 @@ pub(crate) fn build_files(
             number: (number, count),
             subject,
             body: &body,
-            trailers: &args.trailers,
+            trailers: &options.trailers,
             attachment: mail::patch(step),
         };
-        files.push((mail.file_name(), mail.text(args)));
+        files.push((mail.file_name(), mail.text(options)));
     }
     files
 }
 
 /// Subjects and diffstat, as at the end of a cover letter.
-fn build_overview(steps: &[PatchStep], subjects: &[String], args: &SeriesArgs) -> Vec<u8> {
-    let author = args.from.as_deref().unwrap_or_default();
+fn build_overview(steps: &[PatchStep], subjects: &[String], author: &str) -> Vec<u8> {
     let name = author.rsplit_once(" <").map_or(author, |(name, _)| name);
     let mut out = format!("\n{name} ({}):\n", steps.len());
     for subject in subjects {

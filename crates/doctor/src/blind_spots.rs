@@ -77,9 +77,8 @@ fn check_recording(facts: &RecordingFacts, tally: &RecordCounts, found: &mut Vec
         ));
     }
     if !facts.is_finished {
-        found.push(DoctorFinding::new(
+        found.push(DoctorFinding::limits(
             "unfinished",
-            Severity::Limits,
             "perf record did not finish: names, build ids and the machine's description are missing",
             "the file header gives no size of the data, which perf record writes last",
             "stop perf record with Ctrl-C or SIGINT and let it finish writing",
@@ -87,9 +86,8 @@ fn check_recording(facts: &RecordingFacts, tally: &RecordCounts, found: &mut Vec
     }
     if tally.unknown_samples > 0 {
         let unknown = tally.unknown_samples;
-        found.push(DoctorFinding::new(
+        found.push(DoctorFinding::limits(
             "unknown-events",
-            Severity::Limits,
             format!("{unknown} samples belong to events that the recording does not describe"),
             format!("{unknown} samples carry an id that no event of the header has"),
             "record anew; the file was put together from others or is damaged",
@@ -125,29 +123,24 @@ fn check_event(
         ));
     }
     found.extend(check_load_threshold(facts, event, counts));
-    match counts.uses_branch_ranges(attr) {
-        true => {
-            let (stacks, runs) = (counts.branch_stacks, counts.ranges);
-            found.push(DoctorFinding::new(
-                "branch-runs",
-                Severity::Limits,
-                format!(
-                    "samples of {name} have no access of their own: accesses are counted in {runs} straight-line ranges of \
-                     {stacks} branch stacks. They can't show which object was touched, so no false sharing, nor caches and \
-                     latencies"
-                ),
-                describe_branch_stacks(event, counts),
-                "for what is missing record memory accesses besides, such as by perf mem record; profiles of both can be \
-                 merged",
-            ));
-        }
-        false => check_access_fields(facts, event, counts, has_accesses, found),
+    if counts.uses_branch_ranges(attr) {
+        let (stacks, ranges) = (counts.branch_stacks, counts.ranges);
+        found.push(DoctorFinding::limits(
+            "branch-runs",
+            format!(
+                "samples of {name} have no access of their own: accesses are counted in {ranges} straight-line ranges of \
+                 {stacks} branch stacks. They can't show which object was touched, so no false sharing, nor caches and latencies"
+            ),
+            describe_branch_stacks(event, counts),
+            "for what is missing record memory accesses besides, such as by perf mem record; profiles of both can be merged",
+        ));
+    } else {
+        check_access_fields(facts, event, counts, has_accesses, found);
     }
     let needed = [(SampleFields::TIME, "time"), (SampleFields::CPU, "cpu"), (SampleFields::TID, "tid")];
     for (_, field) in needed.into_iter().filter(|(field, _)| !attr.sample_type.contains(*field)) {
-        found.push(DoctorFinding::new(
+        found.push(DoctorFinding::limits(
             "no-field",
-            Severity::Limits,
             format!("samples of {name} have no {field}, so accesses cannot be joined to visits"),
             format!("the attribute of {name} has sample_type {:#x}", attr.sample_type.0),
             "record with -T --sample-cpu and without --no-samples",
@@ -162,35 +155,25 @@ fn check_load_threshold(
 ) -> Option<DoctorFinding> {
     let (cycles, is_asked_for) = threshold::find_load_threshold(facts, event, counts)?;
     let (name, loads, hits) = (&event.name, counts.loads, counts.l1_load_hits);
-    let (what, why) = if is_asked_for {
-        (
-            format!(
-                "{name} samples only loads that take {cycles} cycles or more: members that hit the first-level cache look \
-                 unread"
-            ),
-            format!(
-                "the attribute of {name} asks for {cycles} cycles; {hits} of its {loads} loads hit the nearest cache"
-            ),
-        )
-    } else {
-        (
-            format!(
-                "no load of {name} took fewer than {cycles} cycles or hit the first-level cache: a threshold hides the fast \
-                 ones"
-            ),
-            format!(
-                "of {loads} loads of {name} none hit the nearest cache or took less than {cycles} cycles"
-            ),
-        )
+    let what = match is_asked_for {
+        true => format!(
+            "{name} samples only loads that take {cycles} cycles or more: members that hit the first-level cache look unread"
+        ),
+        false => format!(
+            "no load of {name} took fewer than {cycles} cycles or hit the first-level cache: a threshold hides the fast ones"
+        ),
+    };
+    let why = match is_asked_for {
+        true => format!(
+            "the attribute of {name} asks for {cycles} cycles; {hits} of its {loads} loads hit the nearest cache"
+        ),
+        false => {
+            format!("of {loads} loads of {name} none hit the nearest cache or took less than {cycles} cycles")
+        }
     };
     let remedy = "lower the threshold, and do not compare loads with stores: perf mem record --ldlat=3 -a";
-    Some(DoctorFinding::new(
-        "load-threshold",
-        cannot_answer_if(lacks_fast_loads(hits, loads)),
-        what,
-        why,
-        remedy,
-    ))
+    let severity = cannot_answer_if(lacks_fast_loads(hits, loads));
+    Some(DoctorFinding::new("load-threshold", severity, what, why, remedy))
 }
 
 /// Fields that describe the access of a sample.
@@ -208,18 +191,15 @@ fn check_access_fields(
             let what = format!("{name} asked for data addresses and the hardware gave none");
             (what, "record an event whose hardware knows addresses, by perf mem record")
         } else {
-            let what = format!(
-                "samples of {name} have no data address, so objects and visits cannot be distinguished"
-            );
+            let what = format!("samples of {name} have no data address, so objects and visits are not known");
             (what, "record with -d, or by perf mem record")
         };
         let why = format!("0 of {samples} samples of {name} have an address");
-        found.push(DoctorFinding::new("no-addresses", Severity::Limits, what, why, remedy));
+        found.push(DoctorFinding::limits("no-addresses", what, why, remedy));
     }
     if counts.with_level == 0 {
-        found.push(DoctorFinding::new(
+        found.push(DoctorFinding::limits(
             "no-data-source",
-            Severity::Limits,
             format!("samples of {name} do not say where accesses were served: no cache levels, no HITM"),
             format!("0 of {samples} samples of {name} have a data source with a level"),
             "record with --data and -W, or by perf mem record",
@@ -255,16 +235,16 @@ fn check_branch_stacks(event: &Event, counts: &SampleCounts) -> Option<DoctorFin
             );
             ("filtered-branches", what, "record all branches: perf record -b, which is -j any")
         }
-        BranchStackKind::Complete => (
-            "no-branches",
-            format!(
-                "the branch stacks of {name} are empty or broken, so a sample has no more than its own instruction"
-            ),
-            "record where the processor keeps branches (/sys/bus/event_source/devices/cpu/caps/branches), which few virtual \
-             machines show",
-        ),
+        BranchStackKind::Complete => {
+            let what = format!(
+                "the branch stacks of {name} are empty or broken: a sample has only its own instruction"
+            );
+            let remedy = "record where the processor keeps branches (/sys/bus/event_source/devices/cpu/caps/branches), which \
+                 few virtual machines show";
+            ("no-branches", what, remedy)
+        }
     };
-    Some(DoctorFinding::new(key, Severity::Limits, what, describe_branch_stacks(event, counts), remedy))
+    Some(DoctorFinding::limits(key, what, describe_branch_stacks(event, counts), remedy))
 }
 
 /// Counts that show how useful an event's branch stacks are.
@@ -307,10 +287,9 @@ fn check_cpu_modes(
         return;
     }
     let sampling_events: Vec<&Event> = facts.events.iter().filter(|event| !event.attr.is_dummy()).collect();
-    let no_kernel =
-        !sampling_events.is_empty() && sampling_events.iter().all(|event| event.attr.excludes_kernel());
-    let no_user =
-        !sampling_events.is_empty() && sampling_events.iter().all(|event| event.attr.excludes_user());
+    let has_any = !sampling_events.is_empty();
+    let no_kernel = has_any && sampling_events.iter().all(|event| event.attr.excludes_kernel());
+    let no_user = has_any && sampling_events.iter().all(|event| event.attr.excludes_user());
     let is_enough = samples >= ENOUGH_SAMPLES;
     if tally.in_mode(CpuMode::Kernel) == 0 && (no_kernel || is_enough) {
         // Code that wasn't asked for is not missed.
@@ -354,9 +333,7 @@ fn check_cpu_modes(
         found.push(DoctorFinding::new(
             "guests",
             cannot_answer_if(share >= MIN_GUEST_SHARE),
-            format!(
-                "{percent:.1} % of the samples are of guests, whose kernels are not the recorded machine's"
-            ),
+            format!("{percent:.1} % of the samples are of guests, which have kernels of their own"),
             format!("{guests} of {samples} samples were taken in guest mode"),
             "record inside the guest, with the guest's vmlinux at hand",
         ));
@@ -371,11 +348,11 @@ fn check_operations(tally: &RecordCounts, found: &mut Vec<DoctorFinding>) {
     if loads >= ENOUGH_SAMPLES && stores == 0 {
         let what = "no store was sampled: written members and false sharing stay hidden";
         let remedy = "record stores too: perf mem record records both, -t load only loads";
-        found.push(DoctorFinding::new("no-stores", Severity::Limits, what, why, remedy));
+        found.push(DoctorFinding::limits("no-stores", what, why, remedy));
     } else if stores >= ENOUGH_SAMPLES && loads == 0 {
         let what = "no load was sampled: members that are only read stay hidden";
         let remedy = "record loads too: perf mem record records both, -t store only stores";
-        found.push(DoctorFinding::new("no-loads", Severity::Limits, what, why, remedy));
+        found.push(DoctorFinding::limits("no-loads", what, why, remedy));
     }
 }
 
@@ -385,18 +362,16 @@ fn check_losses(tally: &RecordCounts, found: &mut Vec<DoctorFinding>) {
     let count = records.max(samples);
     let share = count as f64 / (count as f64 + tally.samples() as f64).max(1.0);
     if share >= MIN_LOSS_SHARE {
-        found.push(DoctorFinding::new(
+        found.push(DoctorFinding::limits(
             "lost",
-            Severity::Limits,
             format!("{count} samples were lost ({:.1} %), more in busy moments", 100.0 * share),
             format!("LOST records count {records}, LOST_SAMPLES records {samples}"),
             "enlarge the buffer (-m 16M), or sample less often (-c, -F)",
         ));
     }
     if times > 0 {
-        found.push(DoctorFinding::new(
+        found.push(DoctorFinding::limits(
             "throttled",
-            Severity::Limits,
             format!("the kernel paused sampling {times} times: busy moments are under-represented"),
             format!("{times} THROTTLE records"),
             "sample less often (-c, -F), or raise kernel.perf_event_max_sample_rate and kernel.perf_cpu_time_max_percent",

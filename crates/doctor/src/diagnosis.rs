@@ -103,9 +103,8 @@ impl RecordingChecks<'_> {
         let online = self.facts.cpus.map(|cpus| cpus.online).filter(|online| *online > 1)?;
         let mut cpus = self.summary.cpus.iter();
         let (Some((cpu, samples)), None) = (cpus.next(), cpus.next()) else { return None };
-        let finding = DoctorFinding::new(
+        let finding = DoctorFinding::limits(
             "one-cpu",
-            Severity::Limits,
             "one CPU was recorded, so nothing shows which CPUs share an object, and no false sharing",
             format!("all {samples} samples are of CPU {cpu}, while {online} CPUs were online"),
             "record all CPUs (-a), without -C and taskset",
@@ -119,15 +118,15 @@ impl RecordingChecks<'_> {
             true => event.attr.config & L3_MISS_ONLY != 0,
             false => event.name.contains("l3missonly=1"),
         };
-        let (Event { name, attr, .. }, counts) =
-            self.sampled_events().find(|(event, _)| is_filtered(event))?;
+        let (event, counts) = self.sampled_events().find(|(event, _)| is_filtered(event))?;
+        let (Event { name, attr, .. }, samples) = (event, counts.samples);
         let finding = DoctorFinding::new(
             "l3-misses-only",
             Severity::CannotAnswer,
             format!("{name} samples only what missed L3: members served by caches look untouched"),
             format!(
-                "the attribute of {name} has config {:#x}, with l3missonly; {} samples",
-                attr.config, counts.samples
+                "the attribute of {name} has config {:#x}, with l3missonly; {samples} samples",
+                attr.config
             ),
             "leave l3missonly out",
         );
@@ -136,12 +135,10 @@ impl RecordingChecks<'_> {
 
     fn check_breakpoints(&self) -> Option<DoctorFinding> {
         let breakpoints = self.sampled_events().filter_map(|(event, _)| event.attr.data_breakpoint());
-        let watched: Vec<String> = breakpoints
-            .map(|breakpoint| format!("{} bytes at {:#x}", breakpoint.length, breakpoint.address))
-            .collect();
-        let finding = DoctorFinding::new(
+        let watched = breakpoints.map(|watch| format!("{} bytes at {:#x}", watch.length, watch.address));
+        let watched: Vec<String> = watched.collect();
+        let finding = DoctorFinding::limits(
             "watched-only",
-            Severity::Limits,
             "breakpoints show all accesses to the bytes they watch, and none to other members and objects",
             format!("attributes of type 5 (breakpoint): {}", watched.join(", ")),
             "watch other members in further recordings, and merge their profiles by `fieldline merge`",
@@ -152,12 +149,10 @@ impl RecordingChecks<'_> {
     fn check_repeated_counts(&self) -> Option<DoctorFinding> {
         let is_from_trace = |name: &str| SPE_EVENTS.contains(&name.split(':').next().unwrap_or(name));
         let from_trace = self.sampled_events().filter(|(event, _)| is_from_trace(&event.name));
-        let events: Vec<String> = from_trace
-            .map(|(event, counts)| format!("{} ({} samples)", event.name, counts.samples))
-            .collect();
-        let finding = DoctorFinding::new(
+        let events = from_trace.map(|(event, counts)| format!("{} ({} samples)", event.name, counts.samples));
+        let events: Vec<String> = events.collect();
+        let finding = DoctorFinding::limits(
             "counted-repeatedly",
-            Severity::Limits,
             "an access counts once for each event that the trace has of it: cache, TLB and memory",
             format!("events made of a trace: {}", events.join(", ")),
             "make one sample of each access",
@@ -167,9 +162,8 @@ impl RecordingChecks<'_> {
 }
 
 fn finding_from_note(note: String) -> DoctorFinding {
-    DoctorFinding::new(
+    DoctorFinding::limits(
         "text-lacks",
-        Severity::Limits,
         note,
         "the text that perf script printed",
         "give the perf.data itself, or print all fields (docs/formats.md)",

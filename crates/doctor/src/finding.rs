@@ -59,6 +59,16 @@ impl DoctorFinding {
         Self { key: key.to_owned(), severity, message: what, evidence: why, remedy, command: None }
     }
 
+    /// One of severity `limits`.
+    pub(super) fn limits(
+        key: &str,
+        what: impl Into<String>,
+        why: impl Into<String>,
+        remedy: impl Into<String>,
+    ) -> Self {
+        Self::new(key, Severity::Limits, what, why, remedy)
+    }
+
     pub(super) fn with_command(self, command: &str) -> Self {
         Self { command: Some(command.to_owned()), ..self }
     }

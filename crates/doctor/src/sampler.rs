@@ -5,7 +5,7 @@
 //! events, never by a list of processors. Only where a recording's header keeps silent about events does the
 //! processor decide.
 
-use crate::machine::{Machine, Pmu};
+use crate::machine::{CpuModel, Machine, Pmu};
 use serde::Serialize;
 
 /// Hardware that samples memory accesses on a machine.
@@ -80,12 +80,10 @@ impl Sampler {
             return Self::ArmSpe(spe);
         }
         let cores = pmus.iter().filter(|pmu| pmu.is_core());
-        let load_samplers: Vec<&Pmu> = cores.clone().filter(|pmu| samples_loads(machine, pmu)).collect();
-        match load_samplers.first() {
+        let mut samplers = cores.clone().filter(|pmu| samples_loads(machine, pmu)).peekable();
+        match samplers.peek() {
             Some(pmu) if machine.is_arch("ppc") => Self::PowerMarked(pmu.name.clone()),
-            Some(_) => Self::IntelPebs(
-                load_samplers.into_iter().map(|pmu| PebsCore::for_pmu(machine, pmu)).collect(),
-            ),
+            Some(_) => Self::IntelPebs(samplers.map(|pmu| PebsCore::for_pmu(machine, pmu)).collect()),
             None => {
                 let names: Vec<String> = cores.map(|pmu| pmu.name.clone()).collect();
                 if names.is_empty() { Self::TimersOnly } else { Self::CountersOnly(names) }
@@ -152,15 +150,13 @@ impl Ibs {
             true => None,
             false => Some(pmu.cap(name) == Some("1")),
         };
-        let is_zen3 = machine.model.as_ref().map(|model| {
-            model.family == 0x19 && (model.model <= 0xf || (0x20..=0x5f).contains(&model.model))
-        });
+        let is_zen3 = |cpu: &CpuModel| cpu.family == 0x19 && matches!(cpu.model, 0..=0xf | 0x20..=0x5f);
         Self {
             counts_ops: pmu.has_term("cnt_ctl"),
             has_l3_filter: pmu.has_term("l3missonly").or_else(|| has_cap("zen4_ibs_extensions")),
             has_latency_filter: has_cap("ldlat"),
             has_mode_filter: pmu.has_term("swfilt"),
-            tells_modified: is_zen3.map(|is_zen3| !is_zen3),
+            tells_modified: machine.model.as_ref().map(|model| !is_zen3(model)),
         }
     }
 }
@@ -168,7 +164,6 @@ impl Ibs {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::CpuModel;
 
     fn recorded(vendor: &str, family: u32, model: u32, pmus: Option<&[&str]>) -> Machine {
         let pmu = |name: &&str| Pmu { name: (*name).to_owned(), ..Pmu::default() };

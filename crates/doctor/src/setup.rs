@@ -71,7 +71,7 @@ fn check_sample_rate(settings: &MachineSettings) -> Option<DoctorFinding> {
         Severity::Note,
         format!("perf gets {rate} samples a second of a CPU at most, less than it asks for by itself"),
         format!(
-            "/proc/sys/kernel/perf_event_max_sample_rate is {rate}; the kernel lowers it when sampling takes long"
+            "/proc/sys/kernel/perf_event_max_sample_rate is {rate}; the kernel lowers it if sampling takes long"
         ),
         "raise it, or record longer",
     );

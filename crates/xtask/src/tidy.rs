@@ -1,5 +1,6 @@
 //! The architecture as a check: what may be named where, and how files are laid out. docs/ARCHITECTURE.md says why.
 //!
+//! * `arguments`: where the command's arguments may be named.
 //! * `checkout`: the crates, their files, and what each file declares and names.
 //! * `crates`: imports between crates as docs/ARCHITECTURE.md draws them, libraries where they belong, and one meaning for each
 //!   public type's name.
@@ -7,6 +8,7 @@
 //! * `forbidden`: what must not stand in code.
 //! * `terms`: names the glossary replaces, documents one can finish.
 
+mod arguments;
 mod checkout;
 mod crates;
 mod files;
@@ -23,6 +25,7 @@ type Rule = (&'static str, fn(&Checkout) -> Result<Vec<String>>);
 const RULES: &[Rule] = &[
     ("crates import each other as docs/ARCHITECTURE.md says", crates::undocumented_imports),
     ("a library is named where it belongs", crates::misplaced_libraries),
+    ("clap's structs end at the commands", arguments::misplaced_arguments),
     ("dependencies are explained", crates::unexplained_dependencies),
     ("files of a crate import in one direction", files::import_cycles),
     ("folders hold at most 15 sources", files::crowded_folders),

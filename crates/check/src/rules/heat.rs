@@ -2,7 +2,7 @@
 
 use crate::field::{Field, fields};
 use crate::matching::match_fields;
-use fieldline_access::access::TypeProfile;
+use fieldline_access::access::{Access, TypeProfile};
 use fieldline_layout::Layout;
 
 /// Least share of the struct's samples that a hot member has.
@@ -23,12 +23,11 @@ impl HotMembers {
     /// members are matched with those of `now`. Samples of members that are gone are dropped.
     pub fn new(profile: &TypeProfile, recorded: &Layout, now: &[Field<'_>]) -> Self {
         let old = fields(recorded);
+        let sum =
+            |(loads, stores), access: &Access| (loads + access.loads.samples, stores + access.stores.samples);
         let samples = |field: &Field<'_>| {
-            let touching =
-                profile.accesses.iter().filter(|access| field.is_data() && access.touches(field.member));
-            touching.fold((0, 0), |(loads, stores), access| {
-                (loads + access.loads.samples, stores + access.stores.samples)
-            })
+            let is_touching = |access: &&Access| field.is_data() && access.touches(field.member);
+            profile.accesses.iter().filter(is_touching).fold((0, 0), sum)
         };
         let of_new = match_fields(&old, now).into_iter();
         let members = of_new.map(|index| index.map_or((0, 0), |index| samples(&old[index]))).collect();

@@ -65,12 +65,8 @@ fn find_spread(
     let allowed = settings.allowed(Rule::HotGroupSpread);
     (now as u64 > (before as u64).saturating_add(allowed)).then(|| {
         let names: Vec<&str> = hot().map(|member| member.path).collect();
-        let message = format!(
-            "{} hot members lie on {now} lines of {} B, did on {before}: {}",
-            names.len(),
-            subject.line,
-            join_names(&names)
-        );
+        let (count, line, names) = (names.len(), subject.line, join_names(&names));
+        let message = format!("{count} hot members lie on {now} lines of {line} B, did on {before}: {names}");
         subject.struct_finding(Rule::HotGroupSpread, message)
     })
 }
@@ -86,9 +82,8 @@ fn find_joined(subject: &CheckedStruct<'_>, heat: &HotMembers, placed: &[FieldLi
             placed.iter().any(|reader| readers.contains(&reader.path) && reader.before == mate.before)
         });
         if !readers.is_empty() && !was_written {
-            let message =
-                format!("{} is written and came to the line of {}", member.path, join_names(&readers));
-            found.push(subject.member_finding(Rule::WrittenJoinedReadMostly, member.path, message));
+            let text = format!("{} is written and came to the line of {}", member.path, join_names(&readers));
+            found.push(subject.member_finding(Rule::WrittenJoinedReadMostly, member.path, text));
         }
     }
     found

@@ -8,14 +8,13 @@ use fieldline_layout::declaration::flat_arrays;
 use fieldline_layout::layout::MemberRole;
 
 pub(super) fn check(subject: &CheckedStruct<'_>) -> Vec<Finding> {
-    [check_ends(subject), check_markers(subject), check_straddling(subject), check_containers(subject)]
-        .concat()
+    [check_ends, check_markers, check_straddling, check_containers].map(|check| check(subject)).concat()
 }
 
 fn check_straddling(subject: &CheckedStruct<'_>) -> Vec<Finding> {
     let members = subject.change.iter().flat_map(|change| &change.members);
     let found = members.filter(|member| !member.straddles.is_empty()).map(|member| {
-        let offset = member.after.as_ref().map_or(0, |spot| spot.bit_offset / 8);
+        let offset = member.after.as_ref().map_or(0, |position| position.bit_offset / 8);
         let (name, line) = (&member.member, subject.line);
         let message = format!("{name} at {offset} straddles the boundary of two lines of {line} B");
         subject.member_finding(Rule::StraddlesLine, name, message)
@@ -85,7 +84,7 @@ fn check_markers(subject: &CheckedStruct<'_>) -> Vec<Finding> {
 fn check_containers(subject: &CheckedStruct<'_>) -> Vec<Finding> {
     let Some(change) = &subject.change else { return Vec::new() };
     let is_pushed = |member: &&MemberChange, from: u64| {
-        member.after.as_ref().is_some_and(|spot| spot.bit_offset > from)
+        member.after.as_ref().is_some_and(|position| position.bit_offset > from)
             && member.what.contains(&ChangeKind::Shifted)
             && !member.changes_line.is_empty()
             && subject.may_be_hot(&member.member)
@@ -97,16 +96,12 @@ fn check_containers(subject: &CheckedStruct<'_>) -> Vec<Finding> {
             && !member.what.contains(&ChangeKind::Retyped);
         let pushed = change.members.iter().filter(|other| is_grown && is_pushed(other, after.bit_offset));
         let names: Vec<&str> = pushed.map(|other| other.member.as_str()).collect();
+        let (name, ty, line) = (&member.member, &after.type_name, subject.line);
+        let (was, is, pushed) = (before.bit_size / 8, after.bit_size / 8, join_names(&names));
         let message = format!(
-            "{} ({}) grew from {} to {} bytes and pushed {} to other lines of {} B",
-            member.member,
-            after.type_name,
-            before.bit_size / 8,
-            after.bit_size / 8,
-            join_names(&names),
-            subject.line
+            "{name} ({ty}) grew from {was} to {is} bytes and pushed {pushed} to other lines of {line} B"
         );
-        (!names.is_empty()).then(|| subject.member_finding(Rule::ContainerShifted, &member.member, message))
+        (!names.is_empty()).then(|| subject.member_finding(Rule::ContainerShifted, name, message))
     });
     found.collect()
 }

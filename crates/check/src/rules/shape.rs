@@ -69,9 +69,8 @@ fn check_gaps(
         found.push(subject.struct_finding(Rule::NewHole, message));
     }
     if has_grown(change.padding_bits, bits(Rule::NewPadding)) {
-        found.push(
-            subject.struct_finding(Rule::NewPadding, describe_change(change.padding_bits, "bits of padding")),
-        );
+        let message = describe_change(change.padding_bits, "bits of padding");
+        found.push(subject.struct_finding(Rule::NewPadding, message));
     }
     found
 }
@@ -106,8 +105,8 @@ fn new_holes(before: &Layout, now: &Layout) -> Vec<String> {
 fn check_alignments(subject: &CheckedStruct<'_>, before: &Layout) -> Vec<Finding> {
     let mut found = Vec::new();
     if subject.now.align < before.align {
-        let (align, old_align) = (subject.now.align, before.align);
-        let message = format!("the struct is aligned to {align} bytes, was to {old_align}");
+        let message =
+            format!("the struct is aligned to {} bytes, was to {}", subject.now.align, before.align);
         found.push(subject.struct_finding(Rule::AlignmentLost, message));
     }
     let old = fields(before);
@@ -116,9 +115,8 @@ fn check_alignments(subject: &CheckedStruct<'_>, before: &Layout) -> Vec<Finding
         let was = was.and_then(|index| old.get(index)).and_then(Field::own_align);
         let is = field.own_align().unwrap_or(1);
         if let Some(was) = was.filter(|was| *was > is) {
-            let message =
-                format!("{} was written to be aligned to {was} bytes and is not any more", field.path);
-            found.push(subject.member_finding(Rule::AlignmentLost, &field.path, message));
+            let text = format!("{} was written to be aligned to {was} bytes and is not any more", field.path);
+            found.push(subject.member_finding(Rule::AlignmentLost, &field.path, text));
         }
     }
     found

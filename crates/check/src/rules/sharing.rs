@@ -59,17 +59,16 @@ fn finding(
     writers: &[usize],
     (falsely, was, accesses): (f64, Option<f64>, f64),
 ) -> Finding {
-    let names: Vec<&str> =
-        writers.iter().filter_map(|writer| Some(subject.fields.get(*writer)?.path.as_str())).collect();
+    let names = writers.iter().filter_map(|writer| Some(&*subject.fields.get(*writer)?.path));
+    let names: Vec<&str> = names.collect();
     let verb = if was.is_some() { "came to share" } else { "shares" };
     let before = was.map_or_else(String::new, |was| format!(", {was:.0} before"));
+    let (path, names) = (&field.path, join_names(&names));
     let message = format!(
-        "{} {verb} {span} B with {}, which other CPUs write: about {falsely:.0} of its {accesses:.0} samples find the line \
-         lost to writes of other members alone{before}",
-        field.path,
-        join_names(&names)
+        "{path} {verb} {span} B with {names}, which other CPUs write: about {falsely:.0} of its {accesses:.0} samples \
+         find the line lost to writes of other members alone{before}",
     );
-    subject.member_finding(Rule::FalseSharingPair, &field.path, message)
+    subject.member_finding(Rule::FalseSharingPair, path, message)
 }
 
 /// The accesses to a member on one line.
@@ -91,9 +90,8 @@ struct LineAccesses {
 impl LineAccesses {
     fn new(recorded: RecordedStruct<'_>, turns: &LineLossModel, now: &[Field<'_>], span: u64) -> Self {
         let (profile, places) = (recorded.profile, FieldMap::new(recorded, now));
-        let part = |access: &Access| {
-            places.locate(access).map(|(field, offset)| (offset / span.max(1), field)).unwrap_or(REMOVED)
-        };
+        let line = |(field, offset)| (offset / span.max(1), field);
+        let part = |access: &Access| places.locate(access).map_or(REMOVED, line);
         let mut parts: BTreeMap<(u64, usize), LineShare> = BTreeMap::new();
         for (place, touched) in turns.touch_rates(profile, part) {
             parts.entry(place).or_default().touched = touched;
@@ -112,10 +110,8 @@ impl LineAccesses {
 
     /// The lines a member was accessed on.
     fn parts_of_field(&self, field: usize) -> impl Iterator<Item = (u64, &LineShare)> {
-        self.parts
-            .iter()
-            .filter(move |((_, member), _)| *member == field)
-            .map(|((line, _), part)| (*line, part))
+        let parts = self.parts.iter().filter(move |((_, member), _)| *member == field);
+        parts.map(|((line, _), part)| (*line, part))
     }
 
     fn accesses(&self, field: usize) -> f64 {
@@ -156,10 +152,10 @@ impl LineAccesses {
                 }
             }
         }
-        let mut writers: Vec<(f64, usize)> =
-            weights.into_iter().map(|(field, weight)| (weight, field)).collect();
-        writers.sort_by(|left, right| right.0.total_cmp(&left.0).then(left.1.cmp(&right.1)));
-        writers.into_iter().map(|(_, field)| field).collect()
+        let mut writers: Vec<(usize, f64)> = weights.into_iter().collect();
+        // Stable: fields of equal weight stay in their order.
+        writers.sort_by(|(_, left), (_, right)| right.total_cmp(left));
+        writers.into_iter().map(|(field, _)| field).collect()
     }
 }
 
@@ -224,8 +220,8 @@ impl EarlierLayout {
 
     /// Whether two members lay on different lines.
     fn were_apart(&self, first: usize, second: usize) -> bool {
-        let line = |field: usize| self.was.get(field).copied().flatten().map(|(_, line)| line);
-        line(first).zip(line(second)).is_some_and(|(first_line, second_line)| first_line != second_line)
+        let line = |field: usize| Some((*self.was.get(field)?)?.1);
+        line(first).zip(line(second)).is_some_and(|(first, second)| first != second)
     }
 
     fn count_false_losses(&self, field: usize, turns: &LineLossModel) -> f64 {
@@ -253,15 +249,10 @@ mod tests {
         TypeProfile { accesses: vec![reader, counter], homes, size: 64, ..TypeProfile::default() }
     }
 
-    fn found(
-        type_profile: &TypeProfile,
-        before: Option<&Layout>,
-        now: &Layout,
-        adjacent: bool,
-    ) -> Vec<String> {
+    fn found(profile: &TypeProfile, before: Option<&Layout>, now: &Layout, adjacent: bool) -> Vec<String> {
         let recorded = longs(&["reader", "counter", "other", "more", "x", "y", "z", "end"]);
         let mut subject = CheckedStruct::new(now, before, 16);
-        subject.recorded = Some(RecordedStruct { profile: type_profile, layout: &recorded });
+        subject.recorded = Some(RecordedStruct { profile, layout: &recorded });
         let settings = Settings { adjacent_lines: adjacent, ..Settings::default() };
         let all = super::super::check_struct(&subject, &settings).into_iter();
         all.filter(|finding| finding.rule == Rule::FalseSharingPair).map(|finding| finding.message).collect()

@@ -1,8 +1,9 @@
 //! Arguments of the commands that read recordings and profiles.
 
 use super::values::line_size;
+use crate::input::recordings::RecordingInputs;
 use clap::Args;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// A program and its recordings.
 #[derive(Debug, Args)]
@@ -27,9 +28,14 @@ pub(crate) struct RecordingArgs {
 }
 
 impl RecordingArgs {
-    /// The first program: the one whose structs are planned.
-    pub(crate) fn first_program(&self) -> &Path {
-        self.programs.first().map_or(Path::new(""), PathBuf::as_path)
+    pub(crate) fn inputs(&self) -> RecordingInputs {
+        RecordingInputs {
+            programs: self.programs.clone(),
+            debug_folders: self.debug_dir.clone(),
+            perf: self.perf.clone(),
+            force: self.force,
+            no_addresses: self.no_addresses,
+        }
     }
 }
 

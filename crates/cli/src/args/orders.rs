@@ -4,7 +4,7 @@ use super::accesses::RecordingArgs;
 use super::series::{IdiomArgs, SeriesArgs};
 use super::values::{also, cache_size, candidate, line_size};
 use clap::Args;
-use fieldline_plan::CandidateChoice;
+use fieldline_plan::{CandidateChoice, PlanOptions};
 use fieldline_tree::builds::OtherBuild;
 use std::path::PathBuf;
 
@@ -31,6 +31,16 @@ pub(crate) struct PlanArgs {
     /// A source tree: comments, #ifdefs and uses of the struct then constrain the order.
     #[arg(long, value_name = "DIR")]
     pub(crate) tree: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) search: SearchArgs,
+    /// Where to write the plan (JSON); a summary is printed in any case.
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+/// Limits of the orders to find, and which of those found is proposed.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct SearchArgs {
     /// A file of pins (docs/formats.md): which members keep their place, come first or last, share a
     /// cacheline, lie apart or stand together.
     #[arg(long, value_name = "FILE")]
@@ -38,16 +48,6 @@ pub(crate) struct PlanArgs {
     /// Cacheline sizes to plan for, in bytes. None must get worse; the program's own counts most.
     #[arg(long, value_name = "BYTES", value_delimiter = ',', default_value = "64,128", value_parser = line_size)]
     pub(crate) lines: Vec<u64>,
-    #[command(flatten)]
-    pub(crate) choice: CandidateArgs,
-    /// Where to write the plan (JSON); a summary is printed in any case.
-    #[arg(short, long, value_name = "FILE")]
-    pub(crate) output: Option<PathBuf>,
-}
-
-/// Which of the orders found is proposed.
-#[derive(Clone, Debug, Args)]
-pub(crate) struct CandidateArgs {
     /// The candidate to propose: best, smallest (beyond it each further moved member gains less than the
     /// mean), or its number in the table.
     #[arg(long, value_name = "N|smallest|best", default_value = "best", value_parser = candidate)]
@@ -69,6 +69,20 @@ pub(crate) struct CandidateArgs {
     /// if the file doesn't have it.
     #[arg(long, value_name = "FILE[@BYTES]", value_delimiter = ',', value_parser = also)]
     pub(crate) also: Vec<OtherBuild>,
+}
+
+impl SearchArgs {
+    /// Options of the planner; `resamples` is the default number of replicates.
+    pub(crate) fn options(&self, resamples: usize) -> PlanOptions {
+        PlanOptions {
+            lines: self.lines.clone(),
+            choice: self.candidate,
+            max_moves: self.max_moves,
+            resamples: self.confidence.map_or(resamples, usize::from),
+            adjacent_lines: self.adjacent_lines,
+            ..PlanOptions::default()
+        }
+    }
 }
 
 #[derive(Debug, Args)]
@@ -181,15 +195,8 @@ pub(crate) struct ProposeArgs {
     /// The source tree the program was built from.
     #[arg(long, value_name = "DIR")]
     pub(crate) tree: PathBuf,
-    /// A file of pins (docs/formats.md): which members keep their place, come first or last, share a
-    /// cacheline, lie apart or stand together.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) pins: Option<PathBuf>,
-    /// Cacheline sizes to plan for, in bytes.
-    #[arg(long, value_name = "BYTES", value_delimiter = ',', default_value = "64,128", value_parser = line_size)]
-    pub(crate) lines: Vec<u64>,
     #[command(flatten)]
-    pub(crate) choice: CandidateArgs,
+    pub(crate) search: SearchArgs,
     #[command(flatten)]
     pub(crate) series: SeriesArgs,
     /// Folder for report.md, plan.json, profile.json and the patches; made if it is not there.

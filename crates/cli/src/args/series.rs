@@ -1,11 +1,12 @@
 //! Arguments for patch series and for marking groups.
 
 use super::values::line_size;
+use crate::series::SeriesOptions;
 use clap::{Args, ValueEnum};
 use fieldline_tree::idiom::options::{self, AlignGroups, CheckIn, GroupPaths, IdiomOptions};
 
 /// The date where none is given: the one `git format-patch` puts into its own first lines.
-pub(crate) const DATE: &str = "Mon, 17 Sep 2001 00:00:00 +0000";
+const DATE: &str = "Mon, 17 Sep 2001 00:00:00 +0000";
 
 const MONTHS: [&str; 12] =
     ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
@@ -80,6 +81,19 @@ pub(crate) struct SeriesArgs {
     /// A trailer for each patch, such as 'Reviewed-by: Ada'; may be given several times.
     #[arg(long = "trailer", value_name = "KEY: TEXT", requires = "series", value_parser = trailer)]
     pub(crate) trailers: Vec<String>,
+}
+
+impl SeriesArgs {
+    /// The options of a series, if one is to be written.
+    pub(crate) fn options(&self) -> Option<SeriesOptions> {
+        let or = |value: &Option<String>, default: &str| value.as_deref().unwrap_or(default).to_owned();
+        self.series.then(|| SeriesOptions {
+            author: or(&self.from, ""),
+            date: or(&self.date, DATE),
+            subject_prefix: or(&self.subject_prefix, "PATCH"),
+            trailers: self.trailers.clone(),
+        })
+    }
 }
 
 fn align_groups(text: &str) -> Result<AlignGroups, String> {

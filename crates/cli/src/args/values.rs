@@ -1,5 +1,6 @@
 //! Values that several commands take.
 
+use crate::input::check_line_size;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use fieldline_debuginfo::types::DebugFormat;
 use fieldline_plan::CandidateChoice;
@@ -7,9 +8,7 @@ use fieldline_tree::builds::OtherBuild;
 use std::path::Path;
 
 pub(crate) fn line_size(text: &str) -> Result<u64, String> {
-    let size: u64 = text.parse().map_err(|_| "not a number of bytes".to_owned())?;
-    let usable = size.is_power_of_two() && (16..=4096).contains(&size);
-    if usable { Ok(size) } else { Err("a cacheline is a power of two from 16 to 4096 bytes".to_owned()) }
+    check_line_size(text.parse().map_err(|_| "not a number of bytes".to_owned())?)
 }
 
 /// A format of debug info by its name.

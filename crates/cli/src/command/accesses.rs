@@ -28,7 +28,7 @@ const DEFAULT_STRUCTS: usize = 5;
 
 /// `fieldline profile`: samples to an access profile.
 pub(crate) fn profile(args: &ProfileArgs) -> Result<CommandOutcome> {
-    let (profile, by_dso) = recordings::attribute(&args.recordings, |attributed| {
+    let (profile, by_dso) = recordings::attribute(&args.recordings.inputs(), |attributed| {
         let by_dso = if args.coverage { attributed.coverage()? } else { Vec::new() };
         Ok((attributed.profile()?, by_dso))
     })?;
@@ -41,7 +41,7 @@ pub(crate) fn profile(args: &ProfileArgs) -> Result<CommandOutcome> {
 
 /// `fieldline samples`: one row a sample, in file order.
 pub(crate) fn samples(args: &SamplesArgs) -> Result<CommandOutcome> {
-    recordings::attribute(&args.recordings, |attributed| {
+    recordings::attribute(&args.recordings.inputs(), |attributed| {
         let mut out = output::buffered_stdout();
         writeln!(out, "# ip addr type offset reason")?;
         for recording in 0..attributed.files.len() {
@@ -76,9 +76,8 @@ pub(crate) fn import(args: &ImportArgs) -> Result<CommandOutcome> {
         let mut layouts = counted_layouts(&args.vmlinux, &counts)?;
         let name = recordings::base_name(path);
         let take_layouts = |tag: &str| layouts.remove(tag).unwrap_or_default();
-        sum.merge(
-            perf_types::profile(&counts, &name, build_id.as_deref(), take_layouts).with_context(place)?,
-        );
+        let found = perf_types::profile(&counts, &name, build_id.as_deref(), take_layouts);
+        sum.merge(found.with_context(place)?);
     }
     document::write_if_named(args.output.as_ref(), &sum)?;
     output::print_drawn(|out, paint| text::draw(out, &sum, paint))
@@ -192,8 +191,7 @@ fn choose_types<'p>(profile: &'p AccessProfile, args: &ReportArgs) -> Result<Vec
     let find = |name: &String| {
         let name = types::strip_keyword(name);
         profile.find_type(name).with_context(|| {
-            let most: Vec<&str> =
-                ranked.iter().take(12).map(|type_profile| type_profile.name.as_str()).collect();
+            let most: Vec<&str> = ranked.iter().take(12).map(|ty| ty.name.as_str()).collect();
             let (file, most) = (args.profile.display(), most.join(", "));
             format!("{file}: no samples of struct {name}; it has samples of: {most}")
         })

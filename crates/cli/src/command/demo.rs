@@ -48,8 +48,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<CommandOutcome> {
         }
     };
     write_files(&folder)?;
-    let mut text =
-        format!("The example is in {}: a program, its source and a recording.\n", folder.display());
+    let mut text = format!("The example is in {}: a program, its source, a recording.\n", folder.display());
     for step in steps(&folder)? {
         output::print(&format!("{text}\n{}\n$ {}\n\n", step.title, command_line(&step.arguments)))?;
         if let CommandOutcome::Negative = run_step(&step)? {
@@ -61,8 +60,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<CommandOutcome> {
 }
 
 fn write_files(folder: &Path) -> Result<()> {
-    let files: Vec<(PathBuf, &[u8])> =
-        FILES.iter().map(|(path, bytes)| (folder.join(path), *bytes)).collect();
+    let files: Vec<_> = FILES.iter().map(|(path, bytes)| (folder.join(path), *bytes)).collect();
     for (path, _) in &files {
         output::make_folder(path.parent().unwrap_or(folder))?;
     }
@@ -83,11 +81,12 @@ fn steps(folder: &Path) -> Result<Vec<DemoStep>> {
     };
     let (program, recording, tree) = (path(PROGRAM)?, path(RECORDING)?, path(TREE)?);
     let (profile, plan, patches) = (path("profile.json")?, path("plan.json")?, path(PATCHES)?);
-    let step = |what, words: &[&[&str]]| DemoStep {
-        title: what,
+    let step = |title, words: &[&[&str]]| DemoStep {
+        title,
         arguments: words.concat().into_iter().map(str::to_owned).collect(),
     };
     let [first, _] = TYPES;
+    let inputs = ["--profile", &profile, "--vmlinux", &program, "--tree", &tree, "-o", &plan];
     Ok(vec![
         step("The declared layout of a struct:", &[&["layout", first, "--from", &program]]),
         step(
@@ -95,16 +94,9 @@ fn steps(folder: &Path) -> Result<Vec<DemoStep>> {
             &[&["profile", "--vmlinux", &program, "--perf", &recording, "-o", &profile]],
         ),
         step("Hot members, and members touched together:", &[&["report"], &TYPES, &["--profile", &profile]]),
+        step("An order that touches fewer cachelines:", &[&["plan"], &TYPES, &inputs]),
         step(
-            "An order that touches fewer cachelines:",
-            &[
-                &["plan"],
-                &TYPES,
-                &["--profile", &profile, "--vmlinux", &program, "--tree", &tree, "-o", &plan],
-            ],
-        ),
-        step(
-            "The header in that order, as a patch:",
+            "That order as a patch of the header:",
             &[&["patch", "--plan", &plan, "--tree", &tree, "-o", &patches]],
         ),
     ])

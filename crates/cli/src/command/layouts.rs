@@ -11,7 +11,7 @@ use crate::output::{self, CommandOutcome};
 use crate::report::color::Palette;
 use crate::report::layout::diff_text;
 use anyhow::{Result, bail};
-use fieldline_access::AccessProfile;
+use fieldline_access::access::{AccessProfile, TypeProfile};
 use fieldline_check::baseline::{Baseline, BaselineLayout};
 use fieldline_check::{Rule, SetDiff};
 use fieldline_debuginfo::types::DebugFormat;
@@ -98,20 +98,15 @@ pub(crate) fn init(args: &InitArgs) -> Result<CommandOutcome> {
     let names: Vec<&str> = types.iter().map(|name| name.as_str()).collect();
     let (from, names) = (args.from.display(), names.join(" "));
     // The command that makes the baseline named in the file.
-    output::print(&format!(
-        "next: fieldline baseline --from {from} {names} -o layouts.json; then fieldline check\n"
-    ))
+    let next = format!("fieldline baseline --from {from} {names} -o layouts.json");
+    output::print(&format!("next: {next}; then fieldline check\n"))
 }
 
 /// The structs with most samples.
 fn hottest(profile: &AccessProfile, top: usize) -> Vec<String> {
-    let mut types: Vec<_> = profile
-        .types
-        .iter()
-        .map(|type_profile| (std::cmp::Reverse(type_profile.samples()), &type_profile.name))
-        .collect();
-    types.sort();
-    types.into_iter().take(top).map(|(_, name)| name.clone()).collect()
+    let mut types: Vec<&TypeProfile> = profile.types.iter().collect();
+    types.sort_by_key(|ty| (std::cmp::Reverse(ty.samples()), &ty.name));
+    types.into_iter().take(top).map(|ty| ty.name.clone()).collect()
 }
 
 fn config_text(args: &InitArgs, types: &[&String]) -> std::io::Result<String> {
@@ -159,9 +154,8 @@ pub(crate) fn diff(args: &DiffArgs) -> Result<CommandOutcome> {
         DiffFormat::Text => diff_text::draw(&diff, Palette::new(output::use_color())),
         DiffFormat::Markdown => diff_text::markdown(&diff),
         DiffFormat::Json => {
-            let (format, version) = ("fieldline-diff", 1);
-            let document =
-                Document { format, version, old: &old.file, new: &new.file, cachelines: &lines, diff: &diff };
+            let (format, version, old, new) = ("fieldline-diff", 1, &*old.file, &*new.file);
+            let document = Document { format, version, old, new, cachelines: &lines, diff: &diff };
             serde_json::to_string(&document)? + "\n"
         }
     };

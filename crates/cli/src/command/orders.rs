@@ -21,8 +21,8 @@ use std::path::Path;
 pub(crate) fn plan(args: &PlanArgs) -> Result<CommandOutcome> {
     let (program, tree) = (args.vmlinux.as_path(), args.tree.as_deref());
     // Missing inputs are reported before the tree is read.
-    let pins = args.pins.as_deref().map(pins::read_pins).transpose()?;
-    builds::check_files(&args.choice.also)?;
+    let pins = args.search.pins.as_deref().map(pins::read_pins).transpose()?;
+    builds::check_files(&args.search.also)?;
     for path in args.profile.iter().chain([&args.vmlinux]) {
         std::fs::File::open(path).with_context(|| path.display().to_string())?;
     }
@@ -32,15 +32,15 @@ pub(crate) fn plan(args: &PlanArgs) -> Result<CommandOutcome> {
     );
     let profile = profile?;
     let (types, pins) = (args.types.as_slice(), pins.as_ref());
-    let question = PlanInputs { types, program, tree, pins, profile: profile.as_ref() };
-    let limited = question.limit_structs(tree_facts.as_ref())?;
-    let options = question.options(&args.lines, &args.choice, 0)?;
+    let inputs = PlanInputs { types, program, tree, pins, profile: profile.as_ref() };
+    let limited = inputs.limit_structs(tree_facts.as_ref())?;
+    let options = inputs.add_builds(args.search.options(0), &args.search.also)?;
     let mut plan = match (&profile, args.shuffle) {
         (Some(profile), _) => fieldline_plan::plan(profile, &limited.requests(), &options),
         (None, Some(seed)) => packing::shuffle(&limited.requests(), &options, seed),
         (None, None) => packing::pack(&limited.requests(), &options),
     };
-    limited.annotate(&mut plan, &question)?;
+    limited.annotate(&mut plan, &inputs)?;
     document::write_if_named(args.output.as_ref(), &plan)?;
     output::print_drawn(|out, paint| plan_text::draw(out, &plan, paint))?;
     Ok(command_outcome(&plan))
@@ -57,8 +57,8 @@ pub(crate) fn patch(args: &PatchArgs) -> Result<CommandOutcome> {
     let plan = read_plan(&args.plan)?;
     let profile = args.profile.as_deref().map(document::read_profile).transpose()?;
     let mut patched = edits::build_patches(&plan, &args.tree, &args.series.idiom_args.options())?;
-    if args.series.series {
-        patched.patches = series::build_files(&plan, profile.as_ref(), &patched.steps, &args.series);
+    if let Some(options) = args.series.options() {
+        patched.patches = series::build_files(&plan, profile.as_ref(), &patched.steps, &options);
     }
     write(&patched, &args.output, &[])?;
     output::print(&summary_text(&patched, &args.output))?;

@@ -2,8 +2,7 @@
 
 use super::date::is_date;
 use super::keys;
-use crate::args::line_size;
-use crate::input::origin::FileOrigin;
+use crate::input::{check_line_size, origin::FileOrigin};
 use anyhow::{Context, Result, anyhow, bail};
 use fieldline_check::rules::{PinnedEnds, SizeBudget};
 use fieldline_check::{FindingLevel, Rule, Settings};
@@ -180,7 +179,7 @@ fn settings(rules: BTreeMap<Rule, RawRule>) -> Result<Settings> {
 impl RawTarget {
     fn into_target(self, name: String, folder: &Path) -> Result<Target> {
         if let Some(line) = self.line {
-            line_size(&line.to_string()).map_err(|why| anyhow!("target {name}: line: {why}"))?;
+            check_line_size(line).map_err(|why| anyhow!("target {name}: line: {why}"))?;
         }
         let place = |against: String| FileOrigin::parse(&against, folder);
         let against = self.against.map(place).transpose().with_context(|| format!("target {name}"))?;

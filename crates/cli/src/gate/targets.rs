@@ -3,7 +3,7 @@
 use super::config::{Config, Target};
 use crate::input::layout_set::{self, DebugFormats, LayoutSet};
 use crate::input::origin::{FetchedFile, FileOrigin};
-use crate::input::select;
+use crate::input::select::{is_glob, matches_type};
 use crate::output;
 use anyhow::{Context, Result, bail};
 use fieldline_check::set::pair_by_name;
@@ -39,9 +39,7 @@ pub(crate) fn set_baselines(config: &mut Config, typed: &[String]) -> Result<()>
         let (place, file) = match (named, config.targets.len()) {
             (Some((place, file)), _) => (place, file),
             (None, 1) => (0, text.as_str()),
-            (None, _) => {
-                bail!("--against {text}: there are several targets; write TARGET=FILE with one of them")
-            }
+            (None, _) => bail!("--against {text}: there are several targets; write TARGET=FILE"),
         };
         if given.contains(&place) {
             bail!("--against {text}: target {} has another one already", config.targets[place].name);
@@ -93,13 +91,12 @@ fn read_target<'c>(config: &Config, target: &'c Target) -> Result<LoadedTarget<'
 
 /// Refuses a target that lacks types of the configuration.
 fn check_complete(config: &Config, target: &Target, now: &LayoutSet) -> Result<()> {
-    let may_miss = |name: &str| target.optional.iter().any(|optional| select::matches_type(optional, name));
+    let may_miss = |name: &str| target.optional.iter().any(|optional| matches_type(optional, name));
     if let Some(name) = now.missing.iter().find(|name| !may_miss(name)) {
         bail!("{}: no struct '{name}'; if it may be absent, write optional = [\"{name}\"]", now.file);
     }
     let is_empty = |pattern: &&String| {
-        select::is_glob(pattern)
-            && !now.layouts.iter().any(|layout| select::matches_type(pattern, &layout.name))
+        is_glob(pattern) && !now.layouts.iter().any(|layout| matches_type(pattern, &layout.name))
     };
     match config.types.iter().filter(|pattern| !target.optional.contains(pattern)).find(is_empty) {
         Some(pattern) => bail!("{}: nothing matches '{pattern}'", now.file),

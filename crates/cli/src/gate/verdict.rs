@@ -2,7 +2,7 @@
 
 use super::config::{Config, Suppression};
 use super::targets::LoadedTarget;
-use crate::input::select;
+use crate::input::select::matches_type;
 use anyhow::{Result, bail};
 use fieldline_access::AccessProfile;
 use fieldline_check::rules::{HotMembers, RecordedStruct, find_disagreements, sharing};
@@ -76,11 +76,10 @@ pub(crate) fn check_targets(
     }
     let mut findings = Vec::new();
     for (target, subjects) in loaded.iter().zip(&subjects) {
+        let target = &target.config.name;
         for subject in subjects {
             let found = check_struct(subject, &config.settings).into_iter();
-            findings.extend(
-                found.map(|found| report_finding(config, &target.config.name, &subject.now.name, found)),
-            );
+            findings.extend(found.map(|found| report_finding(config, target, &subject.now.name, found)));
         }
     }
     findings.extend(compare_targets(config, loaded, &subjects));
@@ -116,7 +115,7 @@ fn subjects<'s>(
     }
     for name in config.ends.keys().chain(config.budgets.keys()) {
         let is_known = subjects.iter().any(|subject| subject.now.name == *name);
-        if !is_known && !target.config.optional.iter().any(|optional| select::matches_type(optional, name)) {
+        if !is_known && !target.config.optional.iter().any(|optional| matches_type(optional, name)) {
             bail!("{}: a pin or budget is for '{name}', which is not among the types checked", config.path);
         }
     }
@@ -135,11 +134,8 @@ fn find_recorded<'s>(profile: &'s AccessProfile, subject: &CheckedStruct<'s>) ->
 
 /// Refuses a profile that was made with other layouts than those of any target, now or before.
 fn check_profile_fits(config: &Config, loaded: &[LoadedTarget<'_>], profile: &AccessProfile) -> Result<()> {
-    let layouts = || {
-        loaded.iter().flat_map(|target| {
-            target.now.layouts.iter().chain(target.before.iter().flat_map(|before| &before.layouts))
-        })
-    };
+    let sets = || loaded.iter().flat_map(|target| target.before.iter().chain([&target.now]));
+    let layouts = || sets().flat_map(|set| &set.layouts);
     let path = config.profile.as_ref().map_or_else(|| config.path.clone(), |path| path.display().to_string());
     let mut known = false;
     for type_profile in &profile.types {
@@ -161,13 +157,10 @@ fn check_profile_fits(config: &Config, loaded: &[LoadedTarget<'_>], profile: &Ac
 
 fn report_finding(config: &Config, target: &str, ty: &str, finding: Finding) -> ReportedFinding {
     let fits = |suppression: &&Suppression| {
-        let target_fits =
-            suppression.target.as_ref().is_none_or(|name| target.split(", ").any(|part| part == name));
-        let member_fits = suppression.member.is_none() || suppression.member == finding.member;
-        suppression.rule == finding.rule
-            && select::matches_type(&suppression.ty, ty)
-            && member_fits
-            && target_fits
+        let Suppression { rule, ty: pattern, member, target: only, .. } = suppression;
+        let target_fits = only.as_ref().is_none_or(|name| target.split(", ").any(|part| part == name));
+        let member_fits = member.is_none() || *member == finding.member;
+        *rule == finding.rule && matches_type(pattern, ty) && member_fits && target_fits
     };
     let suppressed = config.suppressions.iter().find(fits).map(|suppression| suppression.reason.clone());
     let level = config.settings.level(finding.rule);
@@ -188,16 +181,13 @@ fn compare_targets(
             names.entry(&subject.now.name).or_default().push((&target.config.name, subject));
         }
     }
-    let mut found = Vec::new();
+    let mut findings = Vec::new();
     for (name, same_named) in names {
         let targets = same_named.iter().map(|(target, _)| *target).collect::<Vec<_>>().join(", ");
-        found.extend(
-            find_disagreements(&same_named)
-                .into_iter()
-                .map(|finding| report_finding(config, &targets, name, finding)),
-        );
+        let found = find_disagreements(&same_named).into_iter();
+        findings.extend(found.map(|finding| report_finding(config, &targets, name, finding)));
     }
-    found
+    findings
 }
 
 /// Notes on rules that could not be checked: no finding of theirs does not mean a pass.
@@ -246,14 +236,11 @@ fn note_unused_suppressions(config: &Config, findings: &[ReportedFinding]) -> Ve
     let is_used = |suppression: &&Suppression| {
         findings.iter().any(|found| {
             let finding = &found.finding;
-            let same = finding.rule == suppression.rule && select::matches_type(&suppression.ty, &found.ty);
+            let same = finding.rule == suppression.rule && matches_type(&suppression.ty, &found.ty);
             same && found.suppressed.as_ref() == Some(&suppression.reason)
         })
     };
     let unused = config.suppressions.iter().filter(|suppression| !is_used(suppression));
-    unused
-        .map(|suppression| {
-            format!("the suppression of {} in {} suppresses nothing", suppression.rule.id(), suppression.ty)
-        })
-        .collect()
+    let text = |rule: Rule, ty: &str| format!("the suppression of {} in {ty} suppresses nothing", rule.id());
+    unused.map(|suppression| text(suppression.rule, &suppression.ty)).collect()
 }

@@ -1,6 +1,5 @@
 //! A program and its recordings, opened, checked to belong together, and attributed.
 
-use crate::args::RecordingArgs;
 use crate::output;
 use anyhow::{Context, Result, bail};
 use fieldline_access::access::AccessProfile;
@@ -11,12 +10,33 @@ use fieldline_perfdata::perf_data::Error;
 use fieldline_perfdata::sample_file::SampleFile;
 use fieldline_profile::addresses::{check_addresses, check_build_id};
 use fieldline_profile::attribute::{Attribution, JointAttribution};
-use fieldline_profile::sums::{self, DsoCoverage};
+use fieldline_profile::sums::{self, AttributedProgram, DsoCoverage};
 use fieldline_typeflow::program::Program;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-/// Attributed recordings.
-pub(crate) struct AttributedRecordings<'w> {
+/// Programs and their recordings, by name, and how to attribute them.
+#[derive(Debug, Default)]
+pub(crate) struct RecordingInputs {
+    /// Programs, libraries and modules that are attributed together.
+    pub(crate) programs: Vec<PathBuf>,
+    /// Folders with separate debug files.
+    pub(crate) debug_folders: Vec<PathBuf>,
+    pub(crate) perf: Vec<PathBuf>,
+    /// Whether another build ID is only noted.
+    pub(crate) force: bool,
+    /// Whether instructions alone are used, not data addresses.
+    pub(crate) no_addresses: bool,
+}
+
+impl RecordingInputs {
+    /// The first program: the one whose structs are planned.
+    pub(crate) fn first_program(&self) -> &Path {
+        self.programs.first().map_or(Path::new(""), PathBuf::as_path)
+    }
+}
+
+/// The attributed samples of recordings.
+pub(crate) struct AttributedSamples<'w> {
     pub(crate) attributions: &'w [Attribution<'w>],
     dwarfs: Vec<&'w Dwarf<'w>>,
     pub(crate) files: &'w [SampleFile],
@@ -24,11 +44,11 @@ pub(crate) struct AttributedRecordings<'w> {
     build_id: Option<String>,
 }
 
-impl AttributedRecordings<'_> {
+impl AttributedSamples<'_> {
     pub(crate) fn profile(&self) -> Result<AccessProfile> {
         let parts = self.dwarfs.iter().zip(self.attributions);
         let parts: Vec<_> =
-            parts.map(|(dwarf, attribution)| sums::AttributedProgram { dwarf, attribution }).collect();
+            parts.map(|(dwarf, attribution)| AttributedProgram { dwarf, attribution }).collect();
         let build_id = self.build_id.as_deref();
         Ok(sums::profile(&parts, self.joint(), self.files, &self.names, build_id, blind_spot_messages)?)
     }
@@ -51,58 +71,54 @@ struct ProgramFiles {
 
 /// Programs and their recordings, opened and checked to match; nothing is attributed yet.
 pub(crate) struct OpenedRecordings<'r> {
-    args: &'r RecordingArgs,
+    inputs: &'r RecordingInputs,
     files: Vec<SampleFile>,
     programs: Vec<ProgramFiles>,
 }
 
 /// Opens programs and their recordings, attributes the samples, and works on the result.
 pub(crate) fn attribute<T>(
-    args: &RecordingArgs,
-    work: impl FnOnce(&AttributedRecordings<'_>) -> Result<T>,
+    inputs: &RecordingInputs,
+    work: impl FnOnce(&AttributedSamples<'_>) -> Result<T>,
 ) -> Result<T> {
-    OpenedRecordings::new(args)?.attribute(work)
+    OpenedRecordings::new(inputs)?.attribute(work)
 }
 
 impl<'r> OpenedRecordings<'r> {
-    /// Opens the files of the arguments; an error if one is missing, broken, or of another program.
-    pub(crate) fn new(args: &'r RecordingArgs) -> Result<Self> {
-        let files = try_map(&args.perf, |path| open(path))?;
-        let programs = try_map(&args.programs, |path| open_program(path, args))?;
+    /// Opens the files; an error if one is missing, broken, or of another program.
+    pub(crate) fn new(inputs: &'r RecordingInputs) -> Result<Self> {
+        let files = try_map(&inputs.perf, |path| open(path))?;
+        let programs = try_map(&inputs.programs, |path| open_program(path, &inputs.debug_folders))?;
         for program in &programs {
             let elf = Elf::parse(&program.program)?;
-            for (file, path) in files.iter().zip(&args.perf) {
-                check_same_program(&elf, file, path, args.force)?;
+            for (file, path) in files.iter().zip(&inputs.perf) {
+                check_same_program(&elf, file, path, inputs.force)?;
             }
         }
-        Ok(Self { args, files, programs })
+        Ok(Self { inputs, files, programs })
     }
 
-    pub(crate) fn attribute<T>(
-        &self,
-        work: impl FnOnce(&AttributedRecordings<'_>) -> Result<T>,
-    ) -> Result<T> {
-        let Self { args, files, programs: opened } = self;
+    pub(crate) fn attribute<T>(&self, work: impl FnOnce(&AttributedSamples<'_>) -> Result<T>) -> Result<T> {
+        let Self { inputs, files, programs: opened } = self;
         let elfs = try_map(opened, |file| Elf::parse(&file.program))?;
-        let debugs = try_map(opened, |file| Elf::parse(file.debug.as_ref().unwrap_or(&file.program)))?;
-        let sup_bytes = try_map(&debugs, open_alt_link)?;
+        let debug = try_map(opened, |file| Elf::parse(file.debug.as_ref().unwrap_or(&file.program)))?;
+        let sup_bytes = try_map(&debug, open_alt_link)?;
         let sups = try_map(&sup_bytes, |bytes| bytes.as_ref().map(Elf::parse).transpose())?;
-        let sections =
-            try_map(debugs.iter().zip(&sups), |(debug, sup)| DebugSections::load(debug, sup.as_ref()))?;
+        let sections = try_map(debug.iter().zip(&sups), |(elf, sup)| DebugSections::load(elf, sup.as_ref()))?;
         let dwarfs = try_map(&sections, Dwarf::new)?;
-        let mut programs = try_map(elfs.iter().zip(&debugs).zip(&dwarfs), |((elf, debug), dwarf)| {
+        let mut programs = try_map(elfs.iter().zip(&debug).zip(&dwarfs), |((elf, debug), dwarf)| {
             Program::with_debug(elf, debug, dwarf)
         })?;
         let attributions =
-            try_map(elfs.iter().zip(&mut programs), |(elf, program)| match args.no_addresses {
+            try_map(elfs.iter().zip(&mut programs), |(elf, program)| match inputs.no_addresses {
                 true => Attribution::by_code(elf, program, files),
                 false => Attribution::new(elf, program, files),
             })?;
-        work(&AttributedRecordings {
+        work(&AttributedSamples {
             attributions: &attributions,
             dwarfs: dwarfs.iter().collect(),
             files,
-            names: args.perf.iter().map(|path| base_name(path)).collect(),
+            names: inputs.perf.iter().map(|path| base_name(path)).collect(),
             build_id: elfs.first().and_then(Elf::build_id).map(hex),
         })
     }
@@ -116,12 +132,10 @@ fn try_map<I: IntoIterator, T, E: Into<anyhow::Error>>(
     all.into_iter().map(make).map(|made| made.map_err(Into::into)).collect()
 }
 
-fn open_program(path: &Path, args: &RecordingArgs) -> Result<ProgramFiles> {
+fn open_program(path: &Path, debug_folders: &[PathBuf]) -> Result<ProgramFiles> {
     let program = open_linked(FileBytes::open(path)?)?;
-    let debug = separate_debug::open_debug_file(&Elf::parse(&program)?, &args.debug_dir)?
-        .map(open_linked)
-        .transpose()?;
-    Ok(ProgramFiles { program, debug })
+    let debug = separate_debug::open_debug_file(&Elf::parse(&program)?, debug_folders)?;
+    Ok(ProgramFiles { debug: debug.map(open_linked).transpose()?, program })
 }
 
 /// A file of a program; a kernel module as the kernel loads it.

@@ -20,17 +20,14 @@ pub(crate) fn matches_glob(pattern: &str, name: &str) -> bool {
 }
 
 /// The definitions of names and globs, each once; all if none are given. Missing names are returned too.
-pub(crate) fn select(
-    types: &Types<'_, '_>,
-    patterns: &[String],
-) -> Result<(Vec<TypeDefinition>, Vec<String>)> {
-    if patterns.is_empty() || patterns.iter().any(|pattern| is_glob(pattern)) {
+pub(crate) fn select(types: &Types<'_, '_>, names: &[String]) -> Result<(Vec<TypeDefinition>, Vec<String>)> {
+    if names.is_empty() || names.iter().any(|name| is_glob(name)) {
         let mut all = types.all()?;
-        let missing = retain_matching(&mut all, patterns, |entry| &entry.name);
+        let missing = retain_matching(&mut all, names, |entry| &entry.name);
         return Ok((all, missing));
     }
     let mut requested: Vec<&str> = Vec::new();
-    for name in patterns.iter().map(|pattern| types::strip_keyword(pattern)) {
+    for name in names.iter().map(|name| types::strip_keyword(name)) {
         if !requested.contains(&name) {
             requested.push(name);
         }
@@ -47,11 +44,10 @@ pub(crate) fn retain_matching<T>(
     patterns: &[String],
     name: impl Fn(&T) -> &str,
 ) -> Vec<String> {
-    all.retain(|item| {
-        patterns.is_empty() || patterns.iter().any(|pattern| matches_type(pattern, name(item)))
-    });
-    let is_missing =
-        |pattern: &&String| !is_glob(pattern) && !all.iter().any(|item| matches_type(pattern, name(item)));
+    let matches = |item: &T| patterns.iter().any(|pattern| matches_type(pattern, name(item)));
+    all.retain(|item| patterns.is_empty() || matches(item));
+    let is_found = |pattern: &str| all.iter().any(|item| matches_type(pattern, name(item)));
+    let is_missing = |pattern: &&String| !is_glob(pattern) && !is_found(pattern);
     patterns.iter().filter(is_missing).map(|pattern| types::strip_keyword(pattern).to_owned()).collect()
 }
 

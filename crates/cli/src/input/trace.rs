@@ -72,12 +72,8 @@ fn parse_record(bytes: &[u8]) -> Option<TraceAccess> {
     if address == 0 || flags & !IS_STORE >= FIRST_MARK {
         return None;
     }
-    Some(TraceAccess {
-        cpu: usize::from(cpu),
-        address,
-        size: 1 << (flags & 7),
-        is_store: flags & IS_STORE != 0,
-    })
+    let is_store = flags & IS_STORE != 0;
+    Some(TraceAccess { cpu: usize::from(cpu), address, size: 1 << (flags & 7), is_store })
 }
 
 fn parse_text(text: &str) -> Result<Vec<TraceAccess>> {

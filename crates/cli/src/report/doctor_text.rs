@@ -2,7 +2,7 @@
 
 use super::color::Palette;
 use crate::diagnosis::{Diagnosis, MachineReport, RecordingReport, StructReport};
-use fieldline_doctor::machine::Machine;
+use fieldline_doctor::machine::{CpuModel, Machine};
 use fieldline_doctor::{Advice, DoctorFinding, Severity};
 use std::fmt::Write;
 
@@ -23,12 +23,9 @@ pub(crate) fn draw(out: &mut String, diagnosis: &Diagnosis, paint: Palette) {
 
 fn describe_machine(machine: &Machine) -> String {
     let mut words: Vec<String> = machine.processor.iter().chain(&machine.arch).cloned().collect();
-    words.extend(
-        machine
-            .model
-            .as_ref()
-            .map(|model| format!("{} family {} model {}", model.vendor, model.family, model.model)),
-    );
+    if let Some(CpuModel { vendor, family, model }) = &machine.model {
+        words.push(format!("{vendor} family {family} model {model}"));
+    }
     words.extend(machine.cpus.map(|cpus| format!("{cpus} CPUs")));
     words.extend(machine.release.as_ref().map(|release| format!("Linux {release}")));
     words.extend(machine.guest.as_ref().map(|guest| format!("virtual ({guest})")));
@@ -36,13 +33,13 @@ fn describe_machine(machine: &Machine) -> String {
 }
 
 fn draw_recording(out: &mut String, recording: &RecordingReport, paint: Palette) {
-    let RecordingReport { file, samples, machine_report: looked, .. } = recording;
+    let RecordingReport { file, samples, machine_report: report, .. } = recording;
     let seconds = recording.seconds.map(|seconds| format!(" in {seconds:.1} s")).unwrap_or_default();
     let _ = writeln!(out, "{} {samples} samples{seconds}", paint.bold(&format!("{file}:")));
     if let Some(command) = &recording.command {
         let _ = writeln!(out, "  made by  {command}");
     }
-    let _ = writeln!(out, "  made on  {}", describe_machine(&looked.machine));
+    let _ = writeln!(out, "  made on  {}", describe_machine(&report.machine));
     for event in &recording.events {
         let _ = writeln!(
             out,
@@ -51,8 +48,8 @@ fn draw_recording(out: &mut String, recording: &RecordingReport, paint: Palette)
         );
     }
     out.push('\n');
-    draw_findings(out, looked, paint);
-    draw_advice(out, "sampling there:", &looked.advice, paint);
+    draw_findings(out, report, paint);
+    draw_advice(out, "sampling there:", &report.advice, paint);
 }
 
 fn draw_advice(out: &mut String, title: &str, advice: &Advice, paint: Palette) {

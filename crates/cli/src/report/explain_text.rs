@@ -2,7 +2,9 @@
 
 use super::color::Palette;
 use fieldline_machinecode::machine::AccessKind;
-use fieldline_typeflow::operands::explain::{ExplainedInstruction, ExplainedOperand, Explanation};
+use fieldline_typeflow::operands::explain::{
+    ExplainedInstruction, ExplainedOperand, Explanation, HistoryStep,
+};
 use fieldline_typeflow::operands::target::{Target, TypeEntry};
 use std::fmt::Write;
 
@@ -21,11 +23,8 @@ pub(crate) fn draw(out: &mut String, explanation: &Explanation, member: &mut Mem
     rows(out, "callers pass", &explanation.arguments);
     rows(out, "variables", &explanation.variables);
     rows(out, "known here", &explanation.registers);
-    let steps = explanation
-        .base_history
-        .iter()
-        .map(|step| format!("{:x}  {:<40} {}", step.address, step.text, step.value));
-    rows(out, "on the way", &steps.collect::<Vec<_>>());
+    let step = |step: &HistoryStep| format!("{:x}  {:<40} {}", step.address, step.text, step.value);
+    rows(out, "data flow", &explanation.base_history.iter().map(step).collect::<Vec<_>>());
     if explanation.line.operands.is_empty() {
         row(out, "verdict", "the instruction does not touch memory (no_memory_operand)");
     }

@@ -12,8 +12,8 @@ pub(crate) mod verify_text;
 use fieldline_plan::StructPlan;
 
 /// Names of members by their declared indexes.
-pub(crate) fn member_names(struct_plan: &StructPlan, indexes: &[usize]) -> String {
-    indexes.iter().map(|index| member_name(struct_plan, *index)).collect::<Vec<_>>().join(", ")
+pub(crate) fn member_names(plan: &StructPlan, indexes: &[usize]) -> String {
+    indexes.iter().map(|index| member_name(plan, *index)).collect::<Vec<_>>().join(", ")
 }
 
 /// A line size, and the one that was compiled for if that is another.
@@ -22,6 +22,6 @@ fn line_size(line: u64, build_line: u64) -> String {
 }
 
 /// The name of a member by its declared index.
-pub(crate) fn member_name(struct_plan: &StructPlan, index: usize) -> &str {
-    struct_plan.declared.members.get(index).and_then(|member| member.name.as_deref()).unwrap_or("(anonymous)")
+pub(crate) fn member_name(plan: &StructPlan, index: usize) -> &str {
+    plan.declared.members.get(index).and_then(|member| member.name.as_deref()).unwrap_or("(anonymous)")
 }

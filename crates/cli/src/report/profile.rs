@@ -7,7 +7,7 @@ pub(crate) mod sharing_text;
 
 use super::color::Palette;
 use fieldline_access::access::{AccessProfile, TypeProfile};
-use heat_text::format_percent;
+use heat_text::percent;
 use std::fmt::Write;
 
 /// Most structs shown.
@@ -17,19 +17,14 @@ const MAX_TYPES: usize = 20;
 pub(crate) fn draw(out: &mut String, profile: &AccessProfile, paint: Palette) {
     coverage::draw(out, profile, paint);
     let mut types: Vec<&TypeProfile> = profile.types.iter().collect();
-    types
-        .sort_by(|left, right| right.samples().cmp(&left.samples()).then_with(|| left.name.cmp(&right.name)));
+    types.sort_by_key(|ty| (std::cmp::Reverse(ty.samples()), &ty.name));
     let total: u64 = profile.coverage.iter().map(|event| event.total.samples).sum();
     let _ = writeln!(out, "{}", paint.dim("   share   loads  stores  size  struct"));
-    for type_profile in types.iter().take(MAX_TYPES) {
-        let loads: u64 = type_profile.accesses.iter().map(|access| access.loads.samples).sum();
-        let stores: u64 = type_profile.accesses.iter().map(|access| access.stores.samples).sum();
-        let share = format_percent(loads + stores, total);
-        let _ = writeln!(
-            out,
-            "  {share:>6} {loads:>7} {stores:>7} {:>5}  {}",
-            type_profile.size, type_profile.name
-        );
+    for ty in types.iter().take(MAX_TYPES) {
+        let loads: u64 = ty.accesses.iter().map(|access| access.loads.samples).sum();
+        let stores: u64 = ty.accesses.iter().map(|access| access.stores.samples).sum();
+        let share = percent(loads + stores, total);
+        let _ = writeln!(out, "  {share:>6} {loads:>7} {stores:>7} {:>5}  {}", ty.size, ty.name);
     }
     if types.len() > MAX_TYPES {
         let _ = writeln!(out, "  and {} more", types.len() - MAX_TYPES);

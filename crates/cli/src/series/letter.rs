@@ -2,6 +2,7 @@
 
 use super::mail::write_paragraph;
 use crate::report::plan::{member_name, member_names};
+use crate::report::profile::coverage::rank_reasons;
 use fieldline_access::access::{Access, AccessProfile, EventCoverage, Recording, TypeProfile};
 use fieldline_plan::result::{Basis, Candidate, Group, GroupAlignment, Mark};
 use fieldline_plan::visits::occurrences;
@@ -76,11 +77,8 @@ pub(crate) fn cover_body(plan: &Plan, profile: Option<&AccessProfile>, steps: &[
             out.push_str("\nConstrained members:\n\n");
         }
         for constraint in &struct_plan.constraints {
-            write_paragraph(
-                &mut out,
-                "  * ",
-                &format!("{}: {}", member_name(struct_plan, constraint.index), constraint.reason),
-            );
+            let text = format!("{}: {}", member_name(struct_plan, constraint.index), constraint.reason);
+            write_paragraph(&mut out, "  * ", &text);
         }
     }
     if steps.iter().any(|step| step.needs_macros) {
@@ -142,32 +140,24 @@ pub(crate) fn struct_body(plan: &Plan, struct_plan: &StructPlan, step: &PatchSte
 fn write_measurement(out: &mut String, profile: &AccessProfile) {
     out.push_str("\nHow it was measured\n===================\n\n");
     let blind_spots = profile.blind_spots.iter().map(|spot| format!("blind spot: {spot}"));
-    let texts = profile
-        .recordings
-        .iter()
-        .map(describe_recording)
-        .chain(profile.coverage.iter().map(describe_coverage));
+    let coverage = profile.coverage.iter().map(describe_coverage);
+    let texts = profile.recordings.iter().map(describe_recording).chain(coverage);
     texts.chain(blind_spots).for_each(|text| write_paragraph(out, "  * ", &text));
 }
 
 fn describe_recording(recording: &Recording) -> String {
     let command = recording.command.as_deref().unwrap_or("a recording");
     let release = recording.release.as_deref().map(|release| format!(" on {release}")).unwrap_or_default();
-    let lost =
-        if recording.lost > 0 { format!(", {} more were lost", recording.lost) } else { String::new() };
+    let lost = if recording.lost > 0 { format!(", {} lost", recording.lost) } else { String::new() };
     format!("{command}{release}: {}{lost}", recording.describe_samples())
 }
 
 fn describe_coverage(event: &EventCoverage) -> String {
     let total = event.total.samples;
-    let mut reasons: Vec<(&String, u64)> =
-        event.unattributed.iter().map(|(reason, tally)| (reason, tally.samples)).collect();
-    reasons.sort_by(|left, right| right.1.cmp(&left.1).then_with(|| left.0.cmp(right.0)));
-    let named = reasons.iter().take(MAX_NAMED_REASONS);
-    let reasons: Vec<String> =
-        named.map(|(reason, count)| format!("{} {count}", reason.replace('_', " "))).collect();
-    let rest =
-        if reasons.is_empty() { String::new() } else { format!("; unattributed: {}", reasons.join(", ")) };
+    let named = rank_reasons(event).into_iter().take(MAX_NAMED_REASONS);
+    let reasons = named.map(|(reason, count)| format!("{} {}", reason.replace('_', " "), count.samples));
+    let reasons = reasons.collect::<Vec<_>>().join(", ");
+    let rest = if reasons.is_empty() { reasons } else { format!("; unattributed: {reasons}") };
     let (event, attributed) = (&event.event, event.attributed.samples);
     let share = percent(attributed as f64 / total.max(1) as f64);
     format!("{event}: {attributed} of {total} samples attributed to a member ({share}){rest}")
@@ -285,8 +275,7 @@ fn group_shares(struct_plan: &StructPlan, profile: &AccessProfile) -> Vec<f64> {
     let all: u64 = accesses.iter().map(weight).sum();
     let of_group = |group: &Group| {
         let is_in_group = |access: &&Access| {
-            let mut members =
-                group.members.iter().filter_map(|index| struct_plan.declared.members.get(*index));
+            let mut members = group.members.iter().filter_map(|at| struct_plan.declared.members.get(*at));
             members.any(|member| (member.offset..member.offset + member.size.max(1)).contains(&access.offset))
         };
         accesses.iter().filter(is_in_group).map(weight).sum::<u64>() as f64 / all.max(1) as f64
@@ -319,13 +308,11 @@ fn write_smaller_candidate(out: &mut String, struct_plan: &StructPlan) {
 
 /// Structs that were planned and keep their order.
 fn write_unchanged(out: &mut String, plan: &Plan) {
-    let unchanged: Vec<&StructPlan> =
-        plan.structs.iter().filter(|struct_plan| struct_plan.outcome != Outcome::Moved).collect();
-    if unchanged.is_empty() {
-        return;
+    let is_unchanged = |struct_plan: &&StructPlan| struct_plan.outcome != Outcome::Moved;
+    if plan.structs.iter().any(|struct_plan| is_unchanged(&struct_plan)) {
+        out.push_str("\nUnchanged\n=========\n\n");
     }
-    out.push_str("\nUnchanged\n=========\n\n");
-    for struct_plan in unchanged {
+    for struct_plan in plan.structs.iter().filter(is_unchanged) {
         let why = struct_plan.reason.as_deref().unwrap_or("no order is worth a change");
         write_paragraph(out, "  * ", &format!("struct {}: {why}", struct_plan.name));
     }

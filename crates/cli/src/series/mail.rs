@@ -1,6 +1,5 @@
 //! Patches as mails that `git am` takes, in the shape of `git format-patch`.
 
-use crate::args::{DATE, SeriesArgs};
 use fieldline_source::diff;
 use fieldline_tree::edits::PatchStep;
 use fieldline_tree::header::FileChange;
@@ -12,6 +11,17 @@ const COLUMNS: usize = 72;
 const MAGIC_DATE: &str = "Mon Sep 17 00:00:00 2001";
 /// Longest name of a file, without its number and `.patch`.
 const MAX_FILE_NAME: usize = 52;
+
+/// Text that all mails of a series share.
+pub(crate) struct SeriesOptions {
+    /// `Name <user@host>`
+    pub(crate) author: String,
+    pub(crate) date: String,
+    /// The word in the brackets of subjects.
+    pub(crate) subject_prefix: String,
+    /// Trailers of each patch.
+    pub(crate) trailers: Vec<String>,
+}
 
 pub(crate) struct Mail<'m> {
     /// Its number, 0 for the cover letter, and how many patches there are.
@@ -28,19 +38,18 @@ impl Mail<'_> {
         if self.number.0 == 0 {
             return "0000-cover-letter.patch".to_owned();
         }
-        let keeps = |letter: char| letter.is_ascii_alphanumeric() || letter == '_' || letter == '.';
-        let words: Vec<&str> =
-            self.subject.split(|letter| !keeps(letter)).filter(|word| !word.is_empty()).collect();
+        let separates = |letter: char| !(letter.is_ascii_alphanumeric() || "_.".contains(letter));
+        let words: Vec<&str> = self.subject.split(separates).filter(|word| !word.is_empty()).collect();
         let mut slug = words.join("-");
         slug.truncate(MAX_FILE_NAME);
         format!("{:04}-{}.patch", self.number.0, slug.trim_end_matches(['-', '.']))
     }
 
-    pub(crate) fn text(&self, args: &SeriesArgs) -> Vec<u8> {
+    pub(crate) fn text(&self, options: &SeriesOptions) -> Vec<u8> {
         let mut out = format!("From {} {MAGIC_DATE}\n", "0".repeat(40));
-        let _ = writeln!(out, "From: {}", encode_author(args.from.as_deref().unwrap_or_default()));
-        let _ = writeln!(out, "Date: {}", args.date.as_deref().unwrap_or(DATE));
-        let prefix = args.subject_prefix.as_deref().unwrap_or("PATCH");
+        let _ = writeln!(out, "From: {}", encode_author(&options.author));
+        let _ = writeln!(out, "Date: {}", options.date);
+        let prefix = &options.subject_prefix;
         let (number, count) = self.number;
         let width = count.to_string().len();
         let _ = writeln!(out, "Subject: [{prefix} {number:0width$}/{count}] {}", self.subject);

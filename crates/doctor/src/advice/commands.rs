@@ -46,15 +46,8 @@ impl Advice {
         commands: Vec<AdvisedCommand>,
         cannot_show: &[&str],
     ) -> Self {
-        let (sampler, cannot_show) = (Sampler::TimersOnly, to_strings(cannot_show));
-        Self {
-            sampler,
-            summary: summary.into(),
-            can_answer: true,
-            commands,
-            instead: Vec::new(),
-            cannot_show,
-        }
+        let (sampler, summary, cannot_show) = (Sampler::TimersOnly, summary.into(), to_strings(cannot_show));
+        Self { sampler, summary, can_answer: true, commands, instead: Vec::new(), cannot_show }
     }
 
     /// The command that records, if the machine can.

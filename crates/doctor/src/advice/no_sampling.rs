@@ -69,8 +69,8 @@ pub(super) fn timer_advice(machine: &Machine) -> Advice {
 }
 
 fn unable(machine: &Machine, summary: &str, commands: Vec<AdvisedCommand>, cannot_show: &[&str]) -> Advice {
-    let answer = Advice::with_commands(summary, commands, cannot_show);
-    Advice { can_answer: false, instead: alternatives(machine), ..answer }
+    let advice = Advice::with_commands(summary, commands, cannot_show);
+    Advice { can_answer: false, instead: alternatives(machine), ..advice }
 }
 
 /// Breakpoints need no PMU (`tools/perf/Documentation/perf-record.txt`, `mem:`); x86 has four (`HBP_NUM` in

@@ -26,19 +26,16 @@ pub(super) fn pebs(cores: &[PebsCore]) -> Advice {
         true => format!("-e '{{{pmu}/mem-loads-aux/,{pmu}/mem-loads,ldlat=3/}}:P'"),
         false => format!("-e {pmu}/mem-loads,ldlat=3/P"),
     };
-    let (with_stores, without_stores): (Vec<&PebsCore>, Vec<&PebsCore>) =
+    let (with_stores, without_stores): (Vec<_>, Vec<&PebsCore>) =
         cores.iter().partition(|core| core.has_stores);
     let stores = with_stores.iter().map(|core| format!("-e {}/mem-stores/P", core.pmu));
     let events: Vec<String> = cores.iter().map(loads).chain(stores).collect();
+    let purpose =
+        "loads from 3 cycles on, which is all of them, and stores, of kernel and programs on all CPUs";
+    let in_full = format!("perf record -W -d -a {} {WORKLOAD}", events.join(" "));
     let commands = vec![
-        AdvisedCommand::new(
-            format!("perf mem record --ldlat=3 -a {WORKLOAD}"),
-            "loads from 3 cycles on, which is all of them, and stores, of kernel and programs on all CPUs",
-        ),
-        AdvisedCommand::new(
-            format!("perf record -W -d -a {} {WORKLOAD}", events.join(" ")),
-            "the same spelled out",
-        ),
+        AdvisedCommand::new(format!("perf mem record --ldlat=3 -a {WORKLOAD}"), purpose),
+        AdvisedCommand::new(in_full, "the same spelled out"),
     ];
     let stores = if without_stores.is_empty() {
         "stores are an event of their own with a period of its own: compare loads with stores by period, not by samples; \
@@ -75,7 +72,7 @@ pub(super) fn ibs(ibs: &Ibs) -> Advice {
         Some(false) => vec![by_cycles("every so many cycles, of kernel and programs on all CPUs")],
         _ => vec![
             by_ops,
-            by_cycles("or, every so many cycles, which prefers what waits (needs perf 6.1 or newer)"),
+            by_cycles("or, every so many cycles, which prefers slow ones (needs perf 6.1 or newer)"),
         ],
     };
     let mut cannot_show = vec![

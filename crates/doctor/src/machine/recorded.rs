@@ -23,15 +23,14 @@ impl Machine {
 }
 
 fn pmus(facts: &RecordingFacts) -> Vec<Pmu> {
+    let caps = |name: &str| {
+        let entries = facts.pmu_caps.iter().filter(|entry| entry.pmu == name);
+        entries.flat_map(|entry| entry.caps.iter().cloned()).collect()
+    };
     let pmu = |(kind, name): &(u32, String)| Pmu {
         name: name.clone(),
         kind: Some(*kind),
-        caps: facts
-            .pmu_caps
-            .iter()
-            .filter(|entry| entry.pmu == *name)
-            .flat_map(|entry| entry.caps.iter().cloned())
-            .collect(),
+        caps: caps(name),
         cpus: facts.hybrid_cpus.iter().find(|(pmu, _)| pmu == name).map(|(_, cpus)| cpus.clone()),
         ..Pmu::default()
     };
@@ -55,10 +54,8 @@ const X86_VENDORS: [&str; 4] = ["GenuineIntel", "AuthenticAMD", "HygonGenuine", 
 /// architectures write other things.
 fn parse_cpu_id(id: &str) -> Option<CpuModel> {
     let mut fields = id.split([',', '-']);
-    let vendor = fields.next()?.to_owned();
-    let model =
-        CpuModel { vendor, family: fields.next()?.parse().ok()?, model: fields.next()?.parse().ok()? };
-    X86_VENDORS.contains(&model.vendor.as_str()).then_some(model)
+    let vendor = fields.next().filter(|vendor| X86_VENDORS.contains(vendor))?.to_owned();
+    Some(CpuModel { vendor, family: fields.next()?.parse().ok()?, model: fields.next()?.parse().ok()? })
 }
 
 #[cfg(test)]

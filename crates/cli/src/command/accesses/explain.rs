@@ -50,9 +50,8 @@ struct CodeLocation {
 /// Resolves a name or address. Static functions of several units may have one name: all are meant.
 fn resolve(program: &Program<'_>, text: &str) -> Result<Vec<CodeLocation>> {
     let (name, offset) = text.split_once('+').map_or((text, None), |(name, offset)| (name, Some(offset)));
-    let offset =
-        offset.map(|offset| parse_hex(offset).with_context(|| format!("{text}: no offset behind +")));
-    let offset = offset.transpose()?;
+    let parse = |offset| parse_hex(offset).with_context(|| format!("{text}: no offset behind +"));
+    let offset = offset.map(parse).transpose()?;
     let functions = program.symbols.iter().filter(|symbol| symbol.is_function && symbol.name == name);
     let mut found: Vec<CodeLocation> = Vec::new();
     for symbol in functions {
@@ -108,9 +107,6 @@ mod tests {
 
     #[test]
     fn numbers_are_hexadecimal_with_and_without_a_prefix() {
-        assert_eq!(
-            (parse_hex("0x1f"), parse_hex("1f"), parse_hex("g"), parse_hex("")),
-            (Some(31), Some(31), None, None)
-        );
+        assert_eq!(["0x1f", "1f", "g", ""].map(parse_hex), [Some(31), Some(31), None, None]);
     }
 }

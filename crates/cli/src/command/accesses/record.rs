@@ -18,10 +18,7 @@ const INSTRUCTIONS_A_SECOND: f64 = 2e9;
 
 pub(crate) fn run(args: &RecordArgs) -> Result<CommandOutcome> {
     if args.hold {
-        let (program, rest) = args
-            .command
-            .split_first()
-            .map_or(("".as_ref(), &[][..]), |(first, rest)| (first.as_os_str(), rest));
+        let (program, rest) = args.command.split_first().context("no program was given")?;
         let error = fieldline_record::stop_and_exec(program, rest);
         // The parent process reads the number.
         let number = error.raw_os_error().and_then(|number| u8::try_from(number).ok());

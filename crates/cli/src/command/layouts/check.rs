@@ -37,15 +37,12 @@ fn write(verdict: &CheckReport, sinks: &[FindingsOutput]) -> Result<()> {
         }
     }
     output::write_files(&files)?;
-    let mut shown: Vec<FindingsFormat> =
-        sinks.iter().filter(|sink| sink.path.is_none()).map(|sink| sink.format).collect();
+    let shown = sinks.iter().filter(|sink| sink.path.is_none()).map(|sink| sink.format);
+    let mut shown: Vec<FindingsFormat> = shown.collect();
     if shown.is_empty() {
         shown.push(FindingsFormat::Text);
     }
-    for shown_format in shown {
-        output::print(&render(verdict, shown_format, true)?)?;
-    }
-    Ok(())
+    shown.into_iter().try_for_each(|format| output::print(&render(verdict, format, true)?).map(|_| ()))
 }
 
 /// Content that is kept in front: a job's page also has the summaries of its other commands.

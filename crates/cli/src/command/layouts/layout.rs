@@ -43,9 +43,8 @@ fn print(types: &Types<'_, '_>, args: &LayoutArgs) -> Result<CommandOutcome> {
     // Texts of a batch wait in memory until they are written; batches bound how much.
     for batch in work.chunks(CHUNK * 64) {
         let chunks: Vec<_> = batch.chunks(CHUNK).collect();
-        let texts: Result<Vec<String>> =
-            parallel::map(&chunks, |chunk| render(types, chunk, args)).into_iter().collect();
-        for text in texts?.iter().filter(|text| !text.is_empty()) {
+        let texts = parallel::map(&chunks, |chunk| render(types, chunk, args)).into_iter();
+        for text in texts.collect::<Result<Vec<_>>>()?.iter().filter(|text| !text.is_empty()) {
             if args.style == Style::Json && !std::mem::take(&mut first) {
                 out.write_all(b",\n")?;
             }
@@ -117,23 +116,23 @@ fn label_duplicates(types: &Types<'_, '_>, entries: &[TypeDefinition]) -> Result
 fn render(types: &Types<'_, '_>, chunk: &[(&TypeDefinition, &String)], args: &LayoutArgs) -> Result<String> {
     let mut reader = types.reader(chunk.iter().map(|(entry, _)| *entry))?;
     let mut out = String::new();
-    for (entry, twin) in chunk {
+    for (entry, label) in chunk {
         let id = reader.read(entry)?;
         if args.style == Style::Json && !out.is_empty() {
             out.push_str(",\n");
         }
-        let rendered = render_one(&mut out, reader.table(), id, (twin, types.is_btf()), args);
+        let rendered = render_one(&mut out, reader.table(), id, (label, types.is_btf()), args);
         rendered.with_context(|| format!("{}: {}", types.file(), entry.name))?;
     }
     Ok(out)
 }
 
-/// `twin` says which definition of several it is, or is empty.
+/// `label` says which definition of several it is, or is empty.
 fn render_one(
     out: &mut String,
     table: &TypeTable,
     id: TypeId,
-    (twin, from_btf): (&str, bool),
+    (label, from_btf): (&str, bool),
     args: &LayoutArgs,
 ) -> Result<()> {
     let layout = || Layout::from_type(table, id).context("no struct, union or class");
@@ -141,7 +140,7 @@ fn render_one(
         Style::Table => {
             let paint = Palette::new(output::use_color());
             let options = table::TableOptions { lines: &args.cacheline, expand: args.expand, paint };
-            table::draw(out, &layout()?, twin, &options);
+            table::draw(out, &layout()?, label, &options);
         }
         Style::Json => out.push_str(&serde_json::to_string(&layout()?)?),
         Style::Pahole => {

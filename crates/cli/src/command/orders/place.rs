@@ -7,10 +7,8 @@ use crate::planning;
 use crate::report::plan::place_text;
 use anyhow::{Context, Result, bail};
 use fieldline_access::access::AccessProfile;
-use fieldline_debuginfo::new_member;
-use fieldline_debuginfo::types;
+use fieldline_debuginfo::{new_member, types};
 use fieldline_layout::Layout;
-use fieldline_layout::constraint::PlacementRequests;
 use fieldline_layout::spec::MemberSpec;
 use fieldline_plan::PlanOptions;
 use fieldline_plan::placement::{self, MemberAddition, PlacementReport};
@@ -39,9 +37,10 @@ fn rank_locations(args: &PlaceArgs, profile: Option<&AccessProfile>) -> Result<P
         bail!("struct {} has a member {} already", layout.name, spec.name);
     }
     let (requests, refusal) = limits::read_requests(args.tree.as_deref(), &layout)?;
-    let guards = read_guards(args.tree.as_deref(), &layout, &requests)?;
-    let options =
-        PlanOptions { lines: args.lines.clone(), build_line: machine.line, ..PlanOptions::default() };
+    let tree = args.tree.as_deref().filter(|_| !requests.notes.is_empty());
+    let guards = read_guards(tree, &layout)?;
+    let (build_line, lines) = (machine.line, args.lines.clone());
+    let options = PlanOptions { lines, build_line, ..PlanOptions::default() };
     let with = find_members(&layout, &args.with)?;
     let addition = MemberAddition {
         layout: &layout,
@@ -60,12 +59,8 @@ fn rank_locations(args: &PlaceArgs, profile: Option<&AccessProfile>) -> Result<P
 }
 
 /// Preprocessor conditions around members, if the source has any.
-fn read_guards(
-    tree: Option<&Path>,
-    layout: &Layout,
-    requests: &PlacementRequests,
-) -> Result<Vec<Vec<String>>> {
-    let Some(tree) = tree.filter(|_| !requests.notes.is_empty()) else { return Ok(Vec::new()) };
+fn read_guards(tree: Option<&Path>, layout: &Layout) -> Result<Vec<Vec<String>>> {
+    let Some(tree) = tree else { return Ok(Vec::new()) };
     let declaration = Declaration::from(layout);
     let header = header::open(tree, &declaration)?;
     header::read_guards(&header, &declaration).with_context(|| header.path.clone())

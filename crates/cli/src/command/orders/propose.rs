@@ -15,14 +15,15 @@ use fieldline_tree::{builds, edits, pins};
 const RESAMPLES: usize = 20;
 
 pub(crate) fn run(args: &ProposeArgs) -> Result<CommandOutcome> {
-    let (program, tree) = (args.recordings.first_program(), args.tree.as_path());
+    let recorded = args.recordings.inputs();
+    let (program, tree) = (recorded.first_program(), args.tree.as_path());
     if !tree.is_dir() {
         bail!("{}: no folder with a source tree", tree.display());
     }
     // Missing inputs are reported before anything takes time.
-    let pins = args.pins.as_deref().map(pins::read_pins).transpose()?;
-    builds::check_files(&args.choice.also)?;
-    let opened = recordings::OpenedRecordings::new(&args.recordings)?;
+    let pins = args.search.pins.as_deref().map(pins::read_pins).transpose()?;
+    builds::check_files(&args.search.also)?;
+    let opened = recordings::OpenedRecordings::new(&recorded)?;
 
     output::print_progress("attributing samples");
     let (profile, tree_facts) = rayon::join(
@@ -33,16 +34,16 @@ pub(crate) fn run(args: &ProposeArgs) -> Result<CommandOutcome> {
 
     output::print_progress("planning");
     let (types, pins) = (args.types.as_slice(), pins.as_ref());
-    let question = PlanInputs { types, program, tree: Some(tree), pins, profile: Some(&profile) };
-    let limited = question.limit_structs(tree_facts.as_ref())?;
-    let options = question.options(&args.lines, &args.choice, RESAMPLES)?;
+    let inputs = PlanInputs { types, program, tree: Some(tree), pins, profile: Some(&profile) };
+    let limited = inputs.limit_structs(tree_facts.as_ref())?;
+    let options = inputs.add_builds(args.search.options(RESAMPLES), &args.search.also)?;
     let mut plan = fieldline_plan::plan(&profile, &limited.requests(), &options);
-    limited.annotate(&mut plan, &question)?;
+    limited.annotate(&mut plan, &inputs)?;
 
     output::print_progress("editing the source");
     let mut patched = edits::build_patches(&plan, tree, &args.series.idiom_args.options())?;
-    if args.series.series {
-        patched.patches = series::build_files(&plan, Some(&profile), &patched.steps, &args.series);
+    if let Some(options) = args.series.options() {
+        patched.patches = series::build_files(&plan, Some(&profile), &patched.steps, &options);
     }
 
     output::print_progress("writing");

@@ -81,11 +81,8 @@ impl ReplayInput {
     fn sampled(from: &SimulateInput, plan: &Plan, profile: &Path, vmlinux: &Path) -> Result<Self> {
         let access_profile = document::read_profile(profile)?;
         let layouts = types::with_types(vmlinux, None, None, |types| {
-            let layouts = plan
-                .structs
-                .iter()
-                .map(|struct_plan| types.layout_with_fingerprint(&struct_plan.name, struct_plan.fingerprint));
-            layouts.collect::<Result<Vec<Layout>>>()
+            let layout = |held: &StructPlan| types.layout_with_fingerprint(&held.name, held.fingerprint);
+            plan.structs.iter().map(layout).collect::<Result<Vec<Layout>>>()
         })?;
         let subject = |layout| -> Result<_> {
             let units = constraints(layout, &PlacementRequests::default());
@@ -133,13 +130,8 @@ fn table(
     after: &Simulation,
 ) -> SimulationTable {
     let of_struct = |(index, struct_plan): (usize, &StructPlan)| {
-        row(
-            &struct_plan.name,
-            Some((struct_plan.declared.size, struct_plan.chosen.size)),
-            before,
-            after,
-            &[index],
-        )
+        let sizes = (struct_plan.declared.size, struct_plan.chosen.size);
+        row(&struct_plan.name, Some(sizes), before, after, &[index])
     };
     let mut rows: Vec<SimulatedRow> = structs.iter().enumerate().map(of_struct).collect();
     if structs.len() > 1 {
@@ -169,8 +161,7 @@ fn row(
         let blocks: Vec<[(f64, f64); 2]> =
             block_counts[0].iter().zip(&block_counts[1]).map(|(old, new)| [count(old), count(new)]).collect();
         // The same replicates for the same metric, whatever else is printed.
-        let seed =
-            name.bytes().fold(1, |seed: u64, byte| seed.wrapping_mul(31).wrapping_add(u64::from(byte)));
+        let seed = name.bytes().fold(1u64, |seed, byte| seed.wrapping_mul(31).wrapping_add(byte.into()));
         let value = |index: usize| {
             let (count, over) = count(&totals[index]);
             if over > 1.0 { count / over } else { count }
@@ -185,11 +176,6 @@ fn row(
         metric("LLC misses", |counts| (counts.memory, 1.0)),
         metric("HITM", |counts| (counts.modified, 1.0)),
     ];
-    SimulatedRow {
-        name: name.to_owned(),
-        sizes,
-        accesses: totals[0].accesses,
-        visits: totals[0].visits,
-        metrics,
-    }
+    let ReplayCounts { accesses, visits, .. } = totals[0];
+    SimulatedRow { name: name.to_owned(), sizes, accesses, visits, metrics }
 }

@@ -14,9 +14,8 @@ pub(crate) fn draw(verdict: &CheckReport) -> String {
         let text = format!("{}: {}: {}", found.target, subject(found), found.finding.message);
         let _ = writeln!(out, "::{command} {}::{}", properties(found), escape_message(&text));
     }
-    out.extend(
-        verdict.notes.iter().map(|note| format!("::notice title=fieldline::{}\n", escape_message(note))),
-    );
+    let notes = verdict.notes.iter().map(|note| escape_message(note));
+    out.extend(notes.map(|note| format!("::notice title=fieldline::{note}\n")));
     out
 }
 

@@ -6,12 +6,10 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 pub(crate) fn draw(verdict: &CheckReport) -> String {
-    let mut out =
-        String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"fieldline\">\n");
+    let mut out = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"fieldline\">\n".to_owned();
     for target in &verdict.targets {
         let names: BTreeSet<&str> = target.types.iter().map(String::as_str).collect();
-        let found: Vec<&ReportedFinding> =
-            verdict.findings.iter().filter(|found| found.target == target.name).collect();
+        let found: Vec<_> = verdict.findings.iter().filter(|found| found.target == target.name).collect();
         draw_suite(&mut out, &target.name, &names, &found);
     }
     let targets: BTreeSet<&str> = verdict.targets.iter().map(|target| target.name.as_str()).collect();

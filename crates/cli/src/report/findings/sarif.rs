@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 /// The document: one run, its rules, a result a finding. Findings that don't count carry their suppression.
 pub(crate) fn document(verdict: &CheckReport) -> Value {
     let results: Vec<Value> = verdict.findings.iter().map(result).collect();
-    let notes: Vec<Value> =
-        verdict.notes.iter().map(|note| json!({"level": "note", "message": {"text": note}})).collect();
+    let note = |note| json!({"level": "note", "message": {"text": note}});
+    let notes: Vec<Value> = verdict.notes.iter().map(note).collect();
     json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",

@@ -19,9 +19,8 @@ pub(crate) fn draw(verdict: &CheckReport, paint: Palette) -> String {
         let _ = writeln!(out, "  {place}{}", paint.dim(&format!("[{}]", found.finding.rule.id())));
     }
     let mut suppressed = 0;
-    for (found, reason) in
-        verdict.findings.iter().filter_map(|found| Some((found, found.suppressed.as_ref()?)))
-    {
+    for found in &verdict.findings {
+        let Some(reason) = &found.suppressed else { continue };
         suppressed += 1;
         let (target, rule, message) = (&found.target, found.finding.rule.id(), &found.finding.message);
         let _ = writeln!(out, "suppressed: {target}: {}: {message} [{rule}]: {reason}", subject(found));

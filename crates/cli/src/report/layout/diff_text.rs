@@ -30,8 +30,8 @@ pub(crate) fn markdown(diff: &SetDiff) -> String {
     }
     out.push_str("\n| type | change |\n| --- | --- |\n");
     for change in &diff.changed {
-        let _ =
-            writeln!(out, "| `{} {}` | {} |", change.kind, change.name, changed_figures(change).join(", "));
+        let (kind, name, figures) = (&change.kind, &change.name, changed_figures(change).join(", "));
+        let _ = writeln!(out, "| `{kind} {name}` | {figures} |");
     }
     diff.changed.iter().take(MAX_DETAILED_TYPES).for_each(|change| details(&mut out, change));
     if let Some(more) = diff.changed.len().checked_sub(MAX_DETAILED_TYPES + 1) {
@@ -56,13 +56,12 @@ fn details(out: &mut String, change: &TypeChange) {
 
 /// Counts of types by kind of change.
 fn summary(diff: &SetDiff) -> String {
-    let count =
-        |holds: fn(&FigureChange) -> bool| diff.changed.iter().filter(|change| holds(&change.size)).count();
+    let sizes = || diff.changed.iter().map(|change| &change.size);
     format!(
         "{} types changed ({} grew, {} shrank), {} new, {} gone, {} unchanged",
         diff.changed.len(),
-        count(|size| size.after > size.before),
-        count(|size| size.after < size.before),
+        sizes().filter(|size| size.after > size.before).count(),
+        sizes().filter(|size| size.after < size.before).count(),
         diff.added.len(),
         diff.removed.len(),
         diff.unchanged
@@ -84,9 +83,9 @@ fn draw_type(out: &mut String, change: &TypeChange, paint: Palette) {
     let title = paint.bold(&format!("{} {}", change.kind, change.name));
     let _ = writeln!(out, "{title}{}: {}", paint.dim(&place), changed_figures(change).join(", "));
     for row in change_rows(change) {
-        let warning =
-            if row.warning.is_empty() { String::new() } else { paint.warning(&format!("  {}", row.warning)) };
-        let _ = writeln!(out, "  {:<9} {}{warning}", row.what, row.text);
+        let _ = write!(out, "  {:<9} {}", row.what, row.text);
+        let warning = (!row.warning.is_empty()).then(|| paint.warning(&format!("  {}", row.warning)));
+        let _ = writeln!(out, "{}", warning.unwrap_or_default());
     }
     out.push('\n');
 }
@@ -129,11 +128,8 @@ fn change_rows(change: &TypeChange) -> Vec<ChangeRow> {
     let is_same_shift = |first: &MemberChange, second: &MemberChange| {
         shift_bits(first).is_some() && shift_bits(first) == shift_bits(second)
     };
-    let row_for_run = |run: &[MemberChange]| match run {
-        [member] => change_row(member),
-        members => shifted_row(members),
-    };
-    change.members.chunk_by(is_same_shift).map(row_for_run).collect()
+    let runs = change.members.chunk_by(is_same_shift);
+    runs.map(|run| if let [member] = run { change_row(member) } else { shifted_row(run) }).collect()
 }
 
 /// Bits a member was shifted by, if nothing else changed.
@@ -155,8 +151,14 @@ fn shifted_row(members: &[MemberChange]) -> ChangeRow {
 
 fn change_row(member: &MemberChange) -> ChangeRow {
     let what = member.what.first().copied().map_or("", change_name);
-    let one_sided = |spot: &MemberPosition, at: &str| {
-        format!("{} ({}) {at} {}, {}", member.member, spot.type_name, format_offset(spot), format_size(spot))
+    let one_sided = |position: &MemberPosition, at: &str| {
+        format!(
+            "{} ({}) {at} {}, {}",
+            member.member,
+            position.type_name,
+            format_offset(position),
+            format_size(position)
+        )
     };
     let text = match (&member.before, &member.after) {
         (None, Some(after)) => one_sided(after, "at"),
@@ -169,11 +171,8 @@ fn change_row(member: &MemberChange) -> ChangeRow {
 
 fn differences(member: &MemberChange, before: &MemberPosition, after: &MemberPosition) -> Vec<String> {
     let has = |what| member.what.contains(&what);
-    let name = match &member.was {
-        Some(was) => format!("{was} -> {}", member.member),
-        None => member.member.clone(),
-    };
-    let mut parts = vec![name];
+    let was = member.was.as_ref().map(|was| format!("{was} -> ")).unwrap_or_default();
+    let mut parts = vec![was + &member.member];
     match before.bit_offset == after.bit_offset {
         true => parts.push(format!("at {}", format_offset(after))),
         false => parts.push(format!("at {} -> {}", format_offset(before), format_offset(after))),
@@ -218,18 +217,18 @@ fn change_name(what: ChangeKind) -> &'static str {
     }
 }
 
-fn format_offset(spot: &MemberPosition) -> String {
-    match spot.bit_offset % 8 {
-        0 => (spot.bit_offset / 8).to_string(),
-        bits => format!("{}:{bits}", spot.bit_offset / 8),
+fn format_offset(position: &MemberPosition) -> String {
+    match position.bit_offset % 8 {
+        0 => (position.bit_offset / 8).to_string(),
+        bits => format!("{}:{bits}", position.bit_offset / 8),
     }
 }
 
-fn format_size(spot: &MemberPosition) -> String {
-    match spot.bit_size % 8 {
-        0 if spot.bit_size == 8 => "1 byte".to_owned(),
-        0 => format!("{} bytes", spot.bit_size / 8),
-        _ if spot.bit_size == 1 => "1 bit".to_owned(),
-        _ => format!("{} bits", spot.bit_size),
+fn format_size(position: &MemberPosition) -> String {
+    match position.bit_size % 8 {
+        0 if position.bit_size == 8 => "1 byte".to_owned(),
+        0 => format!("{} bytes", position.bit_size / 8),
+        _ if position.bit_size == 1 => "1 bit".to_owned(),
+        _ => format!("{} bits", position.bit_size),
     }
 }

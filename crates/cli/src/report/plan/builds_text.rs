@@ -6,30 +6,29 @@ use fieldline_plan::result::{BuildJudged, BuildNote, Embedding, Group, GroupAlig
 use std::fmt::Write;
 
 /// The label of a build's columns: its number among those evaluated, in brackets; empty for the recorded one.
-pub(crate) fn build_label(struct_plan: &StructPlan, build: Option<&str>) -> String {
-    let judged = struct_plan.builds.iter().filter(|note| note.judged == BuildJudged::Yes);
-    let position =
-        build.and_then(|build| judged.map(|note| note.build.as_str()).position(|name| name == build));
+pub(crate) fn build_label(plan: &StructPlan, build: Option<&str>) -> String {
+    let mut judged = plan.builds.iter().filter(|note| note.judged == BuildJudged::Yes);
+    let position = build.and_then(|build| judged.position(|note| note.build == build));
     position.map_or_else(String::new, |place| format!("[{}] ", place + 1))
 }
 
 /// Appends the other builds that were evaluated, by their numbers in the table, and those that were not.
-pub(crate) fn draw_builds(out: &mut String, struct_plan: &StructPlan) {
-    for note in &struct_plan.builds {
-        let head = format!("  {}{}", build_label(struct_plan, Some(&note.build)), note.build);
+pub(crate) fn draw_builds(out: &mut String, plan: &StructPlan) {
+    for note in &plan.builds {
+        let head = format!("  {}{}", build_label(plan, Some(&note.build)), note.build);
         let reason = note.reason.as_deref().unwrap_or_default();
         let _ = match note.judged {
-            BuildJudged::Yes => writeln!(out, "{head}: {}", describe_build(struct_plan, note)),
+            BuildJudged::Yes => writeln!(out, "{head}: {}", describe_build(plan, note)),
             BuildJudged::Equivalent => writeln!(out, "{head}: places every order like {reason}"),
             BuildJudged::No => writeln!(out, "{head}: not evaluated, {reason}"),
         };
     }
 }
 
-fn describe_build(struct_plan: &StructPlan, note: &BuildNote) -> String {
+fn describe_build(plan: &StructPlan, note: &BuildNote) -> String {
     let mut facts = format!("{} B lines, {} bytes as declared", note.line, note.size.unwrap_or(0));
     if !note.absent.is_empty() {
-        let _ = write!(facts, ", without {}", member_names(struct_plan, &note.absent));
+        let _ = write!(facts, ", without {}", member_names(plan, &note.absent));
     }
     if !note.extra.is_empty() {
         let _ = write!(facts, ", also with {}", note.extra.join(", "));
@@ -38,8 +37,8 @@ fn describe_build(struct_plan: &StructPlan, note: &BuildNote) -> String {
 }
 
 /// Appends the groups of the chosen order and what aligning them would cost.
-pub(crate) fn draw_groups(out: &mut String, struct_plan: &StructPlan) {
-    let Some(padded) = struct_plan.groups.iter().find(|group| !group.padding.is_empty()) else { return };
+pub(crate) fn draw_groups(out: &mut String, plan: &StructPlan) {
+    let Some(padded) = plan.groups.iter().find(|group| !group.padding.is_empty()) else { return };
     let lines: Vec<String> = padded.padding.iter().map(|padding| padding.line.to_string()).collect();
     let _ = writeln!(
         out,
@@ -47,10 +46,10 @@ pub(crate) fn draw_groups(out: &mut String, struct_plan: &StructPlan) {
          always / only where lines are as long as the recorded machine's",
         lines.join(", ")
     );
-    struct_plan.groups.iter().for_each(|group| draw_group(out, struct_plan, group));
+    plan.groups.iter().for_each(|group| draw_group(out, plan, group));
 }
 
-fn draw_group(out: &mut String, struct_plan: &StructPlan, group: &Group) {
+fn draw_group(out: &mut String, plan: &StructPlan, group: &Group) {
     let kind = match group.kind {
         GroupKind::HotReadMostly => "hot, read-mostly",
         GroupKind::HotWritten => "hot, written",
@@ -70,17 +69,12 @@ fn draw_group(out: &mut String, struct_plan: &StructPlan, group: &Group) {
         group.padding.iter().map(|padding| bytes(padding).to_string()).collect::<Vec<_>>().join(" ")
     };
     let (always, conditional) = (list(|padding| padding.aligned), list(|padding| padding.conditional));
-    let _ = writeln!(
-        out,
-        " {always} / {conditional}: {}; {}",
-        member_names(struct_plan, &group.members),
-        group.why
-    );
+    let _ = writeln!(out, " {always} / {conditional}: {}; {}", member_names(plan, &group.members), group.why);
 }
 
 /// Appends the structs that embed the planned one and change their size with it.
-pub(crate) fn draw_embeddings(out: &mut String, struct_plan: &StructPlan) {
-    for row in struct_plan.embedded_in.iter().filter(|row| row.before != row.after) {
+pub(crate) fn draw_embeddings(out: &mut String, plan: &StructPlan) {
+    for row in plan.embedded_in.iter().filter(|row| row.before != row.after) {
         let Embedding { name, member, before, after, slab_before, slab_after } = row;
         let _ = writeln!(
             out,

@@ -7,7 +7,7 @@ use fieldline_plan::result::{Confidence, CrossValidation, Interval};
 use std::fmt::Write;
 
 /// Appends the cross-validated figures, and how stable groupings are over the bootstrap replicates.
-pub(crate) fn draw(out: &mut String, struct_plan: &StructPlan, confidence: &Confidence) {
+pub(crate) fn draw(out: &mut String, plan: &StructPlan, confidence: &Confidence) {
     if let Some(missing) = &confidence.missing {
         let _ = writeln!(out, "  no cross-validation: {missing}");
         return;
@@ -23,7 +23,7 @@ pub(crate) fn draw(out: &mut String, struct_plan: &StructPlan, confidence: &Conf
     }
     for grouping in &confidence.groupings {
         let [share, least] = [grouping.stability, grouping.weakest].map(|share| 100.0 * share);
-        let members = member_names(struct_plan, &grouping.members);
+        let members = member_names(plan, &grouping.members);
         let _ = writeln!(
             out,
             "  on one line in {share:.0} % of replicates (weakest pair {least:.0} %): {members}"
@@ -31,7 +31,7 @@ pub(crate) fn draw(out: &mut String, struct_plan: &StructPlan, confidence: &Conf
     }
     if !confidence.kept.is_empty() {
         let kept: Vec<String> =
-            confidence.kept.iter().map(|index| describe_stability(struct_plan, confidence, *index)).collect();
+            confidence.kept.iter().map(|index| describe_stability(plan, confidence, *index)).collect();
         let (share, kept) = (100.0 * STABLE, kept.join(", "));
         let _ = writeln!(out, "  not moved, stable in fewer than {share:.0} % of replicates: {kept}");
     }
@@ -50,9 +50,9 @@ fn format_interval(interval: Interval) -> String {
     format!("{change:+.1} % ({low:+.1}..{high:+.1})")
 }
 
-fn describe_stability(struct_plan: &StructPlan, confidence: &Confidence, index: usize) -> String {
+fn describe_stability(plan: &StructPlan, confidence: &Confidence, index: usize) -> String {
     match confidence.members.iter().find(|member| member.index == index) {
-        Some(member) => format!("{} ({:.0} %)", member_name(struct_plan, index), 100.0 * member.share),
-        None => member_name(struct_plan, index).to_owned(),
+        Some(member) => format!("{} ({:.0} %)", member_name(plan, index), 100.0 * member.share),
+        None => member_name(plan, index).to_owned(),
     }
 }

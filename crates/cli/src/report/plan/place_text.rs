@@ -30,9 +30,9 @@ pub(crate) fn draw(out: &mut String, place: &PlacementReport, paint: Palette) {
     let what = "legal locations; bytes (and kmalloc class) by line size, before and after";
     let _ = writeln!(out, "  best {} of {} {what}", place.placements.len(), place.legal);
     draw_table(out, place);
-    for (number, spot) in (1..).zip(&place.placements) {
-        let _ = writeln!(out, "  {number}: {}", spot.reason);
-        out.extend(spot.notes.iter().map(|note| format!("     {note}\n")));
+    for (number, placement) in (1..).zip(&place.placements) {
+        let _ = writeln!(out, "  {number}: {}", placement.reason);
+        out.extend(placement.notes.iter().map(|note| format!("     {note}\n")));
     }
     if !place.holders.is_empty() {
         let _ = writeln!(out, "  if it grows, so do the structs that embed it: {}", place.holders.join(", "));
@@ -43,7 +43,7 @@ pub(crate) fn draw(out: &mut String, place: &PlacementReport, paint: Palette) {
 /// Appends rows with aligned columns.
 fn draw_table(out: &mut String, place: &PlacementReport) {
     let mut rows = vec![column_titles(place)];
-    rows.extend((1..).zip(&place.placements).map(|(number, spot)| row_cells(place, number, spot)));
+    rows.extend((1..).zip(&place.placements).map(|(number, placement)| row_cells(place, number, placement)));
     let columns = rows.first().map_or(0, Vec::len);
     let width = |column: usize| rows.iter().filter_map(|row| Some(row.get(column)?.len())).max().unwrap_or(0);
     let widths: Vec<usize> = (0..columns).map(width).collect();
@@ -60,27 +60,28 @@ fn draw_table(out: &mut String, place: &PlacementReport) {
 
 fn column_titles(place: &PlacementReport) -> Vec<String> {
     let mut head: Vec<String> = ["", "after", "offset", "hole"].map(str::to_owned).into();
-    let sizes = place.placements.first().map_or(&[][..], |spot| &spot.sizes);
+    let sizes = place.placements.first().map_or(&[][..], |placement| &placement.sizes);
     head.extend(sizes.iter().map(|size| format!("{} B lines", size.build_line)));
     head.extend(["moved", "pushed"].map(str::to_owned));
     head.extend((place.basis == Basis::Profile).then(|| "line's heat".to_owned()));
     head
 }
 
-fn row_cells(place: &PlacementReport, number: usize, spot: &RankedPlacement) -> Vec<String> {
-    let after = spot.after.as_deref().unwrap_or("(the start)");
-    let line = if spot.line > 0 { format!("{after}, line {}", spot.line) } else { after.to_owned() };
-    let offset = match spot.bit_offset.filter(|bits| bits % 8 > 0) {
+fn row_cells(place: &PlacementReport, number: usize, placement: &RankedPlacement) -> Vec<String> {
+    let after = placement.after.as_deref().unwrap_or("(the start)");
+    let line =
+        if placement.line > 0 { format!("{after}, line {}", placement.line) } else { after.to_owned() };
+    let offset = match placement.bit_offset.filter(|bits| bits % 8 > 0) {
         Some(bits) => format!("{}:{}", bits / 8, bits % 8),
-        None => spot.offset.to_string(),
+        None => placement.offset.to_string(),
     };
-    let mut cells = vec![number.to_string(), line, offset, spot.hole.to_string()];
-    cells.extend(spot.sizes.iter().map(|size| {
+    let mut cells = vec![number.to_string(), line, offset, placement.hole.to_string()];
+    cells.extend(placement.sizes.iter().map(|size| {
         format!("{} -> {} ({} -> {})", size.before, size.after, size.slab_before, size.slab_after)
     }));
-    cells.extend([spot.shifted, spot.pushed.len()].map(|count| count.to_string()));
+    cells.extend([placement.shifted, placement.pushed.len()].map(|count| count.to_string()));
     if place.basis == Basis::Profile {
-        cells.push(spot.heat.map_or_else(String::new, |heat| {
+        cells.push(placement.heat.map_or_else(String::new, |heat| {
             format!("{:.1} %{}", heat.share * 100.0, if heat.hot { " hot" } else { "" })
         }));
     }

@@ -16,17 +16,17 @@ pub(crate) fn draw(out: &mut String, plan: &Plan, paint: Palette) {
     }
 }
 
-fn draw_struct(out: &mut String, struct_plan: &StructPlan, paint: Palette) {
-    let verdict = match struct_plan.outcome {
-        Outcome::Moved => format!("{} members move", struct_plan.moved.len()),
+fn draw_struct(out: &mut String, plan: &StructPlan, paint: Palette) {
+    let verdict = match plan.outcome {
+        Outcome::Moved => format!("{} members move", plan.moved.len()),
         Outcome::NoGain => "no gain, nothing moves".to_owned(),
         Outcome::Refused => "refused, nothing moves".to_owned(),
         Outcome::TooFewSamples => "too few samples, nothing moves".to_owned(),
     };
-    let title = paint.bold(&format!("struct {}", struct_plan.name));
-    let _ = writeln!(out, "{title}: {verdict} ({} samples)", struct_plan.samples);
-    out.extend(struct_plan.reason.iter().map(|reason| format!("  {reason}\n")));
-    for pin in &struct_plan.pins {
+    let title = paint.bold(&format!("struct {}", plan.name));
+    let _ = writeln!(out, "{title}: {verdict} ({} samples)", plan.samples);
+    out.extend(plan.reason.iter().map(|reason| format!("  {reason}\n")));
+    for pin in &plan.pins {
         let kept = match (pin.declared, pin.chosen) {
             (true, true) => "kept",
             (false, true) => "kept, unlike as declared",
@@ -34,43 +34,39 @@ fn draw_struct(out: &mut String, struct_plan: &StructPlan, paint: Palette) {
         };
         let _ = writeln!(out, "  pin {}: {kept}", pin.pin);
     }
-    out.extend(
-        struct_plan.grows.iter().map(|case| format!("  {case}: plan with --also and a build of it\n")),
-    );
-    if !(struct_plan.constraints.is_empty() && struct_plan.notes.is_empty()) {
-        let (held, notes) = (struct_plan.constraints.len(), struct_plan.notes.len());
+    out.extend(plan.grows.iter().map(|case| format!("  {case}: plan with --also and a build of it\n")));
+    if !(plan.constraints.is_empty() && plan.notes.is_empty()) {
+        let (held, notes) = (plan.constraints.len(), plan.notes.len());
         let text = "see \"held\" and \"notes\" in the plan file";
-        let _ = writeln!(out, "  {held} constrained members, {notes} notes: {text}");
+        let _ = writeln!(out, "  constrained members: {held}, notes: {notes}; {text}");
     }
-    out.extend(struct_plan.evidence.iter().map(|evidence| format!("  {}\n", evidence.describe())));
-    if let Some(confidence) = &struct_plan.confidence {
-        confidence_text::draw(out, struct_plan, confidence);
-    } else if struct_plan.changes() {
+    out.extend(plan.evidence.iter().map(|evidence| format!("  {}\n", evidence.describe())));
+    if let Some(confidence) = &plan.confidence {
+        confidence_text::draw(out, plan, confidence);
+    } else if plan.changes() {
         out.push_str("  in-sample figures; --confidence 20 adds cross-validation and bootstrap\n");
     }
-    if !struct_plan.candidates.is_empty() {
-        draw_candidates(out, struct_plan);
+    if !plan.candidates.is_empty() {
+        draw_candidates(out, plan);
     }
-    if !struct_plan.terms.is_empty() {
-        plan_terms::draw(out, &struct_plan.terms);
+    if !plan.terms.is_empty() {
+        plan_terms::draw(out, &plan.terms);
     }
-    builds_text::draw_builds(out, struct_plan);
-    if let Some(search) = &struct_plan.search {
-        draw_search(out, struct_plan, search);
+    builds_text::draw_builds(out, plan);
+    if let Some(search) = &plan.search {
+        draw_search(out, plan, search);
     }
-    for run in struct_plan.moved.chunk_by(|first, second| is_bit_run(struct_plan, first, second)) {
+    for run in plan.moved.chunk_by(|first, second| is_bit_run(plan, first, second)) {
         draw_moved(out, run);
     }
-    builds_text::draw_groups(out, struct_plan);
-    builds_text::draw_embeddings(out, struct_plan);
+    builds_text::draw_groups(out, plan);
+    builds_text::draw_embeddings(out, plan);
     out.push('\n');
 }
 
 /// Whether two moved members are neighbours in one run of bit-fields.
-fn is_bit_run(struct_plan: &StructPlan, first: &MovedMember, second: &MovedMember) -> bool {
-    let is_bit = |index: usize| {
-        struct_plan.declared.members.get(index).is_some_and(|member| member.bit_size.is_some())
-    };
+fn is_bit_run(plan: &StructPlan, first: &MovedMember, second: &MovedMember) -> bool {
+    let is_bit = |at: usize| plan.declared.members.get(at).is_some_and(|member| member.bit_size.is_some());
     first.index + 1 == second.index && is_bit(first.index) && is_bit(second.index)
 }
 
@@ -81,18 +77,16 @@ fn draw_moved(out: &mut String, run: &[MovedMember]) {
         if member.loads + member.stores > hottest.loads + hottest.stores { member } else { hottest }
     });
     let name = hottest.name.as_deref().unwrap_or("(anonymous)");
-    let others = match run.len() {
-        1 => String::new(),
-        more => format!(" and {} more bit-fields", more - 1),
-    };
+    let more = run.len() - 1;
+    let others = if more > 0 { format!(" and {more} more bit-fields") } else { String::new() };
     let _ = writeln!(out, "  {name}{others}: {} -> {}, {}", first.from, first.to, hottest.reason);
 }
 
 /// A row for the declared order and for each candidate: lines per visit and size, each by line size and by
 /// the line size compiled for.
-fn draw_candidates(out: &mut String, struct_plan: &StructPlan) {
-    let Some(first) = struct_plan.candidates.first() else { return };
-    let mark = |build: &Option<String>| builds_text::build_label(struct_plan, build.as_deref());
+fn draw_candidates(out: &mut String, plan: &StructPlan) {
+    let Some(first) = plan.candidates.first() else { return };
+    let mark = |build: &Option<String>| builds_text::build_label(plan, build.as_deref());
     let forecast = |forecast: &Forecast| match forecast.line == forecast.build_line {
         true => format!("{}{} B", mark(&forecast.build), forecast.line),
         false => line_size(forecast.line, forecast.build_line),
@@ -112,17 +106,14 @@ fn draw_candidates(out: &mut String, struct_plan: &StructPlan) {
         |candidate| candidate.coherence.before,
     );
     row(out, &candidate_cells("declared", 0, first, before), "");
-    for (number, candidate) in (1..).zip(&struct_plan.candidates) {
+    for (number, candidate) in (1..).zip(&plan.candidates) {
         let after: CandidateFigures = (
             |forecast| forecast.together.after,
             |size| (size.after, size.slab_after),
             |candidate| candidate.coherence.after,
         );
-        row(
-            out,
-            &candidate_cells(&number.to_string(), candidate.moved, candidate, after),
-            &format_marks(candidate),
-        );
+        let cells = candidate_cells(&number.to_string(), candidate.moved, candidate, after);
+        row(out, &cells, &format_marks(candidate));
     }
 }
 
@@ -160,9 +151,9 @@ fn format_marks(candidate: &Candidate) -> String {
     marks.collect::<Vec<_>>().join(", ")
 }
 
-fn draw_search(out: &mut String, struct_plan: &StructPlan, search: &SearchReport) {
+fn draw_search(out: &mut String, plan: &StructPlan, search: &SearchReport) {
     let word = if search.optimal { "optimal for these access patterns, best" } else { "best" };
-    let recorded = struct_plan.forecasts.iter().filter(|forecast| forecast.build.is_none());
+    let recorded = plan.forecasts.iter().filter(|forecast| forecast.build.is_none());
     let mut lines: Vec<(u64, f64)> = recorded.map(|forecast| (forecast.line, forecast.bound)).collect();
     lines.sort_by_key(|(line, _)| *line);
     lines.dedup_by_key(|(line, _)| *line);
@@ -174,26 +165,26 @@ fn draw_search(out: &mut String, struct_plan: &StructPlan, search: &SearchReport
         100.0 * search.spread,
         bounds.join(", "),
         if search.gap > 0.0 { format!("{:.2}%", 100.0 * search.gap) } else { "0%".to_owned() },
-        if struct_plan.outcome == Outcome::Moved { "this order" } else { "the declared order" },
+        if plan.outcome == Outcome::Moved { "this order" } else { "the declared order" },
     );
 }
 
 /// Appends the proposal for a struct by its layout alone.
-fn draw_packed(out: &mut String, struct_plan: &StructPlan, paint: Palette) {
-    let verdict = match struct_plan.outcome {
-        Outcome::Moved if struct_plan.moved.len() == 1 => "one member moves".to_owned(),
-        Outcome::Moved => format!("{} members move", struct_plan.moved.len()),
+fn draw_packed(out: &mut String, plan: &StructPlan, paint: Palette) {
+    let verdict = match plan.outcome {
+        Outcome::Moved if plan.moved.len() == 1 => "one member moves".to_owned(),
+        Outcome::Moved => format!("{} members move", plan.moved.len()),
         Outcome::NoGain => "no gain, nothing moves".to_owned(),
         Outcome::Refused | Outcome::TooFewSamples => "refused, nothing moves".to_owned(),
     };
-    let title = paint.bold(&format!("struct {}", struct_plan.name));
+    let title = paint.bold(&format!("struct {}", plan.name));
     let _ = writeln!(out, "{title}: {verdict} (by size alone: no profile, so hot members are not known)");
-    out.extend(struct_plan.reason.iter().map(|reason| format!("  {reason}\n")));
-    draw_sizes(out, &struct_plan.candidates);
-    if struct_plan.search.is_some_and(|search| search.optimal) {
+    out.extend(plan.reason.iter().map(|reason| format!("  {reason}\n")));
+    draw_sizes(out, &plan.candidates);
+    if plan.search.is_some_and(|search| search.optimal) {
         out.push_str("  no legal order saves more, and none that saves as much moves fewer members\n");
     }
-    struct_plan.moved.chunks(1).for_each(|member| draw_moved(out, member));
+    plan.moved.chunks(1).for_each(|member| draw_moved(out, member));
     out.push('\n');
 }
 

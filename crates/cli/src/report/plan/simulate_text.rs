@@ -55,8 +55,8 @@ pub(crate) fn draw(out: &mut String, tables: &[SimulationTable], paint: Palette)
 
 fn draw_row(out: &mut String, row: &SimulatedRow, paint: Palette) {
     let sizes = row.sizes.map(|(before, after)| format!("{before} -> {after} bytes, ")).unwrap_or_default();
-    let _ =
-        writeln!(out, "  {}: {sizes}{} accesses, {} visits", paint.bold(&row.name), row.accesses, row.visits);
+    let SimulatedRow { name, accesses, visits, .. } = row;
+    let _ = writeln!(out, "  {}: {sizes}{accesses} accesses, {visits} visits", paint.bold(name));
     for metric in row.metrics.iter().filter(|metric| metric.before > 0.0 || metric.after > 0.0) {
         let digits = if metric.before < 100.0 { 3 } else { 0 };
         let change = metric.interval.map(|interval| {

@@ -108,22 +108,19 @@ impl TypeHeat {
                 member.writers.insert(access.cpu);
             }
         }
-        let name = |function: u32| {
-            profile.functions.get(function as usize).cloned().unwrap_or_else(|| "?".to_owned())
-        };
+        let name = |index: u32| profile.functions.get(index as usize).map_or("?", |name| name).to_owned();
         for member in members.values_mut() {
             let count_in_function = |(function, touched): (&u32, &BTreeMap<u64, u64>)| {
                 touched.get(&member.offset).map(|count| (name(*function), *count))
             };
             member.functions = rank_counts(by_function.iter().filter_map(count_in_function));
         }
+        let sums = by_function.iter().map(|(function, touched)| (name(*function), touched.values().sum()));
         let mut heat = Self {
             name: type_profile.name.clone(),
             size: type_profile.size,
             pairs: Vec::new(),
-            functions: rank_counts(
-                by_function.iter().map(|(function, touched)| (name(*function), touched.values().sum())),
-            ),
+            functions: rank_counts(sums),
             members: members.into_values().collect(),
             ranges: group_by_range(type_profile, layout),
         };
@@ -140,14 +137,14 @@ impl TypeHeat {
     pub(crate) fn lines(&self, line: u64) -> BTreeMap<u64, LineHeat> {
         let mut lines: BTreeMap<u64, LineHeat> = BTreeMap::new();
         let line = line.max(1);
-        for (offset, spot) in &self.ranges {
-            let last = offset.saturating_add(spot.size.max(1) - 1).min(self.size.saturating_sub(1));
+        for (offset, range) in &self.ranges {
+            let last = offset.saturating_add(range.size.max(1) - 1).min(self.size.saturating_sub(1));
             for index in offset / line..=last / line {
                 let heat = lines.entry(index).or_default();
-                heat.loads += spot.heat.loads;
-                heat.stores += spot.heat.stores;
-                heat.writers.extend(&spot.heat.writers);
-                heat.members.extend_from_slice(&spot.heat.members);
+                heat.loads += range.heat.loads;
+                heat.stores += range.heat.stores;
+                heat.writers.extend(&range.heat.writers);
+                heat.members.extend_from_slice(&range.heat.members);
                 heat.members.dedup();
             }
         }
@@ -182,9 +179,9 @@ impl TypeHeat {
 
 /// Accesses by the first byte they touch.
 fn group_by_range(type_profile: &TypeProfile, layout: Option<&Layout>) -> BTreeMap<u64, AccessedRange> {
-    let mut spots: BTreeMap<u64, AccessedRange> = BTreeMap::new();
+    let mut ranges: BTreeMap<u64, AccessedRange> = BTreeMap::new();
     for access in &type_profile.accesses {
-        let AccessedRange { size, heat } = spots.entry(access.offset).or_default();
+        let AccessedRange { size, heat } = ranges.entry(access.offset).or_default();
         *size = access.size.max(*size);
         heat.loads += access.loads.samples;
         heat.stores += access.stores.samples;
@@ -193,11 +190,11 @@ fn group_by_range(type_profile: &TypeProfile, layout: Option<&Layout>) -> BTreeM
         }
     }
     for access in type_profile.cpus.iter().filter(|access| access.stores > 0) {
-        if let Some(spot) = spots.get_mut(&access.offset) {
-            spot.heat.writers.insert(access.cpu);
+        if let Some(range) = ranges.get_mut(&access.offset) {
+            range.heat.writers.insert(access.cpu);
         }
     }
-    spots
+    ranges
 }
 
 fn rank_counts(counts: impl Iterator<Item = (String, u64)>) -> Vec<(String, u64)> {

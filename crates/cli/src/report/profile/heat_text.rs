@@ -39,7 +39,7 @@ fn draw_members(out: &mut String, heat: &TypeHeat, options: &HeatOptions<'_>) {
     for member in ranked {
         let MemberHeat { offset, size, label, loads, stores, functions, .. } = member;
         let (share, cycles, levels) =
-            (format_percent(member.samples(), total), member.mean_latency(), format_levels(member));
+            (percent(member.samples(), total), member.mean_latency(), format_levels(member));
         let (cpus, writers) = (member.cpus.len(), member.writers.len());
         let functions = join_first(functions.iter().map(|(name, _)| name.clone()), functions, 3);
         let _ = write!(
@@ -52,7 +52,7 @@ fn draw_members(out: &mut String, heat: &TypeHeat, options: &HeatOptions<'_>) {
 }
 
 /// `12.3%` of a total.
-pub(crate) fn format_percent(part: u64, total: u64) -> String {
+pub(crate) fn percent(part: u64, total: u64) -> String {
     format_share(part, total, 1)
 }
 
@@ -82,7 +82,7 @@ pub(crate) fn join_first<T>(names: impl Iterator<Item = String>, all: &[T], coun
 fn draw_functions(out: &mut String, heat: &TypeHeat, options: &HeatOptions<'_>) {
     let _ = writeln!(out, "{}", options.paint.dim("  functions that touch it"));
     for (name, count) in heat.functions.iter().take(options.top) {
-        let _ = writeln!(out, "  {:>7} {count:>7}  {name}", format_percent(*count, heat.samples()));
+        let _ = writeln!(out, "  {:>7} {count:>7}  {name}", percent(*count, heat.samples()));
     }
     out.push('\n');
 }
@@ -97,8 +97,7 @@ fn draw_pairs(out: &mut String, heat: &TypeHeat, options: &HeatOptions<'_>) {
             continue;
         };
         let is_split = |line: &&u64| left.offset / **line != right.offset / **line;
-        let split: Vec<String> =
-            options.lines.iter().filter(is_split).map(|line| format!("{line} B")).collect();
+        let split: Vec<_> = options.lines.iter().filter(is_split).map(|line| format!("{line} B")).collect();
         let split = match split.is_empty() {
             true => String::new(),
             false => format!("  on two lines of {}", split.join(" and ")),
@@ -115,10 +114,10 @@ fn draw_lines(out: &mut String, heat: &TypeHeat, options: &HeatOptions<'_>) {
         let head = format!("  by cacheline of {line} B, an object that starts on one");
         let _ = writeln!(out, "{}", options.paint.dim(&head));
         for (index, heat_of_line) in heat.lines(*line) {
-            let share = format_percent(heat_of_line.loads + heat_of_line.stores, heat.samples());
+            let share = percent(heat_of_line.loads + heat_of_line.stores, heat.samples());
             let rule = options.paint.boundary(&format!("#{index:<3}"));
-            let (LineHeat { loads, stores, .. }, cpus, members) =
-                (&heat_of_line, heat_of_line.writers.len(), heat_of_line.members.join(" "));
+            let LineHeat { loads, stores, writers, members } = heat_of_line;
+            let (cpus, members) = (writers.len(), members.join(" "));
             let _ = write!(out, "  {rule} {share:>6}  {loads:>7} loads {stores:>7} stores, ");
             let _ = writeln!(out, "written by {cpus:>2} cpus: {members}");
         }

@@ -37,13 +37,8 @@ fn draw_false_sharing(
     let head = format!("  falsely shared: the line of {line} B is lost to CPUs that write other members");
     let _ = writeln!(out, "{}", options.paint.dim(&head));
     for place in shown {
-        let row = row(place, place.false_losses, layout);
-        let _ = writeln!(
-            out,
-            "{row} ({} at home)  written: {}",
-            place.lost_at_home,
-            format_writers(place, layout)
-        );
+        let (row, writers) = (row(place, place.false_losses, layout), format_writers(place, layout));
+        let _ = writeln!(out, "{row} ({} at home)  written: {writers}", place.lost_at_home);
     }
     out.push('\n');
 }
@@ -58,13 +53,11 @@ fn draw_true_sharing(
     if shown.is_empty() {
         return;
     }
-    shown.sort_by(|left, right| {
-        true_losses(right).total_cmp(&true_losses(left)).then(left.offset.cmp(&right.offset))
-    });
+    shown.sort_by(|left, right| losses(right).total_cmp(&losses(left)).then(left.offset.cmp(&right.offset)));
     let head = "  truly shared: the line is lost to CPUs that write the member itself";
     let _ = writeln!(out, "{}", options.paint.dim(head));
     for place in shown.into_iter().take(options.top) {
-        let _ = writeln!(out, "{}", row(place, true_losses(place), layout));
+        let _ = writeln!(out, "{}", row(place, losses(place), layout));
     }
     out.push('\n');
 }
@@ -74,7 +67,7 @@ fn row(place: &ContendedOffset, samples: f64, layout: Option<&Layout>) -> String
     format!("  {offset:>6}  {label:<32} {samples:>5.0} of {} samples that found it lost", place.lost)
 }
 
-fn true_losses(place: &ContendedOffset) -> f64 {
+fn losses(place: &ContendedOffset) -> f64 {
     place.lost as f64 - place.false_losses
 }
 

@@ -52,13 +52,13 @@ pub(super) fn find(
     file: &Path,
     objects: &[String],
     members: &[String],
-    home: WatchedSpace<'_>,
+    space: WatchedSpace<'_>,
 ) -> Result<WatchedBytes> {
     let mut bytes = WatchedBytes { watches: Vec::new(), objects: Vec::new() };
     for text in objects {
         let (ty, place) = parse_or_explain(text)?;
         let layout = layout(file, ty)?;
-        for address in resolve_addresses(file, &place, home)? {
+        for address in resolve_addresses(file, &place, space)? {
             bytes.objects.push(format!("{} at {address:#x}", layout.name));
             for (offset, size) in member_ranges(&layout, members)? {
                 bytes.watches.extend(cover_with_watches(address.wrapping_add(offset), size));
@@ -81,9 +81,8 @@ fn member_ranges(layout: &Layout, members: &[String]) -> Result<Vec<(u64, u64)>>
     if let Some(name) = members.iter().find(|name| !known(name)) {
         bail!("struct {} has no member {name}", layout.name);
     }
-    let is_asked = |member: &&Member| {
-        members.is_empty() || member.name.as_ref().is_some_and(|name| members.contains(name))
-    };
+    let is_named = |member: &Member| member.name.as_ref().is_some_and(|name| members.contains(name));
+    let is_asked = |member: &&Member| members.is_empty() || is_named(member);
     let ranges = layout.members.iter().filter(is_asked).map(|member| {
         let (first, end) = (member.bit_offset / 8, member.bit_end().div_ceil(8));
         (first, end - first)
@@ -105,40 +104,39 @@ impl std::fmt::Display for NotMapped {
 }
 
 /// Loaded addresses of an object: several for per-CPU data.
-fn resolve_addresses(file: &Path, place: &ObjectAddress<'_>, home: WatchedSpace<'_>) -> Result<Vec<u64>> {
+fn resolve_addresses(file: &Path, place: &ObjectAddress<'_>, space: WatchedSpace<'_>) -> Result<Vec<u64>> {
     let (name, offset) = match place {
         ObjectAddress::Address(address) => return Ok(vec![*address]),
         ObjectAddress::Symbol { name, offset } => (*name, *offset),
     };
     let bytes = FileBytes::open(file)?;
-    let elf =
-        Elf::parse(&bytes).with_context(|| format!("{name} needs a file with symbols, or give 0xADDRESS"))?;
+    let no_symbols = || format!("{name} needs a file with symbols, or give 0xADDRESS");
+    let elf = Elf::parse(&bytes).with_context(no_symbols)?;
     let symbol = |name: &str| elf.symbols().find(|symbol| symbol.name == name && !symbol.is_function);
     let place = || format!("{}: there is no variable {name} among the symbols", file.display());
     let linked = symbol(name).with_context(place)?.address.wrapping_add(offset);
-    let symbol_address =
-        |name: &str| elf.symbols().find(|symbol| symbol.name == name).map(|symbol| symbol.address);
-    match home {
+    let symbol_address = |name: &str| Some(elf.symbols().find(|symbol| symbol.name == name)?.address);
+    match space {
         WatchedSpace::Process(pid) => {
-            let load_bias = fieldline_record::program_load_bias(pid, &elf)
-                .with_context(|| NotMapped { pid, file: file.to_owned() })?;
+            let load_bias = fieldline_record::program_load_bias(pid, &elf);
+            let load_bias = load_bias.with_context(|| NotMapped { pid, file: file.to_owned() })?;
             Ok(vec![linked.wrapping_add(load_bias)])
         }
         WatchedSpace::Kernel { running, cpus } => {
             check_build_id(&elf)?;
             let running = running.map_or_else(RunningKernel::running, Ok)?;
-            let text =
-                symbol_address("_text").with_context(|| format!("{}: no symbol _text", file.display()))?;
+            let missing = |name| format!("{}: no symbol {name}", file.display());
+            let text = symbol_address("_text").with_context(|| missing("_text"))?;
             let per_cpu = symbol_address("__per_cpu_start").zip(symbol_address("__per_cpu_end"));
             if !per_cpu.is_some_and(|(start, end)| start <= linked && linked < end) {
                 return Ok(vec![running.loaded_address(linked, text)]);
             }
-            let array = symbol_address("__per_cpu_offset")
-                .with_context(|| "no symbol __per_cpu_offset".to_owned())?;
-            let offsets = RunningKernel::per_cpu_offsets(running.loaded_address(array, text), cpus)
-                .with_context(|| {
-                    format!("{name} is per-CPU data, whose address is not known here; give 0xADDRESS instead")
-                })?;
+            let array = "__per_cpu_offset";
+            let array = symbol_address(array).with_context(|| missing(array))?;
+            let offsets = RunningKernel::per_cpu_offsets(running.loaded_address(array, text), cpus);
+            let offsets = offsets.with_context(|| {
+                format!("{name} is per-CPU data, whose address is not known here; give 0xADDRESS instead")
+            })?;
             Ok(offsets.into_iter().map(|offset| linked.wrapping_add(offset)).collect())
         }
     }
@@ -162,22 +160,11 @@ mod tests {
 
     #[test]
     fn objects_are_types_at_places() {
-        assert_eq!(
-            parse_or_explain("struct a@0xffff8000").unwrap(),
-            ("a", ObjectAddress::Address(0xffff_8000))
-        );
-        assert_eq!(
-            parse_or_explain("a::b<c>@v").unwrap(),
-            ("a::b<c>", ObjectAddress::Symbol { name: "v", offset: 0 })
-        );
-        assert_eq!(
-            parse_or_explain("a@v+0x30").unwrap(),
-            ("a", ObjectAddress::Symbol { name: "v", offset: 0x30 })
-        );
-        assert_eq!(
-            parse_or_explain("a@v+48").unwrap(),
-            ("a", ObjectAddress::Symbol { name: "v", offset: 48 })
-        );
+        let at_symbol = |offset| ObjectAddress::Symbol { name: "v", offset };
+        assert_eq!(parse("struct a@0xffff8000"), Some(("a", ObjectAddress::Address(0xffff_8000))));
+        assert_eq!(parse("a::b<c>@v"), Some(("a::b<c>", at_symbol(0))));
+        assert_eq!(parse("a@v+0x30"), Some(("a", at_symbol(0x30))));
+        assert_eq!(parse("a@v+48"), Some(("a", at_symbol(48))));
         for text in ["a", "a@0xyz", "a@v+z"] {
             let error = parse_or_explain(text).unwrap_err().to_string();
             assert!(error.starts_with(text) && error.contains("TYPE@SYMBOL"), "{error}");

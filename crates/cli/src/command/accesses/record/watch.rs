@@ -67,8 +67,8 @@ fn in_process(args: &RecordArgs, child: Option<&Child>) -> Result<(WatchTarget, 
 fn in_kernel(args: &RecordArgs, vmlinux: &Path) -> Result<(WatchTarget, WatchedBytes)> {
     let cpus = args.cpu.clone().map_or_else(online, Ok)?.0;
     let running = RunningKernel::running().ok();
-    let home = WatchedSpace::Kernel { running, cpus: &cpus };
-    let bytes = objects::find(vmlinux, &args.objects, &args.member, home)?;
+    let space = WatchedSpace::Kernel { running, cpus: &cpus };
+    let bytes = objects::find(vmlinux, &args.objects, &args.member, space)?;
     Ok((WatchTarget::Kernel { cpus, text: running.map(|kernel| kernel.text) }, bytes))
 }
 

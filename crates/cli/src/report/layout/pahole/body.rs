@@ -1,39 +1,38 @@
 //! Structs, unions and enums written out.
 
 use super::declaration::tag_of;
-use super::facts::{PlacedMember, StructFacts, UnusedSpace, is_union};
+use super::facts::{Facts, Gap, Placed, is_union};
 use super::names::keyword;
-use super::printer::{MAX_TEXT, NameSuffix, PrintContext, Printer};
+use super::printer::{Context, MAX_TEXT, Printer, Suffix};
 use super::text::plural;
-use super::trailer::MemberSums;
+use super::trailer::Sums;
 use fieldline_layout::types::{Aggregate, Enumeration, MemberDecl, Type, TypeId};
 
 /// The lines of a struct's members, as far as one depends on those before.
-struct MemberLines<'f> {
-    facts: &'f StructFacts,
-    sums: MemberSums,
+struct Lines<'f> {
+    facts: &'f Facts,
+    sums: Sums,
     /// Whether an empty line is due before the next member, after a comment.
     blank: bool,
-    last: Option<PlacedMember>,
+    last: Option<Placed>,
     /// Size of the storage that the last members share.
     last_size: u64,
 }
 
 impl<'t> Printer<'t> {
-    pub(super) fn union_body(&mut self, id: TypeId, aggregate: &'t Aggregate, context: PrintContext<'t>) {
+    pub(super) fn union_body(&mut self, id: TypeId, aggregate: &'t Aggregate, context: Context<'t>) {
         self.text.push_str("union");
         self.tag(aggregate.name.as_deref());
         self.text.push_str(" {\n");
         self.mark_in_union(id, aggregate);
         let facts = self.facts(id, aggregate);
-        let inner = PrintContext { indent: context.indent + 1, in_union: true, ..context };
+        let inner = Context { indent: context.indent + 1, in_union: true, ..context };
         self.union_members(aggregate, &facts.members, inner);
-        self.text.tabs(context.indent);
-        self.text.push_str("}");
+        self.text.indented(context.indent, "}");
         self.after_brace(context.suffix);
     }
 
-    pub(super) fn enum_body(&mut self, enumeration: &'t Enumeration, context: PrintContext<'t>) {
+    pub(super) fn enum_body(&mut self, enumeration: &'t Enumeration, context: Context<'t>) {
         self.text.push_str("enum");
         self.tag(enumeration.name.as_deref());
         if enumeration.values.is_empty() {
@@ -42,8 +41,7 @@ impl<'t> Printer<'t> {
         self.text.push_str(" {\n");
         let width = enumeration.values.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
         for (name, value) in &enumeration.values {
-            self.text.tabs(context.indent);
-            self.text.push_str("\t");
+            self.text.indented(context.indent, "\t");
             let start = self.text.len();
             self.text.push_str(name);
             self.text.pad(start, width as i64);
@@ -53,36 +51,30 @@ impl<'t> Printer<'t> {
                 Err(_) => self.text.put(format_args!("{},\n", *value as u64)),
             }
         }
-        self.text.tabs(context.indent);
-        self.text.push_str("}");
+        self.text.indented(context.indent, "}");
         if enumeration.size != 4 {
             self.text.push_str(" __attribute__((__packed__))");
         }
         self.after_brace(context.suffix);
     }
 
-    pub(super) fn struct_body(&mut self, id: TypeId, aggregate: &'t Aggregate, context: PrintContext<'t>) {
+    pub(super) fn struct_body(&mut self, id: TypeId, aggregate: &'t Aggregate, context: Context<'t>) {
         let facts = self.facts(id, aggregate);
         self.text.push_str(keyword(aggregate.kind));
         let is_packed = self.is_packed(id, aggregate);
         self.tag(aggregate.name.as_deref());
         self.bases(aggregate);
         self.text.push_str(" {\n");
-        let inner = PrintContext { indent: context.indent + 1, ..context };
-        let mut lines = MemberLines {
-            facts: &facts,
-            sums: MemberSums::default(),
-            blank: false,
-            last: None,
-            last_size: 0,
-        };
+        let inner = Context { indent: context.indent + 1, ..context };
+        let mut lines =
+            Lines { facts: &facts, sums: Sums::default(), blank: false, last: None, last_size: 0 };
         self.gap_comments(facts.before, ("", "\n"), &mut lines, inner);
         let count = aggregate.members.len();
         for (index, (member, placed)) in aggregate.members.iter().zip(&facts.members).enumerate() {
             if self.text.len() > MAX_TEXT {
                 break;
             }
-            let inner = PrintContext { is_last: index + 1 == count, is_first: lines.last.is_none(), ..inner };
+            let inner = Context { is_last: index + 1 == count, is_first: lines.last.is_none(), ..inner };
             self.struct_member(member, placed, &mut lines, inner);
         }
         if !self.options.from_btf {
@@ -91,8 +83,7 @@ impl<'t> Printer<'t> {
         if context.with_sums {
             self.trailer(aggregate, &facts, &lines.sums, inner);
         }
-        self.text.tabs(context.indent);
-        self.text.push_str("}");
+        self.text.indented(context.indent, "}");
         if is_packed {
             self.text.push_str(" __attribute__((__packed__))");
         }
@@ -105,8 +96,7 @@ impl<'t> Printer<'t> {
 
     fn tag(&mut self, tag: Option<&str>) {
         if let Some(tag) = tag {
-            self.text.push_str(" ");
-            self.text.push_str(tag);
+            self.text.push_all(&[" ", tag]);
         }
     }
 
@@ -115,12 +105,12 @@ impl<'t> Printer<'t> {
         let table = self.table;
         let mut separator = " : ";
         for base in aggregate.members.iter().filter(|member| member.is_base) {
-            self.text.push_str(std::mem::replace(&mut separator, ", "));
-            self.text.push_str(tag_of(table.get(base.ty)).unwrap_or(""));
+            let tag = tag_of(table.get(base.ty)).unwrap_or("");
+            self.text.push_all(&[std::mem::replace(&mut separator, ", "), tag]);
         }
     }
 
-    fn after_brace(&mut self, suffix: Option<NameSuffix<'t>>) {
+    fn after_brace(&mut self, suffix: Option<Suffix<'t>>) {
         if suffix.is_some() {
             self.text.push_str(" ");
             self.suffix_name(suffix);
@@ -130,18 +120,15 @@ impl<'t> Printer<'t> {
     fn struct_member(
         &mut self,
         member: &'t MemberDecl,
-        placed: &PlacedMember,
-        lines: &mut MemberLines<'_>,
-        context: PrintContext<'t>,
+        placed: &Placed,
+        lines: &mut Lines<'_>,
+        context: Context<'t>,
     ) {
         if placed.align != 0 {
             let gap = lines.last.map_or(lines.facts.before, |last| last.after);
             lines.sums.count_alignment(gap.bytes);
         }
-        if let Some(last) = lines.last
-            && !member.is_base
-            && lines.last_size != 0
-        {
+        if let Some(last) = lines.last.filter(|_| !member.is_base && lines.last_size != 0) {
             self.separator(member, placed, &last, lines, context);
         }
         if std::mem::take(&mut lines.blank) {
@@ -149,7 +136,7 @@ impl<'t> Printer<'t> {
         }
         self.text.tabs(context.indent);
         self.member(member, placed, false, context);
-        self.embedded_struct_comment(member, lines, context);
+        self.embedded_comment(member, lines, context);
         self.gap_comments(placed.after, ("\n", ""), lines, context);
         self.text.end_line();
         let mut taken = *placed;
@@ -166,49 +153,40 @@ impl<'t> Printer<'t> {
     fn separator(
         &mut self,
         member: &'t MemberDecl,
-        placed: &PlacedMember,
-        last: &PlacedMember,
-        lines: &mut MemberLines<'_>,
-        context: PrintContext<'t>,
+        placed: &Placed,
+        last: &Placed,
+        lines: &mut Lines<'_>,
+        context: Context<'t>,
     ) {
         if last.after.bits != 0 && placed.bits != 0 {
             let mut bits = last.after.bits;
             if last.offset != placed.offset {
                 self.text.end_line();
-                self.text.tabs(context.indent);
-                self.text.push_str("/* Force alignment to the next boundary: */\n");
+                self.text.indented(context.indent, "/* Force alignment to the next boundary: */\n");
                 bits = 0;
             }
             self.text.tabs(context.indent);
             self.unnamed_bits(member.ty, bits, context);
         }
-        let overlaps_last = placed.offset < last.offset
-            || (placed.offset == last.offset && last.bits == 0 && placed.bits != 0);
-        let comment = if overlaps_last {
-            "/* Bitfield combined with previous fields */\n"
-        } else if placed.offset > last.offset && placed.offset - last.offset < lines.last_size {
-            "/* Bitfield combined with next fields */\n"
-        } else {
-            return;
+        let combined_with = match placed.offset.checked_sub(last.offset) {
+            None => "previous",
+            Some(0) if last.bits == 0 && placed.bits != 0 => "previous",
+            Some(distance) if distance > 0 && distance < lines.last_size => "next",
+            _ => return,
         };
         self.blank_once(lines);
         self.text.tabs(context.indent);
-        self.text.push_str(comment);
+        self.text.put(format_args!("/* Bitfield combined with {combined_with} fields */\n"));
     }
 
     /// `int                        :3;`
-    fn unnamed_bits(&mut self, ty: TypeId, bits: i64, context: PrintContext<'t>) {
-        self.declare(ty, Some(NameSuffix::new("")), context);
+    fn unnamed_bits(&mut self, ty: TypeId, bits: i64, context: Context<'t>) {
+        self.declare(ty, Some(Suffix::new("")), context);
         self.text.put(format_args!(":{bits};\n"));
     }
 
     /// Writes the comment on holes and padding in a struct held by value.
-    fn embedded_struct_comment(
-        &mut self,
-        member: &'t MemberDecl,
-        lines: &mut MemberLines<'_>,
-        context: PrintContext<'t>,
-    ) {
+    fn embedded_comment(&mut self, member: &'t MemberDecl, lines: &mut Lines<'_>, context: Context<'t>) {
         let table = self.table;
         let Type::Aggregate(held) = table.get(member.ty) else { return };
         if is_union(held) {
@@ -244,16 +222,10 @@ impl<'t> Printer<'t> {
 
     /// Writes comments on unused bytes and bits before the first or between two members, each between two
     /// texts.
-    fn gap_comments(
-        &mut self,
-        gap: UnusedSpace,
-        around: (&str, &str),
-        lines: &mut MemberLines<'_>,
-        context: PrintContext<'t>,
-    ) {
-        let UnusedSpace { bytes, bits } = gap;
-        for (size, unit) in [(bits, "bit"), (bytes.max(0), "byte")].into_iter().filter(|(size, _)| *size != 0)
-        {
+    fn gap_comments(&mut self, gap: Gap, around: (&str, &str), lines: &mut Lines<'_>, context: Context<'t>) {
+        let Gap { bytes, bits } = gap;
+        let gaps = [(bits, "bit"), (bytes.max(0), "byte")];
+        for (size, unit) in gaps.into_iter().filter(|(size, _)| *size != 0) {
             self.blank_once(lines);
             self.text.push_str(around.0);
             self.text.tabs(context.indent);
@@ -264,19 +236,14 @@ impl<'t> Printer<'t> {
         lines.sums.holes = lines.sums.holes.saturating_add(bytes.max(0));
     }
 
-    fn blank_once(&mut self, lines: &mut MemberLines<'_>) {
+    fn blank_once(&mut self, lines: &mut Lines<'_>) {
         if !std::mem::replace(&mut lines.blank, true) {
             self.text.end_line();
         }
     }
 
     /// Unnamed bit-fields that would give the struct its size, where neither an alignment nor the members do.
-    fn forced_padding(
-        &mut self,
-        aggregate: &'t Aggregate,
-        lines: &MemberLines<'_>,
-        context: PrintContext<'t>,
-    ) {
+    fn forced_padding(&mut self, aggregate: &'t Aggregate, lines: &Lines<'_>, context: Context<'t>) {
         let padding = lines.facts.padding;
         let last = aggregate.members.iter().rev().find(|member| !member.is_base);
         let Some(last) = last.filter(|_| lines.last.is_some() && padding > 0 && lines.facts.align == 0)
@@ -288,8 +255,7 @@ impl<'t> Printer<'t> {
             return;
         }
         self.text.end_line();
-        self.text.tabs(context.indent);
-        self.text.push_str("/* Force padding: */\n");
+        self.text.indented(context.indent, "/* Force padding: */\n");
         let mut added = 0;
         while added < padding.unsigned_abs() && self.text.len() <= MAX_TEXT {
             self.text.tabs(context.indent);
@@ -299,19 +265,12 @@ impl<'t> Printer<'t> {
     }
 }
 
-impl MemberLines<'_> {
+impl Lines<'_> {
     /// Notes the member just written, for the text before the next.
-    fn note_member(&mut self, placed: &PlacedMember) {
-        let moved = match self.last {
-            None => true,
-            Some(last) => {
-                self.last_size == 0
-                    || last.offset != placed.offset
-                    // A bit-field takes over from the plain member it shares bytes with.
-                    || (last.bits == 0 && placed.bits != 0)
-            }
-        };
-        if moved {
+    fn note_member(&mut self, placed: &Placed) {
+        // A bit-field takes over from the plain member it shares bytes with.
+        let shares = |last: Placed| last.offset == placed.offset && (last.bits != 0 || placed.bits == 0);
+        if self.last_size == 0 || !self.last.is_some_and(shares) {
             self.last_size = placed.size;
         }
         self.last = Some(*placed);

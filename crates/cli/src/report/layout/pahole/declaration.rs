@@ -1,7 +1,7 @@
 //! A type together with the name it declares, the type padded to its column.
 
 use super::facts::is_union;
-use super::printer::{MAX_TEXT, NameSuffix, PrintContext, Printer};
+use super::printer::{Context, MAX_TEXT, Printer, Suffix};
 use fieldline_layout::types::{AggregateKind, PointerKind, Prototype, Qualifier, Type, TypeId};
 
 /// How deep declarations nest before corrupt debug info is assumed.
@@ -9,8 +9,8 @@ const MAX_DEPTH: u32 = 64;
 
 impl<'t> Printer<'t> {
     /// Writes `type name`. Without a name a named struct, union or enum is written up to where the name goes.
-    pub(super) fn declare(&mut self, id: TypeId, name: Option<NameSuffix<'t>>, context: PrintContext<'t>) {
-        let mut context = PrintContext { depth: context.depth + 1, ..context };
+    pub(super) fn declare(&mut self, id: TypeId, name: Option<Suffix<'t>>, context: Context<'t>) {
+        let mut context = Context { depth: context.depth + 1, ..context };
         if context.depth > MAX_DEPTH || self.text.len() > MAX_TEXT {
             return self.text.push_str("…");
         }
@@ -21,7 +21,7 @@ impl<'t> Printer<'t> {
         self.declare_unwrapped(id, name, context);
     }
 
-    fn declare_unwrapped(&mut self, id: TypeId, name: Option<NameSuffix<'t>>, mut context: PrintContext<'t>) {
+    fn declare_unwrapped(&mut self, id: TypeId, name: Option<Suffix<'t>>, mut context: Context<'t>) {
         let table = self.table;
         let mut id = id;
         // Ends at the first type that is neither qualifier nor tag.
@@ -51,7 +51,7 @@ impl<'t> Printer<'t> {
         }
     }
 
-    fn declare_plain(&mut self, id: TypeId, name: Option<NameSuffix<'t>>, context: PrintContext<'t>) {
+    fn declare_plain(&mut self, id: TypeId, name: Option<Suffix<'t>>, context: Context<'t>) {
         let start = self.text.len();
         self.name(id);
         self.text.pad(start, context.type_column);
@@ -60,26 +60,20 @@ impl<'t> Printer<'t> {
     }
 
     /// A pointer to a function, to an anonymous struct (which is written out), or to anything else.
-    fn declare_pointer(
-        &mut self,
-        id: TypeId,
-        target: TypeId,
-        name: Option<NameSuffix<'t>>,
-        context: PrintContext<'t>,
-    ) {
-        let target = self.untagged(target);
-        match self.table.get(target) {
+    fn declare_pointer(&mut self, id: TypeId, to: TypeId, name: Option<Suffix<'t>>, context: Context<'t>) {
+        let to = self.untagged(to);
+        match self.table.get(to) {
             Type::Function(prototype) => self.declare_function(prototype, "*", name, context),
             ty if is_tagged(ty) && tag_of(ty).is_none() => {
-                let name = Some(NameSuffix { star: true, name: name.map_or("", |name| name.name) });
-                let context = PrintContext {
+                let name = Some(Suffix { star: true, name: name.map_or("", |name| name.name) });
+                let context = Context {
                     suffix: name,
                     with_sums: false,
                     is_relative: true,
                     type_column: context.type_column - 8,
                     ..context
                 };
-                self.declare_tagged(target, name, context);
+                self.declare_tagged(to, name, context);
             }
             _ => self.declare_plain(id, name, context),
         }
@@ -101,20 +95,19 @@ impl<'t> Printer<'t> {
         &mut self,
         prototype: &'t Prototype,
         star: &str,
-        name: Option<NameSuffix<'t>>,
-        context: PrintContext<'t>,
+        name: Option<Suffix<'t>>,
+        context: Context<'t>,
     ) {
         let start = self.text.len();
         self.name(prototype.returns);
         self.text.pad(start, context.type_column);
-        self.text.push_str(" (");
-        self.text.push_str(star);
+        self.text.push_all(&[" (", star]);
         self.suffix_name(name);
         self.text.push_str(")");
         self.parameters(prototype);
     }
 
-    fn declare_array(&mut self, id: TypeId, name: Option<NameSuffix<'t>>, context: PrintContext<'t>) {
+    fn declare_array(&mut self, id: TypeId, name: Option<Suffix<'t>>, context: Context<'t>) {
         let Type::Array { element, dimensions, is_vector } = self.table.get(id) else { return };
         let is_empty = dimensions.first().is_some_and(|count| count.unwrap_or(0) == 0);
         let element = match self.table.get(*element) {
@@ -137,7 +130,7 @@ impl<'t> Printer<'t> {
     }
 
     /// A struct, union or enum: by its tag, or written out if it has none.
-    fn declare_tagged(&mut self, id: TypeId, name: Option<NameSuffix<'t>>, context: PrintContext<'t>) {
+    fn declare_tagged(&mut self, id: TypeId, name: Option<Suffix<'t>>, context: Context<'t>) {
         let table = self.table;
         let ty = table.get(id);
         if tag_of(ty).is_some() {
@@ -149,11 +142,11 @@ impl<'t> Printer<'t> {
             self.text.push_str(" ");
             return self.suffix_name(name);
         }
-        let inner = PrintContext { type_column: context.type_column - 8, ..context };
+        let inner = Context { type_column: context.type_column - 8, ..context };
         match ty {
             // A qualified struct loses its name here, a qualified union does not.
             Type::Aggregate(aggregate) if is_union(aggregate) => {
-                self.union_body(id, aggregate, PrintContext { suffix: name, ..inner });
+                self.union_body(id, aggregate, Context { suffix: name, ..inner });
             }
             Type::Aggregate(aggregate) => self.struct_body(id, aggregate, inner),
             Type::Enum(enumeration) => self.enum_body(enumeration, context),
@@ -161,7 +154,7 @@ impl<'t> Printer<'t> {
         }
     }
 
-    pub(super) fn suffix_name(&mut self, name: Option<NameSuffix<'t>>) {
+    pub(super) fn suffix_name(&mut self, name: Option<Suffix<'t>>) {
         let Some(name) = name else { return };
         if name.star {
             self.text.push_str("* ");
@@ -170,21 +163,21 @@ impl<'t> Printer<'t> {
     }
 
     /// `typedef struct {...} name`, or just what a typedef of something named names.
-    pub(super) fn typedef(&mut self, name: &'t str, target: TypeId, context: PrintContext<'t>) {
+    pub(super) fn typedef(&mut self, name: &'t str, target: TypeId, context: Context<'t>) {
         self.text.push_str("typedef ");
         let table = self.table;
-        let suffix = Some(NameSuffix::new(name));
+        let suffix = Some(Suffix::new(name));
         let type_column = context.type_column - 8;
         let ty = table.get(target);
         match ty {
             _ if tag_of(ty).is_some() => self.typedef_plain(target, name),
             Type::Aggregate(aggregate) if is_union(aggregate) => {
-                self.union_body(target, aggregate, PrintContext { suffix, type_column, ..context });
+                self.union_body(target, aggregate, Context { suffix, type_column, ..context });
             }
             Type::Aggregate(aggregate) => {
-                self.struct_body(target, aggregate, PrintContext { suffix, type_column, ..context });
+                self.struct_body(target, aggregate, Context { suffix, type_column, ..context });
             }
-            Type::Enum(enumeration) => self.enum_body(enumeration, PrintContext { suffix, ..context }),
+            Type::Enum(enumeration) => self.enum_body(enumeration, Context { suffix, ..context }),
             Type::Array { .. } => self.declare_array(target, suffix, context),
             Type::Function(prototype) => self.typedef_function(prototype, "", name, context),
             Type::Pointer { target: pointee, .. } => match table.get(*pointee) {
@@ -195,21 +188,14 @@ impl<'t> Printer<'t> {
         }
     }
 
-    fn typedef_function(
-        &mut self,
-        prototype: &'t Prototype,
-        star: &str,
-        name: &'t str,
-        context: PrintContext<'t>,
-    ) {
-        let context = PrintContext { type_column: 0, ..context };
-        self.declare_function(prototype, star, Some(NameSuffix::new(name)), context);
+    fn typedef_function(&mut self, function: &'t Prototype, star: &str, name: &'t str, context: Context<'t>) {
+        let context = Context { type_column: 0, ..context };
+        self.declare_function(function, star, Some(Suffix::new(name)), context);
     }
 
     fn typedef_plain(&mut self, target: TypeId, name: &str) {
         self.name(target);
-        self.text.push_str(" ");
-        self.text.push_str(name);
+        self.text.push_all(&[" ", name]);
     }
 }
 

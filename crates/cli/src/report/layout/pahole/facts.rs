@@ -8,7 +8,7 @@ use fieldline_layout::types::{Aggregate, AggregateKind};
 
 /// A member where pahole sees it.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct PlacedMember {
+pub(super) struct Placed {
     /// Its first bit.
     pub(super) bit_offset: u64,
     /// The byte it begins at; of a bit-field, the byte its storage unit begins at.
@@ -22,22 +22,22 @@ pub(super) struct PlacedMember {
     /// Alignment stated or inferred, 0 if natural.
     pub(super) align: u64,
     /// The gap before the next member.
-    pub(super) after: UnusedSpace,
+    pub(super) after: Gap,
 }
 
 /// Unused bytes and bits between two members.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct UnusedSpace {
+pub(super) struct Gap {
     pub(super) bytes: i64,
     pub(super) bits: i64,
 }
 
 /// A struct's or union's members and gaps.
 #[derive(Debug, Default)]
-pub(super) struct StructFacts {
-    pub(super) members: Vec<PlacedMember>,
+pub(super) struct Facts {
+    pub(super) members: Vec<Placed>,
     /// Before the first member.
-    pub(super) before: UnusedSpace,
+    pub(super) before: Gap,
     pub(super) holes: u64,
     pub(super) bit_holes: u64,
     pub(super) padding: i64,
@@ -67,7 +67,7 @@ struct GapFinder {
 }
 
 /// Finds holes, bit holes and padding.
-pub(super) fn find_gaps(facts: &mut StructFacts, aggregate: &Aggregate) {
+pub(super) fn find_gaps(facts: &mut Facts, aggregate: &Aggregate) {
     let size = bits_of(aggregate.size);
     let mut finder = GapFinder { unit_end: size, unit_size: 0, in_bit_field: false, end: 0 };
     let mut last: Option<usize> = None;
@@ -95,9 +95,9 @@ pub(super) fn find_gaps(facts: &mut StructFacts, aggregate: &Aggregate) {
 
 impl GapFinder {
     /// Advances to the next member and returns the gap before it.
-    fn advance(&mut self, member: &PlacedMember) -> UnusedSpace {
+    fn advance(&mut self, member: &Placed) -> Gap {
         let start = clamp(member.bit_offset);
-        let mut gap = UnusedSpace::default();
+        let mut gap = Gap::default();
         if self.in_bit_field {
             // Bits that the unit before still had.
             let end = start.min(self.unit_end);
@@ -125,7 +125,7 @@ impl GapFinder {
     }
 
     /// A bit-field that ends beyond the unit, or has a wider type, sets a new end.
-    fn enter_unit(&mut self, member: &PlacedMember) {
+    fn enter_unit(&mut self, member: &Placed) {
         let unit = bits_of(member.size);
         if self.end <= self.unit_end && unit <= self.unit_size {
             return;

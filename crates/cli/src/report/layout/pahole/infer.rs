@@ -1,7 +1,7 @@
 //! Offsets of members as pahole computes them, and facts that debug info does not state: whether a struct is
 //! packed and, in BTF, which alignments the source asked for.
 
-use super::facts::{PlacedMember, StructFacts, data_members, find_gaps, is_union};
+use super::facts::{Facts, Placed, data_members, find_gaps, is_union};
 use super::printer::Printer;
 use fieldline_layout::types::{Aggregate, MemberDecl, PointerKind, Type, TypeId};
 use std::rc::Rc;
@@ -11,17 +11,16 @@ const MAX_DEPTH: u32 = 48;
 
 impl<'t> Printer<'t> {
     /// The facts of an aggregate, worked out once.
-    pub(super) fn facts(&mut self, id: TypeId, aggregate: &'t Aggregate) -> Rc<StructFacts> {
+    pub(super) fn facts(&mut self, id: TypeId, aggregate: &'t Aggregate) -> Rc<Facts> {
         if let Some(known) = self.facts.get(&id) {
             return Rc::clone(known);
         }
-        let mut members: Vec<PlacedMember> =
-            aggregate.members.iter().map(|member| self.place_member(member)).collect();
+        let mut members: Vec<_> = aggregate.members.iter().map(|member| self.place_member(member)).collect();
         let align = match self.options.from_btf {
             true => self.infer_alignments(id, aggregate, &mut members),
             false => aggregate.align.unwrap_or(0),
         };
-        let mut facts = StructFacts { members, align, ..StructFacts::default() };
+        let mut facts = Facts { members, align, ..Facts::default() };
         if !is_union(aggregate) {
             find_gaps(&mut facts, aggregate);
         }
@@ -30,21 +29,20 @@ impl<'t> Printer<'t> {
         facts
     }
 
-    fn place_member(&self, member: &MemberDecl) -> PlacedMember {
+    fn place_member(&self, member: &MemberDecl) -> Placed {
         let align = member.align.unwrap_or(0);
         if member.is_static {
-            return PlacedMember { align, ..PlacedMember::default() };
+            return Placed { align, ..Placed::default() };
         }
-        let (size, bit_offset, bits) =
-            (self.size(member.ty), member.bit_offset, member.bit_field.unwrap_or(0));
-        let placed =
-            PlacedMember { bit_offset, offset: bit_offset / 8, size, bits, align, ..PlacedMember::default() };
+        let (bit_offset, bits) = (member.bit_offset, member.bit_field.unwrap_or(0));
+        let size = self.size(member.ty);
+        let placed = Placed { bit_offset, offset: bit_offset / 8, size, bits, align, ..Placed::default() };
         let unit = size.saturating_mul(8);
         if bits == 0 || unit == 0 {
             return placed;
         }
         // The storage units of a bit-field are laid over the struct from its start, whatever its packing.
-        PlacedMember { offset: bit_offset / unit * size, bit_in_unit: bit_offset % unit, ..placed }
+        Placed { offset: bit_offset / unit * size, bit_in_unit: bit_offset % unit, ..placed }
     }
 
     /// Size in bytes. A C++ class without members has one byte, which as a member or base it gives up.
@@ -57,12 +55,7 @@ impl<'t> Printer<'t> {
 
     /// Alignments inferred from gaps that the members' types do not explain. Sets those of the members and
     /// gives that of the struct.
-    fn infer_alignments(
-        &mut self,
-        id: TypeId,
-        aggregate: &'t Aggregate,
-        members: &mut [PlacedMember],
-    ) -> u64 {
+    fn infer_alignments(&mut self, id: TypeId, aggregate: &'t Aggregate, members: &mut [Placed]) -> u64 {
         let mut end = 0;
         for (member, placed) in aggregate.members.iter().zip(members.iter_mut()) {
             if placed.size == 0 {
@@ -107,9 +100,7 @@ impl<'t> Printer<'t> {
             Type::Base(base) => base.size,
             Type::Enum(enumeration) => enumeration.size,
             Type::Array { element, .. } if depth > 0 => self.natural_alignment_within(*element, depth - 1),
-            Type::Aggregate(aggregate) if depth > 0 => {
-                self.natural_alignment_of_members(id, aggregate, depth - 1)
-            }
+            Type::Aggregate(held) if depth > 0 => self.natural_alignment_of_members(id, held, depth - 1),
             _ => 1,
         };
         natural.max(1)
@@ -122,10 +113,9 @@ impl<'t> Printer<'t> {
         // A struct that holds itself by value is corrupt; it ends here.
         self.natural.insert(id, 1);
         let members = aggregate.members.iter().filter(|member| !member.is_static);
-        let natural =
-            members.map(|member| self.natural_alignment_within(member.ty, depth)).max().unwrap_or(1);
-        self.natural.insert(id, natural);
-        natural
+        let natural = members.map(|member| self.natural_alignment_within(member.ty, depth)).max();
+        self.natural.insert(id, natural.unwrap_or(1));
+        natural.unwrap_or(1)
     }
 
     /// Whether a struct is packed, as far as it shows: no holes, and a member or the size off its alignment.
@@ -137,20 +127,19 @@ impl<'t> Printer<'t> {
             return *known;
         }
         let facts = self.facts(id, aggregate);
-        let packed = if facts.padding != 0 || facts.holes != 0 {
+        let has_gaps = facts.padding != 0 || facts.holes != 0;
+        let packed = !has_gaps && self.is_visibly_packed(aggregate, &facts.members, facts.align);
+        if has_gaps {
             self.mark_displaced(aggregate, &facts.members);
-            false
-        } else {
-            self.is_visibly_packed(aggregate, &facts.members, facts.align)
-        };
+        }
         // Marking may have reached the struct itself if debug info is corrupt; the first answer stays.
         *self.packed.entry(id).or_insert(packed)
     }
 
-    fn is_visibly_packed(&mut self, aggregate: &'t Aggregate, members: &[PlacedMember], align: u64) -> bool {
+    fn is_visibly_packed(&mut self, aggregate: &'t Aggregate, members: &[Placed], align: u64) -> bool {
         let mut strictest = 1;
-        for (member, placed) in aggregate.members.iter().zip(members).filter(|(member, _)| !member.is_static)
-        {
+        let pairs = aggregate.members.iter().zip(members);
+        for (member, placed) in pairs.filter(|(member, _)| !member.is_static) {
             let natural = self.natural_alignment(member.ty);
             strictest = strictest.max(natural);
             if !placed.offset.is_multiple_of(natural) {
@@ -161,7 +150,7 @@ impl<'t> Printer<'t> {
     }
 
     /// Structs held at an offset that is none for them can only be packed.
-    fn mark_displaced(&mut self, aggregate: &'t Aggregate, members: &[PlacedMember]) {
+    fn mark_displaced(&mut self, aggregate: &'t Aggregate, members: &[Placed]) {
         for (member, placed) in aggregate.members.iter().zip(members) {
             let natural = self.natural_alignment(member.ty);
             if !placed.offset.is_multiple_of(natural) {

@@ -1,8 +1,8 @@
 //! One member's line: cacheline boundary, declaration, and the comment with its place.
 
 use super::declaration::{is_tagged, tag_of};
-use super::facts::PlacedMember;
-use super::printer::{NameSuffix, PrintContext, Printer};
+use super::facts::Placed;
+use super::printer::{Context, Printer, Suffix};
 use super::text::plural;
 use fieldline_layout::types::{Aggregate, MemberDecl, Type};
 
@@ -15,9 +15,9 @@ impl<'t> Printer<'t> {
     pub(super) fn member(
         &mut self,
         member: &'t MemberDecl,
-        placed: &PlacedMember,
+        placed: &Placed,
         in_union: bool,
-        context: PrintContext<'t>,
+        context: Context<'t>,
     ) {
         let mut inner = context;
         let mut offset = placed.offset;
@@ -65,11 +65,11 @@ impl<'t> Printer<'t> {
         self.place_comment(offset, placed);
     }
 
-    fn declared(&mut self, member: &'t MemberDecl, context: PrintContext<'t>) {
+    fn declared(&mut self, member: &'t MemberDecl, context: Context<'t>) {
         let name = if member.is_base { Some("<ancestor>") } else { member.name.as_deref() };
         let ty = self.table.get(member.ty);
         if !is_tagged(ty) {
-            return self.declare(member.ty, Some(NameSuffix::new(name.unwrap_or(""))), context);
+            return self.declare(member.ty, Some(Suffix::new(name.unwrap_or(""))), context);
         }
         self.declare(member.ty, None, context);
         if let Some(name) = name {
@@ -92,7 +92,7 @@ impl<'t> Printer<'t> {
     }
 
     /// `/*    16: 3  4 */`
-    fn place_comment(&mut self, offset: u64, placed: &PlacedMember) {
+    fn place_comment(&mut self, offset: u64, placed: &Placed) {
         self.text.push_str("/* ");
         self.text.column(offset, 5);
         let mut width = 5;
@@ -124,14 +124,9 @@ impl<'t> Printer<'t> {
     }
 
     /// The members of a union, each on its line, each counting cachelines from the union's start.
-    pub(super) fn union_members(
-        &mut self,
-        aggregate: &'t Aggregate,
-        members: &[PlacedMember],
-        context: PrintContext<'t>,
-    ) {
+    pub(super) fn union_members(&mut self, outer: &'t Aggregate, members: &[Placed], context: Context<'t>) {
         let line = self.cacheline;
-        for (member, placed) in aggregate.members.iter().zip(members) {
+        for (member, placed) in outer.members.iter().zip(members) {
             self.text.tabs(context.indent);
             self.member(member, placed, true, context);
             self.text.end_line();

@@ -48,9 +48,7 @@ impl Printer<'_> {
             Type::Enum(enumeration) => ("enum", &enumeration.name),
             _ => return,
         };
-        self.text.push_str(keyword);
-        self.text.push_str(" ");
-        self.text.push_str(tag.as_deref().unwrap_or(""));
+        self.text.push_all(&[keyword, " ", tag.as_deref().unwrap_or("")]);
     }
 
     fn base_name(&mut self, base: &Base) {
@@ -70,15 +68,13 @@ impl Printer<'_> {
             PointerKind::Member => "::*",
         };
         let (target, constant) = match self.table.get(target) {
-            Type::Qualified { qualifier: Qualifier::Const, target: inner } if self.is_pointer(*inner) => {
-                (*inner, "const ")
+            Type::Qualified { qualifier: Qualifier::Const, target } if self.is_pointer(*target) => {
+                (*target, "const ")
             }
             _ => (target, ""),
         };
         self.bounded_name(target, max, depth);
-        self.text.push_str(" ");
-        self.text.push_str(constant);
-        self.text.push_str(sign);
+        self.text.push_all(&[" ", constant, sign]);
     }
 
     fn is_pointer(&self, id: TypeId) -> bool {
@@ -95,16 +91,13 @@ impl Printer<'_> {
         };
         self.text.push_str(before);
         self.bounded_name(target, max.min(MAX_NAME), depth);
-        self.text.push_str(after);
-        self.text.push_str(" ");
+        self.text.push_all(&[after, " "]);
     }
 
     /// `int (*name)(void *)`
     fn prototype(&mut self, prototype: &Prototype, star: &str, name: &str, max: usize, depth: u32) {
         self.bounded_name(prototype.returns, max.min(MAX_NAME), depth);
-        for word in [" (", star, name, ")"] {
-            self.text.push_str(word);
-        }
+        self.text.push_all(&[" (", star, name, ")"]);
         self.parameters_within(prototype, max, depth);
     }
 
@@ -146,8 +139,7 @@ impl Printer<'_> {
         }
         self.bounded_name(ty, max.min(MAX_NAME), depth);
         if let Some(name) = name {
-            self.text.push_str(" ");
-            self.text.push_str(name);
+            self.text.push_all(&[" ", name]);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The printer's state and entry point.
 
-use super::facts::{StructFacts, is_union};
+use super::facts::{Facts, is_union};
 use super::text::TextBuffer;
 use fieldline_layout::types::{Type, TypeId, TypeTable};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -33,7 +33,7 @@ pub(crate) struct Printer<'t> {
     pub(super) table: &'t TypeTable,
     pub(super) options: PaholeOptions,
     pub(super) text: TextBuffer,
-    pub(super) facts: FxHashMap<TypeId, Rc<StructFacts>>,
+    pub(super) facts: FxHashMap<TypeId, Rc<Facts>>,
     pub(super) natural: FxHashMap<TypeId, u64>,
     pub(super) packed: FxHashMap<TypeId, bool>,
     pub(super) unions_seen: FxHashSet<TypeId>,
@@ -44,12 +44,12 @@ pub(crate) struct Printer<'t> {
 
 /// State that nested declarations inherit.
 #[derive(Clone, Copy, Default)]
-pub(super) struct PrintContext<'t> {
+pub(super) struct Context<'t> {
     pub(super) type_column: i64,
     pub(super) name_column: i64,
     pub(super) indent: usize,
     /// The text after a closing brace.
-    pub(super) suffix: Option<NameSuffix<'t>>,
+    pub(super) suffix: Option<Suffix<'t>>,
     /// Whether the sums follow the members.
     pub(super) with_sums: bool,
     /// Whether offsets count from the struct itself: it lies behind a pointer.
@@ -65,12 +65,12 @@ pub(super) struct PrintContext<'t> {
 
 /// A name after a brace, with a star if it declares a pointer.
 #[derive(Clone, Copy)]
-pub(super) struct NameSuffix<'t> {
+pub(super) struct Suffix<'t> {
     pub(super) star: bool,
     pub(super) name: &'t str,
 }
 
-impl<'t> NameSuffix<'t> {
+impl<'t> Suffix<'t> {
     pub(super) fn new(name: &'t str) -> Self {
         Self { star: false, name }
     }
@@ -101,11 +101,11 @@ impl<'t> Printer<'t> {
         self.cacheline = 0;
         let table = self.table;
         let is_union = matches!(table.get(id), Type::Aggregate(aggregate) if is_union(aggregate));
-        let context = PrintContext {
+        let context = Context {
             type_column: TYPE_COLUMN,
             name_column: if is_union { UNION_NAME_COLUMN } else { STRUCT_NAME_COLUMN },
             with_sums: true,
-            ..PrintContext::default()
+            ..Context::default()
         };
         match table.get(id) {
             Type::Aggregate(aggregate) if is_union => self.union_body(id, aggregate, context),

@@ -26,6 +26,16 @@ impl TextBuffer {
         self.0.push_str(word);
     }
 
+    pub(super) fn push_all(&mut self, words: &[&str]) {
+        self.0.extend(words.iter().copied());
+    }
+
+    /// Text after some tabs.
+    pub(super) fn indented(&mut self, tabs: usize, text: &str) {
+        self.tabs(tabs);
+        self.push_str(text);
+    }
+
     pub(super) fn put(&mut self, text: fmt::Arguments<'_>) {
         let _ = self.0.write_fmt(text);
     }

@@ -1,14 +1,14 @@
 //! The sums after a struct's members.
 
-use super::facts::{PlacedMember, StructFacts, data_members};
-use super::printer::{PrintContext, Printer};
+use super::facts::{Facts, Placed, data_members};
+use super::printer::{Context, Printer};
 use super::text::plural;
 use fieldline_layout::types::Aggregate;
 use std::fmt;
 
 /// Sums over the members, counted while they are written.
 #[derive(Debug, Default)]
-pub(super) struct MemberSums {
+pub(super) struct Sums {
     pub(super) bytes: u64,
     pub(super) bits: u64,
     pub(super) holes: i64,
@@ -26,7 +26,7 @@ pub(super) struct MemberSums {
     with_bit_padding: (u64, i64),
 }
 
-impl MemberSums {
+impl Sums {
     pub(super) fn count_alignment(&mut self, hole: i64) {
         self.alignments += 1;
         if hole != 0 {
@@ -35,7 +35,7 @@ impl MemberSums {
         }
     }
 
-    pub(super) fn count_member(&mut self, placed: &PlacedMember) {
+    pub(super) fn count_member(&mut self, placed: &Placed) {
         if placed.bits != 0 {
             self.bits = self.bits.saturating_add(placed.bits);
         } else {
@@ -44,7 +44,7 @@ impl MemberSums {
     }
 
     /// Counts the holes and padding of a struct held by value.
-    pub(super) fn count_embedded(&mut self, held: &StructFacts) {
+    pub(super) fn count_embedded(&mut self, held: &Facts) {
         let count = |(types, total): &mut (u64, i64), amount: i64| {
             *types += u64::from(amount != 0);
             *total = total.saturating_add(amount);
@@ -60,9 +60,9 @@ impl<'t> Printer<'t> {
     pub(super) fn trailer(
         &mut self,
         aggregate: &Aggregate,
-        facts: &StructFacts,
-        sums: &MemberSums,
-        context: PrintContext<'t>,
+        facts: &Facts,
+        sums: &Sums,
+        context: Context<'t>,
     ) {
         let indent = context.indent;
         self.text.end_line();
@@ -77,24 +77,20 @@ impl<'t> Printer<'t> {
         if facts.bit_padding > 0 {
             self.sum(indent, format_args!("bit_padding: {} bits", facts.bit_padding));
         }
-        let MemberSums { alignments, alignments_after_hole: after, aligning_holes: bytes, .. } = sums;
+        let Sums { alignments, alignments_after_hole: after, aligning_holes: bytes, .. } = sums;
         match (alignments, after) {
             (0, _) => {}
             (_, 0) => self.sum(indent, format_args!("forced alignments: {alignments}")),
-            _ => self.sum(
-                indent,
-                format_args!(
-                    "forced alignments: {alignments}, forced holes: {after}, sum forced holes: {bytes}"
-                ),
-            ),
-        }
-        match (sums.flexible, sums.embedded_flexible) {
-            (0, 0) => {}
-            (end, 0) => self.sum(indent, format_args!("flexible array members: end: {end}")),
-            (0, middle) => self.sum(indent, format_args!("flexible array members: middle: {middle}")),
-            (end, middle) => {
-                self.sum(indent, format_args!("flexible array members: end: {end}, middle: {middle}"));
+            _ => {
+                let holes = format_args!("forced holes: {after}, sum forced holes: {bytes}");
+                self.sum(indent, format_args!("forced alignments: {alignments}, {holes}"));
             }
+        }
+        let flexible = [("end", sums.flexible), ("middle", sums.embedded_flexible)];
+        let flexible = flexible.into_iter().filter(|(_, count)| *count > 0);
+        let flexible: Vec<_> = flexible.map(|(place, count)| format!("{place}: {count}")).collect();
+        if !flexible.is_empty() {
+            self.sum(indent, format_args!("flexible array members: {}", flexible.join(", ")));
         }
         let rest = context.base.saturating_add(aggregate.size) % u64::from(self.options.cacheline_size);
         if rest != 0 {
@@ -113,19 +109,15 @@ impl<'t> Printer<'t> {
         // A class without members takes no line although C++ gives it a byte.
         let taken = if aggregate.size == 1 && members == 0 { 0 } else { aggregate.size };
         let (size, lines) = (aggregate.size, taken.div_ceil(u64::from(self.options.cacheline_size)));
-        match aggregate.members.len() as u64 - members {
-            0 => self.sum(indent, format_args!("size: {size}, cachelines: {lines}, members: {members}")),
-            statics => self.sum(
-                indent,
-                format_args!(
-                    "size: {size}, cachelines: {lines}, members: {members}, static members: {statics}"
-                ),
-            ),
-        }
+        let statics = match aggregate.members.len() as u64 - members {
+            0 => String::new(),
+            count => format!(", static members: {count}"),
+        };
+        self.sum(indent, format_args!("size: {size}, cachelines: {lines}, members: {members}{statics}"));
     }
 
-    fn member_sums(&mut self, facts: &StructFacts, sums: &MemberSums, indent: usize) {
-        let MemberSums { bytes, bits, holes, bit_holes, .. } = sums;
+    fn member_sums(&mut self, facts: &Facts, sums: &Sums, indent: usize) {
+        let Sums { bytes, bits, holes, bit_holes, .. } = sums;
         match (bytes, holes) {
             (0, _) => {}
             (_, 1..) => {
@@ -143,7 +135,7 @@ impl<'t> Printer<'t> {
         }
     }
 
-    fn embedded_sums(&mut self, sums: &MemberSums, indent: usize) {
+    fn embedded_sums(&mut self, sums: &Sums, indent: usize) {
         let (holes, bit_holes, bits) = (sums.with_holes, sums.with_bit_holes, sums.with_bit_padding);
         let text = |(types, total): (u64, i64), what: &str| {
             let total = total.unsigned_abs();
@@ -165,13 +157,7 @@ impl<'t> Printer<'t> {
     }
 
     /// pahole's message for sums that differ from the size, which overlapping members cause.
-    fn size_mismatch(
-        &mut self,
-        aggregate: &Aggregate,
-        facts: &StructFacts,
-        sums: &MemberSums,
-        indent: usize,
-    ) {
+    fn size_mismatch(&mut self, aggregate: &Aggregate, facts: &Facts, sums: &Sums, indent: usize) {
         // In 32 bits, as pahole computes it.
         let bytes = [sums.bytes as i64, sums.holes, facts.padding];
         let bits = [sums.bits as i64, sums.bit_holes, facts.bit_padding];
@@ -182,7 +168,7 @@ impl<'t> Printer<'t> {
             return;
         }
         self.text.end_line();
-        let MemberSums { bytes, bits, holes, bit_holes, .. } = sums;
+        let Sums { bytes, bits, holes, bit_holes, .. } = sums;
         let text = format_args!(
             "BRAIN FART ALERT! {} bytes != {bytes} (member bytes) + {bits} (member bits) + {holes} (byte holes) + {bit_holes} \
              (bit holes), diff = {difference} bits",

@@ -51,8 +51,7 @@ impl Join<'_, '_, '_> {
         Ok(annotated)
     }
 
-    /// A comment line above a statement's own lines, a blank line before it unless one is there or the body
-    /// begins.
+    /// A comment line above a statement's own lines, set off by a blank line unless the body begins there.
     fn comment_above(&self, statement: &Statement, comment: &str) -> Edit {
         let (body, source) = (self.body, self.body.source);
         let line = first_line(body, statement);

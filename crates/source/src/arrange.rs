@@ -41,8 +41,7 @@ impl Join<'_, '_, '_> {
 
     /// The edits that bring the members into an order: `order[k]` is the declared index of the member that
     /// comes `k`-th. All or nothing.
-    /// Fails if the order isn't one, breaks what [`Join::constraints`] says, or the result doesn't read back
-    /// as meant.
+    /// Fails if the order isn't one, breaks [`Join::constraints`], or the result doesn't read back as meant.
     pub fn reorder(&self, order: &[usize]) -> Result<Reordering, SourceRefusal> {
         let chunks = LineChunks::build(self);
         TextConstraints::from_chunks(self, &chunks).check(order)?;

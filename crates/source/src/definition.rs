@@ -70,8 +70,7 @@ impl SourceText<'_> {
         }
     }
 
-    /// Every definition that could be meant: those of the name, narrowed by the line if it hits the head of
-    /// one of them.
+    /// All definitions of the name; those only whose head the line hits, if there are any.
     pub fn candidates(&self, query: &DefinitionQuery) -> Vec<StructDefinition> {
         let named = match &query.name {
             Some(name) => self.find_named(name),
@@ -166,8 +165,7 @@ fn parse_tail(source: &SourceText, close: usize, attributes: &mut Vec<String>) -
     }
 }
 
-/// The last token of an attribute: the closing bracket of one with arguments, or the opening one if nothing
-/// closes it.
+/// The last token of an attribute: the bracket that closes its arguments, if any does.
 fn attribute_end(source: &SourceText, at: usize) -> Option<usize> {
     let open = skip_comments(source, at + 1);
     if source.is_punct(open, b'(') {

@@ -8,8 +8,7 @@ const CONTEXT: usize = 3;
 
 /// A unified diff between two versions of `path`, with `a/` and `b/` before it. Empty if they are equal.
 ///
-/// Line ends are part of the lines, so CRLF is kept; a last line without one is marked as POSIX `diff -u`
-/// does.
+/// Line ends are part of the lines, so CRLF is kept; a last line without one is marked as by POSIX `diff -u`.
 pub fn unified(path: &str, old: &[u8], new: &[u8]) -> Vec<u8> {
     let old_lines: Vec<&[u8]> = old.split_inclusive(|byte| *byte == b'\n').collect();
     let new_lines: Vec<&[u8]> = new.split_inclusive(|byte| *byte == b'\n').collect();

@@ -49,8 +49,7 @@ impl<'b, 's, 't> Join<'b, 's, 't> {
         Ok(join)
     }
 
-    /// Reads the edited text again, for checks: what was meant must be there, and nothing else may have
-    /// changed.
+    /// Reads the edited text again: what was meant must be there, and nothing else may have changed.
     pub(crate) fn reread<T>(
         &self,
         edits: &Edits,

@@ -1,5 +1,4 @@
-//! C text cut into tokens with byte ranges: comments, literals, preprocessor lines, words, and which brackets
-//! pair.
+//! C text cut into tokens with byte ranges: comments, literals, preprocessor lines, words, bracket pairs.
 //!
 //! Nothing is expanded and nothing is rejected: any bytes give tokens, and between two tokens there is
 //! nothing but white space and spliced line ends.

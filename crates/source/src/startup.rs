@@ -14,8 +14,7 @@ use crate::refusal::SourceRefusal;
 use crate::scan::SourceText;
 
 /// Puts a function's definition above a startup function and a call of it behind that one's declarations.
-/// Fails if the function isn't there, is there twice, or mixes declarations and `#if` lines so that no place
-/// is found.
+/// Fails if the function isn't there, is there twice, or has no place between declarations and `#if` lines.
 pub fn insert_call(
     text: &[u8],
     function: &str,

@@ -132,8 +132,7 @@ impl<'m> GroupIdiom<'m> {
         Ok((annotated.edits, MarkedGroups { notes, ..MarkedGroups::default() }))
     }
 
-    /// A comment above each group of several members. Of those that may be aligned for nothing, the most
-    /// visited is aligned.
+    /// A comment above each group of several members; the most visited that costs nothing is aligned.
     fn build_annotations(&self, struct_plan: &StructPlan) -> Vec<MemberAnnotation> {
         let may_be_aligned = |group: &&Group| {
             let is_on_line = group.first_offset > 0 && group.first_offset.is_multiple_of(self.line.max(1));

@@ -1,5 +1,4 @@
-//! Constraints of the source on structs: what limits the order of their members, and why they can't be
-//! changed at all.
+//! Constraints of the source on the order of a struct's members, or why it can't be changed at all.
 
 use crate::documents::{self, ListedStruct};
 use crate::header::{self, Declaration};

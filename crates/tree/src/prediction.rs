@@ -8,8 +8,7 @@ use fieldline_plan::result::PlacedMember;
 /// How names of members that only mark a group begin (include/linux/cache.h).
 const MARKER: &str = "__cacheline_group_";
 
-/// The planned layout of the plan's own build. Markers that the patch put among the members move none of
-/// them.
+/// The planned layout of the plan's own build. Markers that the patch adds move no member.
 pub fn predict_plan(struct_plan: &StructPlan, built: Option<&Layout>) -> Layout {
     let template = Layout {
         kind: "struct".to_owned(),
@@ -29,8 +28,7 @@ pub fn predict_plan(struct_plan: &StructPlan, built: Option<&Layout>) -> Layout 
     Layout::from_members(&template, members, struct_plan.chosen.size)
 }
 
-/// Group markers that a build has beyond these members, each with its place among them and the markers before
-/// it.
+/// Group markers that a build has beyond these members, each with its place and the markers before it.
 fn markers(members: &[Member], built: Option<&Layout>) -> Vec<(usize, Member)> {
     let mut found: Vec<(usize, Member)> = Vec::new();
     let mut place = 0;

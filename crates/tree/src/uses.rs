@@ -1,5 +1,4 @@
-//! Code elsewhere in the tree that depends on the order of members, as constraints of the plan and notes on
-//! it.
+//! Code elsewhere in the tree that depends on the order of members: constraints and notes.
 
 mod macro_uses;
 mod scope;

@@ -24,8 +24,7 @@ pub fn note_growth(plan: &mut Plan, layouts: &[Layout], tree: &Path) -> Result<(
     Ok(())
 }
 
-/// A sentence for each condition that costs lines of `line` bytes where it fails. `guards` has each member's
-/// conditions.
+/// A sentence for each condition without which lines of `line` bytes cost. `guards` are by member.
 fn describe_growths(layout: &Layout, order: &[usize], guards: &[Vec<String>], line: u64) -> Vec<String> {
     let conditions: BTreeSet<&String> = guards.iter().flatten().collect();
     let growth = |without: &String| {

@@ -172,8 +172,7 @@ impl ChunkBuilder<'_, '_, '_, '_> {
         }
     }
 
-    /// Adds a chunk of statements with what they declare; if that is nothing and they don't stay, it has the
-    /// role `idle`.
+    /// Adds a chunk of statements with their members; its role is `idle` if it has none and doesn't stay.
     fn push(&mut self, chunk: LineChunk, statements: &[usize], fixed: Option<FixedPlace>, idle: ChunkRole) {
         let members = self.members(statements);
         let role = match (members.is_empty(), &fixed) {

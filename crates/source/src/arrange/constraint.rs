@@ -15,8 +15,7 @@ pub struct TextConstraints {
     pub members: Vec<MemberTextPosition>,
     /// Units of members, in declared order.
     pub units: Vec<MemberUnit>,
-    /// Nests of conditions around units, outermost first; the first is empty. Units of equal ones can share
-    /// an `#if` block.
+    /// Nests of conditions around units, outermost first; the first is empty. Equal ones can share an `#if`.
     pub guards: Vec<Vec<ConditionLiteral>>,
     /// Lines that nothing passes, by zone: units that are alone in theirs, and lines that declare no member.
     barriers: BTreeMap<u32, FixedPlace>,
@@ -33,8 +32,7 @@ pub struct MemberTextPosition {
     pub guard: usize,
     /// Zones follow one another: no member comes before one of a smaller zone.
     pub zone: u32,
-    /// Why it can't move and nothing passes it, if so, with the line that says so: its unit is alone in its
-    /// zone.
+    /// Why it can't move and nothing passes it, if so: its unit is alone in its zone.
     pub fixed: Option<FixedPlace>,
     /// 1-based line of its declaration.
     pub line: u32,

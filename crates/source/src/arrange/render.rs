@@ -8,8 +8,7 @@ use crate::scan::ConditionLiteral;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-/// The lines of the new body, as runs of 0-based lines of the original. Lines of `#if` and `#endif` may come
-/// twice.
+/// The new body as runs of 0-based lines of the original. Lines of `#if` and `#endif` may come twice.
 pub(super) fn render(join: &Join, chunks: &LineChunks, sequence: &ChunkSequence) -> Vec<Range<usize>> {
     let guards = WrittenGuards::assign(join.body, chunks, sequence);
     let mut writer = BodyWriter {
@@ -210,8 +209,7 @@ impl<'w> BodyWriter<'w, '_, '_> {
         self.push(chunk.lines.clone());
     }
 
-    /// Whether the blank lines before a chunk stay: they belong to what stayed, and set off comments and
-    /// blocks.
+    /// Whether the blank lines before a chunk stay: before what stayed, comments and blocks.
     fn keeps_blank(&self, item: usize, chunk: &LineChunk, before: PrecedingLine, behind_endif: bool) -> bool {
         let stayed = self.sequence.moved.get(item) == Some(&false);
         match before {

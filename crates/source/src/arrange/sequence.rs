@@ -31,8 +31,7 @@ pub(super) fn order_chunks(join: &Join, chunks: &LineChunks, order: &[usize]) ->
     placer.sequence
 }
 
-/// Which chunks move: units outside a heaviest ascending subsequence, weighed by lines, and what follows
-/// them.
+/// Which chunks move: units outside a heaviest ascending subsequence, by lines, and their followers.
 fn find_moved(chunks: &LineChunks, units: &[usize]) -> Vec<bool> {
     let kept = heaviest_ascending(units, |unit| chunks.get(unit).map_or(0, |chunk| chunk.lines.len()));
     let has_moved = |unit: usize| units.contains(&unit) && !kept.contains(&unit);
@@ -91,8 +90,7 @@ impl ChunkPlacer<'_, '_, '_, '_> {
         self.sequence.items.extend(barriers);
     }
 
-    /// Comments, inactive blocks and comments about the layout, each between its old neighbours as far as
-    /// they stayed.
+    /// Comments and inactive blocks, each between its old neighbours as far as they stayed.
     fn place_other_chunks(&mut self) {
         for (index, chunk) in self.chunks.list.iter().enumerate() {
             if matches!(chunk.role, ChunkRole::Stay | ChunkRole::Inactive | ChunkRole::Layout) {

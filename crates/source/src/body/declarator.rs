@@ -179,8 +179,7 @@ impl<'t> DeclarationReader<'_, 't> {
         collect_declarators(std::iter::once(first).chain(segments.map(|segment| self.read_later(segment))))
     }
 
-    /// Whether a macro stands before a whole declaration, as `ACPI_COMMON_HEADER u32 value`: it may declare
-    /// members.
+    /// Whether a macro that may declare members stands first, as in `ACPI_COMMON_HEADER u32 value`.
     fn has_unknown_prefix(&self, all: &[DeclaratorPart]) -> bool {
         let [DeclaratorPart::Word(first), DeclaratorPart::Word(second), third, ..] = all else {
             return false;

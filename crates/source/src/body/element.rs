@@ -119,8 +119,7 @@ impl ElementSplitter<'_, '_> {
         Ok(())
     }
 
-    /// Follows a preprocessor line inside a statement. The end of an arm opened before it draws the whole
-    /// block into it.
+    /// Follows a preprocessor line inside a statement. The end of an outer arm draws its whole block into it.
     fn conditional(&mut self, open: &mut OpenStatement, index: usize) -> Result<(), SourceRefusal> {
         match self.source.directive(index) {
             Some(Directive::If(_)) => open.depth += 1,

@@ -92,8 +92,7 @@ impl LineAssigner<'_, '_> {
         }
     }
 
-    /// Drops comments on the braces' lines; gives the lines between, and whether a declaration shares a line
-    /// with a brace.
+    /// Drops comments on the braces' lines; gives the lines between, and whether a declaration shares one.
     fn cut_at_braces(&mut self, definition: &StructDefinition) -> (Range<usize>, bool) {
         let line = |token| self.source.lines().index(self.source.start(token));
         let (open, close) = (line(definition.open), line(definition.close));
@@ -140,8 +139,7 @@ impl LineAssigner<'_, '_> {
         self.pieces.push(piece);
     }
 
-    /// Whether a comment right below the last statement belongs to it: as far right as its trailing one, or
-    /// deep.
+    /// Whether a comment right below the last statement belongs to it: below its trailing one, or deep.
     fn belongs_to_last(&self, piece: &BodyPiece) -> bool {
         let Some(last) = self.pieces.last() else { return false };
         let PieceKind::Statements(statements) = &last.kind else { return false };

@@ -25,8 +25,7 @@ pub struct StructBody<'s, 't> {
 
 impl<'s, 't> StructBody<'s, 't> {
     /// Splits a definition's body.
-    /// Fails if brackets or `#if` lines don't pair up, or a preprocessor line shares a line with a
-    /// declaration.
+    /// Fails if brackets or `#if` lines don't pair up, or one shares a line with a declaration.
     pub fn parse(source: &'s SourceText<'t>, definition: &StructDefinition) -> Result<Self, SourceRefusal> {
         let elements = element::split_elements(source, definition.open + 1..definition.close)?;
         let ownership::BodyLines { mut statements, mut pieces, lines, is_inline } =
@@ -60,8 +59,7 @@ impl<'s, 't> StructBody<'s, 't> {
         self.source.slice(statement.range.clone())
     }
 
-    /// The conditions around a statement, outermost first. In an `#else` arm those of the arms before it,
-    /// negated.
+    /// The conditions around a statement, outermost first; in an `#else` arm the negated ones before it.
     pub fn conditions(&self, statement: &Statement) -> Vec<ConditionLiteral> {
         let path = self.path(statement.piece).into_iter();
         path.flat_map(|(block, arm)| self.arm_literals(block, arm)).collect()

@@ -133,8 +133,7 @@ fn index_words<'t>(source: &SourceText<'t>, statements: &[Statement]) -> WordUse
     users
 }
 
-/// A declaration stays if it defines a type or constant that another one of the body names: that one must
-/// stay behind.
+/// A declaration stays if it defines a type or constant that another one of the body names.
 fn find_use_pin(source: &SourceText, statement: &Statement, users: &WordUsers<'_>) -> Option<FixedPlace> {
     let mut defined = defined_names(source, statement.tokens.clone()).into_iter();
     let name = defined.find(|name| users.get(name).is_some_and(|users| users.len() > 1))?;

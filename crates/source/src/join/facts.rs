@@ -33,8 +33,7 @@ impl ConditionFacts {
         Ok(facts)
     }
 
-    /// A path with an absent member fails: if all conditions but one hold, that fails. Until nothing new
-    /// comes.
+    /// A path with an absent member fails: if all conditions but one hold, that fails. To a fixpoint.
     fn learn_from_absent(
         &mut self,
         body: &StructBody,

@@ -43,8 +43,7 @@ pub(super) fn assign_members(
 #[derive(Clone, Copy, Debug)]
 struct SolverPath {
     cost: u32,
-    /// Hash of the statements that took members: equal for paths that differ only in branches without
-    /// members.
+    /// Hash of the statements that took members: branches without members don't change it.
     hash: u64,
     back: State,
     /// Where another path of equal cost came from.
@@ -73,8 +72,7 @@ struct StatementOptions<'p> {
     lines: std::ops::RangeInclusive<u32>,
     /// Whether it certainly declares its members in this configuration.
     is_certain: bool,
-    /// Itself, or the outermost block with several arms around it: which arm took a member makes no
-    /// difference.
+    /// Its index, or that of the outermost block with several arms around it: any of the arms will do.
     identity: u64,
 }
 
@@ -229,8 +227,7 @@ impl<'p, 't> AssignmentSolver<'p, 't> {
         }
     }
 
-    /// The assignment of the path that ends at a state, and the last state with a rival, which `detour`
-    /// follows.
+    /// The assignment of the path to a state, and the last state with a rival, which `detour` follows.
     fn trace_back(&self, end: State, detour: Option<State>) -> (MemberAssignment, Option<State>) {
         let mut assignment = Vec::new();
         let mut rival = None;

@@ -25,8 +25,7 @@ pub(super) fn check(
     })
 }
 
-/// The members are those of before with the markers among them, whose conditions hold as those of members
-/// beside them.
+/// The members are the old ones and the markers, whose conditions hold as those of members beside them.
 fn check_members(join: &Join, body: &StructBody, markings: &[GroupToMark]) -> Result<(), SourceRefusal> {
     let mut expected: Vec<ExpectedMember> = Vec::new();
     let mut old_index = 0;

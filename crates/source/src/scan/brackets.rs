@@ -3,8 +3,7 @@
 use super::directive::Directive;
 use super::token::{Token, TokenKind};
 
-/// For every token that is a bracket the index of the bracket it pairs with. One that several arms close
-/// pairs with the first that does.
+/// For every bracket the index of its partner. One that several arms close has the first as its partner.
 ///
 /// Each arm of an `#if` starts from the same open brackets; what follows `#endif` continues from the first
 /// arm. Text under `#if 0` and `#ifdef __cplusplus` opens nothing.
@@ -23,8 +22,7 @@ pub(super) fn pair_brackets(bytes: &[u8], tokens: &[Token]) -> Vec<Option<usize>
     pairing.partners
 }
 
-/// An open bracket and the one around it: a stack whose older states stay valid, so that arms can go back to
-/// them.
+/// An open bracket and the one around it: a stack whose older states stay valid, for the other arms.
 struct OpenBracket {
     index: usize,
     kind: TokenKind,

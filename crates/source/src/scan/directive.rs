@@ -48,8 +48,7 @@ impl ConditionLiteral {
         name.is_some_and(|name| name.chars().all(|c| c.is_alphanumeric() || c == '_'))
     }
 
-    /// Reads a condition's tokens; a negation of the whole is taken off. No recursion: depth is the input's
-    /// choice.
+    /// Reads a condition's tokens without a negation of the whole. No recursion: depth is the input's choice.
     fn parse(mut tokens: &[&[u8]]) -> Self {
         let mut holds = true;
         if tokens.len() > MAX_TOKENS {

@@ -37,8 +37,7 @@ impl Token {
     }
 }
 
-/// Cuts text into tokens. They are in order, don't overlap, and leave out only white space and spliced line
-/// ends.
+/// Cuts text into tokens in order, without overlap. Only white space and spliced line ends are left out.
 pub fn tokenize(bytes: &[u8]) -> Vec<Token> {
     let mut cursor = TokenCursor { bytes, at: 0, line_is_blank: true };
     let mut found = Vec::new();

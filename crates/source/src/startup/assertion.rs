@@ -1,5 +1,4 @@
-//! The function that checks that members are in their groups (`CACHELINE_ASSERT_GROUP_MEMBER` of
-//! include/linux/cache.h).
+//! The function that asserts members of groups (`CACHELINE_ASSERT_GROUP_MEMBER`, include/linux/cache.h).
 
 use crate::mark::CoveredMember;
 use crate::scan::ConditionLiteral;

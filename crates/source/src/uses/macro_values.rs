@@ -80,8 +80,7 @@ pub fn find_definitions(
     }
 }
 
-/// Variables in a text, which may be a macro's body that stands on a line of the file, whose values macros
-/// give.
+/// Variables whose values macros give, in a text: the file's, or a macro's body on one of its lines.
 pub(super) fn find(
     file: &SourceText,
     text: &SourceText,

@@ -1,5 +1,4 @@
-//! Macros of the file: their bodies are read like code, and a member that is a parameter is what each call
-//! gives.
+//! Macros of the file, read like code: a member that is a parameter is what each call gives.
 
 use super::initializer;
 use super::macro_values::{self, ParsedMacro, UnresolvedMacro, contains, parse_define};

@@ -38,8 +38,7 @@ pub(super) fn find_casts(source: &SourceText, subject: &UsedStruct, found: &mut 
     }
 }
 
-/// `(struct tag *)name`, by its opening bracket: the tag and the name's token, if it is the name that is
-/// cast.
+/// `(struct tag *)name`, by its opening bracket: the tag, and the token of the name that is cast.
 fn parse_cast<'t>(source: &SourceText<'t>, at: usize) -> Option<(&'t [u8], usize)> {
     let opens = source.is_punct(at, b'(') && source.word(at + 1) == Some(b"struct");
     let closes = source.is_punct(at + 3, b'*') && source.is_punct(at + 4, b')');
@@ -103,8 +102,7 @@ fn find_distance(source: &SourceText, subject: &UsedStruct, at: usize, found: &m
     });
 }
 
-/// `&object->member`, by the object's word: the member's word and the token behind it all, closing brackets
-/// apart.
+/// `&object->member`, by the object's word: the member's word, and the token behind closing brackets.
 fn parse_address(source: &SourceText, at: usize) -> Option<(usize, usize)> {
     source.word(at)?;
     let is_address = at > 0 && source.is_punct(at - 1, b'&') && !source.is_punct(at.wrapping_sub(2), b'&');

@@ -27,8 +27,7 @@ struct TableRow<'t> {
     cells: Vec<&'t str>,
 }
 
-/// 1-based first lines of the tables of a text that list members of a struct. `stem` is the file's name
-/// without its end.
+/// 1-based first lines of the tables that list members of a struct. `stem` is the file's name.
 pub(super) fn find_member_tables(
     text: &str,
     stem: &str,
@@ -184,8 +183,7 @@ fn indent(line: &str) -> usize {
     line.len() - line.trim_start().len()
 }
 
-/// The table of a directive: `* - cell` begins a row, `- cell` is the next cell, `a, b` is a row. Lines
-/// further in go on.
+/// The table of a directive: `* - cell` begins a row, `- cell` is the next cell, `a, b` is a row.
 fn parse_list_table<'t>(lines: &[&'t str], at: usize, title: &'t str) -> (DocumentTable<'t>, usize) {
     let mut table = DocumentTable { line: at, title, rows: Vec::new() };
     let mut next = at + 1;
@@ -212,8 +210,7 @@ fn parse_list_table<'t>(lines: &[&'t str], at: usize, title: &'t str) -> (Docume
     (table, next)
 }
 
-/// The rows from a line on; of blank lines at most one stands between two, and what is further in goes on
-/// with a cell.
+/// The rows from a line on; at most one blank line between two. Indented lines continue a cell.
 fn parse_column_table<'t>(lines: &[&'t str], at: usize) -> (DocumentTable<'t>, usize) {
     let mut table = DocumentTable { line: at, ..DocumentTable::default() };
     let mut next = at;
@@ -245,8 +242,7 @@ fn is_row_or_border(line: &str) -> bool {
     is_border || split_cells(line).len() > 1
 }
 
-/// Cells of a row: between bars, or apart by two blanks or a tab. The first may be empty: then a line goes
-/// on.
+/// Cells of a row: between bars, or two blanks or a tab apart. If the first is empty, the line goes on.
 fn split_cells(line: &str) -> Vec<&str> {
     let text = line.trim();
     if text.bytes().all(|byte| b"+-=| ".contains(&byte)) {

@@ -81,8 +81,7 @@ fn open_named_site(tree: &Path, asked: &CheckIn) -> Result<CheckSite> {
     Ok(CheckSite { header, caller: Some(asked.function.clone()) })
 }
 
-/// The file that names the struct most and has a function to call from, else the first that can have an
-/// initcall.
+/// The file with a function to call from that names the struct most, else the first with an initcall.
 fn find_site(tree: &Path, header: &str, name: &str) -> Result<Option<CheckSite>> {
     let is_public = header.starts_with("include/") || header.contains("/include/");
     if header.ends_with(".c") {

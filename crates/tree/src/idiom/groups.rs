@@ -147,8 +147,7 @@ fn include_markers(edits: &mut Edits, moved: &Header, notes: &mut Vec<String>) {
     }
 }
 
-/// Takes the alignment from groups that would cost bytes in a configuration without some members, least
-/// visited first.
+/// Takes alignments that cost bytes in a configuration without some members, least visited groups first.
 fn drop_costly_alignments(
     struct_plan: &StructPlan,
     guards: &[Vec<String>],

@@ -20,8 +20,7 @@ const NAME: &str = "__cacheline_group_begin_aligned_cond";
 /// Behind which macro they go, the first that is there.
 const BEHIND: [&str; 2] = ["__cacheline_group_end_aligned", "__cacheline_group_begin_aligned"];
 
-/// The text added to include/linux/cache.h. On machines with other lines both markers are those without
-/// alignment.
+/// The text added to include/linux/cache.h. With other line sizes both markers are those without alignment.
 const MACROS: &str = "
 /**
  * __cacheline_group_begin_aligned_cond - start a group aligned on some machines

@@ -252,8 +252,7 @@ pub struct LayoutVerdict {
 }
 
 /// Compares the layouts of a struct's name in a build with the prediction: for another build than the plan's,
-/// out of the layouts without the patch. Several structs may have the name: the plan's is one that has its
-/// members.
+/// out of the layouts without the patch. Of several structs of the name, the one with the plan's members.
 pub fn judge_layouts(
     struct_plan: &StructPlan,
     declared: Option<&[Layout]>,

@@ -1,5 +1,4 @@
-//! A tree with some files replaced, beside it: real folders on the way to what is replaced, links for the
-//! rest.
+//! A tree with some files replaced, beside it: real folders above replaced files, links for the rest.
 //!
 //! A header that a source file includes with quotes is looked for beside that file first, and compilers take
 //! the folder as it is spelled, so that a folder of links shadows the tree's.

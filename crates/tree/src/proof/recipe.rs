@@ -18,8 +18,7 @@ pub(super) struct Recipe {
 }
 
 impl Recipe {
-    /// Out of a `.cmd` file of a build folder. `None` if it made something else than an object or assembler
-    /// text from C.
+    /// Out of a `.cmd` file of a build folder. `None` unless it made an object or assembler text from C.
     pub(super) fn from_cmd(build: &Path, path: &Path) -> Result<Option<Self>> {
         // Names in it need not be UTF-8, but a command that can be carried out is.
         let bytes = std::fs::read(path).with_context(|| path.display().to_string())?;
@@ -122,8 +121,7 @@ struct CmdFile {
     read: Vec<String>,
 }
 
-/// Reads a `.cmd` file of kbuild (scripts/Kbuild.include, scripts/basic/fixdep.c). `None` if it saves no
-/// command.
+/// Reads a `.cmd` file of kbuild (scripts/Kbuild.include, scripts/basic/fixdep.c). `None` without command.
 fn parse_cmd(text: &str) -> Option<CmdFile> {
     let mut saved = CmdFile::default();
     let mut lines = text.lines();

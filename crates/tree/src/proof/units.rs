@@ -100,8 +100,7 @@ impl<'u> CompileUnits<'u> {
         source.strip_prefix(self.tree).unwrap_or(&source).display().to_string()
     }
 
-    /// Units of compile_commands.json: those that include the header themselves, then its neighbours, small
-    /// ones first.
+    /// Units of compile_commands.json: those that include the header, then its neighbours, small ones first.
     fn units_in_database(&self, header: &str) -> Vec<CompileUnit> {
         let folder = self.tree.join(header);
         let rank = |recipe: &Recipe| {
@@ -136,8 +135,7 @@ impl<'u> CompileUnits<'u> {
         Ok(units)
     }
 
-    /// Folders of the build: the header's own, what kernels compile first (Kbuild: asm-offsets), then from
-    /// the top down.
+    /// Folders of the build: the header's own, those compiled first (Kbuild: asm-offsets), then top down.
     fn folders(&self, header: &str) -> Vec<PathBuf> {
         let own = Path::new(header).parent().unwrap_or(Path::new(""));
         let mut folders = vec![self.build.join(own)];
@@ -153,8 +151,7 @@ impl<'u> CompileUnits<'u> {
         folders
     }
 
-    /// C files near a header (in `kernel` for a public one) that include it, those a makefile names first,
-    /// small ones first.
+    /// C files near a header that include it, those a makefile names first, small ones first.
     fn files_including(&self, header: &str) -> Vec<String> {
         let own = Path::new(header).parent().unwrap_or(Path::new(""));
         let is_public = own.components().any(|part| part.as_os_str() == "include");
@@ -209,8 +206,7 @@ fn commands_in(folder: &Path) -> Vec<PathBuf> {
     files_in(folder).into_iter().filter(is_command).collect()
 }
 
-/// Files of a folder by name; none if it can't be read, since a build need not have one for each folder of
-/// the tree.
+/// Files of a folder by name; none if it can't be read: builds lack some folders of the tree.
 fn files_in(folder: &Path) -> Vec<PathBuf> {
     entries(folder, |kind| kind.is_file())
 }

@@ -45,8 +45,7 @@ pub(super) fn follow_macros(
     found
 }
 
-/// Searches some headers for definitions. Gives variables that other macros give, and those whose macro isn't
-/// there.
+/// Searches some headers for definitions. Gives the variables of other macros, and those not resolved.
 fn search_headers(
     tree: &Path,
     headers: &[String],

@@ -1,7 +1,7 @@
 //! Where a struct or union is defined.
 
 use crate::body::attribute;
-use crate::refusal::SourceRefusal;
+use crate::refusal::{Result, SourceRefusal};
 use crate::scan::{SourceText, TokenKind};
 
 /// More words than this before `{` are no struct head.
@@ -57,7 +57,7 @@ impl SourceText<'_> {
 
     /// The one definition that a query fits.
     /// Fails if there is none, or the line doesn't show which of several it is.
-    pub fn find(&self, query: &DefinitionQuery) -> Result<StructDefinition, SourceRefusal> {
+    pub fn find(&self, query: &DefinitionQuery) -> Result<StructDefinition> {
         let mut found = self.candidates(query);
         match (found.len(), &query.name, query.line) {
             (1, _, _) => Ok(found.remove(0)),
@@ -72,14 +72,10 @@ impl SourceText<'_> {
 
     /// All definitions of the name; those only whose head the line hits, if there are any.
     pub fn candidates(&self, query: &DefinitionQuery) -> Vec<StructDefinition> {
-        let named = match &query.name {
-            Some(name) => self.find_named(name),
-            None => self.definitions(),
-        };
+        let named = query.name.as_ref().map_or_else(|| self.definitions(), |name| self.find_named(name));
         let is_hit = |found: &&StructDefinition| {
-            query
-                .line
-                .is_some_and(|line| self.line_of(found.keyword) <= line && line <= self.line_of(found.open))
+            let head = self.line_of(found.keyword)..=self.line_of(found.open);
+            query.line.is_some_and(|line| head.contains(&line))
         };
         let hits: Vec<StructDefinition> = named.iter().filter(is_hit).cloned().collect();
         if hits.is_empty() && query.name.is_some() { named } else { hits }

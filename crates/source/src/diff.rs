@@ -30,9 +30,8 @@ fn print_hunk(out: &mut Vec<u8>, ops: &[DiffOp], old: &[&[u8]], new: &[&[u8]]) {
     let (Some(first), Some(last)) = (ops.first(), ops.last()) else { return };
     let old_range = first.old_range().start..last.old_range().end;
     let new_range = first.new_range().start..last.new_range().end;
-    out.extend_from_slice(
-        format!("@@ -{} +{} @@\n", format_range(&old_range), format_range(&new_range)).as_bytes(),
-    );
+    let header = format!("@@ -{} +{} @@\n", format_range(&old_range), format_range(&new_range));
+    out.extend_from_slice(header.as_bytes());
     for op in ops {
         match op {
             DiffOp::Equal { .. } => print_lines(out, b' ', old, op.old_range()),

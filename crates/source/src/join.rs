@@ -11,7 +11,7 @@ mod solve;
 
 use crate::body::{DeclaredMembers, Statement, StructBody};
 use crate::edits::Edits;
-use crate::refusal::SourceRefusal;
+use crate::refusal::{Result, SourceRefusal};
 use crate::scan::SourceText;
 pub use expected::ExpectedMember;
 use facts::ConditionFacts;
@@ -32,7 +32,7 @@ pub struct Join<'b, 's, 't> {
 impl<'b, 's, 't> Join<'b, 's, 't> {
     /// Finds the branches that declare exactly these members in this order.
     /// Fails if no choice of branches or more than one does so.
-    pub fn new(body: &'b StructBody<'s, 't>, expected: &[ExpectedMember]) -> Result<Self, SourceRefusal> {
+    pub fn new(body: &'b StructBody<'s, 't>, expected: &[ExpectedMember]) -> Result<Self> {
         let facts = ConditionFacts::derive(body, expected)?;
         let program = BranchProgram::compile(body, &facts);
         let assignment = solve::assign_members(body, expected, &program, &facts)?;
@@ -50,11 +50,7 @@ impl<'b, 's, 't> Join<'b, 's, 't> {
     }
 
     /// Reads the edited text again: what was meant must be there, and nothing else may have changed.
-    pub(crate) fn reread<T>(
-        &self,
-        edits: &Edits,
-        check: impl FnOnce(&StructBody) -> Result<T, SourceRefusal>,
-    ) -> Result<T, SourceRefusal> {
+    pub(crate) fn reread<T>(&self, edits: &Edits, check: impl FnOnce(&StructBody) -> Result<T>) -> Result<T> {
         let text = edits.apply(self.body.source.bytes());
         let source = SourceText::new(&text);
         let gone = || SourceRefusal::ReadBack("the struct is gone".to_owned());

@@ -2,6 +2,9 @@
 
 use crate::edits::EditOverlap;
 
+/// A result, or why the text is left alone.
+pub(crate) type Result<T, E = SourceRefusal> = std::result::Result<T, E>;
+
 /// Why a struct's text can't be read or changed: an answer, not a fault. Every message is a sentence with
 /// 1-based line numbers, names of members in it are quoted.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

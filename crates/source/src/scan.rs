@@ -69,9 +69,9 @@ impl<'t> SourceText<'t> {
         self.bytes.get(range).unwrap_or_default()
     }
 
-    /// The 1-based line a token begins on; 0 if there is no such token.
+    /// The 1-based line a token begins on; the text's last line behind the last token.
     pub fn line_of(&self, index: usize) -> u32 {
-        self.token(index).map_or(0, |token| self.lines.number(token.start))
+        self.lines.number(self.start(index))
     }
 
     /// The directive a token is.
@@ -83,9 +83,9 @@ impl<'t> SourceText<'t> {
         self.tokens.get(index).map(|token| token.kind)
     }
 
-    /// Where a token begins; 0 if there is no such token.
+    /// Where a token begins; the text's end behind the last token.
     pub(crate) fn start(&self, index: usize) -> usize {
-        self.tokens.get(index).map_or(0, |token| token.start)
+        self.tokens.get(index).map_or(self.bytes.len(), |token| token.start)
     }
 
     /// The bytes from a token's first to another's last.

@@ -20,9 +20,8 @@ pub(super) struct ChunkSequence {
 /// Puts chunks in the order their members are wanted in. The order keeps the constraints.
 pub(super) fn order_chunks(join: &Join, chunks: &LineChunks, order: &[usize]) -> ChunkSequence {
     // Units in wanted order.
-    let firsts =
-        order.iter().filter_map(|member| chunks.units().find(|(_, unit)| unit.members.start == *member));
-    let units: Vec<usize> = firsts.map(|(index, _)| index).collect();
+    let first = |member: &usize| chunks.units().find(|(_, unit)| unit.members.start == *member);
+    let units: Vec<usize> = order.iter().filter_map(first).map(|(index, _)| index).collect();
     let sequence = ChunkSequence { moved: find_moved(chunks, &units), ..ChunkSequence::default() };
     let mut placer = ChunkPlacer { body: join.body, chunks, sequence };
     placer.place_units(&units);
@@ -126,8 +125,7 @@ impl ChunkPlacer<'_, '_, '_, '_> {
         let all = 0..self.chunks.list.len();
         let path = self.chunks.get(index).map_or(&[][..], |chunk| &chunk.path);
         let Some(block) = path.last() else { return all };
-        let is_inside =
-            |other: &usize| self.chunks.get(*other).is_some_and(|chunk| chunk.path.contains(block));
+        let is_inside = |at: &usize| self.chunks.get(*at).is_some_and(|chunk| chunk.path.contains(block));
         let first = all.clone().find(is_inside).unwrap_or(index);
         let last = all.rev().find(is_inside).unwrap_or(index);
         first..last + 1

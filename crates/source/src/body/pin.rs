@@ -46,9 +46,8 @@ pub(crate) fn find_pins(source: &SourceText, statements: &mut [Statement], piece
     let last = statements.len();
     for (number, statement) in (1..).zip(statements) {
         let pin = ruled.remove(&(number - 1)).or_else(|| find_inner_pin(source, statement));
-        let pin = pin.or_else(|| below.take_if(|_| number == last));
-        statement.pin =
-            pin.or_else(|| find_shape_pin(statement)).or_else(|| find_use_pin(source, statement, &users));
+        let pin = pin.or_else(|| below.take_if(|_| number == last)).or_else(|| find_shape_pin(statement));
+        statement.pin = pin.or_else(|| find_use_pin(source, statement, &users));
     }
 }
 
@@ -67,11 +66,9 @@ fn find_comment_pins(
         let more: Vec<usize> = match reach {
             RuleReach::Count(count) => (next..statements).take(count.saturating_sub(own.len())).collect(),
             RuleReach::Paragraph => {
-                let below = pieces[index + 1..].iter();
-                let below =
-                    below.take_while(|piece| piece.blank_before == 0 && !begins_with_comment(source, piece));
-                let below = below.map_while(|piece| match &piece.kind {
-                    PieceKind::Statements(statements) => Some(statements),
+                let belongs = |at: &BodyPiece| at.blank_before == 0 && !begins_with_comment(source, at);
+                let below = pieces[index + 1..].iter().map_while(|piece| match &piece.kind {
+                    PieceKind::Statements(statements) if belongs(piece) => Some(statements),
                     _ => None,
                 });
                 below.flatten().copied().collect()
@@ -105,10 +102,8 @@ fn find_pin_below_last(source: &SourceText, pieces: &[BodyPiece]) -> Option<Fixe
     let is_statement = |piece: &&BodyPiece| matches!(piece.kind, PieceKind::Statements(_));
     let behind: Vec<&BodyPiece> = pieces.iter().rev().take_while(|piece| !is_statement(piece)).collect();
     let comments = behind.into_iter().rev().filter(|piece| piece.kind == PieceKind::Comment);
-    comments
-        .flat_map(|piece| &piece.comments)
-        .find_map(|comment| parse_rule(source, *comment))
-        .map(|(pin, _)| pin)
+    let mut comments = comments.flat_map(|piece| &piece.comments);
+    comments.find_map(|comment| parse_rule(source, *comment)).map(|(pin, _)| pin)
 }
 
 fn find_shape_pin(statement: &Statement) -> Option<FixedPlace> {

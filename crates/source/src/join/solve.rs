@@ -2,9 +2,9 @@
 
 use super::expected::ExpectedMember;
 use super::facts::ConditionFacts;
-use super::program::{BranchProgram, ProgramStep};
+use super::program::{BranchProgram, Step};
 use crate::body::{Declarator, DeclaredMembers, MemberShape, Statement, StructBody};
-use crate::refusal::SourceRefusal;
+use crate::refusal::{Result, SourceRefusal};
 use crate::scan::TokenKind;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
@@ -33,7 +33,7 @@ pub(super) fn assign_members(
     expected: &[ExpectedMember],
     program: &BranchProgram,
     facts: &ConditionFacts,
-) -> Result<MemberAssignment, SourceRefusal> {
+) -> Result<MemberAssignment> {
     let mut solver = AssignmentSolver::new(body, expected, program, facts);
     solver.run();
     solver.solution()
@@ -85,8 +85,7 @@ impl<'p, 't> AssignmentSolver<'p, 't> {
     ) -> Self {
         let declarators = body.statements().iter().flat_map(Statement::declarators);
         let declared: BTreeSet<&str> = declarators.filter_map(|member| member.name.as_deref()).collect();
-        let is_stray =
-            |member: &ExpectedMember| member.name.as_deref().is_none_or(|name| !declared.contains(name));
+        let is_stray = |at: &ExpectedMember| at.name.as_deref().is_none_or(|name| !declared.contains(name));
         let takers = body.statements().iter().enumerate();
         let mut paths = vec![BTreeMap::new(); program.steps.len() + 1];
         let start = SolverPath { cost: 0, hash: 0, back: (0, 0), rival: None };
@@ -113,12 +112,12 @@ impl<'p, 't> AssignmentSolver<'p, 't> {
     fn advance(&mut self, at: usize, taken: usize, path: &SolverPath) {
         let back = (at, taken);
         match &self.program.steps[at] {
-            ProgramStep::Choose(targets) => {
+            Step::Choose(targets) => {
                 for target in targets {
                     self.add_path(*target, taken, SolverPath { back, rival: None, ..*path });
                 }
             }
-            ProgramStep::Take(statement) => {
+            Step::Take(statement) => {
                 for (count, cost) in self.options(*statement, taken) {
                     let history = self.path_hash(path.hash, *statement, taken, count);
                     let path = SolverPath { cost: path.cost + cost, hash: history, back, rival: None };
@@ -180,11 +179,9 @@ impl<'p, 't> AssignmentSolver<'p, 't> {
         if expected.name == declared.name {
             return Some(u32::from(declared.is_optional) * TAKES_OPTIONAL);
         }
-        let is_renamed = taker.is_certain
-            && !declared.is_optional
-            && expected.name.is_some()
-            && self.is_stray[at]
-            && declared.name.as_deref().is_some_and(|name| !self.present.contains(name));
+        let is_absent = declared.name.as_deref().is_some_and(|name| !self.present.contains(name));
+        let can_be = taker.is_certain && !declared.is_optional && expected.name.is_some();
+        let is_renamed = can_be && self.is_stray[at] && is_absent;
         is_renamed.then_some(RENAMED)
     }
 
@@ -208,13 +205,10 @@ impl<'p, 't> AssignmentSolver<'p, 't> {
 
     fn line_cost(&self, taker: &StatementOptions, member: usize) -> u32 {
         let line = self.expected.get(member).and_then(|member| member.line);
-        match line {
-            Some(line) if !taker.lines.contains(&line) => OTHER_LINE,
-            _ => 0,
-        }
+        line.filter(|line| !taker.lines.contains(line)).map_or(0, |_| OTHER_LINE)
     }
 
-    fn solution(&self) -> Result<MemberAssignment, SourceRefusal> {
+    fn solution(&self) -> Result<MemberAssignment> {
         let end = (self.program.steps.len(), self.expected.len());
         let reached = self.paths.last().is_some_and(|paths| paths.contains_key(&end.1));
         if !reached {
@@ -238,7 +232,7 @@ impl<'p, 't> AssignmentSolver<'p, 't> {
                 rival = rival.or(Some(at));
             }
             let back = path.rival.filter(|_| detour == Some(at)).unwrap_or(path.back);
-            if let Some(ProgramStep::Take(statement)) = self.program.steps.get(back.0)
+            if let Some(Step::Take(statement)) = self.program.steps.get(back.0)
                 && at.1 > back.1
             {
                 assignment.push((*statement, back.1..at.1));
@@ -274,7 +268,7 @@ impl<'p, 't> AssignmentSolver<'p, 't> {
             return SourceRefusal::NotDeclared(wanted.label(), definition.line, last);
         }
         match self.program.steps.get(at) {
-            Some(ProgramStep::Take(statement)) => {
+            Some(Step::Take(statement)) => {
                 let statement = self.statements[*statement].statement;
                 let found = statement.label(self.body.source);
                 SourceRefusal::Differs(statement.line, found, self.label(taken))
@@ -313,9 +307,8 @@ pub(super) fn words<'p>(body: &'p StructBody, statement: &Statement) -> BTreeSet
         return BTreeSet::new();
     }
     let arguments = statement.tokens.clone().skip(usize::from(!statement.is_tangled));
-    let is_word =
-        |index: &usize| matches!(body.source.kind(*index), Some(TokenKind::Word | TokenKind::Number));
-    arguments.filter(is_word).map(|index| body.source.text(index)).collect()
+    let is_word = |at: &usize| matches!(body.source.kind(*at), Some(TokenKind::Word | TokenKind::Number));
+    arguments.filter(is_word).map(|at| body.source.text(at)).collect()
 }
 
 impl StatementOptions<'_> {

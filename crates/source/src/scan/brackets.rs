@@ -49,16 +49,13 @@ impl BracketPairing {
     fn open(&mut self, index: usize, kind: TokenKind) {
         let here = self.opens.len();
         let outer = self.top.and_then(|top| self.opens.get(top));
-        let brace = match kind {
-            TokenKind::Punct(b'{') => Some(here),
-            _ => outer.and_then(|outer| outer.brace),
-        };
+        let is_brace = kind == TokenKind::Punct(b'{');
+        let brace = if is_brace { Some(here) } else { outer.and_then(|outer| outer.brace) };
         self.opens.push(OpenBracket { index, kind, outer: self.top, brace });
         self.top = Some(here);
     }
 
-    /// Pairs a closing bracket. A brace closes parentheses left open inside it; other stray brackets stay
-    /// unpaired.
+    /// Pairs a closing bracket. A brace closes parentheses open inside it; other strays stay unpaired.
     fn close(&mut self, index: usize, close: u8) {
         let top = self.top.and_then(|top| self.opens.get(top));
         let (at, opener) = match close {
@@ -78,8 +75,7 @@ impl BracketPairing {
     fn directive(&mut self, directive: &Directive) {
         match directive {
             Directive::If(condition) => {
-                let is_dead =
-                    condition.holds && matches!(condition.atom.as_str(), "0" | "defined(__cplusplus)");
+                let is_dead = condition.holds && ["0", "defined(__cplusplus)"].contains(&&*condition.atom);
                 self.arms.push(ArmState { before: self.top, after_first: None, is_dead });
             }
             Directive::Elif(_) | Directive::Else | Directive::Endif => {

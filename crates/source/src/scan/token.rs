@@ -120,15 +120,11 @@ impl TokenCursor<'_> {
 
     fn number(&mut self) {
         while let Some(byte) = self.peek(0) {
-            let signed =
-                matches!(byte, b'e' | b'E' | b'p' | b'P') && matches!(self.peek(1), Some(b'+' | b'-'));
-            if signed {
-                self.at += 2;
-            } else if is_word(byte) || byte == b'.' {
-                self.at += 1;
-            } else {
-                break;
-            }
+            self.at += match (byte, self.peek(1)) {
+                (b'e' | b'E' | b'p' | b'P', Some(b'+' | b'-')) => 2,
+                _ if is_word(byte) || byte == b'.' => 1,
+                _ => break,
+            };
         }
     }
 

@@ -109,8 +109,7 @@ fn resolve(
     subject: &UsedStruct,
 ) -> Result<Vec<StructUse>, UnresolvedMacro> {
     for _ in 0..MAX_MACRO_CALLS {
-        let all: Vec<MacroValue> =
-            parse_definitions(file, &unresolved, subject).map(|definition| definition.value).collect();
+        let all: Vec<_> = parse_definitions(file, &unresolved, subject).map(|found| found.value).collect();
         match all.first() {
             None => return Err(unresolved),
             Some(MacroValue::Macro(name)) => unresolved.name.clone_from(name),
@@ -130,9 +129,7 @@ fn resolve(
 /// `(struct s)`.
 fn find_value(text: &SourceText, keyword: usize) -> Option<(usize, bool)> {
     if text.is_punct(keyword + 2, b')') {
-        let is_sizeof =
-            keyword.checked_sub(2).and_then(|at| text.word(at)).is_some_and(|word| word != b"return");
-        return (!is_sizeof).then_some((keyword + 3, false));
+        return (!initializer::is_argument(text, keyword)).then_some((keyword + 3, false));
     }
     let (equals, mut dimensions) = initializer::find_equals(text, keyword)?;
     let mut place = equals + 1;
@@ -160,10 +157,9 @@ fn parse_definitions<'s>(
     let directives = source.token_range().filter(|at| source.kind(*at) == Some(TokenKind::Directive));
     let named = directives.filter(move |at| contains(source.text(*at), name));
     let parsed = named.filter_map(|at| Some((source.line_of(at), parse_define(source.text(at))?)));
-    parsed.filter(move |(_, macro_)| macro_.name == name).map(|(line, macro_)| MacroDefinition {
-        line,
-        value: read_value(&macro_, line, unresolved.is_array, subject),
-    })
+    let value = |line, macro_: &_| read_value(macro_, line, unresolved.is_array, subject);
+    let parsed = parsed.filter(move |(_, macro_)| macro_.name == name);
+    parsed.map(move |(line, macro_)| MacroDefinition { line, value: value(line, &macro_) })
 }
 
 fn read_value(macro_: &ParsedMacro, line: u32, is_array: bool, subject: &UsedStruct) -> MacroValue {

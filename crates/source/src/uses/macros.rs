@@ -86,14 +86,10 @@ impl MacroCall<'_> {
 }
 
 fn find_calls<'t>(source: &SourceText<'t>, macro_: &ParsedMacro) -> Vec<MacroCall<'t>> {
-    let places = source.token_range().filter(|at| source.word(*at) == Some(macro_.name));
-    let places = places.filter(|at| source.is_punct(at + 1, b'('));
+    let is_call = |at: &usize| source.word(*at) == Some(macro_.name) && source.is_punct(at + 1, b'(');
     let call = |at: usize| {
-        let arguments = source.arguments(at + 1).into_iter();
-        MacroCall {
-            line: source.line_of(at),
-            words: arguments.map(|tokens| source.first_word(tokens)).collect(),
-        }
+        let words = source.arguments(at + 1).into_iter().map(|tokens| source.first_word(tokens));
+        MacroCall { line: source.line_of(at), words: words.collect() }
     };
-    places.map(call).collect()
+    source.token_range().filter(is_call).map(call).collect()
 }

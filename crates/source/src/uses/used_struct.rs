@@ -43,6 +43,12 @@ pub struct StructUse {
     pub description: String,
 }
 
+impl StructUse {
+    pub(super) fn new(line: u32, demand: UseDemand, members: Vec<String>, description: String) -> Self {
+        Self { line, demand, members, description }
+    }
+}
+
 impl UsedStruct {
     /// The member that words name: `thread` of `thread.fpu.fpr`.
     pub(super) fn member(&self, word: &[u8]) -> Option<&String> {

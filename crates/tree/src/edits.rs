@@ -112,9 +112,9 @@ fn add_struct(
     let header = header::open(tree, &declaration)?;
     let path = header.path.clone();
     let reordered = header::with_join(&header, &declaration, |join| join.reorder(&order));
-    let (outcome, reordering) = match reordered.and_then(|reordering| {
-        Ok((group_idiom.mark_groups(&header, struct_plan, &reordering.edits)?, reordering))
-    }) {
+    let marked =
+        reordered.and_then(|order| Ok((group_idiom.mark_groups(&header, struct_plan, &order.edits)?, order)));
+    let (outcome, reordering) = match marked {
         Ok(done) => done,
         Err(refusal) => {
             patched.refusals.push((struct_plan.name.clone(), format!("{path}: {refusal}")));

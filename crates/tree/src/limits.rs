@@ -61,8 +61,7 @@ fn add_uses(
         Some(DeclaredStruct { layout, header })
     });
     let declared: Vec<DeclaredStruct<'_>> = declared.collect();
-    let listed: Vec<ListedStruct> =
-        declared.iter().map(|declared_struct| ListedStruct::from(declared_struct.layout)).collect();
+    let listed: Vec<_> = declared.iter().map(|declared| ListedStruct::from(declared.layout)).collect();
     let (found, documents) = match tree {
         Some(tree) if !declared.is_empty() => {
             rayon::join(|| uses::find_in_tree(tree, &declared), || documents::find_notes(tree, &listed))

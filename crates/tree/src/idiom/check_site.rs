@@ -162,8 +162,7 @@ fn contains(text: &[u8], word: &[u8]) -> bool {
 
 fn choose_site(users: Vec<Header>) -> Option<CheckSite> {
     let callers: Vec<Option<InitFunction>> = users.iter().map(|user| find_caller(&user.text)).collect();
-    let is_sure =
-        |caller: &Option<InitFunction>| caller.as_ref().is_some_and(|caller| !caller.is_conditional);
+    let is_sure = |found: &Option<InitFunction>| found.as_ref().is_some_and(|found| !found.is_conditional);
     let is_core = |user: &Header| !MODULE.iter().any(|word| contains(&user.text, word));
     let at = callers.iter().position(is_sure);
     let own = || users.iter().position(is_core).map(|at| (at, None));
@@ -179,13 +178,10 @@ fn find_caller(text: &[u8]) -> Option<InitFunction> {
         return None;
     }
     let all = startup::find_init_functions(&SourceText::new(text));
-    let is_single =
-        |function: &&InitFunction| all.iter().filter(|other| other.name == function.name).count() == 1;
-    let fit = all
-        .iter()
-        .filter(|function| function.accepts_calls() && function.name.contains("init"))
-        .filter(is_single);
-    fit.max_by_key(|function| (!function.is_conditional, !function.is_static, function.line)).cloned()
+    let count = |name: &str| all.iter().filter(|other| other.name == name).count();
+    let fit = all.iter().filter(|found| found.accepts_calls() && found.name.contains("init"));
+    let single = fit.filter(|found| count(&found.name) == 1);
+    single.max_by_key(|function| (!function.is_conditional, !function.is_static, function.line)).cloned()
 }
 
 #[cfg(test)]

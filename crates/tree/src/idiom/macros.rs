@@ -101,8 +101,7 @@ fn add_macros(text: &[u8]) -> Option<Edits> {
     Some(insertion(at..at, &format!("{MACROS}{gap}")))
 }
 
-/// The rule by which checkpatch takes them for declarations: a name in the rule for such macros, or a rule of
-/// its own.
+/// The rule by which checkpatch takes them for declarations: a name in an existing rule, or an own rule.
 fn add_to_checkpatch(text: &[u8]) -> Option<Edits> {
     const RULE: &str = "__cacheline_group_(?:begin|end)(?:_aligned";
     const LIST: &[u8] = b"our $declaration_macros = qr{(?x:\n";

@@ -62,11 +62,8 @@ impl PinChecker<'_> {
             }
             let flexible = pin.members.iter().find(|member| self.is_flexible(**member));
             if let Some(member) = flexible.filter(|_| pin.directive == PinDirective::First) {
-                bail!(
-                    "{}: '{}' is a flexible array, which is last",
-                    self.format_position(pin),
-                    self.label(*member)
-                );
+                let (place, label) = (self.format_position(pin), self.label(*member));
+                bail!("{place}: '{label}' is a flexible array, which is last");
             }
         }
         Ok(())
@@ -100,12 +97,8 @@ impl PinChecker<'_> {
         for (index, group) in groups.iter().enumerate() {
             for other in groups.iter().take(index) {
                 if let Some(member) = group.members.iter().find(|member| other.members.contains(member)) {
-                    let label = self.label(*member);
-                    bail!(
-                        "{}: '{label}' is in the group of line {} too",
-                        self.format_position(group),
-                        other.line
-                    );
+                    let (place, label) = (self.format_position(group), self.label(*member));
+                    bail!("{place}: '{label}' is in the group of line {} too", other.line);
                 }
             }
         }

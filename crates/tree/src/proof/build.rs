@@ -1,13 +1,13 @@
 //! One build's proof, and what was built against what was predicted.
 
 use super::compile::{CompileOutcome, CompileSite, canonical, check_read, compile};
-use super::overlay::{Overlay, Patch};
+use super::overlay::{Overlay, Patch, temporary_folder};
 use super::units::{CompileUnit, CompileUnits};
 use crate::{builds, prediction};
 use anyhow::{Context, Result, bail};
 use fieldline_check::PredictionVerdict;
 use fieldline_debuginfo::{Elf, FileBytes, types};
-use fieldline_layout::Layout;
+use fieldline_layout::{Layout, Member};
 use fieldline_plan::StructPlan;
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -44,9 +44,8 @@ pub struct BuildProof {
 impl BuildProof {
     /// Whether everything is as predicted.
     pub fn holds(&self) -> bool {
-        let judged =
-            self.shown.iter().all(|shown| shown.verdicts.iter().all(|layout| layout.verdict.holds()));
-        judged && self.broken.is_empty()
+        let mut verdicts = self.shown.iter().flat_map(|shown| &shown.verdicts);
+        verdicts.all(|layout| layout.verdict.holds()) && self.broken.is_empty()
     }
 }
 
@@ -77,8 +76,7 @@ impl BuildToProve<'_> {
         let (tree, folder) = (self.tree.canonicalize().context("the tree")?, self.folder.canonicalize()?);
         let site = CompileSite { tree: &tree, build: &folder, overlay: None };
         let units = CompileUnits::open(&tree, &folder)?;
-        let work =
-            tempfile::Builder::new().prefix("fieldline-build-").tempdir().context("no temporary folder")?;
+        let work = temporary_folder("fieldline-build-")?;
         let mut proof = BuildProof::default();
         let mut before = self.compile_changed(&units, site, work.path(), &mut proof.notes)?;
         before.extend(self.compile_showing(&before, &units, site, work.path())?);
@@ -103,9 +101,7 @@ impl BuildToProve<'_> {
             match units.unit_of_source(name)? {
                 Some(unit) => wanted.push(unit),
                 None if self.structs.iter().any(|(_, file)| file == name) => {}
-                None => {
-                    notes.push(format!("{name} was not compiled there, so the patch of it is not proven"))
-                }
+                None => notes.push(format!("{name} was not compiled there, so its patch is not proven")),
             }
         }
         let compiled = wanted.into_par_iter().enumerate().map(|(index, unit)| {
@@ -129,13 +125,13 @@ impl BuildToProve<'_> {
         work: &Path,
     ) -> Result<Vec<UnpatchedUnit>> {
         let mut files: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-        for (struct_plan, file) in self.structs {
+        for (plan, file) in self.structs {
             let mut is_shown = false;
             for before in known {
-                is_shown |= !layouts(&before.object, &struct_plan.name)?.is_empty();
+                is_shown |= !layouts(&before.object, &plan.name)?.is_empty();
             }
             if !is_shown {
-                files.entry(file).or_default().push(&struct_plan.name);
+                files.entry(file).or_default().push(&plan.name);
             }
         }
         let files: Vec<(usize, (&str, Vec<&str>))> = files.into_iter().enumerate().collect();
@@ -153,10 +149,9 @@ impl BuildToProve<'_> {
         site: CompileSite<'_>,
         proof: &mut BuildProof,
     ) -> Result<()> {
-        let inner = |unit: &CompileUnit| {
-            canonical(&unit.recipe.source).strip_prefix(site.tree).map(Path::to_owned).ok()
-        };
-        let sources: BTreeSet<PathBuf> = before.iter().filter_map(|before| inner(&before.unit)).collect();
+        let sources = before.iter().map(|before| canonical(&before.unit.recipe.source));
+        let inner = sources.filter_map(|path| path.strip_prefix(site.tree).map(Path::to_owned).ok());
+        let sources: BTreeSet<PathBuf> = inner.collect();
         let overlay = Overlay::new(site.tree, self.patch, &sources)?;
         let site = CompileSite { overlay: Some(overlay.path()), ..site };
         let after = before.par_iter().map(|before| {
@@ -172,20 +167,16 @@ impl BuildToProve<'_> {
                 CompileOutcome::Failed(why) => proof.broken.push((before.unit.name.clone(), why)),
             }
         }
-        for (struct_plan, file) in self.structs {
+        for (plan, file) in self.structs {
             for (before, object, read) in &done {
-                let declared = layouts(&before.object, &struct_plan.name)?;
+                let declared = layouts(&before.object, &plan.name)?;
                 if declared.is_empty() {
                     continue;
                 }
                 check_read(read, site, &[file], Path::new(&before.unit.name))?;
-                let judged =
-                    judge_layouts(struct_plan, Some(&declared), &layouts(object, &struct_plan.name)?)?;
-                proof.shown.push(ShownStruct {
-                    name: struct_plan.name.clone(),
-                    unit: before.unit.name.clone(),
-                    verdicts: judged,
-                });
+                let verdicts = judge_layouts(plan, Some(&declared), &layouts(object, &plan.name)?)?;
+                let (name, unit) = (plan.name.clone(), before.unit.name.clone());
+                proof.shown.push(ShownStruct { name, unit, verdicts });
                 break;
             }
         }
@@ -254,17 +245,15 @@ pub struct LayoutVerdict {
 /// Compares the layouts of a struct's name in a build with the prediction: for another build than the plan's,
 /// out of the layouts without the patch. Of several structs of the name, the one with the plan's members.
 pub fn judge_layouts(
-    struct_plan: &StructPlan,
+    plan: &StructPlan,
     declared: Option<&[Layout]>,
     built: &[Layout],
 ) -> Result<Vec<LayoutVerdict>> {
-    let declared = declared.and_then(|all| closest_definition(struct_plan, all));
+    let declared = declared.and_then(|all| closest_definition(plan, all));
     let predicted = match declared {
-        Some(declared) => {
-            prediction::predict_build(struct_plan, declared, closest_definition(struct_plan, built))
-                .with_context(|| format!("struct {}: a union has no order", struct_plan.name))?
-        }
-        None => prediction::predict_plan(struct_plan, closest_definition(struct_plan, built)),
+        Some(declared) => prediction::predict_build(plan, declared, closest_definition(plan, built))
+            .with_context(|| format!("struct {}: a union has no order", plan.name))?,
+        None => prediction::predict_plan(plan, closest_definition(plan, built)),
     };
     let mut judged: Vec<&Layout> = built.iter().filter(|built| has_members(&predicted, built)).collect();
     if judged.is_empty() {
@@ -279,20 +268,17 @@ pub fn judge_layouts(
 }
 
 /// The definition that has most members of the plan's, the one most units share first.
-fn closest_definition<'l>(struct_plan: &StructPlan, layouts: &'l [Layout]) -> Option<&'l Layout> {
+fn closest_definition<'l>(plan: &StructPlan, layouts: &'l [Layout]) -> Option<&'l Layout> {
     let known = |layout: &Layout| {
-        let names = layout.members.iter().filter_map(|member| member.name.as_deref());
-        names
-            .filter(|name| struct_plan.declared.members.iter().any(|own| own.name.as_deref() == Some(name)))
-            .count()
+        let is_known = |member: &&Member| plan.declared.members.iter().any(|own| own.name == member.name);
+        layout.members.iter().filter(|member| member.name.is_some()).filter(is_known).count()
     };
     layouts.iter().rev().max_by_key(|layout| known(layout))
 }
 
 fn has_members(predicted: &Layout, built: &Layout) -> bool {
     let names = |layout: &Layout| {
-        let mut names: Vec<Option<String>> =
-            layout.members.iter().map(|member| member.name.clone()).collect();
+        let mut names: Vec<_> = layout.members.iter().map(|member| member.name.clone()).collect();
         names.sort();
         names
     };

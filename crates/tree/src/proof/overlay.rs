@@ -20,8 +20,7 @@ pub(super) struct Overlay {
 impl Overlay {
     /// A tree with a patch, whose folders of `sources` (from the top of the tree) are real.
     pub(super) fn new(tree: &Path, patch: &Patch, sources: &BTreeSet<PathBuf>) -> Result<Self> {
-        let folder =
-            tempfile::Builder::new().prefix("fieldline-tree-").tempdir().context("no temporary folder")?;
+        let folder = temporary_folder("fieldline-tree-")?;
         let files = patch.keys().map(Path::new).chain(sources.iter().map(PathBuf::as_path));
         let real: BTreeSet<&Path> = files.flat_map(|file| file.ancestors().skip(1)).collect();
         for inner in &real {
@@ -42,6 +41,10 @@ impl Overlay {
     pub(super) fn path(&self) -> &Path {
         self.folder.path()
     }
+}
+
+pub(super) fn temporary_folder(prefix: &str) -> Result<TempDir> {
+    tempfile::Builder::new().prefix(prefix).tempdir().context("no temporary folder")
 }
 
 /// Links what lies in a folder of the tree, except what is made by others.

@@ -89,10 +89,8 @@ pub(super) fn read_database(path: &Path) -> Result<Vec<Recipe>> {
     let entries: Vec<DatabaseEntry> =
         serde_json::from_slice(&bytes).with_context(|| format!("{}: no list of commands", path.display()))?;
     let base = path.parent().unwrap_or(path);
-    entries
-        .into_iter()
-        .map(|entry| read_entry(base, entry).with_context(|| path.display().to_string()))
-        .collect()
+    let read = |entry| read_entry(base, entry).with_context(|| path.display().to_string());
+    entries.into_iter().map(read).collect()
 }
 
 fn read_entry(base: &Path, entry: DatabaseEntry) -> Result<Recipe> {
@@ -133,9 +131,8 @@ fn parse_cmd(text: &str) -> Option<CmdFile> {
         } else if name.starts_with("source_") {
             saved.source = Some(value.trim().to_owned());
         } else if name.starts_with("deps_") {
-            let more =
-                std::iter::once(value).chain(lines.by_ref().take_while(|line| !line.trim().is_empty()));
-            saved.read = more.filter_map(dependency).collect();
+            let more = lines.by_ref().take_while(|line| !line.trim().is_empty());
+            saved.read = std::iter::once(value).chain(more).filter_map(dependency).collect();
         }
     }
     (!saved.command.is_empty()).then_some(saved)

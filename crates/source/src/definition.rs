@@ -120,19 +120,15 @@ pub(crate) fn definition_at(source: &SourceText, keyword: usize) -> Option<Struc
 }
 
 /// The tag and the opening brace behind a keyword. Adds the attributes between.
-fn parse_head(
-    source: &SourceText,
-    keyword: usize,
-    attributes: &mut Vec<String>,
-) -> Option<(Option<usize>, usize)> {
-    let (mut tag, mut at) = (None, keyword + 1);
+fn parse_head(source: &SourceText, start: usize, found: &mut Vec<String>) -> Option<(Option<usize>, usize)> {
+    let (mut tag, mut at) = (None, start + 1);
     for _ in 0..HEAD_WORDS {
         at = skip_comments(source, at);
         match (source.kind(at)?, attribute_end(source, at)) {
             (TokenKind::Punct(b'{'), _) => return Some((tag, at)),
             (TokenKind::Word, Some(end)) if source.is_punct(end, b'(') => return None,
             (TokenKind::Word, Some(end)) => {
-                attributes.push(lossy(source.slice(source.span(at, end))));
+                found.push(lossy(source.slice(source.span(at, end))));
                 at = end;
             }
             (TokenKind::Word, None) => tag = Some(at),

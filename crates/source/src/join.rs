@@ -16,6 +16,7 @@ use crate::scan::SourceText;
 pub use expected::ExpectedMember;
 use facts::ConditionFacts;
 use program::BranchProgram;
+use solve::AssignmentSolver;
 use std::ops::Range;
 
 /// A body whose declarations are joined with the members of debug info.
@@ -35,7 +36,7 @@ impl<'b, 's, 't> Join<'b, 's, 't> {
     pub fn new(body: &'b StructBody<'s, 't>, expected: &[ExpectedMember]) -> Result<Self> {
         let facts = ConditionFacts::derive(body, expected)?;
         let program = BranchProgram::compile(body, &facts);
-        let assignment = solve::assign_members(body, expected, &program, &facts)?;
+        let assignment = AssignmentSolver::new(body, expected, &program, &facts).solve()?;
         let mut join = Self {
             body,
             expected: expected.to_vec(),

@@ -87,9 +87,8 @@ impl Join<'_, '_, '_> {
         if count("begin__") > count("end__") {
             return Err("it lies in a cacheline group that is there".to_owned());
         }
-        let is_shuffle =
-            |statement: &&Statement| body.text(statement).starts_with(b"randomized_struct_fields");
-        let shuffles = before.iter().filter(is_shuffle).count();
+        let shuffles = before.iter().map(|statement| body.text(statement));
+        let shuffles = shuffles.filter(|text| text.starts_with(b"randomized_struct_fields")).count();
         let attributes = &body.definition().attributes;
         if shuffles % 2 == 1 || attributes.iter().any(|attribute| attribute.contains(SHUFFLED)) {
             return Err("the compiler shuffles its members where CONFIG_RANDSTRUCT is set".to_owned());

@@ -130,7 +130,7 @@ fn add_struct(
         groups: outcome.groups,
     };
     if !outcome.assertions.is_empty() {
-        let (file, note) = group_idiom.check(changes, &path, &struct_plan.name, &outcome.assertions)?;
+        let (file, note) = group_idiom.write_check(changes, &path, &struct_plan.name, &outcome.assertions)?;
         step.files.extend(file);
         step.notes.push(note);
     }

@@ -14,12 +14,12 @@ pub mod options;
 
 pub use groups::MarkedGroups;
 
-use crate::header::{self, Declaration, FileChange, Header, HeaderChange};
+use crate::header::{self, Declaration, Header};
 use crate::idiom::options::{Idiom, IdiomOptions};
 use anyhow::{Result, bail};
 use fieldline_plan::result::{Group, GroupAlignment, GroupKind};
 use fieldline_plan::{Plan, StructPlan};
-use fieldline_source::startup::GroupAssertion;
+
 use fieldline_source::{Edit, Edits, MemberAnnotation, SourceRefusal};
 use std::path::Path;
 
@@ -87,17 +87,6 @@ impl<'m> GroupIdiom<'m> {
             false => replace_changed(&header.text, &edits.apply(&moved.text)),
         };
         Ok(outcome)
-    }
-
-    /// Writes the checks of a struct into the tree. Gives what changes, and a sentence on it.
-    pub fn check(
-        &self,
-        changes: &mut Vec<HeaderChange>,
-        header: &str,
-        name: &str,
-        assertions: &[GroupAssertion],
-    ) -> Result<(Option<FileChange>, String)> {
-        check_site::write_check(self.tree, self.args.check_in.as_ref(), changes, header, name, assertions)
     }
 
     fn annotate_groups(

@@ -32,10 +32,10 @@ pub fn read_limits(tree: Option<&Path>, layouts: &[Layout]) -> Result<Vec<Source
     add_uses(tree, layouts, read)
 }
 
-/// Constraints by the declaration of a struct, with the path of its file.
-type DeclarationLimits = (SourceLimits, String);
+/// Constraints by the declaration of a struct, with the path of its file; `None` without a tree.
+type HeaderLimits = Option<(SourceLimits, String)>;
 
-fn read_declaration(tree: Option<&Path>, layout: &Layout) -> Result<Option<DeclarationLimits>> {
+fn read_declaration(tree: Option<&Path>, layout: &Layout) -> Result<HeaderLimits> {
     let Some(tree) = tree else { return Ok(None) };
     let declaration = Declaration::from(layout);
     let header = header::open(tree, &declaration)?;
@@ -51,11 +51,7 @@ fn read_declaration(tree: Option<&Path>, layout: &Layout) -> Result<Option<Decla
 }
 
 /// Adds those by the rest of the tree.
-fn add_uses(
-    tree: Option<&Path>,
-    layouts: &[Layout],
-    read: Vec<Option<DeclarationLimits>>,
-) -> Result<Vec<SourceLimits>> {
+fn add_uses(tree: Option<&Path>, layouts: &[Layout], read: Vec<HeaderLimits>) -> Result<Vec<SourceLimits>> {
     let declared = layouts.iter().zip(&read).filter_map(|(layout, read)| {
         let (_, header) = read.as_ref()?;
         Some(DeclaredStruct { layout, header })

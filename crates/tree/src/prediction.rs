@@ -33,10 +33,8 @@ fn markers(members: &[Member], built: Option<&Layout>) -> Vec<(usize, Member)> {
     let mut found: Vec<(usize, Member)> = Vec::new();
     let mut place = 0;
     for member in built.into_iter().flat_map(|built| &built.members) {
-        let is_it = |other: &Member| {
-            other.name == member.name && (other.name.is_some() || other.type_name == member.type_name)
-        };
-        match members.iter().position(is_it) {
+        let is_type = |other: &Member| other.name.is_some() || other.type_name == member.type_name;
+        match members.iter().position(|other| other.name == member.name && is_type(other)) {
             Some(at) => place = place.max(at + 1),
             None if member.bit_size == 0 && member.label().starts_with(MARKER) => {
                 found.push((place + found.len(), member.clone()));

@@ -51,12 +51,8 @@ pub(crate) fn find_pins(source: &SourceText, statements: &mut [Statement], piece
     }
 }
 
-/// Pins by comments on their own statements, and on those behind that they are about too.
-fn find_comment_pins(
-    source: &SourceText,
-    statements: usize,
-    pieces: &[BodyPiece],
-) -> BTreeMap<usize, FixedPlace> {
+/// Pins by comments on their own statements, and on those behind (of `count`) that they are about too.
+fn find_comment_pins(source: &SourceText, count: usize, pieces: &[BodyPiece]) -> BTreeMap<usize, FixedPlace> {
     let mut found = BTreeMap::new();
     for (index, piece) in pieces.iter().enumerate() {
         let PieceKind::Statements(own) = &piece.kind else { continue };
@@ -64,7 +60,7 @@ fn find_comment_pins(
         let Some((pin, reach)) = rule else { continue };
         let next = own.last().map_or(0, |last| last + 1);
         let more: Vec<usize> = match reach {
-            RuleReach::Count(count) => (next..statements).take(count.saturating_sub(own.len())).collect(),
+            RuleReach::Count(members) => (next..count).take(members.saturating_sub(own.len())).collect(),
             RuleReach::Paragraph => {
                 let belongs = |at: &BodyPiece| at.blank_before == 0 && !begins_with_comment(source, at);
                 let below = pieces[index + 1..].iter().map_while(|piece| match &piece.kind {

@@ -27,18 +27,6 @@ pub(super) type MemberAssignment = Vec<(usize, Range<usize>)>;
 /// A step and how many members are taken when it is reached.
 type State = (usize, usize);
 
-/// Finds the cheapest path.
-pub(super) fn assign_members(
-    body: &StructBody,
-    expected: &[ExpectedMember],
-    program: &BranchProgram,
-    facts: &ConditionFacts,
-) -> Result<MemberAssignment> {
-    let mut solver = AssignmentSolver::new(body, expected, program, facts);
-    solver.run();
-    solver.solution()
-}
-
 /// A path that has reached a step with some members taken.
 #[derive(Clone, Copy, Debug)]
 struct SolverPath {
@@ -50,7 +38,8 @@ struct SolverPath {
     rival: Option<State>,
 }
 
-struct AssignmentSolver<'p, 't> {
+/// Finds the cheapest path.
+pub(super) struct AssignmentSolver<'p, 't> {
     body: &'p StructBody<'p, 't>,
     expected: &'p [ExpectedMember],
     program: &'p BranchProgram,
@@ -77,7 +66,7 @@ struct StatementOptions<'p> {
 }
 
 impl<'p, 't> AssignmentSolver<'p, 't> {
-    fn new(
+    pub(super) fn new(
         body: &'p StructBody<'p, 't>,
         expected: &'p [ExpectedMember],
         program: &'p BranchProgram,
@@ -101,12 +90,13 @@ impl<'p, 't> AssignmentSolver<'p, 't> {
         }
     }
 
-    fn run(&mut self) {
+    pub(super) fn solve(mut self) -> Result<MemberAssignment> {
         for at in 0..self.program.steps.len() {
             for (taken, path) in self.paths[at].clone() {
                 self.advance(at, taken, &path);
             }
         }
+        self.solution()
     }
 
     fn advance(&mut self, at: usize, taken: usize, path: &SolverPath) {

@@ -1,26 +1,20 @@
 //! Initialisers that name no members: their values go by position.
 
-use super::used_struct::{StructUse, UseDemand, UsedStruct};
+use super::used_struct::{StructUse, UseDemand, UsedStruct, Uses};
 use crate::scan::{SourceText, TokenKind};
 
-pub(super) fn find(source: &SourceText, subject: &UsedStruct, found: &mut Vec<StructUse>) {
+pub(super) fn find(source: &SourceText, subject: &UsedStruct, found: &mut Uses) {
     for at in source.token_range().filter(|at| source.names_struct(*at, &subject.tag)) {
         let Some((open, dimensions)) = find_initializer(source, at) else { continue };
         let open = (0..dimensions).try_fold(open, |open, _| nested_brace(source, open));
         if let Some(open) = open {
-            check_values(source, open, source.line_of(at), subject, found);
+            add_uses(source, open, source.line_of(at), subject, found);
         }
     }
 }
 
 /// Adds the demands of the values in a brace.
-pub(super) fn check_values(
-    source: &SourceText,
-    open: usize,
-    line: u32,
-    subject: &UsedStruct,
-    found: &mut Vec<StructUse>,
-) {
+pub(super) fn add_uses(source: &SourceText, open: usize, line: u32, subject: &UsedStruct, found: &mut Uses) {
     let count = count_positional(source, open);
     if count > 0 {
         let what = format!("an initialiser gives {count} values by position");

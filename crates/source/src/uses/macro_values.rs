@@ -4,8 +4,8 @@
 //! The macro may be the same file's, or any other's: then it is unresolved ([`UnresolvedMacro`]), and
 //! [`find_definitions`] searches another text for it. A macro that is another macro's call is followed there.
 
-use super::initializer;
 use super::used_struct::{StructUse, UsedStruct, text};
+use super::{FileUses, initializer};
 use crate::body::attribute::is_shouted;
 use crate::scan::{SourceText, TokenKind};
 
@@ -69,13 +69,9 @@ pub enum MacroValue {
 }
 
 /// Definitions of a macro in a file's text: alternatives under conditions may be several.
-pub fn find_definitions(
-    file: &[u8],
-    unresolved: &UnresolvedMacro,
-    subject: &UsedStruct,
-) -> Vec<MacroDefinition> {
-    match contains(file, unresolved.name.as_bytes()) {
-        true => parse_definitions(&SourceText::new(file), unresolved, subject).collect(),
+pub fn find_definitions(file: &[u8], wanted: &UnresolvedMacro, subject: &UsedStruct) -> Vec<MacroDefinition> {
+    match contains(file, wanted.name.as_bytes()) {
+        true => parse_definitions(&SourceText::new(file), wanted, subject).collect(),
         false => Vec::new(),
     }
 }
@@ -86,7 +82,7 @@ pub(super) fn find(
     text: &SourceText,
     line: Option<u32>,
     subject: &UsedStruct,
-    (found, unresolved): (&mut Vec<StructUse>, &mut Vec<UnresolvedMacro>),
+    found: &mut FileUses,
 ) {
     for at in text.token_range().filter(|at| text.names_struct(*at, &subject.tag)) {
         let Some((place, is_array)) = find_value(text, at) else { continue };
@@ -94,10 +90,10 @@ pub(super) fn find(
             continue;
         };
         let line = line.unwrap_or_else(|| text.line_of(at));
-        let unresolved_macro = UnresolvedMacro { line, name: self::text(name), is_array };
-        match resolve(file, unresolved_macro.clone(), subject) {
-            Ok(uses) => found.extend(uses.into_iter().map(|used| StructUse { line, ..used })),
-            Err(rest) => unresolved.push(rest),
+        let unresolved = UnresolvedMacro { line, name: self::text(name), is_array };
+        match resolve(file, unresolved, subject) {
+            Ok(uses) => found.uses.extend(uses.into_iter().map(|used| StructUse { line, ..used })),
+            Err(rest) => found.unresolved.push(rest),
         }
     }
 }
@@ -169,7 +165,7 @@ fn read_value(macro_: &ParsedMacro, line: u32, is_array: bool, subject: &UsedStr
     match open.filter(|open| body.is_punct(*open, b'{')) {
         Some(open) => {
             let mut uses = Vec::new();
-            initializer::check_values(body, open, line, subject, &mut uses);
+            initializer::add_uses(body, open, line, subject, &mut uses);
             MacroValue::Values(uses)
         }
         None => match body.word(first).filter(|name| is_shouted(name) && ends_value(body, first)) {

@@ -2,10 +2,10 @@
 //! (include/linux/string.h), and differences of members' addresses. Casts between a pointer to a struct and a
 //! pointer to what it begins with, which are right only while that is first.
 
-use super::used_struct::{StructUse, UseDemand, UsedStruct, text};
+use super::used_struct::{StructUse, UseDemand, UsedStruct, Uses, text};
 use crate::scan::SourceText;
 
-pub(super) fn find(source: &SourceText, subject: &UsedStruct, found: &mut Vec<StructUse>) {
+pub(super) fn find(source: &SourceText, subject: &UsedStruct, found: &mut Uses) {
     for at in source.token_range() {
         match source.word(at) {
             Some(b"memset_after" | b"memset_startat") => find_cleared(source, subject, at, found),
@@ -15,7 +15,7 @@ pub(super) fn find(source: &SourceText, subject: &UsedStruct, found: &mut Vec<St
     }
 }
 
-pub(super) fn find_casts(source: &SourceText, subject: &UsedStruct, found: &mut Vec<StructUse>) {
+pub(super) fn find_casts(source: &SourceText, subject: &UsedStruct, found: &mut Uses) {
     if subject.prefix_tags.is_empty() {
         return;
     }
@@ -43,7 +43,7 @@ fn parse_cast<'t>(source: &SourceText<'t>, at: usize) -> Option<(&'t [u8], usize
 }
 
 /// `memset_after(object, value, member)`, by the macro's word.
-fn find_cleared(source: &SourceText, subject: &UsedStruct, at: usize, found: &mut Vec<StructUse>) {
+fn find_cleared(source: &SourceText, subject: &UsedStruct, at: usize, found: &mut Uses) {
     let arguments = source.arguments(at + 1);
     let [object, _, member] = arguments.as_slice() else { return };
     let member = source.first_word(member.clone()).and_then(|word| subject.member(word));
@@ -58,7 +58,7 @@ fn find_cleared(source: &SourceText, subject: &UsedStruct, at: usize, found: &mu
 }
 
 /// `(char *)&p->b - (char *)&p->a`, by the `&` of the first.
-fn find_distance(source: &SourceText, subject: &UsedStruct, at: usize, found: &mut Vec<StructUse>) {
+fn find_distance(source: &SourceText, subject: &UsedStruct, at: usize, found: &mut Uses) {
     let Some((member, minus)) = parse_address(source, at) else { return };
     if !source.is_punct(minus, b'-') || source.is_punct(minus + 1, b'-') || source.is_punct(minus + 1, b'>') {
         return;

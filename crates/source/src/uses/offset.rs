@@ -1,7 +1,7 @@
 //! `offsetof` and `offsetofend` where an offset is more than a path to a member.
 
 use super::object::ends_function;
-use super::used_struct::{StructUse, UseDemand, UsedStruct, text};
+use super::used_struct::{StructUse, UseDemand, UsedStruct, Uses, text};
 use crate::body::attribute::is_shouted;
 use crate::scan::{SourceText, TokenKind};
 use std::collections::BTreeSet;
@@ -36,13 +36,13 @@ pub(super) enum OffsetContext {
     Alignment(String),
 }
 
-pub(super) fn find(source: &SourceText, subject: &UsedStruct, found: &mut Vec<StructUse>) {
+pub(super) fn find(source: &SourceText, subject: &UsedStruct, found: &mut Uses) {
     let number = |word: &[u8]| subject.number(word);
     for offset in find_offsets(source, &subject.tag) {
         let Some(member) = subject.member(offset.member) else { continue };
         match (classify(source, &offset, &subject.tag, &number), find_alias(source, &offset)) {
             (Some(context), _) => found.push(context.into_use(source.line_of(offset.at), member)),
-            (None, Some(name)) => follow_alias(source, offset.end, name, std::slice::from_ref(member), found),
+            (None, Some(name)) => follow_alias(source, offset.end, name, member, found),
             _ => {}
         }
     }
@@ -164,13 +164,7 @@ fn find_alias<'t>(source: &SourceText<'t>, offset: &OffsetUse) -> Option<&'t [u8
 }
 
 /// Ranges of bytes whose length is a name that stands for an offset.
-pub(super) fn follow_alias(
-    source: &SourceText,
-    from: usize,
-    name: &[u8],
-    members: &[String],
-    found: &mut Vec<StructUse>,
-) {
+pub(super) fn follow_alias(source: &SourceText, from: usize, name: &[u8], member: &str, found: &mut Uses) {
     // Another function's variable of that name is another; constants are the file's.
     let all = from..source.token_range().end;
     let end = match is_shouted(name) {
@@ -180,7 +174,12 @@ pub(super) fn follow_alias(
     for at in (from..end).filter(|at| source.word(*at) == Some(name)) {
         if let Some(called) = find_callee(source, at, is_range) {
             let what = format!("{} takes {}, its offset, for a length", text(called), text(name));
-            found.push(StructUse::new(source.line_of(at), UseDemand::Boundary, members.to_vec(), what));
+            found.push(StructUse::new(
+                source.line_of(at),
+                UseDemand::Boundary,
+                vec![member.to_owned()],
+                what,
+            ));
         }
     }
 }
@@ -192,7 +191,7 @@ fn find_callee<'t>(source: &SourceText<'t>, at: usize, is_kind: impl Fn(&[u8]) -
 }
 
 /// Assertions about the size of the struct.
-fn find_size_assertions(source: &SourceText, subject: &UsedStruct, found: &mut Vec<StructUse>) {
+fn find_size_assertions(source: &SourceText, subject: &UsedStruct, found: &mut Uses) {
     for at in source.token_range() {
         let is_size = source.word(at) == Some(b"sizeof")
             && source.names_struct(at + 2, &subject.tag)
@@ -206,7 +205,7 @@ fn find_size_assertions(source: &SourceText, subject: &UsedStruct, found: &mut V
 
 /// Members that `asm-offsets` files name: `OFFSET(symbol, tag, member)`,
 /// `DEFINE(symbol, offsetof(struct tag, member))` (include/linux/kbuild.h).
-pub(super) fn find_assembler_uses(source: &SourceText, subject: &UsedStruct, found: &mut Vec<StructUse>) {
+pub(super) fn find_assembler_uses(source: &SourceText, subject: &UsedStruct, found: &mut Uses) {
     let mut add = |at: usize, word: &[u8]| {
         if let Some(member) = subject.member(word) {
             let what = "assembler code reads it; the build generates its offset anew".to_owned();

@@ -43,6 +43,8 @@ pub struct StructUse {
     pub description: String,
 }
 
+pub(super) type Uses = Vec<StructUse>;
+
 impl StructUse {
     pub(super) fn new(line: u32, demand: UseDemand, members: Vec<String>, description: String) -> Self {
         Self { line, demand, members, description }

@@ -6,31 +6,25 @@ use fieldline_layout::constraint::{CachelineRequestKind, PlacementRequests, cons
 use fieldline_layout::layout::MemberRole;
 use fieldline_layout::{Layout, Member};
 
-/// Checks the pins of one struct. `known` is what the source says; `line` is the cacheline size in bytes.
-pub(super) fn check(
-    path: &str,
-    resolved: &[ResolvedPin],
-    layout: &Layout,
-    known: &PlacementRequests,
-    line: u64,
-) -> Result<()> {
-    let pins = PinChecker { path, resolved, layout, line };
-    pins.check_places()?;
-    pins.check_room()?;
-    pins.check_groups()?;
-    pins.check_apart()?;
-    pins.check_units(known)?;
-    pins.check_regions(known)
-}
-
-struct PinChecker<'p> {
-    path: &'p str,
-    resolved: &'p [ResolvedPin],
-    layout: &'p Layout,
-    line: u64,
+/// The pins of one struct.
+pub(super) struct PinChecker<'p> {
+    pub(super) path: &'p str,
+    pub(super) resolved: &'p [ResolvedPin],
+    pub(super) layout: &'p Layout,
+    /// Cacheline size in bytes.
+    pub(super) line: u64,
 }
 
 impl PinChecker<'_> {
+    /// Checks the pins. `known` is what the source says.
+    pub(super) fn check(&self, known: &PlacementRequests) -> Result<()> {
+        self.check_places()?;
+        self.check_room()?;
+        self.check_groups()?;
+        self.check_apart()?;
+        self.check_units(known)?;
+        self.check_regions(known)
+    }
     fn with_directive(&self, directive: PinDirective) -> impl Iterator<Item = &ResolvedPin> {
         self.resolved.iter().filter(move |pin| pin.directive == directive)
     }

@@ -75,24 +75,19 @@ impl BuildToProve<'_> {
     fn prove_inner(&self) -> Result<BuildProof> {
         let (tree, folder) = (self.tree.canonicalize().context("the tree")?, self.folder.canonicalize()?);
         let site = CompileSite { tree: &tree, build: &folder, overlay: None };
-        let units = CompileUnits::open(&tree, &folder)?;
-        let work = temporary_folder("fieldline-build-")?;
+        let (units, work) = (CompileUnits::open(&tree, &folder)?, temporary_folder("fieldline-build-")?);
+        let place = WorkPlace { units: &units, site, folder: work.path() };
         let mut proof = BuildProof::default();
-        let mut before = self.compile_changed(&units, site, work.path(), &mut proof.notes)?;
-        before.extend(self.compile_showing(&before, &units, site, work.path())?);
+        let mut before = self.compile_changed(place, &mut proof.notes)?;
+        before.extend(self.compile_showing(&before, place)?);
         proof.machine = before.first().map(|first| machine(&first.object)).transpose()?.unwrap_or_default();
         self.compare_with_patch(&before, site, &mut proof)?;
         Ok(proof)
     }
 
     /// Units that must compile: those asked for, and sources that the patch changes where the build has them.
-    fn compile_changed(
-        &self,
-        units: &CompileUnits<'_>,
-        site: CompileSite<'_>,
-        work: &Path,
-        notes: &mut Vec<String>,
-    ) -> Result<Vec<UnpatchedUnit>> {
+    fn compile_changed(&self, place: WorkPlace<'_>, notes: &mut Vec<String>) -> Result<Vec<UnpatchedUnit>> {
+        let units = place.units;
         let mut wanted = Vec::new();
         for name in self.units {
             wanted.push(units.unit_of_source_or_neighbour(name)?);
@@ -105,8 +100,8 @@ impl BuildToProve<'_> {
             }
         }
         let compiled = wanted.into_par_iter().enumerate().map(|(index, unit)| {
-            let object = work.join(format!("changed-{index}.o"));
-            match compile(&unit.recipe, site, &object)? {
+            let object = place.folder.join(format!("changed-{index}.o"));
+            match compile(&unit.recipe, place.site, &object)? {
                 CompileOutcome::Done(_) => Ok(UnpatchedUnit { unit, object }),
                 CompileOutcome::Failed(why) => {
                     bail!("{} does not compile without the patch:\n{why}", unit.name)
@@ -117,13 +112,7 @@ impl BuildToProve<'_> {
     }
 
     /// Units that show the structs that no unit before shows, one a file that declares some.
-    fn compile_showing(
-        &self,
-        known: &[UnpatchedUnit],
-        units: &CompileUnits<'_>,
-        site: CompileSite<'_>,
-        work: &Path,
-    ) -> Result<Vec<UnpatchedUnit>> {
+    fn compile_showing(&self, known: &[UnpatchedUnit], place: WorkPlace<'_>) -> Result<Vec<UnpatchedUnit>> {
         let mut files: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
         for (plan, file) in self.structs {
             let mut is_shown = false;
@@ -136,8 +125,7 @@ impl BuildToProve<'_> {
         }
         let files: Vec<(usize, (&str, Vec<&str>))> = files.into_iter().enumerate().collect();
         let found = files.into_par_iter().map(|(index, (file, names))| {
-            let place = work.join(format!("shown-{index}.o"));
-            compile_first_showing(units, site, file, &names, &place)
+            place.compile_first_showing(file, &names, &place.folder.join(format!("shown-{index}.o")))
         });
         found.collect()
     }
@@ -184,34 +172,40 @@ impl BuildToProve<'_> {
     }
 }
 
-/// The first unit that has all the structs of a file.
-fn compile_first_showing(
-    units: &CompileUnits<'_>,
-    site: CompileSite<'_>,
-    file: &str,
-    names: &[&str],
-    object: &Path,
-) -> Result<UnpatchedUnit> {
-    let mut tried = Vec::new();
-    for unit in units.units_of_header(file)? {
-        match compile(&unit.recipe, site, object)? {
-            CompileOutcome::Failed(why) => tried.push(format!("{} does not compile: {why}", unit.name)),
-            CompileOutcome::Done(_) => {
-                let mut lacking = Vec::new();
-                for name in names {
-                    if layouts(object, name)?.is_empty() {
-                        lacking.push(*name);
+/// Where units are compiled without the patch.
+#[derive(Clone, Copy)]
+struct WorkPlace<'w> {
+    units: &'w CompileUnits<'w>,
+    site: CompileSite<'w>,
+    /// The folder of the objects.
+    folder: &'w Path,
+}
+
+impl WorkPlace<'_> {
+    /// The first unit that has all the structs of a file.
+    fn compile_first_showing(&self, file: &str, names: &[&str], object: &Path) -> Result<UnpatchedUnit> {
+        let mut tried = Vec::new();
+        for unit in self.units.units_of_header(file)? {
+            match compile(&unit.recipe, self.site, object)? {
+                CompileOutcome::Failed(why) => tried.push(format!("{} does not compile: {why}", unit.name)),
+                CompileOutcome::Done(_) => {
+                    let mut lacking = Vec::new();
+                    for name in names {
+                        if layouts(object, name)?.is_empty() {
+                            lacking.push(*name);
+                        }
                     }
+                    if lacking.is_empty() {
+                        return Ok(UnpatchedUnit { unit, object: object.to_owned() });
+                    }
+                    tried.push(format!("{} has no struct {}", unit.name, lacking.join(", ")));
                 }
-                if lacking.is_empty() {
-                    return Ok(UnpatchedUnit { unit, object: object.to_owned() });
-                }
-                tried.push(format!("{} has no struct {}", unit.name, lacking.join(", ")));
             }
         }
+        let tried =
+            if tried.is_empty() { "no unit is known to read it".to_owned() } else { tried.join("\n") };
+        bail!("{file}: no unit shows struct {}; --unit names one\n{tried}", names.join(", "))
     }
-    let tried = if tried.is_empty() { "no unit is known to read it".to_owned() } else { tried.join("\n") };
-    bail!("{file}: no unit shows struct {}; --unit names one\n{tried}", names.join(", "))
 }
 
 /// A unit that the build never compiled is compiled as another was.

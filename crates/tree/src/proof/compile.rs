@@ -131,14 +131,9 @@ fn parse_dependencies(rule: &str) -> Vec<String> {
 }
 
 /// Fails unless a unit read each file of a patch that it can know, in place of the tree's.
-pub(super) fn check_read(
-    read: &[PathBuf],
-    site: CompileSite<'_>,
-    wanted: &[&str],
-    unit: &Path,
-) -> Result<()> {
+pub(super) fn check_read(read: &[PathBuf], site: CompileSite<'_>, files: &[&str], unit: &Path) -> Result<()> {
     let Some(overlay) = site.overlay.map(canonical) else { return Ok(()) };
-    for path in wanted {
+    for path in files {
         if read.contains(&site.tree.join(path)) {
             bail!("{}: reads {path} by a path that can't be replaced beside the tree", unit.display());
         }

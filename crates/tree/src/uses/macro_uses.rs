@@ -64,10 +64,9 @@ fn search_headers(
         let unresolved = &pending.unresolved;
         let defined =
             known.entry((index, unresolved.name.clone(), unresolved.is_array)).or_insert_with(|| {
-                let find = |(path, text): &(String, Vec<u8>)| {
-                    (path.clone(), find_definitions(text, unresolved, subject))
-                };
-                holding.iter().map(find).filter(|(_, found)| !found.is_empty()).collect()
+                let find = |text: &[u8]| find_definitions(text, unresolved, subject);
+                let found = holding.iter().map(|(path, text)| (path.clone(), find(text)));
+                found.filter(|(_, found)| !found.is_empty()).collect()
             });
         let nearest = nearest(defined, &pending.path, declared.header);
         if nearest.is_empty() {

@@ -131,12 +131,11 @@ fn planned_position(plan: &StructPlan, declared: &Layout, index: usize) -> Optio
         return chosen.position(|placed| placed.name == member.name);
     }
     let is_kind = |name: &Option<String>, type_name: &str| name.is_none() && type_name == member.type_name;
-    let known = plan.declared.members.iter().filter(|placed| is_kind(&placed.name, &placed.type_name));
+    let mut known = plan.declared.members.iter().filter(|placed| is_kind(&placed.name, &placed.type_name));
     let before = declared.members.get(..index).unwrap_or_default();
     let number = before.iter().filter(|other| is_kind(&other.name, &other.type_name)).count();
-    let mut lines = known.clone();
-    let own = lines.find(|placed| placed.line > 0 && placed.line == member.line);
-    let own = own.or_else(|| known.skip(number).next())?;
+    let own = known.clone().find(|placed| placed.line > 0 && placed.line == member.line);
+    let own = own.or_else(|| known.nth(number))?;
     chosen.position(|placed| placed.index == own.index)
 }
 

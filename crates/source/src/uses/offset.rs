@@ -166,10 +166,10 @@ fn find_alias<'t>(source: &SourceText<'t>, offset: &OffsetUse) -> Option<&'t [u8
 /// Ranges of bytes whose length is a name that stands for an offset.
 pub(super) fn follow_alias(source: &SourceText, from: usize, name: &[u8], member: &str, found: &mut Uses) {
     // Another function's variable of that name is another; constants are the file's.
-    let all = from..source.token_range().end;
+    let all = source.token_range().end;
     let end = match is_shouted(name) {
-        true => all.end,
-        false => all.clone().find(|at| ends_function(source, *at)).unwrap_or(from),
+        true => all,
+        false => (from..all).find(|at| ends_function(source, *at)).unwrap_or(from),
     };
     for at in (from..end).filter(|at| source.word(*at) == Some(name)) {
         if let Some(called) = find_callee(source, at, is_range) {

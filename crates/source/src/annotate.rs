@@ -3,7 +3,7 @@
 use crate::body::{BodyNode, MemberShape, Statement, StructBody};
 use crate::edits::{Edit, Edits};
 use crate::join::Join;
-use crate::refusal::SourceRefusal;
+use crate::refusal::{Result, SourceRefusal};
 
 /// Comment and attribute of a member.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,7 +29,7 @@ impl Join<'_, '_, '_> {
     /// Writes headings. Members keep their order; an attribute goes only where it holds for one member of
     /// every configuration.
     /// Fails if two headings want the same place, or the result doesn't read back as meant.
-    pub fn annotate(&self, headings: &[MemberAnnotation]) -> Result<AnnotationEdits, SourceRefusal> {
+    pub fn annotate(&self, headings: &[MemberAnnotation]) -> Result<AnnotationEdits> {
         let mut annotated = AnnotationEdits::default();
         for heading in headings {
             let Some(statement) = self.statement_of(heading.member) else { continue };
@@ -51,15 +51,13 @@ impl Join<'_, '_, '_> {
         Ok(annotated)
     }
 
-    /// A comment line above a statement's own lines, a blank line before it unless one is there or the body
-    /// begins.
+    /// A comment line above a statement's own lines, set off by a blank line unless the body begins there.
     fn comment_above(&self, statement: &Statement, comment: &str) -> Edit {
         let (body, source) = (self.body, self.body.source);
         let line = first_line(body, statement);
         let own = source.line(source.lines().index(statement.range.start));
         let end: &[u8] = if own.ends_with(b"\r\n") { b"\r\n" } else { b"\n" };
-        let is_set_off =
-            line <= body.lines.start || line.checked_sub(1).is_none_or(|line| source.is_blank(line));
+        let is_set_off = line <= body.lines.start || line.checked_sub(1).is_none_or(|at| source.is_blank(at));
         let gap: &[u8] = if is_set_off { b"" } else { end };
         let comment = format!("/* {comment} */");
         let at = source.lines().start(line);
@@ -84,7 +82,7 @@ impl Join<'_, '_, '_> {
     }
 
     /// The same members, and not a statement more or less, must be there.
-    fn check_annotated(&self, edits: &Edits) -> Result<(), SourceRefusal> {
+    fn check_annotated(&self, edits: &Edits) -> Result<()> {
         self.reread(edits, |body| {
             if body.statements().len() != self.body.statements().len() {
                 return Err(SourceRefusal::ReadBack("a declaration is lost or new".to_owned()));
@@ -104,9 +102,8 @@ fn first_line(body: &StructBody<'_, '_>, statement: &Statement) -> usize {
     let mut node = BodyNode::Piece(statement.piece);
     let mut piece = statement.piece;
     for (index, arm) in body.path(statement.piece).into_iter().rev() {
-        let Some(first) =
-            body.arms(index).first().filter(|first| arm == 0 && first.nodes.first() == Some(&node))
-        else {
+        let arms = body.arms(index);
+        let Some(first) = arms.first().filter(|first| arm == 0 && first.nodes.first() == Some(&node)) else {
             break;
         };
         piece = first.piece;

@@ -17,7 +17,7 @@ pub use note::ReorderNote;
 use crate::body::{PieceKind, StructBody};
 use crate::edits::{Edit, Edits};
 use crate::join::{ExpectedMember, Join};
-use crate::refusal::SourceRefusal;
+use crate::refusal::{Result, SourceRefusal};
 use crate::scan::{ConditionLiteral, TokenKind, line_number};
 use chunk::LineChunks;
 use similar::{Algorithm, DiffOp, capture_diff_slices};
@@ -41,9 +41,8 @@ impl Join<'_, '_, '_> {
 
     /// The edits that bring the members into an order: `order[k]` is the declared index of the member that
     /// comes `k`-th. All or nothing.
-    /// Fails if the order isn't one, breaks what [`Join::constraints`] says, or the result doesn't read back
-    /// as meant.
-    pub fn reorder(&self, order: &[usize]) -> Result<Reordering, SourceRefusal> {
+    /// Fails if the order isn't one, breaks [`Join::constraints`], or the result doesn't read back as meant.
+    pub fn reorder(&self, order: &[usize]) -> Result<Reordering> {
         let chunks = LineChunks::build(self);
         TextConstraints::from_chunks(self, &chunks).check(order)?;
         if self.body.is_inline {
@@ -80,12 +79,11 @@ fn line_edits(join: &Join, lines: &[Range<usize>]) -> Edits {
 
 /// Parses the edited text and joins it with the members in their new order. Every statement, of every branch,
 /// must still be there under its conditions, and no comment may be lost but those about the layout.
-fn check(join: &Join, edits: &Edits, order: &[usize], lines: &[Range<usize>]) -> Result<(), SourceRefusal> {
+fn check(join: &Join, edits: &Edits, order: &[usize], lines: &[Range<usize>]) -> Result<()> {
     let old = join.body;
     // For each line of the original body that is written once its new number, both 1-based.
     let written = lines.iter().cloned().flatten().zip(old.lines.start..);
-    let new_lines: BTreeMap<u32, u32> =
-        written.map(|(old, new)| (line_number(old), line_number(new))).collect();
+    let new_lines: BTreeMap<_, _> = written.map(|(old, new)| (line_number(old), line_number(new))).collect();
     let member = |index: &usize| {
         let line = join.statement_of(*index)?.line;
         Some(join.expected.get(*index)?.clone().with_line(new_lines.get(&line).copied()))

@@ -1,7 +1,7 @@
 //! Where a struct or union is defined.
 
 use crate::body::attribute;
-use crate::refusal::SourceRefusal;
+use crate::refusal::{Result, SourceRefusal};
 use crate::scan::{SourceText, TokenKind};
 
 /// More words than this before `{` are no struct head.
@@ -57,7 +57,7 @@ impl SourceText<'_> {
 
     /// The one definition that a query fits.
     /// Fails if there is none, or the line doesn't show which of several it is.
-    pub fn find(&self, query: &DefinitionQuery) -> Result<StructDefinition, SourceRefusal> {
+    pub fn find(&self, query: &DefinitionQuery) -> Result<StructDefinition> {
         let mut found = self.candidates(query);
         match (found.len(), &query.name, query.line) {
             (1, _, _) => Ok(found.remove(0)),
@@ -70,17 +70,12 @@ impl SourceText<'_> {
         }
     }
 
-    /// Every definition that could be meant: those of the name, narrowed by the line if it hits the head of
-    /// one of them.
+    /// All definitions of the name; those only whose head the line hits, if there are any.
     pub fn candidates(&self, query: &DefinitionQuery) -> Vec<StructDefinition> {
-        let named = match &query.name {
-            Some(name) => self.find_named(name),
-            None => self.definitions(),
-        };
+        let named = query.name.as_ref().map_or_else(|| self.definitions(), |name| self.find_named(name));
         let is_hit = |found: &&StructDefinition| {
-            query
-                .line
-                .is_some_and(|line| self.line_of(found.keyword) <= line && line <= self.line_of(found.open))
+            let head = self.line_of(found.keyword)..=self.line_of(found.open);
+            query.line.is_some_and(|line| head.contains(&line))
         };
         let hits: Vec<StructDefinition> = named.iter().filter(is_hit).cloned().collect();
         if hits.is_empty() && query.name.is_some() { named } else { hits }
@@ -125,19 +120,15 @@ pub(crate) fn definition_at(source: &SourceText, keyword: usize) -> Option<Struc
 }
 
 /// The tag and the opening brace behind a keyword. Adds the attributes between.
-fn parse_head(
-    source: &SourceText,
-    keyword: usize,
-    attributes: &mut Vec<String>,
-) -> Option<(Option<usize>, usize)> {
-    let (mut tag, mut at) = (None, keyword + 1);
+fn parse_head(source: &SourceText, start: usize, found: &mut Vec<String>) -> Option<(Option<usize>, usize)> {
+    let (mut tag, mut at) = (None, start + 1);
     for _ in 0..HEAD_WORDS {
         at = skip_comments(source, at);
         match (source.kind(at)?, attribute_end(source, at)) {
             (TokenKind::Punct(b'{'), _) => return Some((tag, at)),
             (TokenKind::Word, Some(end)) if source.is_punct(end, b'(') => return None,
             (TokenKind::Word, Some(end)) => {
-                attributes.push(lossy(source.slice(source.span(at, end))));
+                found.push(lossy(source.slice(source.span(at, end))));
                 at = end;
             }
             (TokenKind::Word, None) => tag = Some(at),
@@ -166,8 +157,7 @@ fn parse_tail(source: &SourceText, close: usize, attributes: &mut Vec<String>) -
     }
 }
 
-/// The last token of an attribute: the closing bracket of one with arguments, or the opening one if nothing
-/// closes it.
+/// The last token of an attribute: the bracket that closes its arguments, if any does.
 fn attribute_end(source: &SourceText, at: usize) -> Option<usize> {
     let open = skip_comments(source, at + 1);
     if source.is_punct(open, b'(') {

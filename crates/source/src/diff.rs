@@ -8,8 +8,7 @@ const CONTEXT: usize = 3;
 
 /// A unified diff between two versions of `path`, with `a/` and `b/` before it. Empty if they are equal.
 ///
-/// Line ends are part of the lines, so CRLF is kept; a last line without one is marked as POSIX `diff -u`
-/// does.
+/// Line ends are part of the lines, so CRLF is kept; a last line without one is marked as by POSIX `diff -u`.
 pub fn unified(path: &str, old: &[u8], new: &[u8]) -> Vec<u8> {
     let old_lines: Vec<&[u8]> = old.split_inclusive(|byte| *byte == b'\n').collect();
     let new_lines: Vec<&[u8]> = new.split_inclusive(|byte| *byte == b'\n').collect();
@@ -31,9 +30,8 @@ fn print_hunk(out: &mut Vec<u8>, ops: &[DiffOp], old: &[&[u8]], new: &[&[u8]]) {
     let (Some(first), Some(last)) = (ops.first(), ops.last()) else { return };
     let old_range = first.old_range().start..last.old_range().end;
     let new_range = first.new_range().start..last.new_range().end;
-    out.extend_from_slice(
-        format!("@@ -{} +{} @@\n", format_range(&old_range), format_range(&new_range)).as_bytes(),
-    );
+    let header = format!("@@ -{} +{} @@\n", format_range(&old_range), format_range(&new_range));
+    out.extend_from_slice(header.as_bytes());
     for op in ops {
         match op {
             DiffOp::Equal { .. } => print_lines(out, b' ', old, op.old_range()),

@@ -11,11 +11,12 @@ mod solve;
 
 use crate::body::{DeclaredMembers, Statement, StructBody};
 use crate::edits::Edits;
-use crate::refusal::SourceRefusal;
+use crate::refusal::{Result, SourceRefusal};
 use crate::scan::SourceText;
 pub use expected::ExpectedMember;
 use facts::ConditionFacts;
 use program::BranchProgram;
+use solve::AssignmentSolver;
 use std::ops::Range;
 
 /// A body whose declarations are joined with the members of debug info.
@@ -32,10 +33,10 @@ pub struct Join<'b, 's, 't> {
 impl<'b, 's, 't> Join<'b, 's, 't> {
     /// Finds the branches that declare exactly these members in this order.
     /// Fails if no choice of branches or more than one does so.
-    pub fn new(body: &'b StructBody<'s, 't>, expected: &[ExpectedMember]) -> Result<Self, SourceRefusal> {
+    pub fn new(body: &'b StructBody<'s, 't>, expected: &[ExpectedMember]) -> Result<Self> {
         let facts = ConditionFacts::derive(body, expected)?;
         let program = BranchProgram::compile(body, &facts);
-        let assignment = solve::assign_members(body, expected, &program, &facts)?;
+        let assignment = AssignmentSolver::new(body, expected, &program, &facts).solve()?;
         let mut join = Self {
             body,
             expected: expected.to_vec(),
@@ -49,13 +50,8 @@ impl<'b, 's, 't> Join<'b, 's, 't> {
         Ok(join)
     }
 
-    /// Reads the edited text again, for checks: what was meant must be there, and nothing else may have
-    /// changed.
-    pub(crate) fn reread<T>(
-        &self,
-        edits: &Edits,
-        check: impl FnOnce(&StructBody) -> Result<T, SourceRefusal>,
-    ) -> Result<T, SourceRefusal> {
+    /// Reads the edited text again: what was meant must be there, and nothing else may have changed.
+    pub(crate) fn reread<T>(&self, edits: &Edits, check: impl FnOnce(&StructBody) -> Result<T>) -> Result<T> {
         let text = edits.apply(self.body.source.bytes());
         let source = SourceText::new(&text);
         let gone = || SourceRefusal::ReadBack("the struct is gone".to_owned());

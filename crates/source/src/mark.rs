@@ -12,7 +12,7 @@ use crate::body::{MemberShape, Statement};
 use crate::definition::lossy;
 use crate::edits::Edits;
 use crate::join::Join;
-use crate::refusal::SourceRefusal;
+use crate::refusal::Result;
 use crate::scan::ConditionLiteral;
 #[cfg(test)]
 use crate::scan::SourceText;
@@ -39,7 +39,7 @@ impl Join<'_, '_, '_> {
     /// Writes markers around groups; members keep their order. Both markers of a group stand under the same
     /// conditions: where the text has no such places, `#if` blocks are closed and opened again.
     /// Fails if the result doesn't read back as meant.
-    pub fn mark(&self, markings: &[GroupToMark]) -> Result<MarkerEdits, SourceRefusal> {
+    pub fn mark(&self, markings: &[GroupToMark]) -> Result<MarkerEdits> {
         let mut points = InsertionPoints::new(self.body);
         let groups: Vec<_> = markings.iter().map(|marking| self.mark_group(marking, &mut points)).collect();
         let edits = points.edits()?;
@@ -54,10 +54,10 @@ impl Join<'_, '_, '_> {
             return Err(format!("a group {} is there", marking.name));
         }
         // The first and the last declaration.
-        let last = marking.members.end.checked_sub(1).filter(|last| *last >= marking.members.start);
-        let ends =
-            self.statement_index(marking.members.start).zip(last.and_then(|last| self.statement_index(last)));
-        let (first, last) = ends.ok_or("it has no declarations of its own")?;
+        let mut declarations = marking.members.clone().map(|member| self.statement_index(member));
+        let first = declarations.next().flatten();
+        let last = declarations.next_back().unwrap_or(first);
+        let (first, last) = first.zip(last).ok_or("it has no declarations of its own")?;
         self.check_markable(first, last)?;
         let begins = position::find_positions(self, first, &marking.members, GroupEdge::Begin);
         let ends = position::find_positions(self, last, &marking.members, GroupEdge::End);
@@ -82,23 +82,19 @@ impl Join<'_, '_, '_> {
         if own.iter().any(|statement| marker_name(statement).is_some()) {
             return Err("other cacheline groups begin or end among its members".to_owned());
         }
-        let count =
-            |edge: &str| before.iter().filter_map(marker_name).filter(|name| name.starts_with(edge)).count();
+        let markers = before.iter().filter_map(marker_name);
+        let count = |edge: &str| markers.clone().filter(|name| name.starts_with(edge)).count();
         if count("begin__") > count("end__") {
             return Err("it lies in a cacheline group that is there".to_owned());
         }
-        let bare = |statement: &Statement| lossy(body.text(statement));
-        let shuffles =
-            before.iter().filter(|statement| bare(statement).starts_with("randomized_struct_fields")).count();
+        let shuffles = before.iter().map(|statement| body.text(statement));
+        let shuffles = shuffles.filter(|text| text.starts_with(b"randomized_struct_fields")).count();
         let attributes = &body.definition().attributes;
         if shuffles % 2 == 1 || attributes.iter().any(|attribute| attribute.contains(SHUFFLED)) {
             return Err("the compiler shuffles its members where CONFIG_RANDSTRUCT is set".to_owned());
         }
-        let splits_bits = [(before.last(), own.first()), (own.last(), behind.first())];
-        match splits_bits
-            .iter()
-            .any(|(previous, next)| previous.is_some_and(is_bits) && next.is_some_and(is_bits))
-        {
+        let mut edges = [(before.last(), own.first()), (own.last(), behind.first())].into_iter();
+        match edges.any(|(above, below)| above.is_some_and(is_bits) && below.is_some_and(is_bits)) {
             true => Err("a marker would come between bit-fields and move them".to_owned()),
             false => Ok(()),
         }
@@ -126,8 +122,7 @@ impl Join<'_, '_, '_> {
     /// Conditions that all members of a group stand under.
     fn shared_conditions(&self, marking: &GroupToMark) -> BTreeSet<ConditionLiteral> {
         let members = marking.members.clone().filter_map(|member| self.statement_of(member));
-        let conditions =
-            members.map(|statement| self.body.conditions(statement).into_iter().collect::<BTreeSet<_>>());
+        let conditions = members.map(|statement| BTreeSet::from_iter(self.body.conditions(statement)));
         conditions.reduce(|shared, own| &shared & &own).unwrap_or_default()
     }
 }

@@ -2,6 +2,9 @@
 
 use crate::edits::EditOverlap;
 
+/// A result, or why the text is left alone.
+pub(crate) type Result<T, E = SourceRefusal> = std::result::Result<T, E>;
+
 /// Why a struct's text can't be read or changed: an answer, not a fault. Every message is a sentence with
 /// 1-based line numbers, names of members in it are quoted.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -55,8 +58,7 @@ pub enum SourceRefusal {
     /// The order isn't one: entries given, and members there are.
     #[error("the order has {0} entries that aren't each of the {1} members once")]
     NotAPermutation(usize, usize),
-    /// Members of one declaration would be torn apart: which, where they are declared, and why they belong
-    /// together.
+    /// Members of one declaration would be torn apart: which, at which line, and why they are one unit.
     #[error("{0} at line {1} move together ({2}), and the order takes them apart")]
     SplitsUnit(String, u32, &'static str),
     /// A member would cross what doesn't move.

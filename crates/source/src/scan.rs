@@ -1,5 +1,4 @@
-//! C text cut into tokens with byte ranges: comments, literals, preprocessor lines, words, and which brackets
-//! pair.
+//! C text cut into tokens with byte ranges: comments, literals, preprocessor lines, words, bracket pairs.
 //!
 //! Nothing is expanded and nothing is rejected: any bytes give tokens, and between two tokens there is
 //! nothing but white space and spliced line ends.
@@ -70,9 +69,9 @@ impl<'t> SourceText<'t> {
         self.bytes.get(range).unwrap_or_default()
     }
 
-    /// The 1-based line a token begins on; 0 if there is no such token.
+    /// The 1-based line a token begins on; the text's last line behind the last token.
     pub fn line_of(&self, index: usize) -> u32 {
-        self.token(index).map_or(0, |token| self.lines.number(token.start))
+        self.lines.number(self.start(index))
     }
 
     /// The directive a token is.
@@ -84,9 +83,9 @@ impl<'t> SourceText<'t> {
         self.tokens.get(index).map(|token| token.kind)
     }
 
-    /// Where a token begins; 0 if there is no such token.
+    /// Where a token begins; the text's end behind the last token.
     pub(crate) fn start(&self, index: usize) -> usize {
-        self.tokens.get(index).map_or(0, |token| token.start)
+        self.tokens.get(index).map_or(self.bytes.len(), |token| token.start)
     }
 
     /// The bytes from a token's first to another's last.

@@ -10,18 +10,12 @@ pub use assertion::{CheckInvocation, GroupAssertion, write_check_function};
 pub use function::{InitFunction, find_init_functions};
 
 use crate::edits::{Edit, Edits};
-use crate::refusal::SourceRefusal;
+use crate::refusal::{Result, SourceRefusal};
 use crate::scan::SourceText;
 
 /// Puts a function's definition above a startup function and a call of it behind that one's declarations.
-/// Fails if the function isn't there, is there twice, or mixes declarations and `#if` lines so that no place
-/// is found.
-pub fn insert_call(
-    text: &[u8],
-    function: &str,
-    definition: &str,
-    call: &str,
-) -> Result<Edits, SourceRefusal> {
+/// Fails if the function isn't there, is there twice, or has no place between declarations and `#if` lines.
+pub fn insert_call(text: &[u8], function: &str, definition: &str, call: &str) -> Result<Edits> {
     let source = SourceText::new(text);
     let mut all = find_init_functions(&source);
     all.retain(|startup| startup.name == function);
@@ -55,18 +49,18 @@ fn call_edit(source: &SourceText, place: function::CallPosition, call: &str, end
     let lines = source.lines();
     let mut line = place.line;
     let mut written = String::new();
-    if place.follows != function::CallFollows::Check {
+    if place.follows != function::Follows::Check {
         let first = line;
         while source.is_blank(line) && lines.start(line) < source.bytes().len() {
             line += 1;
         }
-        if first == line && place.follows == function::CallFollows::Declaration {
+        if first == line && place.follows == function::Follows::Declaration {
             written.push_str(end);
         }
     }
     written.push_str(&format!("\t{call}{end}"));
     let is_last = source.line(line).trim_ascii_start().starts_with(b"}");
-    if place.follows != function::CallFollows::Check && !is_last {
+    if place.follows != function::Follows::Check && !is_last {
         written.push_str(end);
     }
     let at = lines.start(line);

@@ -39,21 +39,22 @@ pub fn find_uses(path: &str, text: &[u8], subject: &UsedStruct) -> FileUses {
         return FileUses::default();
     }
     let source = SourceText::new(text);
-    let (mut found, mut unresolved) = (Vec::new(), Vec::new());
+    let mut all = FileUses::default();
+    let found = &mut all.uses;
     if is_assembler {
-        offset::find_assembler_uses(&source, subject, &mut found);
+        offset::find_assembler_uses(&source, subject, found);
     } else {
-        offset::find(&source, subject, &mut found);
-        object::find(&source, subject, &mut found);
-        object::find_casts(&source, subject, &mut found);
-        initializer::find(&source, subject, &mut found);
-        macros::find(&source, subject, &mut found, &mut unresolved);
+        offset::find(&source, subject, found);
+        object::find(&source, subject, found);
+        object::find_casts(&source, subject, found);
+        initializer::find(&source, subject, found);
+        macros::find(&source, subject, &mut all);
     }
-    found.sort();
-    found.dedup();
-    unresolved.sort();
-    unresolved.dedup();
-    FileUses { uses: found, unresolved }
+    all.uses.sort();
+    all.uses.dedup();
+    all.unresolved.sort();
+    all.unresolved.dedup();
+    all
 }
 
 /// Files that turn offsets into constants for assembler code when the kernel is built (Kbuild,

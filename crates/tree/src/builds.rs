@@ -21,10 +21,10 @@ const RAW_BTF_LINE: u64 = 64;
 
 /// Whether each file is one that types could be read from; an error names the first that isn't.
 pub fn check_files(files: &[OtherBuild]) -> Result<()> {
-    let known = |file: &OtherBuild| {
-        BuildMachine::from_file(&file.path).with_context(|| format!("--also {}", file.path.display()))
-    };
-    files.iter().try_for_each(|file| known(file).map(|_| ()))
+    files.iter().try_for_each(|file| {
+        let machine = BuildMachine::from_file(&file.path);
+        machine.map(|_| ()).with_context(|| format!("--also {}", file.path.display()))
+    })
 }
 
 /// Reads the structs, those that are there, out of each file.
@@ -40,16 +40,10 @@ fn read_build(file: &OtherBuild, name: String, types: &[String]) -> Result<Alter
             Types::Btf { btf, .. } => u64::from(btf.target().pointer_size),
             Types::Dwarf { .. } => machine.pointer,
         };
-        let layouts = types
-            .iter()
-            .map(|name| layouts(found, types::strip_keyword(name)))
-            .collect::<Result<Vec<_>>>()?;
-        Ok(AlternateBuild {
-            name,
-            line: file.line.unwrap_or(machine.line),
-            pointer,
-            layouts: layouts.into_iter().filter_map(|all| all.into_iter().next()).collect(),
-        })
+        let layouts = types.iter().map(|name| layouts(found, types::strip_keyword(name)));
+        let layouts: Vec<Vec<Layout>> = layouts.collect::<Result<_>>()?;
+        let layouts = layouts.into_iter().filter_map(|all| all.into_iter().next()).collect();
+        Ok(AlternateBuild { name, line: file.line.unwrap_or(machine.line), pointer, layouts })
     })
     .with_context(|| format!("--also {}", file.path.display()))
 }

@@ -43,16 +43,11 @@ pub(crate) fn find_notes(tree: &Path, listed: &[ListedStruct]) -> Vec<Vec<String
     let by_file: Vec<Vec<Vec<usize>>> = parallel::map(&files, |path| {
         // A file that vanishes or can't be read says nothing.
         let text = uses::read_up_to(&tree.join(path), LARGEST).unwrap_or_default();
-        let of_struct = |(target, finder): (&ListedStruct, &memmem::Finder<'_>)| match finder.find(&text) {
-            Some(_) => table::find_member_tables(
-                &String::from_utf8_lossy(&text),
-                stem(path),
-                &target.name,
-                &target.members,
-            ),
+        let lines = |(target, finder): (&ListedStruct, &memmem::Finder<'_>)| match finder.find(&text) {
+            Some(_) => table::find_member_tables(&String::from_utf8_lossy(&text), stem(path), target),
             None => Vec::new(),
         };
-        listed.iter().zip(&finders).map(of_struct).collect::<Vec<_>>()
+        listed.iter().zip(&finders).map(lines).collect::<Vec<_>>()
     });
     let mut notes = vec![Vec::new(); listed.len()];
     for (path, found) in files.iter().zip(by_file) {
@@ -91,10 +86,10 @@ fn files_below(tree: &Path, folder: &str) -> Vec<String> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
-    fn listed(name: &str, members: &[&str]) -> ListedStruct {
+    pub(super) fn listed(name: &str, members: &[&str]) -> ListedStruct {
         let members = members.iter().map(|name| (*name).to_owned()).collect();
         ListedStruct { name: name.to_owned(), members }
     }

@@ -112,9 +112,9 @@ fn add_struct(
     let header = header::open(tree, &declaration)?;
     let path = header.path.clone();
     let reordered = header::with_join(&header, &declaration, |join| join.reorder(&order));
-    let (outcome, reordering) = match reordered.and_then(|reordering| {
-        Ok((group_idiom.mark_groups(&header, struct_plan, &reordering.edits)?, reordering))
-    }) {
+    let marked =
+        reordered.and_then(|order| Ok((group_idiom.mark_groups(&header, struct_plan, &order.edits)?, order)));
+    let (outcome, reordering) = match marked {
         Ok(done) => done,
         Err(refusal) => {
             patched.refusals.push((struct_plan.name.clone(), format!("{path}: {refusal}")));
@@ -130,7 +130,7 @@ fn add_struct(
         groups: outcome.groups,
     };
     if !outcome.assertions.is_empty() {
-        let (file, note) = group_idiom.check(changes, &path, &struct_plan.name, &outcome.assertions)?;
+        let (file, note) = group_idiom.write_check(changes, &path, &struct_plan.name, &outcome.assertions)?;
         step.files.extend(file);
         step.notes.push(note);
     }

@@ -11,19 +11,17 @@ use std::path::Path;
 
 /// Fills in which structs hold those whose sizes the plan changes.
 pub fn fill_embeddings(plan: &mut Plan, vmlinux: &Path) -> Result<()> {
-    let resizes = |struct_plan: &&mut StructPlan| struct_plan.declared.size != struct_plan.chosen.size;
+    let resizes = |planned: &&mut StructPlan| planned.declared.size != planned.chosen.size;
     let mut resized: Vec<&mut StructPlan> = plan.structs.iter_mut().filter(resizes).collect();
     if resized.is_empty() {
         return Ok(());
     }
     types::with_types(vmlinux, None, None, |types| {
-        let names: Vec<&str> =
-            resized.iter().map(|struct_plan| types::strip_keyword(&struct_plan.name)).collect();
+        let names: Vec<&str> = resized.iter().map(|planned| types::strip_keyword(&planned.name)).collect();
         let table = read_holders(types, &names)?;
-        for struct_plan in &mut resized {
-            let found =
-                embedders(&table, &struct_plan.name, struct_plan.declared.size, struct_plan.chosen.size);
-            struct_plan.embedded_in = found.into_iter().map(embedding).collect();
+        for planned in &mut resized {
+            let found = embedders(&table, &planned.name, planned.declared.size, planned.chosen.size);
+            planned.embedded_in = found.into_iter().map(embedding).collect();
         }
         Ok(())
     })

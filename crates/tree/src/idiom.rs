@@ -14,12 +14,12 @@ pub mod options;
 
 pub use groups::MarkedGroups;
 
-use crate::header::{self, Declaration, FileChange, Header, HeaderChange};
+use crate::header::{self, Declaration, Header};
 use crate::idiom::options::{Idiom, IdiomOptions};
 use anyhow::{Result, bail};
 use fieldline_plan::result::{Group, GroupAlignment, GroupKind};
 use fieldline_plan::{Plan, StructPlan};
-use fieldline_source::startup::GroupAssertion;
+
 use fieldline_source::{Edit, Edits, MemberAnnotation, SourceRefusal};
 use std::path::Path;
 
@@ -43,16 +43,13 @@ pub struct GroupIdiom<'m> {
 impl<'m> GroupIdiom<'m> {
     /// The idiom asked for, or the one the tree supports.
     pub fn new(args: &'m IdiomOptions, tree: &'m Path, plan: &Plan) -> Result<Self> {
-        let header = std::fs::read(tree.join(ALIGNED.1)).ok();
-        let has_groups =
-            header.as_deref().is_some_and(|text| text.windows(MARKER.len()).any(|word| word == MARKER));
+        let path = tree.join(ALIGNED.1);
+        let header = std::fs::read(&path).ok();
+        let has_groups = header.as_deref().is_some_and(|text| memchr::memmem::find(text, MARKER).is_some());
         let idiom = args.idiom.unwrap_or(if has_groups { Idiom::Groups } else { Idiom::None });
         let line = plan.build_line;
         if idiom == Idiom::Groups && !has_groups {
-            bail!(
-                "{}: no cacheline groups are defined there; take another --idiom",
-                tree.join(ALIGNED.1).display()
-            );
+            bail!("{}: no cacheline groups are defined there; take another --idiom", path.display());
         }
         if idiom == Idiom::Groups {
             groups::check_args(args, plan)?;
@@ -72,18 +69,18 @@ impl<'m> GroupIdiom<'m> {
     pub fn mark_groups(
         &self,
         header: &Header,
-        struct_plan: &StructPlan,
+        plan: &StructPlan,
         reordering: &Edits,
     ) -> Result<MarkedGroups, SourceRefusal> {
         let moved = Header { path: header.path.clone(), text: reordering.apply(&header.text) };
         let declaration = Declaration {
-            members: struct_plan.chosen.members.iter().map(|member| (member.name.clone(), 0)).collect(),
-            ..Declaration::from(struct_plan)
+            members: plan.chosen.members.iter().map(|member| (member.name.clone(), 0)).collect(),
+            ..Declaration::from(plan)
         };
         let (edits, mut outcome) = match self.idiom {
             Idiom::None => (Edits::default(), MarkedGroups::default()),
-            Idiom::Plain => self.annotate_groups(&moved, &declaration, struct_plan)?,
-            Idiom::Groups => groups::mark_groups(self.args, self.line, &moved, &declaration, struct_plan)?,
+            Idiom::Plain => self.annotate_groups(&moved, &declaration, plan)?,
+            Idiom::Groups => groups::mark_groups(self.args, self.line, &moved, &declaration, plan)?,
         };
         outcome.edits = match edits.is_empty() {
             true => reordering.clone(),
@@ -92,24 +89,13 @@ impl<'m> GroupIdiom<'m> {
         Ok(outcome)
     }
 
-    /// Writes the checks of a struct into the tree. Gives what changes, and a sentence on it.
-    pub fn check(
-        &self,
-        changes: &mut Vec<HeaderChange>,
-        header: &str,
-        name: &str,
-        assertions: &[GroupAssertion],
-    ) -> Result<(Option<FileChange>, String)> {
-        check_site::write_check(self.tree, self.args.check_in.as_ref(), changes, header, name, assertions)
-    }
-
     fn annotate_groups(
         &self,
         moved: &Header,
         declaration: &Declaration,
-        struct_plan: &StructPlan,
+        plan: &StructPlan,
     ) -> Result<(Edits, MarkedGroups), SourceRefusal> {
-        let headings = self.build_annotations(struct_plan);
+        let headings = self.build_annotations(plan);
         if headings.is_empty() {
             return Ok((Edits::default(), MarkedGroups::default()));
         }
@@ -125,35 +111,31 @@ impl<'m> GroupIdiom<'m> {
         };
         let mut notes: Vec<String> = (given > 0).then(|| note(ALIGNED.0)).into_iter().collect();
         for (member, reason) in &annotated.without_attribute {
-            let name = struct_plan.chosen.members.get(*member).and_then(|member| member.name.as_deref());
+            let name = plan.chosen.members.get(*member).and_then(|member| member.name.as_deref());
             let name = name.unwrap_or("(anonymous)");
             notes.push(format!("{name} is not aligned to the cacheline: {reason}."));
         }
         Ok((annotated.edits, MarkedGroups { notes, ..MarkedGroups::default() }))
     }
 
-    /// A comment above each group of several members. Of those that may be aligned for nothing, the most
-    /// visited is aligned.
-    fn build_annotations(&self, struct_plan: &StructPlan) -> Vec<MemberAnnotation> {
+    /// A comment above each group of several members; the most visited that costs nothing is aligned.
+    fn build_annotations(&self, plan: &StructPlan) -> Vec<MemberAnnotation> {
         let may_be_aligned = |group: &&Group| {
             let is_on_line = group.first_offset > 0 && group.first_offset.is_multiple_of(self.line.max(1));
             self.is_kernel && is_on_line && group.alignment == GroupAlignment::Aligned
         };
-        let candidates = struct_plan.groups.iter().filter(may_be_aligned);
+        let candidates = plan.groups.iter().filter(may_be_aligned);
         let aligned = candidates.max_by(|left, right| left.visits.total_cmp(&right.visits));
         let heading = |group: &Group| {
             let first = group.members.first()?;
-            let member = struct_plan.chosen.members.iter().position(|placed| placed.index == *first)?;
+            let member = plan.chosen.members.iter().position(|placed| placed.index == *first)?;
             let is_aligned = aligned.is_some_and(|aligned| std::ptr::eq(aligned, group));
             let comment = (group.members.len() > 1).then(|| group_comment(group.kind).to_owned());
             let attribute = is_aligned.then(|| ALIGNED.0.to_owned());
-            (comment.is_some() || attribute.is_some()).then_some(MemberAnnotation {
-                member,
-                comment,
-                attribute,
-            })
+            let is_empty = comment.is_none() && attribute.is_none();
+            (!is_empty).then_some(MemberAnnotation { member, comment, attribute })
         };
-        struct_plan.groups.iter().filter_map(heading).collect()
+        plan.groups.iter().filter_map(heading).collect()
     }
 }
 

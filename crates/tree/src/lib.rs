@@ -1,5 +1,4 @@
-//! A source tree and its builds on disk: constraints and notes on a struct before a plan, patches and proofs
-//! after it.
+//! A source tree and its builds: constraints and notes on a struct before a plan, patches and proofs after.
 //!
 //! Before a plan:
 //!

@@ -1,5 +1,4 @@
-//! Constraints of the source on structs: what limits the order of their members, and why they can't be
-//! changed at all.
+//! Constraints of the source on the order of a struct's members, or why it can't be changed at all.
 
 use crate::documents::{self, ListedStruct};
 use crate::header::{self, Declaration};
@@ -33,10 +32,10 @@ pub fn read_limits(tree: Option<&Path>, layouts: &[Layout]) -> Result<Vec<Source
     add_uses(tree, layouts, read)
 }
 
-/// Constraints by the declaration of a struct, with the path of its file.
-type DeclarationLimits = (SourceLimits, String);
+/// Constraints by the declaration of a struct, with the path of its file; `None` without a tree.
+type HeaderLimits = Option<(SourceLimits, String)>;
 
-fn read_declaration(tree: Option<&Path>, layout: &Layout) -> Result<Option<DeclarationLimits>> {
+fn read_declaration(tree: Option<&Path>, layout: &Layout) -> Result<HeaderLimits> {
     let Some(tree) = tree else { return Ok(None) };
     let declaration = Declaration::from(layout);
     let header = header::open(tree, &declaration)?;
@@ -52,18 +51,13 @@ fn read_declaration(tree: Option<&Path>, layout: &Layout) -> Result<Option<Decla
 }
 
 /// Adds those by the rest of the tree.
-fn add_uses(
-    tree: Option<&Path>,
-    layouts: &[Layout],
-    read: Vec<Option<DeclarationLimits>>,
-) -> Result<Vec<SourceLimits>> {
+fn add_uses(tree: Option<&Path>, layouts: &[Layout], read: Vec<HeaderLimits>) -> Result<Vec<SourceLimits>> {
     let declared = layouts.iter().zip(&read).filter_map(|(layout, read)| {
         let (_, header) = read.as_ref()?;
         Some(DeclaredStruct { layout, header })
     });
     let declared: Vec<DeclaredStruct<'_>> = declared.collect();
-    let listed: Vec<ListedStruct> =
-        declared.iter().map(|declared_struct| ListedStruct::from(declared_struct.layout)).collect();
+    let listed: Vec<_> = declared.iter().map(|declared| ListedStruct::from(declared.layout)).collect();
     let (found, documents) = match tree {
         Some(tree) if !declared.is_empty() => {
             rayon::join(|| uses::find_in_tree(tree, &declared), || documents::find_notes(tree, &listed))

@@ -8,8 +8,8 @@ mod request;
 pub use request::{PinFile, line_of, nearest};
 
 use crate::uses::{has_name, names};
-
 use anyhow::{Context, Result, bail};
+use conflict::PinChecker;
 use fieldline_layout::Layout;
 use fieldline_layout::constraint::PlacementRequests;
 use request::{PinRequest, ResolvedPin};
@@ -37,15 +37,12 @@ impl PinFile {
 
     /// Adds the pins of a struct to its requests. `line` is the cacheline size in bytes it is compiled for.
     pub fn add_to(&self, requests: &mut PlacementRequests, layout: &Layout, line: u64) -> Result<()> {
-        let Some(pins) = self.structs.iter().find(|pins| pins.name.text == layout.name) else {
-            return Ok(());
-        };
+        let pins = self.structs.iter().find(|pins| pins.name.text == layout.name);
+        let Some(pins) = pins else { return Ok(()) };
         let found = pins.requests.iter().map(|request| self.resolve(request, layout));
         let found = found.collect::<Result<Vec<ResolvedPin>>>()?;
-        conflict::check(&self.path, &found, layout, requests, line)?;
-        for pin in found {
-            pin.add_to(requests);
-        }
+        PinChecker { path: &self.path, resolved: &found, layout, line }.check(requests)?;
+        found.into_iter().for_each(|pin| pin.add_to(requests));
         Ok(())
     }
 

@@ -8,38 +8,33 @@ use fieldline_plan::result::PlacedMember;
 /// How names of members that only mark a group begin (include/linux/cache.h).
 const MARKER: &str = "__cacheline_group_";
 
-/// The planned layout of the plan's own build. Markers that the patch put among the members move none of
-/// them.
-pub fn predict_plan(struct_plan: &StructPlan, built: Option<&Layout>) -> Layout {
+/// The planned layout of the plan's own build. Markers that the patch adds move no member.
+pub fn predict_plan(plan: &StructPlan, built: Option<&Layout>) -> Layout {
     let template = Layout {
         kind: "struct".to_owned(),
-        name: struct_plan.name.clone(),
+        name: plan.name.clone(),
         align: 1,
-        file: struct_plan.file.clone(),
-        line: struct_plan.line,
+        file: plan.file.clone(),
+        line: plan.line,
         ..Layout::default()
     };
-    let mut members: Vec<Member> = struct_plan.chosen.members.iter().map(member).collect();
+    let mut members: Vec<Member> = plan.chosen.members.iter().map(member).collect();
     for (at, mut marker) in markers(&members, built) {
         let end = at.checked_sub(1).and_then(|before| members.get(before)).map_or(0, Member::bit_end);
         let align = marker.explicit_align.unwrap_or(1).max(1).saturating_mul(8);
         marker.bit_offset = end.checked_next_multiple_of(align).unwrap_or(end);
         members.insert(at, marker);
     }
-    Layout::from_members(&template, members, struct_plan.chosen.size)
+    Layout::from_members(&template, members, plan.chosen.size)
 }
 
-/// Group markers that a build has beyond these members, each with its place among them and the markers before
-/// it.
+/// Group markers that a build has beyond these members, each with its place and the markers before it.
 fn markers(members: &[Member], built: Option<&Layout>) -> Vec<(usize, Member)> {
     let mut found: Vec<(usize, Member)> = Vec::new();
     let mut place = 0;
     for member in built.into_iter().flat_map(|built| &built.members) {
-        let is_it = |candidate: &Member| {
-            candidate.name == member.name
-                && (candidate.name.is_some() || candidate.type_name == member.type_name)
-        };
-        match members.iter().position(is_it) {
+        let is_type = |other: &Member| other.name.is_some() || other.type_name == member.type_name;
+        match members.iter().position(|other| other.name == member.name && is_type(other)) {
             Some(at) => place = place.max(at + 1),
             None if member.bit_size == 0 && member.label().starts_with(MARKER) => {
                 found.push((place + found.len(), member.clone()));
@@ -64,8 +59,8 @@ fn member(placed: &PlacedMember) -> Member {
 
 /// The plan's order in a build whose declared layout is known. `None` for a union. Members that `built`
 /// aligns more than they were declared (`patch --idiom plain`) are placed so.
-pub fn predict_build(struct_plan: &StructPlan, declared: &Layout, built: Option<&Layout>) -> Option<Layout> {
-    let order = predict_order(struct_plan, declared);
+pub fn predict_build(plan: &StructPlan, declared: &Layout, built: Option<&Layout>) -> Option<Layout> {
+    let order = predict_order(plan, declared);
     let mut predicted = abi::reorder(declared, &order)?;
     let mut inferred = abi::infer_abi(declared);
     inferred.members = order.iter().filter_map(|index| inferred.members.get(*index).copied()).collect();
@@ -80,11 +75,9 @@ pub fn predict_build(struct_plan: &StructPlan, declared: &Layout, built: Option<
     for (member, abi_member) in predicted.members.iter().zip(&mut inferred.members) {
         let own = member.explicit_align.unwrap_or(1).max(abi_member.align);
         // Beyond its type's.
-        let mut same = built
-            .iter()
-            .flat_map(|built| &built.members)
-            .filter(|built_member| built_member.name == member.name);
-        let found = same.next().filter(|found| found.name.is_some() && !found.aligned_type);
+        let mut others = built.iter().flat_map(|built| &built.members);
+        let found = others.find(|other| other.name == member.name);
+        let found = found.filter(|found| found.name.is_some() && !found.aligned_type);
         let written = found.and_then(|found| found.explicit_align).filter(|align| *align > own);
         is_raised |= written.is_some();
         abi_member.align = written.unwrap_or(abi_member.align);
@@ -101,13 +94,13 @@ pub fn predict_build(struct_plan: &StructPlan, declared: &Layout, built: Option<
 
 /// The build's members in the plan's order. Members the plan doesn't know follow the one whose text is in
 /// front of theirs, which may be absent here; if lines don't show it, the one they are declared behind.
-fn predict_order(struct_plan: &StructPlan, declared: &Layout) -> Vec<usize> {
-    let is_same_text = is_same_text(struct_plan, declared);
+fn predict_order(plan: &StructPlan, declared: &Layout) -> Vec<usize> {
+    let is_same_text = is_same_text(plan, declared);
     let mut leader = None;
     let mut keyed: Vec<(Option<usize>, usize)> = Vec::new();
     for (index, member) in declared.members.iter().enumerate() {
-        let in_front = || if is_same_text { planned_in_front(struct_plan, member) } else { None };
-        leader = planned_position(struct_plan, declared, index).or_else(in_front).or(leader);
+        let in_front = || if is_same_text { planned_in_front(plan, member) } else { None };
+        leader = planned_position(plan, declared, index).or_else(in_front).or(leader);
         keyed.push((leader, index));
     }
     keyed.sort();
@@ -115,40 +108,34 @@ fn predict_order(struct_plan: &StructPlan, declared: &Layout) -> Vec<usize> {
 }
 
 /// Whether all members that the plan and a build have are declared at the same lines.
-fn is_same_text(struct_plan: &StructPlan, declared: &Layout) -> bool {
+fn is_same_text(plan: &StructPlan, declared: &Layout) -> bool {
     let named = |member: &&Member| member.name.is_some();
     declared.members.iter().filter(named).all(|member| {
-        let known = struct_plan.declared.members.iter().find(|placed| placed.name == member.name);
+        let known = plan.declared.members.iter().find(|placed| placed.name == member.name);
         known.is_none_or(|placed| placed.line == member.line)
     })
 }
 
 /// Where the plan puts the member whose text is in front of one it doesn't know.
-fn planned_in_front(struct_plan: &StructPlan, member: &Member) -> Option<usize> {
-    let lines = struct_plan.declared.members.iter().map(|placed| placed.line);
-    let before = struct_plan.declared.members.get(other_build::find_preceding(lines, member.line)?)?;
-    struct_plan.chosen.members.iter().position(|placed| placed.index == before.index)
+fn planned_in_front(plan: &StructPlan, member: &Member) -> Option<usize> {
+    let lines = plan.declared.members.iter().map(|placed| placed.line);
+    let before = plan.declared.members.get(other_build::find_preceding(lines, member.line)?)?;
+    plan.chosen.members.iter().position(|placed| placed.index == before.index)
 }
 
 /// Where the plan puts a build's member. Unnamed ones of one kind go by line, in other sources by number.
-fn planned_position(struct_plan: &StructPlan, declared: &Layout, index: usize) -> Option<usize> {
+fn planned_position(plan: &StructPlan, declared: &Layout, index: usize) -> Option<usize> {
     let member = declared.members.get(index)?;
-    let mut chosen = struct_plan.chosen.members.iter();
+    let mut chosen = plan.chosen.members.iter();
     if member.name.is_some() {
         return chosen.position(|placed| placed.name == member.name);
     }
-    let is_same_kind =
-        |name: &Option<String>, type_name: &str| name.is_none() && type_name == member.type_name;
-    let known: Vec<&PlacedMember> = struct_plan
-        .declared
-        .members
-        .iter()
-        .filter(|placed| is_same_kind(&placed.name, &placed.type_name))
-        .collect();
+    let is_kind = |name: &Option<String>, type_name: &str| name.is_none() && type_name == member.type_name;
+    let mut known = plan.declared.members.iter().filter(|placed| is_kind(&placed.name, &placed.type_name));
     let before = declared.members.get(..index).unwrap_or_default();
-    let number = before.iter().filter(|other| is_same_kind(&other.name, &other.type_name)).count();
-    let own =
-        known.iter().find(|placed| placed.line > 0 && placed.line == member.line).or(known.get(number))?;
+    let number = before.iter().filter(|other| is_kind(&other.name, &other.type_name)).count();
+    let own = known.clone().find(|placed| placed.line > 0 && placed.line == member.line);
+    let own = own.or_else(|| known.nth(number))?;
     chosen.position(|placed| placed.index == own.index)
 }
 

@@ -1,5 +1,4 @@
-//! A plan proven by compiling: the smallest unit of a build that has the struct, without the patch and with
-//! it.
+//! A plan proven by compiling: the smallest unit that has the struct, without and with the patch.
 //!
 //! * `recipe`: how a build compiles a unit, out of kbuild's `.cmd` files or compile_commands.json.
 //! * `units`: which units can show a struct.

@@ -1,5 +1,4 @@
-//! Code elsewhere in the tree that depends on the order of members, as constraints of the plan and notes on
-//! it.
+//! Code elsewhere in the tree that depends on the order of members: constraints and notes.
 
 mod macro_uses;
 mod scope;
@@ -38,20 +37,15 @@ pub(crate) fn find_in_tree(tree: &Path, structs: &[DeclaredStruct<'_>]) -> Resul
     let mut found = vec![UsesByFile::default(); structs.len()];
     let mut waiting = Vec::new();
     for (path, findings) in files.iter().zip(by_file) {
-        for (number, (struct_uses, findings)) in found.iter_mut().zip(findings).enumerate() {
-            struct_uses.0.extend(findings.uses.into_iter().map(|found_use| (path.clone(), found_use)));
-            let awaited = findings.unresolved.into_iter();
-            waiting.extend(awaited.map(|awaited| PendingMacro {
-                struct_index: number,
-                path: path.clone(),
-                unresolved: awaited,
-            }));
+        for (struct_index, (struct_uses, findings)) in found.iter_mut().zip(findings).enumerate() {
+            struct_uses.0.extend(findings.uses.into_iter().map(|used| (path.clone(), used)));
+            let pending = |unresolved| PendingMacro { struct_index, path: path.clone(), unresolved };
+            waiting.extend(findings.unresolved.into_iter().map(pending));
         }
     }
-    for (number, path, found_there) in macro_uses::follow_macros(tree, &files, (structs, &subjects), waiting)
-    {
-        if let Some(struct_uses) = found.get_mut(number) {
-            struct_uses.0.push((path, found_there));
+    for (index, path, used) in macro_uses::follow_macros(tree, &files, (structs, &subjects), waiting) {
+        if let Some(struct_uses) = found.get_mut(index) {
+            struct_uses.0.push((path, used));
         }
     }
     for struct_uses in &mut found {
@@ -91,11 +85,8 @@ fn used_struct(layout: &Layout) -> UsedStruct {
     let members = layout.members.iter().enumerate().flat_map(|(number, member)| {
         names(std::slice::from_ref(member)).into_iter().map(move |name| (name.to_owned(), number))
     });
-    UsedStruct {
-        tag: layout.name.clone(),
-        members: members.collect(),
-        prefix_tags: prefix_tags(&layout.members),
-    }
+    let (tag, prefix_tags) = (layout.name.clone(), prefix_tags(&layout.members));
+    UsedStruct { tag, members: members.collect(), prefix_tags }
 }
 
 /// Names that code can say: of unnamed structs and unions those inside.
@@ -110,8 +101,8 @@ pub(crate) fn names(members: &[Member]) -> Vec<&str> {
 /// Tags of the structs that begin with the first byte.
 fn prefix_tags(members: &[Member]) -> Vec<String> {
     let Some(first) = members.iter().find(|member| member.bit_size > 0) else { return Vec::new() };
-    let own =
-        first.type_name.strip_prefix("struct ").filter(|_| first.bit_offset == 0 && first.name.is_some());
+    let is_leading = first.bit_offset == 0 && first.name.is_some();
+    let own = first.type_name.strip_prefix("struct ").filter(|_| is_leading);
     let tag = own.filter(|tag| tag.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_'));
     let mut leads: Vec<String> = tag.into_iter().map(str::to_owned).collect();
     if tag.is_some() || first.name.is_none() && !first.is_union {
@@ -126,22 +117,22 @@ impl UsesByFile {
         let mut limits: BTreeMap<(usize, bool), Vec<String>> = BTreeMap::new();
         let mut notes = Vec::new();
         let (mut files, mut members) = (BTreeSet::new(), BTreeSet::new());
-        for (path, found_use) in &self.0 {
-            let place = format!("{path}:{}", found_use.line);
-            match found_use.demand {
+        for (path, used) in &self.0 {
+            let place = format!("{path}:{}", used.line);
+            match used.demand {
                 UseDemand::Assembler => {
                     files.insert(path.as_str());
-                    members.extend(found_use.members.iter().map(String::as_str));
+                    members.extend(used.members.iter().map(String::as_str));
                 }
                 UseDemand::Size => {
                     requests.size_is_asserted = true;
-                    notes.push(format_note(&place, found_use));
+                    notes.push(format_note(&place, used));
                 }
-                UseDemand::Note => notes.push(format_note(&place, found_use)),
+                UseDemand::Note => notes.push(format_note(&place, used)),
                 demand => {
-                    for member in limited_members(demand, found_use, layout) {
+                    for member in limited_members(demand, used, layout) {
                         let limit = limits.entry((member, demand == UseDemand::Offset)).or_default();
-                        limit.push(format!("{} ({place})", found_use.description));
+                        limit.push(format!("{} ({place})", used.description));
                     }
                 }
             }
@@ -167,22 +158,20 @@ fn assembler(files: &BTreeSet<&str>, members: &BTreeSet<&str>) -> Option<String>
     Some(format!("{first}{more}: assembler code reads {members}; the build generates their offsets anew"))
 }
 
-fn format_note(place: &str, found_use: &StructUse) -> String {
-    match found_use.members.is_empty() {
-        true => format!("{place}: {}", found_use.description),
-        false => format!("{place}: {}: {}", found_use.members.join(", "), found_use.description),
+fn format_note(place: &str, used: &StructUse) -> String {
+    match used.members.is_empty() {
+        true => format!("{place}: {}", used.description),
+        false => format!("{place}: {}: {}", used.members.join(", "), used.description),
     }
 }
 
 /// Members that a use limits, by declared index.
-fn limited_members(demand: UseDemand, found_use: &StructUse, layout: &Layout) -> Vec<usize> {
+fn limited_members(demand: UseDemand, used: &StructUse, layout: &Layout) -> Vec<usize> {
     let named = |name: &String| layout.members.iter().position(|member| has_name(member, name));
     match demand {
-        UseDemand::First => {
-            layout.members.iter().position(|member| member.bit_size > 0).into_iter().collect()
-        }
+        UseDemand::First => Vec::from_iter(layout.members.iter().position(|member| member.bit_size > 0)),
         UseDemand::Positions(count) => (0..count.min(layout.members.len())).collect(),
-        _ => found_use.members.iter().filter_map(named).collect(),
+        _ => used.members.iter().filter_map(named).collect(),
     }
 }
 

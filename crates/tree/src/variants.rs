@@ -24,8 +24,7 @@ pub fn note_growth(plan: &mut Plan, layouts: &[Layout], tree: &Path) -> Result<(
     Ok(())
 }
 
-/// A sentence for each condition that costs lines of `line` bytes where it fails. `guards` has each member's
-/// conditions.
+/// A sentence for each condition without which lines of `line` bytes cost. `guards` are by member.
 fn describe_growths(layout: &Layout, order: &[usize], guards: &[Vec<String>], line: u64) -> Vec<String> {
     let conditions: BTreeSet<&String> = guards.iter().flatten().collect();
     let growth = |without: &String| {
@@ -34,10 +33,7 @@ fn describe_growths(layout: &Layout, order: &[usize], guards: &[Vec<String>], li
         let planned: Vec<usize> = order.iter().copied().filter(is_there).collect();
         let (before, after) = (size(layout, &declared), size(layout, &planned));
         let grows = after.div_ceil(line.max(1)) > before.div_ceil(line.max(1));
-        grows.then(|| {
-            let case = describe_case(without);
-            format!("{case} it takes {after} bytes instead of {before}")
-        })
+        grows.then(|| format!("{} it takes {after} bytes instead of {before}", describe_case(without)))
     };
     conditions.into_iter().filter_map(growth).collect()
 }
@@ -66,8 +62,7 @@ mod tests {
 
     #[test]
     fn an_order_that_leaves_gaps_elsewhere_is_reported() {
-        // Two quads and four words: the words fill one another up, in the new order only with the guarded
-        // ones.
+        // Two quads and four words: the words fill one another up; in the new order only all of them do.
         let layout = layout(&[("a", 8), ("b", 8), ("c", 4), ("d", 4), ("e", 4), ("f", 4)]);
         let guards: Vec<Vec<String>> =
             [0, 0, 0, 1, 0, 1].map(|guarded| vec!["defined(CONFIG_X)".to_owned(); guarded]).to_vec();

@@ -1,8 +1,7 @@
 //! A joined body as chunks of whole lines.
 
-use crate::body::{
-    BodyNode, BodyPiece, DeclaredMembers, FixedPlace, MemberShape, PieceKind, Statement, StructBody,
-};
+use crate::body::{BodyNode, BodyPiece, FixedPlace, PieceKind, Statement, StructBody};
+use crate::body::{DeclaredMembers, MemberShape};
 use crate::join::Join;
 use crate::scan::line_number;
 use std::ops::Range;
@@ -75,24 +74,23 @@ pub(super) struct LineChunks {
 
 impl LineChunks {
     pub(super) fn build(join: &Join) -> Self {
-        let mut builder =
-            ChunkBuilder { join, body: join.body, chunks: Vec::new(), path: Vec::new(), next_member: 0 };
+        let (chunks, path) = (Vec::new(), Vec::new());
+        let mut builder = ChunkBuilder { join, body: join.body, chunks, path, next_member: 0 };
         // An own stack: nesting depth is the input's choice.
-        let mut work: Vec<ChunkWork> =
-            join.body.root.iter().rev().map(|node| ChunkWork::Node(*node)).collect();
+        let mut work: Vec<_> = join.body.root.iter().rev().map(|node| Work::Node(*node)).collect();
         while let Some(next) = work.pop() {
             match next {
-                ChunkWork::LeaveBlock => {
+                Work::LeaveBlock => {
                     builder.path.pop();
                 }
-                ChunkWork::Node(BodyNode::Piece(piece)) => builder.push_piece(piece),
-                ChunkWork::Node(BodyNode::Block(block)) if builder.is_open(block) => {
+                Work::Node(BodyNode::Piece(piece)) => builder.push_piece(piece),
+                Work::Node(BodyNode::Block(block)) if builder.is_open(block) => {
                     builder.path.push(block);
-                    work.push(ChunkWork::LeaveBlock);
+                    work.push(Work::LeaveBlock);
                     let nodes = join.body.arms(block).iter().flat_map(|arm| arm.nodes.iter().rev());
-                    work.extend(nodes.map(|node| ChunkWork::Node(*node)));
+                    work.extend(nodes.map(|node| Work::Node(*node)));
                 }
-                ChunkWork::Node(BodyNode::Block(block)) => builder.push_closed_block(block),
+                Work::Node(BodyNode::Block(block)) => builder.push_closed_block(block),
             }
         }
         let mut chunks = Self { list: builder.chunks };
@@ -142,7 +140,7 @@ impl LineChunks {
     }
 }
 
-enum ChunkWork {
+enum Work {
     Node(BodyNode),
     LeaveBlock,
 }
@@ -172,8 +170,7 @@ impl ChunkBuilder<'_, '_, '_, '_> {
         }
     }
 
-    /// Adds a chunk of statements with what they declare; if that is nothing and they don't stay, it has the
-    /// role `idle`.
+    /// Adds a chunk of statements with their members; its role is `idle` if it has none and doesn't stay.
     fn push(&mut self, chunk: LineChunk, statements: &[usize], fixed: Option<FixedPlace>, idle: ChunkRole) {
         let members = self.members(statements);
         let role = match (members.is_empty(), &fixed) {
@@ -199,15 +196,12 @@ impl ChunkBuilder<'_, '_, '_, '_> {
                 let is_idle = self.members(statements).is_empty();
                 let mut all = statements.iter().filter_map(|at| self.body.statements.get(*at).zip(Some(*at)));
                 let start = all.clone().next().map_or(0, |(first, _)| first.range.start);
-                let lead = self.body.source.lines().index(start).saturating_sub(chunk.lines.start);
+                let lead_lines = self.body.source.lines().index(start).saturating_sub(chunk.lines.start);
                 let fixed = all.find_map(|(statement, at)| self.find_fixed_place(statement, at, is_idle));
-                let together = if statements.len() > 1 { UnitReason::Line } else { UnitReason::Declaration };
-                self.push(
-                    LineChunk { lead_lines: lead, unit_reason: together, ..chunk },
-                    statements,
-                    fixed,
-                    ChunkRole::Stay,
-                );
+                let unit_reason =
+                    if statements.len() > 1 { UnitReason::Line } else { UnitReason::Declaration };
+                let chunk = LineChunk { lead_lines, unit_reason, ..chunk };
+                self.push(chunk, statements, fixed, ChunkRole::Stay);
             }
         }
     }
@@ -223,8 +217,7 @@ impl ChunkBuilder<'_, '_, '_, '_> {
         if let Some(pin) = &statement.pin {
             return Some(pin.clone());
         }
-        let is_lone =
-            || statement.tokens.len() == 1 && self.body.source.is_punct(statement.tokens.start, b';');
+        let is_lone = || self.body.text(statement) == b";";
         let reason = match statement.declared {
             _ if statement.is_tangled => "preprocessor lines run through the declaration",
             _ if has_unnamed_bits(statement) => "an unnamed bit-field stands there",
@@ -245,8 +238,7 @@ impl ChunkBuilder<'_, '_, '_, '_> {
 
     /// Whether units can move in and out of a block: it has one arm, which is active.
     fn is_open(&self, block: usize) -> bool {
-        self.body.arms(block).len() == 1
-            && self.statements_in(block).iter().any(|at| !self.join.members_of(*at).is_empty())
+        self.body.arms(block).len() == 1 && !self.members(&self.statements_in(block)).is_empty()
     }
 
     /// A block that moves as a whole, or stays as a whole.
@@ -257,13 +249,9 @@ impl ChunkBuilder<'_, '_, '_, '_> {
         let statements = self.statements_in(block);
         let fixed = self.fixed_in_block(block, &statements);
         let chunk = self.new_chunk(first, last.lines.end);
-        let lead = self.body.directive_line(first).saturating_sub(chunk.lines.start);
-        self.push(
-            LineChunk { lead_lines: lead, unit_reason: UnitReason::Block, ..chunk },
-            &statements,
-            fixed,
-            ChunkRole::Inactive,
-        );
+        let lead_lines = self.body.directive_line(first).saturating_sub(chunk.lines.start);
+        let chunk = LineChunk { lead_lines, unit_reason: UnitReason::Block, ..chunk };
+        self.push(chunk, &statements, fixed, ChunkRole::Inactive);
     }
 
     fn fixed_in_block(&self, block: usize, statements: &[usize]) -> Option<FixedPlace> {
@@ -276,10 +264,8 @@ impl ChunkBuilder<'_, '_, '_, '_> {
             statements.iter().find_map(|at| {
                 let statement = self.body.statements.get(*at)?;
                 // In an inactive arm a declaration of members we understand is no barrier.
-                let is_plain = matches!(statement.declared, DeclaredMembers::Members(_))
-                    && statement.pin.is_none()
-                    && !statement.is_tangled
-                    && !has_unnamed_bits(statement);
+                let is_fixed = statement.pin.is_some() || statement.is_tangled || has_unnamed_bits(statement);
+                let is_plain = matches!(statement.declared, DeclaredMembers::Members(_)) && !is_fixed;
                 let is_inactive = self.join.members_of(*at).is_empty();
                 self.find_fixed_place(statement, *at, is_idle).filter(|_| !(is_inactive && is_plain))
             })

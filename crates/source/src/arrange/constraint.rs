@@ -3,7 +3,7 @@
 use super::chunk::{LineChunks, UnitReason};
 use crate::body::FixedPlace;
 use crate::join::Join;
-use crate::refusal::SourceRefusal;
+use crate::refusal::{Result, SourceRefusal};
 use crate::scan::ConditionLiteral;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -15,8 +15,7 @@ pub struct TextConstraints {
     pub members: Vec<MemberTextPosition>,
     /// Units of members, in declared order.
     pub units: Vec<MemberUnit>,
-    /// Nests of conditions around units, outermost first; the first is empty. Units of equal ones can share
-    /// an `#if` block.
+    /// Nests of conditions around units, outermost first; the first is empty. Equal ones can share an `#if`.
     pub guards: Vec<Vec<ConditionLiteral>>,
     /// Lines that nothing passes, by zone: units that are alone in theirs, and lines that declare no member.
     barriers: BTreeMap<u32, FixedPlace>,
@@ -33,8 +32,7 @@ pub struct MemberTextPosition {
     pub guard: usize,
     /// Zones follow one another: no member comes before one of a smaller zone.
     pub zone: u32,
-    /// Why it can't move and nothing passes it, if so, with the line that says so: its unit is alone in its
-    /// zone.
+    /// Why it can't move and nothing passes it, if so: its unit is alone in its zone.
     pub fixed: Option<FixedPlace>,
     /// 1-based line of its declaration.
     pub line: u32,
@@ -63,12 +61,11 @@ impl TextConstraints {
         let line = |member: usize| join.statement_of(member).map_or(0, |statement| statement.line);
         for (_, chunk) in chunks.units() {
             let literals = chunk.path.iter().flat_map(|block| join.body.arm_literals(*block, 0));
-            let guard = *numbers.entry(literals.collect()).or_insert_with_key(
-                |conditions: &Vec<ConditionLiteral>| {
-                    found.guards.push(conditions.clone());
-                    found.guards.len() - 1
-                },
-            );
+            let conditions: Vec<ConditionLiteral> = literals.collect();
+            let guard = *numbers.entry(conditions.clone()).or_insert(found.guards.len());
+            if guard == found.guards.len() {
+                found.guards.push(conditions);
+            }
             for member in chunk.members.clone() {
                 found.members.push(MemberTextPosition {
                     label: join.expected.get(member).map_or_else(String::new, |found| found.label()),
@@ -79,8 +76,8 @@ impl TextConstraints {
                     line: line(member),
                 });
             }
-            let (members, together) = (chunk.members.clone(), chunk.unit_reason);
-            found.units.push(MemberUnit { line: line(members.start), members, unit_reason: together });
+            let (members, unit_reason) = (chunk.members.clone(), chunk.unit_reason);
+            found.units.push(MemberUnit { line: line(members.start), members, unit_reason });
         }
         let fixed = chunks.list.iter().filter_map(|chunk| Some((chunk.zone, chunk.fixed.clone()?)));
         found.barriers = fixed.collect();
@@ -89,7 +86,7 @@ impl TextConstraints {
 
     /// Checks an order as [`Join::reorder`] takes it.
     /// Fails with the first limit it breaks.
-    pub fn check(&self, order: &[usize]) -> Result<(), SourceRefusal> {
+    pub fn check(&self, order: &[usize]) -> Result<()> {
         let mut sorted = order.to_vec();
         sorted.sort_unstable();
         if !sorted.iter().copied().eq(0..self.members.len()) {
@@ -100,36 +97,28 @@ impl TextConstraints {
     }
 
     /// Members of a unit follow one another as declared.
-    fn check_units(&self, order: &[usize]) -> Result<(), SourceRefusal> {
+    fn check_units(&self, order: &[usize]) -> Result<()> {
         for (at, member) in order.iter().enumerate() {
             let unit = self.members.get(*member).and_then(|member| self.units.get(member.unit));
             let Some(unit) = unit else { continue };
             if member + 1 != unit.members.end && order.get(at + 1) != Some(&(member + 1)) {
                 let members = self.members.get(unit.members.clone()).unwrap_or_default();
                 let labels: Vec<&str> = members.iter().map(|member| member.label.as_str()).collect();
-                return Err(SourceRefusal::SplitsUnit(
-                    labels.join(", "),
-                    unit.line,
-                    unit.unit_reason.reason(),
-                ));
+                let reason = unit.unit_reason.reason();
+                return Err(SourceRefusal::SplitsUnit(labels.join(", "), unit.line, reason));
             }
         }
         Ok(())
     }
 
     /// Zones ascend.
-    fn check_zones(&self, order: &[usize]) -> Result<(), SourceRefusal> {
+    fn check_zones(&self, order: &[usize]) -> Result<()> {
         let members = order.iter().filter_map(|member| self.members.get(*member));
-        let mut highest: Option<&MemberTextPosition> = None;
-        for member in members {
-            match highest {
-                Some(before) if before.zone > member.zone => {
-                    return Err(self.crossing_refusal(before, member));
-                }
-                _ => highest = Some(member),
-            }
+        let mut pairs = members.clone().zip(members.skip(1));
+        match pairs.find(|(before, member)| before.zone > member.zone) {
+            Some((before, member)) => Err(self.crossing_refusal(before, member)),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     /// `early` comes before `late` in the order, but is of a later zone.
@@ -137,12 +126,8 @@ impl TextConstraints {
         let mover = if early.fixed.is_some() { late } else { early };
         let mut between = self.barriers.range(late.zone..=early.zone);
         let barrier = between.find(|(zone, _)| **zone != mover.zone || mover.fixed.is_some());
-        let barrier = barrier.map(|(_, fixed)| fixed);
-        SourceRefusal::CrossesBarrier {
-            member: mover.label.clone(),
-            line: mover.line,
-            barrier: barrier.map_or(0, |fixed| fixed.line),
-            reason: barrier.map_or_else(String::new, |fixed| fixed.reason.clone()),
-        }
+        let (barrier, reason) = barrier.map_or((0, ""), |(_, fixed)| (fixed.line, &fixed.reason));
+        let (member, line, reason) = (mover.label.clone(), mover.line, reason.to_owned());
+        SourceRefusal::CrossesBarrier { member, line, barrier, reason }
     }
 }

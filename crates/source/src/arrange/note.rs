@@ -28,14 +28,10 @@ impl fmt::Display for ReorderNote {
 
 pub(super) fn collect_notes(join: &Join, chunks: &LineChunks, sequence: &ChunkSequence) -> Vec<ReorderNote> {
     let collector = NoteCollector { join, chunks, sequence };
-    let mut notes = Vec::new();
-    notes.extend(
-        sequence
-            .dropped
-            .iter()
-            .filter_map(|item| collector.layout_note(*item, "no longer holds and is removed")),
-    );
-    notes.extend(sequence.doubtful.iter().filter_map(|item| collector.layout_note(*item, DOUBTFUL)));
+    let dropped = sequence.dropped.iter().map(|item| (item, "no longer holds and is removed"));
+    let layout = dropped.chain(sequence.doubtful.iter().map(|item| (item, DOUBTFUL)));
+    let layout = layout.filter_map(|(item, verdict)| collector.layout_note(*item, verdict));
+    let mut notes: Vec<ReorderNote> = layout.collect();
     for (index, chunk) in chunks.units() {
         notes.extend(collector.trailing_notes(index, chunk));
         notes.extend(collector.leading_note(index, chunk));
@@ -71,11 +67,8 @@ impl NoteCollector<'_, '_, '_, '_> {
         });
         let comments = inside.flat_map(|piece| &piece.comments);
         let stale = comments.filter(|token| is_layout_comment(source.text(**token)));
-        let note = |token: &usize| ReorderNote {
-            line: source.line_of(*token),
-            text: format!("{} {DOUBTFUL}", lossy(source.text(*token))),
-        };
-        stale.map(note).collect()
+        let text = |token: usize| format!("{} {DOUBTFUL}", lossy(source.text(token)));
+        stale.map(|token| ReorderNote { line: source.line_of(*token), text: text(*token) }).collect()
     }
 
     /// A comment above the first of several members without one, when they don't follow it any more.
@@ -94,8 +87,8 @@ impl NoteCollector<'_, '_, '_, '_> {
         }
         let others: Vec<String> = others.iter().map(|other| self.label(*other)).collect();
         let (with, others) = (self.label(index), others.join(", "));
-        let what = format!("the comment goes with {with}, but may be about {others} too");
-        Some(ReorderNote { line: line_number(chunk.lines.start), text: what })
+        let text = format!("the comment goes with {with}, but may be about {others} too");
+        Some(ReorderNote { line: line_number(chunk.lines.start), text })
     }
 
     /// Whether a comment seems to be about a paragraph: several lines, a colon at the end, or such words.

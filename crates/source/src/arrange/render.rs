@@ -8,19 +8,11 @@ use crate::scan::ConditionLiteral;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-/// The lines of the new body, as runs of 0-based lines of the original. Lines of `#if` and `#endif` may come
-/// twice.
+/// The new body as runs of 0-based lines of the original. Lines of `#if` and `#endif` may come twice.
 pub(super) fn render(join: &Join, chunks: &LineChunks, sequence: &ChunkSequence) -> Vec<Range<usize>> {
-    let guards = WrittenGuards::assign(join.body, chunks, sequence);
-    let mut writer = BodyWriter {
-        body: join.body,
-        chunks,
-        sequence,
-        guards: &guards,
-        ends: find_block_ends(chunks),
-        orphans_done: BTreeSet::new(),
-        lines: Vec::new(),
-    };
+    let guards = &WrittenGuards::assign(join.body, chunks, sequence);
+    let (ends, orphans_done, lines) = (find_block_ends(chunks), BTreeSet::new(), Vec::new());
+    let mut writer = BodyWriter { body: join.body, chunks, sequence, guards, ends, orphans_done, lines };
     writer.write();
     writer.lines
 }
@@ -210,16 +202,13 @@ impl<'w> BodyWriter<'w, '_, '_> {
         self.push(chunk.lines.clone());
     }
 
-    /// Whether the blank lines before a chunk stay: they belong to what stayed, and set off comments and
-    /// blocks.
+    /// Whether the blank lines before a chunk stay: before what stayed, comments and blocks.
     fn keeps_blank(&self, item: usize, chunk: &LineChunk, before: PrecedingLine, behind_endif: bool) -> bool {
         let stayed = self.sequence.moved.get(item) == Some(&false);
         match before {
             PrecedingLine::Start => item == 0,
             PrecedingLine::Opening(block) => self.first(block) == Some(item),
-            PrecedingLine::Chunk(before) => {
-                stayed || behind_endif || before + 1 == item || chunk.lead_lines > 0
-            }
+            PrecedingLine::Chunk(at) => stayed || behind_endif || at + 1 == item || chunk.lead_lines > 0,
         }
     }
 
@@ -236,8 +225,9 @@ impl<'w> BodyWriter<'w, '_, '_> {
 
     /// Blank lines at the body's end.
     fn push_tail(&mut self) {
-        let end = self.body.pieces.last().map(|piece| piece.lines.end).unwrap_or(self.body.lines.start);
-        self.push(end.min(self.body.lines.end)..self.body.lines.end);
+        let lines = &self.body.lines;
+        let end = self.body.pieces.last().map_or(lines.start, |piece| piece.lines.end);
+        self.push(end.min(lines.end)..lines.end);
     }
 
     fn push(&mut self, lines: Range<usize>) {

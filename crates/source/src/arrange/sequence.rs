@@ -20,9 +20,8 @@ pub(super) struct ChunkSequence {
 /// Puts chunks in the order their members are wanted in. The order keeps the constraints.
 pub(super) fn order_chunks(join: &Join, chunks: &LineChunks, order: &[usize]) -> ChunkSequence {
     // Units in wanted order.
-    let firsts =
-        order.iter().filter_map(|member| chunks.units().find(|(_, unit)| unit.members.start == *member));
-    let units: Vec<usize> = firsts.map(|(index, _)| index).collect();
+    let first = |member: &usize| chunks.units().find(|(_, unit)| unit.members.start == *member);
+    let units: Vec<usize> = order.iter().filter_map(first).map(|(index, _)| index).collect();
     let sequence = ChunkSequence { moved: find_moved(chunks, &units), ..ChunkSequence::default() };
     let mut placer = ChunkPlacer { body: join.body, chunks, sequence };
     placer.place_units(&units);
@@ -31,8 +30,7 @@ pub(super) fn order_chunks(join: &Join, chunks: &LineChunks, order: &[usize]) ->
     placer.sequence
 }
 
-/// Which chunks move: units outside a heaviest ascending subsequence, weighed by lines, and what follows
-/// them.
+/// Which chunks move: units outside a heaviest ascending subsequence, by lines, and their followers.
 fn find_moved(chunks: &LineChunks, units: &[usize]) -> Vec<bool> {
     let kept = heaviest_ascending(units, |unit| chunks.get(unit).map_or(0, |chunk| chunk.lines.len()));
     let has_moved = |unit: usize| units.contains(&unit) && !kept.contains(&unit);
@@ -91,8 +89,7 @@ impl ChunkPlacer<'_, '_, '_, '_> {
         self.sequence.items.extend(barriers);
     }
 
-    /// Comments, inactive blocks and comments about the layout, each between its old neighbours as far as
-    /// they stayed.
+    /// Comments and inactive blocks, each between its old neighbours as far as they stayed.
     fn place_other_chunks(&mut self) {
         for (index, chunk) in self.chunks.list.iter().enumerate() {
             if matches!(chunk.role, ChunkRole::Stay | ChunkRole::Inactive | ChunkRole::Layout) {
@@ -128,8 +125,7 @@ impl ChunkPlacer<'_, '_, '_, '_> {
         let all = 0..self.chunks.list.len();
         let path = self.chunks.get(index).map_or(&[][..], |chunk| &chunk.path);
         let Some(block) = path.last() else { return all };
-        let is_inside =
-            |other: &usize| self.chunks.get(*other).is_some_and(|chunk| chunk.path.contains(block));
+        let is_inside = |at: &usize| self.chunks.get(*at).is_some_and(|chunk| chunk.path.contains(block));
         let first = all.clone().find(is_inside).unwrap_or(index);
         let last = all.rev().find(is_inside).unwrap_or(index);
         first..last + 1

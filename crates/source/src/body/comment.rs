@@ -34,8 +34,8 @@ pub(crate) fn names_cacheline(comment: &[u8]) -> bool {
 
 fn names_line(words: &[String]) -> bool {
     let first: Vec<&str> = words.iter().take(2).map(String::as_str).collect();
-    matches!(first.as_slice(), ["cacheline", ..] | ["cache", "line"])
-        && words.iter().any(|word| is_number(word))
+    let is_named = matches!(first.as_slice(), ["cacheline", ..] | ["cache", "line"]);
+    is_named && words.iter().any(|word| is_number(word))
 }
 
 fn is_number(word: &str) -> bool {

@@ -9,7 +9,7 @@ use std::ops::Range;
 
 /// One part of a declaration at its own level, with its token index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum DeclaratorPart {
+enum Part {
     Word(usize),
     Punct(u8),
     /// Opening bracket, its token and the closing token.
@@ -18,51 +18,49 @@ enum DeclaratorPart {
     Other,
 }
 
-impl DeclaratorPart {
+impl Part {
     fn is_group(&self, open: u8) -> bool {
         matches!(self, Self::Group(found, _, _) if *found == open)
     }
 }
 
 /// The parts of a token range, comments and preprocessor lines left out.
-fn split_parts(source: &SourceText, tokens: Range<usize>) -> Vec<DeclaratorPart> {
+fn split_parts(source: &SourceText, tokens: Range<usize>) -> Vec<Part> {
     let mut found = Vec::new();
     let mut at = tokens.start;
     while let Some(kind) = source.kind(at).filter(|_| at < tokens.end) {
         match kind {
             TokenKind::Comment | TokenKind::Directive => {}
-            TokenKind::Word => found.push(DeclaratorPart::Word(at)),
+            TokenKind::Word => found.push(Part::Word(at)),
             TokenKind::Punct(open @ (b'(' | b'[' | b'{')) => {
                 let close = source.partner(at).filter(|close| (at..tokens.end).contains(close)).unwrap_or(at);
-                found.push(DeclaratorPart::Group(open, at, close));
+                found.push(Part::Group(open, at, close));
                 at = close;
             }
-            TokenKind::Punct(mark) => found.push(DeclaratorPart::Punct(mark)),
-            TokenKind::Quoted | TokenKind::Number => found.push(DeclaratorPart::Other),
+            TokenKind::Punct(mark) => found.push(Part::Punct(mark)),
+            TokenKind::Quoted | TokenKind::Number => found.push(Part::Other),
         }
         at += 1;
     }
     found
 }
 
-fn split_at_commas(parts: &[DeclaratorPart]) -> impl Iterator<Item = &[DeclaratorPart]> {
-    parts.split(|part| *part == DeclaratorPart::Punct(b','))
+fn split_at_commas(parts: &[Part]) -> impl Iterator<Item = &[Part]> {
+    parts.split(|part| *part == Part::Punct(b','))
 }
 
 /// Reads the tokens of one statement, with or without its semicolon.
 pub(crate) fn parse_declared(source: &SourceText, tokens: Range<usize>) -> DeclaredMembers {
     let mut all = split_parts(source, tokens);
-    if let Some(end) = all.iter().position(|part| *part == DeclaratorPart::Punct(b';')) {
+    if let Some(end) = all.iter().position(|part| *part == Part::Punct(b';')) {
         all.truncate(end);
     }
-    let reader = DeclarationReader { source };
+    let reader = Reader { source };
     let all = reader.without_attributes(&all);
     match all.as_slice() {
         [] => DeclaredMembers::Nothing,
-        [DeclaratorPart::Word(word)] => macros::declared_by_word(source.text(*word)),
-        [DeclaratorPart::Word(word), DeclaratorPart::Group(b'(', open, close)]
-            if !attribute::is_typeof(source.text(*word)) =>
-        {
+        [Part::Word(word)] => macros::declared_by_word(source.text(*word)),
+        [Part::Word(word), Part::Group(b'(', open, close)] if !attribute::is_typeof(source.text(*word)) => {
             reader.read_call(*word, open + 1..*close)
         }
         all => reader.read_declaration(all),
@@ -74,10 +72,10 @@ pub(crate) fn find_attributes(source: &SourceText, tokens: Range<usize>) -> Vec<
     let all = split_parts(source, tokens);
     let mut found = Vec::new();
     for (index, part) in all.iter().enumerate() {
-        let DeclaratorPart::Word(word) = part else { continue };
+        let Part::Word(word) = part else { continue };
         let text = source.text(*word);
         match all.get(index + 1) {
-            Some(DeclaratorPart::Group(b'(', _, close)) if is_attribute_call(text) => {
+            Some(Part::Group(b'(', _, close)) if is_attribute_call(text) => {
                 found.push(lossy(source.slice(source.span(*word, *close))));
             }
             _ if attribute::is_plain(text) => found.push(lossy(text)),
@@ -87,24 +85,28 @@ pub(crate) fn find_attributes(source: &SourceText, tokens: Range<usize>) -> Vec<
     found
 }
 
+fn unnamed_aggregate() -> Declarator {
+    Declarator::unnamed(MemberShape::Aggregate)
+}
+
 fn is_attribute_call(word: &[u8]) -> bool {
     attribute::is_call(word) && !attribute::is_typeof(word)
 }
 
-struct DeclarationReader<'s, 't> {
+struct Reader<'s, 't> {
     source: &'s SourceText<'t>,
 }
 
-impl<'t> DeclarationReader<'_, 't> {
-    fn text(&self, part: Option<&DeclaratorPart>) -> &'t [u8] {
+impl<'t> Reader<'_, 't> {
+    fn text(&self, part: Option<&Part>) -> &'t [u8] {
         match part {
-            Some(DeclaratorPart::Word(word)) => self.source.text(*word),
+            Some(Part::Word(word)) => self.source.text(*word),
             _ => b"",
         }
     }
 
     /// Drops attributes, with their arguments.
-    fn without_attributes(&self, all: &[DeclaratorPart]) -> Vec<DeclaratorPart> {
+    fn without_attributes(&self, all: &[Part]) -> Vec<Part> {
         let mut kept = Vec::with_capacity(all.len());
         let mut rest = all.iter().peekable();
         while let Some(part) = rest.next() {
@@ -120,7 +122,7 @@ impl<'t> DeclarationReader<'_, 't> {
 
     fn read_call(&self, word: usize, arguments: Range<usize>) -> DeclaredMembers {
         let arguments = split_parts(self.source, arguments);
-        let last_word = |argument: &[DeclaratorPart]| {
+        let last_word = |argument: &[Part]| {
             let words = argument.iter().rev().map(|part| self.text(Some(part)));
             words.into_iter().find(|word| !word.is_empty()).unwrap_or(b"")
         };
@@ -128,45 +130,39 @@ impl<'t> DeclarationReader<'_, 't> {
         macros::declared_by_call(self.source.text(word), &words)
     }
 
-    fn read_declaration(&self, all: &[DeclaratorPart]) -> DeclaredMembers {
+    fn read_declaration(&self, all: &[Part]) -> DeclaredMembers {
         if matches!(self.text(all.first()), b"static_assert" | b"_Static_assert") {
             return DeclaredMembers::Nothing;
         }
-        let body = all.iter().position(|part| part.is_group(b'{'));
-        match body {
-            Some(at) => self.read_aggregate(all.get(..at).unwrap_or(&[]), all.get(at + 1..).unwrap_or(&[])),
+        match all.iter().position(|part| part.is_group(b'{')) {
+            Some(at) => self.read_aggregate(&all[..at], &all[at + 1..]),
             None => self.read_plain(all),
         }
     }
 
     /// `struct tag { … } declarators`.
-    fn read_aggregate(&self, head: &[DeclaratorPart], tail: &[DeclaratorPart]) -> DeclaredMembers {
+    fn read_aggregate(&self, head: &[Part], tail: &[Part]) -> DeclaredMembers {
         let keyword = head.iter().find(|part| attribute::is_tag_keyword(self.text(Some(part))));
         if keyword.is_none() {
             return DeclaredMembers::Unknown;
         }
         if tail.iter().all(|part| attribute::is_qualifier(self.text(Some(part)))) {
-            let has_tag = head.len() > 1 && self.text(head.last()) != self.text(keyword);
-            return match (self.text(keyword), has_tag) {
-                (b"enum", _) => DeclaredMembers::Nothing,
-                (_, false) => DeclaredMembers::Members(vec![Declarator::unnamed(MemberShape::Aggregate)]),
-                (_, true) => {
-                    DeclaredMembers::Members(vec![Declarator::unnamed(MemberShape::Aggregate).optional()])
-                }
+            let is_optional = head.len() > 1 && self.text(head.last()) != self.text(keyword);
+            return match self.text(keyword) {
+                b"enum" => DeclaredMembers::Nothing,
+                _ => DeclaredMembers::Members(vec![Declarator { is_optional, ..unnamed_aggregate() }]),
             };
         }
         collect_declarators(split_at_commas(tail).map(|part| self.read_later(part)))
     }
 
     /// A declaration without a body of its own.
-    fn read_plain(&self, all: &[DeclaratorPart]) -> DeclaredMembers {
-        if let [tag, DeclaratorPart::Word(_)] = all {
+    fn read_plain(&self, all: &[Part]) -> DeclaredMembers {
+        if let [tag, Part::Word(_)] = all {
             match self.text(Some(tag)) {
                 b"enum" => return DeclaredMembers::Nothing,
                 b"struct" | b"union" => {
-                    return DeclaredMembers::Members(vec![
-                        Declarator::unnamed(MemberShape::Aggregate).optional(),
-                    ]);
+                    return DeclaredMembers::Members(vec![unnamed_aggregate().optional()]);
                 }
                 _ => {}
             }
@@ -179,35 +175,31 @@ impl<'t> DeclarationReader<'_, 't> {
         collect_declarators(std::iter::once(first).chain(segments.map(|segment| self.read_later(segment))))
     }
 
-    /// Whether a macro stands before a whole declaration, as `ACPI_COMMON_HEADER u32 value`: it may declare
-    /// members.
-    fn has_unknown_prefix(&self, all: &[DeclaratorPart]) -> bool {
-        let [DeclaratorPart::Word(first), DeclaratorPart::Word(second), third, ..] = all else {
-            return false;
-        };
-        let goes_on = matches!(third, DeclaratorPart::Word(_) | DeclaratorPart::Punct(b'*'));
-        let is_ordinary = attribute::is_type_word(self.source.text(*second))
-            || attribute::is_tag_keyword(self.source.text(*second))
-            || goes_on;
-        attribute::is_shouted(self.source.text(*first)) && is_ordinary
+    /// Whether a macro that may declare members stands first, as in `ACPI_COMMON_HEADER u32 value`.
+    fn has_unknown_prefix(&self, all: &[Part]) -> bool {
+        let [Part::Word(first), Part::Word(second), third, ..] = all else { return false };
+        let goes_on = matches!(third, Part::Word(_) | Part::Punct(b'*'));
+        let (first, second) = (self.source.text(*first), self.source.text(*second));
+        let names_type = attribute::is_type_word(second) || attribute::is_tag_keyword(second);
+        attribute::is_shouted(first) && (names_type || goes_on)
     }
 
     /// The declarator behind the type.
-    fn read_first(&self, segment: &[DeclaratorPart]) -> Option<Declarator> {
+    fn read_first(&self, segment: &[Part]) -> Option<Declarator> {
         self.read_declarator(segment, |before| self.name_after_type(before))
     }
 
     /// A declarator without a type before it.
-    fn read_later(&self, segment: &[DeclaratorPart]) -> Option<Declarator> {
+    fn read_later(&self, segment: &[Part]) -> Option<Declarator> {
         self.read_declarator(segment, |before| self.candidates(before).last().copied())
     }
 
     fn read_declarator<'p>(
         &self,
-        segment: &'p [DeclaratorPart],
-        plain_name: impl Fn(&'p [DeclaratorPart]) -> Option<&'t [u8]>,
+        segment: &'p [Part],
+        plain_name: impl Fn(&'p [Part]) -> Option<&'t [u8]>,
     ) -> Option<Declarator> {
-        let colon = segment.iter().position(|part| *part == DeclaratorPart::Punct(b':'));
+        let colon = segment.iter().position(|part| *part == Part::Punct(b':'));
         let (before, has_bits) = (&segment[..colon.unwrap_or(segment.len())], colon.is_some());
         match self.name_in_parentheses(before).or_else(|| plain_name(before)) {
             Some(name) => Some(Declarator::named(name, self.shape(before, has_bits))),
@@ -215,10 +207,10 @@ impl<'t> DeclarationReader<'_, 't> {
         }
     }
 
-    fn shape(&self, before: &[DeclaratorPart], has_bits: bool) -> MemberShape {
+    fn shape(&self, before: &[Part], has_bits: bool) -> MemberShape {
         match before.iter().find(|part| part.is_group(b'[')) {
             _ if has_bits => MemberShape::BitField,
-            Some(DeclaratorPart::Group(_, open, close))
+            Some(Part::Group(_, open, close))
                 if close - open == 1 || (close - open == 2 && self.source.text(open + 1) == b"0") =>
             {
                 MemberShape::Flexible
@@ -228,42 +220,37 @@ impl<'t> DeclarationReader<'_, 't> {
     }
 
     /// The name in `(*name)(…)`, `(*name)[…]` and deeper nests.
-    fn name_in_parentheses(&self, parts_here: &[DeclaratorPart]) -> Option<&'t [u8]> {
+    fn name_in_parentheses(&self, parts_here: &[Part]) -> Option<&'t [u8]> {
         let mut here = parts_here.to_vec();
         let mut is_inner = false;
-        loop {
-            match (0..here.len()).find_map(|at| self.declarator_group(&here, at)) {
-                Some(inside) => here = inside,
-                None if is_inner => return self.candidates(&here).last().copied(),
-                None => return None,
-            }
+        while let Some(inside) = (0..here.len()).find_map(|at| self.declarator_group(&here, at)) {
+            here = inside;
             is_inner = true;
         }
+        self.candidates(&here).last().copied().filter(|_| is_inner)
     }
 
     /// The tokens inside the group at `at`, if that is a declarator rather than arguments.
-    fn declarator_group(&self, here: &[DeclaratorPart], at: usize) -> Option<Vec<DeclaratorPart>> {
-        let Some(DeclaratorPart::Group(b'(', open, close)) = here.get(at).copied() else { return None };
+    fn declarator_group(&self, here: &[Part], at: usize) -> Option<Vec<Part>> {
+        let Some(Part::Group(b'(', open, close)) = here.get(at).copied() else { return None };
         if attribute::is_call(self.text(at.checked_sub(1).and_then(|before| here.get(before)))) {
             return None;
         }
         let inside = self.without_attributes(&split_parts(self.source, open + 1..close));
-        let points =
-            inside.contains(&DeclaratorPart::Punct(b'*')) || inside.contains(&DeclaratorPart::Punct(b'^'));
+        let points = |part: &Part| matches!(part, Part::Punct(b'*' | b'^'));
         let follows = here.get(at + 1).is_some_and(|next| next.is_group(b'(') || next.is_group(b'['));
-        let begins = matches!(inside.first(), Some(DeclaratorPart::Punct(b'*' | b'^')));
-        (begins || (points && follows)).then_some(inside)
+        let begins = inside.first().is_some_and(points);
+        (begins || (follows && inside.iter().any(points))).then_some(inside)
     }
 
     /// The name in `type name`, where the type takes at least one word.
-    fn name_after_type(&self, before: &[DeclaratorPart]) -> Option<&'t [u8]> {
+    fn name_after_type(&self, before: &[Part]) -> Option<&'t [u8]> {
         let mut has_type = false;
         let mut rest = before;
         while let Some((part, tail)) = rest.split_first() {
             let word = self.text(Some(part));
-            let names_type =
-                attribute::is_typeof(word) && tail.first().is_some_and(|next| next.is_group(b'('));
-            if names_type || attribute::is_tag_keyword(word) {
+            let has_group = tail.first().is_some_and(|next| next.is_group(b'('));
+            if has_group && attribute::is_typeof(word) || attribute::is_tag_keyword(word) {
                 has_type = true;
                 rest = tail.get(1..).unwrap_or(&[]);
             } else if attribute::is_type_word(word) {
@@ -278,20 +265,18 @@ impl<'t> DeclarationReader<'_, 't> {
         if !has_type {
             // `name_t` or `MACRO(x)` used as a type.
             rest = match rest {
-                [DeclaratorPart::Word(_), DeclaratorPart::Group(b'(', _, _), tail @ ..]
-                | [DeclaratorPart::Word(_), tail @ ..] => tail,
+                [Part::Word(_), Part::Group(b'(', _, _), tail @ ..] | [Part::Word(_), tail @ ..] => tail,
                 _ => &[],
             };
         }
         choose_name(&self.candidates(rest))
     }
 
-    /// Words that could be the name: behind the last `*`, before the first `[`, no call, qualifier or type
-    /// word.
-    fn candidates(&self, here: &[DeclaratorPart]) -> Vec<&'t [u8]> {
+    /// Words that could be the name: behind the last `*`, before the first `[`, no call, qualifier or type.
+    fn candidates(&self, here: &[Part]) -> Vec<&'t [u8]> {
         let end = here.iter().position(|part| part.is_group(b'['));
         let here = here.get(..end.unwrap_or(here.len())).unwrap_or(here);
-        let star = here.iter().rposition(|part| *part == DeclaratorPart::Punct(b'*'));
+        let star = here.iter().rposition(|part| *part == Part::Punct(b'*'));
         let here = here.get(star.map_or(0, |at| at + 1)..).unwrap_or(&[]);
         let is_name = |at: usize| {
             let word = self.text(here.get(at));

@@ -1,7 +1,7 @@
 //! A body's tokens cut into statements, comments and preprocessor lines.
 
 use super::{attribute, macros};
-use crate::refusal::SourceRefusal;
+use crate::refusal::{Result, SourceRefusal};
 use crate::scan::{Directive, SourceText, TokenKind};
 use std::ops::Range;
 
@@ -23,10 +23,7 @@ impl BodyElement {
 }
 
 /// Cuts the tokens between a body's braces into elements.
-pub(crate) fn split_elements(
-    source: &SourceText,
-    tokens: Range<usize>,
-) -> Result<Vec<BodyElement>, SourceRefusal> {
+pub(crate) fn split_elements(source: &SourceText, tokens: Range<usize>) -> Result<Vec<BodyElement>> {
     let mut splitter = ElementSplitter { source, at: tokens.start, end: tokens.end, elements: Vec::new() };
     while splitter.at < splitter.end {
         splitter.element()?;
@@ -42,6 +39,7 @@ struct ElementSplitter<'s, 't> {
 }
 
 /// A statement being read.
+#[derive(Default)]
 struct OpenStatement {
     first: usize,
     /// Behind its last token so far.
@@ -53,7 +51,7 @@ struct OpenStatement {
 }
 
 impl ElementSplitter<'_, '_> {
-    fn element(&mut self) -> Result<(), SourceRefusal> {
+    fn element(&mut self) -> Result<()> {
         match self.source.kind(self.at) {
             Some(TokenKind::Comment) => self.elements.push(BodyElement::Comment(self.at)),
             Some(TokenKind::Directive) => self.elements.push(BodyElement::Directive(self.at)),
@@ -63,26 +61,20 @@ impl ElementSplitter<'_, '_> {
         Ok(())
     }
 
-    fn statement(&mut self) -> Result<(), SourceRefusal> {
-        let mut open = OpenStatement {
-            first: self.at,
-            end: self.at,
-            depth: 0,
-            is_tangled: false,
-            after_semicolon: false,
-        };
-        while self.at < self.end && !(open.depth == 0 && (open.after_semicolon || self.is_whole_macro(&open)))
-        {
+    fn statement(&mut self) -> Result<()> {
+        let mut open = OpenStatement { first: self.at, end: self.at, ..OpenStatement::default() };
+
+        while self.at < self.end && (open.depth > 0 || !open.after_semicolon && !self.is_whole_macro(&open)) {
             self.advance(&mut open)?;
         }
         // Comments behind its last token are elements of their own.
         self.at = open.end;
-        self.elements
-            .push(BodyElement::Statement { tokens: open.first..open.end, is_tangled: open.is_tangled });
+        let OpenStatement { first, end, is_tangled, .. } = open;
+        self.elements.push(BodyElement::Statement { tokens: first..end, is_tangled });
         Ok(())
     }
 
-    fn advance(&mut self, open: &mut OpenStatement) -> Result<(), SourceRefusal> {
+    fn advance(&mut self, open: &mut OpenStatement) -> Result<()> {
         match self.source.kind(self.at) {
             Some(TokenKind::Comment) => {
                 self.at += 1;
@@ -105,7 +97,7 @@ impl ElementSplitter<'_, '_> {
     }
 
     /// Goes to a group's closing bracket; preprocessor lines inside may reach beyond it.
-    fn group(&mut self, open: &mut OpenStatement) -> Result<(), SourceRefusal> {
+    fn group(&mut self, open: &mut OpenStatement) -> Result<()> {
         let close = self.source.partner(self.at).filter(|close| (self.at..self.end).contains(close));
         let close = close.ok_or_else(|| self.unbalanced(self.at))?;
         let before = (open.depth, open.first);
@@ -119,9 +111,8 @@ impl ElementSplitter<'_, '_> {
         Ok(())
     }
 
-    /// Follows a preprocessor line inside a statement. The end of an arm opened before it draws the whole
-    /// block into it.
-    fn conditional(&mut self, open: &mut OpenStatement, index: usize) -> Result<(), SourceRefusal> {
+    /// Follows a preprocessor line inside a statement. The end of an outer arm draws its whole block into it.
+    fn conditional(&mut self, open: &mut OpenStatement, index: usize) -> Result<()> {
         match self.source.directive(index) {
             Some(Directive::If(_)) => open.depth += 1,
             Some(Directive::Elif(_) | Directive::Else) if open.depth == 0 => {
@@ -136,7 +127,7 @@ impl ElementSplitter<'_, '_> {
     }
 
     /// Takes back elements up to the `#if` of the innermost block; gives its token.
-    fn take_back_block(&mut self, index: usize) -> Result<usize, SourceRefusal> {
+    fn take_back_block(&mut self, index: usize) -> Result<usize> {
         let mut depth = 0usize;
         while let Some(element) = self.elements.pop() {
             let BodyElement::Directive(token) = element else { continue };
@@ -176,8 +167,8 @@ impl ElementSplitter<'_, '_> {
         let column = |token: usize| lines.column(self.source.bytes(), self.source.start(token));
         let last = self.source.span(open.first, open.end.saturating_sub(1)).end.saturating_sub(1);
         let on_later_line = || self.source.line_of(next) > lines.number(last);
-        next >= self.end
-            || self.source.word(next).is_some() && on_later_line() && column(next) <= column(open.first)
+        let is_word = self.source.word(next).is_some();
+        next >= self.end || is_word && on_later_line() && column(next) <= column(open.first)
     }
 
     /// Whether the statement so far is `word(…)`.

@@ -5,7 +5,7 @@ use super::declarator::{find_attributes, parse_declared};
 use super::element::BodyElement;
 use super::statement::{BodyPiece, DeclaredMembers, PieceKind, Statement};
 use crate::definition::StructDefinition;
-use crate::refusal::SourceRefusal;
+use crate::refusal::{Result, SourceRefusal};
 use crate::scan::{Directive, SourceText, is_word, line_number};
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -26,7 +26,7 @@ pub(crate) fn assign_lines(
     source: &SourceText,
     definition: &StructDefinition,
     elements: &[BodyElement],
-) -> Result<BodyLines, SourceRefusal> {
+) -> Result<BodyLines> {
     let mut assigner = LineAssigner { source, statements: Vec::new(), pieces: Vec::new() };
     for element in elements {
         assigner.add_element(element)?;
@@ -56,21 +56,20 @@ struct LineAssigner<'s, 't> {
 
 impl LineAssigner<'_, '_> {
     /// Makes an element a piece, or part of the last piece if they share a line.
-    fn add_element(&mut self, element: &BodyElement) -> Result<(), SourceRefusal> {
+    fn add_element(&mut self, element: &BodyElement) -> Result<()> {
         let tokens = element.tokens();
         let range = self.source.span(tokens.start, tokens.end.saturating_sub(1));
         let lines = self.source.lines().lines_of_range(&range);
         let (kind, comments) = match *element {
             BodyElement::Statement { is_tangled, .. } => {
-                let declares = if is_tangled {
-                    DeclaredMembers::Unknown
-                } else {
-                    parse_declared(self.source, tokens.clone())
+                let declared = match is_tangled {
+                    true => DeclaredMembers::Unknown,
+                    false => parse_declared(self.source, tokens.clone()),
                 };
                 self.statements.push(Statement {
                     line: self.source.lines().number(range.start),
                     range,
-                    declared: declares,
+                    declared,
                     attributes: find_attributes(self.source, tokens.clone()),
                     pin: None,
                     is_tangled,
@@ -92,8 +91,7 @@ impl LineAssigner<'_, '_> {
         }
     }
 
-    /// Drops comments on the braces' lines; gives the lines between, and whether a declaration shares a line
-    /// with a brace.
+    /// Drops comments on the braces' lines; gives the lines between, and whether a declaration shares one.
     fn cut_at_braces(&mut self, definition: &StructDefinition) -> (Range<usize>, bool) {
         let line = |token| self.source.lines().index(self.source.start(token));
         let (open, close) = (line(definition.open), line(definition.close));
@@ -128,11 +126,8 @@ impl LineAssigner<'_, '_> {
             PieceKind::Statements(_) => self.absorb_comments_above(&mut piece),
             PieceKind::Directive(token) => match self.source.directive(token) {
                 Some(Directive::If(_)) => self.absorb_comments_above(&mut piece),
-                Some(Directive::Define(name))
-                    if !used.contains(name.as_bytes()) && self.attach_define(&piece) =>
-                {
-                    return;
-                }
+                Some(Directive::Define(name)) if used.contains(name.as_bytes()) => {}
+                Some(Directive::Define(_)) if self.attach_define(&piece) => return,
                 _ => {}
             },
             PieceKind::Comment | PieceKind::Layout => {}
@@ -140,25 +135,22 @@ impl LineAssigner<'_, '_> {
         self.pieces.push(piece);
     }
 
-    /// Whether a comment right below the last statement belongs to it: as far right as its trailing one, or
-    /// deep.
+    /// Whether a comment right below the last statement belongs to it: below its trailing one, or deep.
     fn belongs_to_last(&self, piece: &BodyPiece) -> bool {
         let Some(last) = self.pieces.last() else { return false };
-        let PieceKind::Statements(statements) = &last.kind else { return false };
-        let Some(statement) = statements.last().and_then(|index| self.statements.get(*index)) else {
-            return false;
-        };
+        let PieceKind::Statements(own) = &last.kind else { return false };
+        let Some(statement) = own.last().and_then(|at| self.statements.get(*at)) else { return false };
         let source = self.source;
         let column = |offset: usize| source.lines().column(source.bytes(), offset);
         let comment_column = |token: &usize| column(source.start(*token));
-        let own = piece.comments.first().map_or(0, comment_column);
+        let here = piece.comments.first().map_or(0, comment_column);
         let is_trailing = |token: &&usize| {
             let start = source.start(**token);
             start >= statement.range.end && !source.begins_line(start)
         };
         let trailing = last.comments.iter().find(is_trailing);
-        let aligned = trailing.is_some_and(|token| own + 1 >= comment_column(token));
-        last.lines.end == piece.lines.start && (aligned || own >= column(statement.range.start) + DEEP)
+        let aligned = trailing.is_some_and(|token| here + 1 >= comment_column(token));
+        last.lines.end == piece.lines.start && (aligned || here >= column(statement.range.start) + DEEP)
     }
 
     fn extend_last(&mut self, piece: BodyPiece) {
@@ -170,12 +162,12 @@ impl LineAssigner<'_, '_> {
 
     /// Takes the comments directly above a piece, up to a blank line.
     fn absorb_comments_above(&mut self, piece: &mut BodyPiece) {
-        let sections =
-            |last: &BodyPiece| last.comments.iter().any(|token| is_section(self.source.text(*token)));
-        while let Some(above) = self
-            .pieces
-            .pop_if(|last| last.kind == PieceKind::Comment && are_adjacent(last, piece) && !sections(last))
-        {
+        let begins_section = |token: &usize| is_section(self.source.text(*token));
+        let is_taken = |last: &mut BodyPiece, piece: &BodyPiece| {
+            let is_comment = last.kind == PieceKind::Comment && are_adjacent(last, piece);
+            is_comment && !last.comments.iter().any(begins_section)
+        };
+        while let Some(above) = self.pieces.pop_if(|last| is_taken(last, piece)) {
             piece.lines.start = above.lines.start;
             piece.comments.splice(..0, above.comments);
         }
@@ -219,7 +211,7 @@ fn words_in_use<'t>(source: &SourceText<'t>, elements: &[BodyElement]) -> BTreeS
 }
 
 /// Joins two pieces that share a line.
-fn join_pieces(last: &mut BodyPiece, next: BodyPiece) -> Result<(), SourceRefusal> {
+fn join_pieces(last: &mut BodyPiece, next: BodyPiece) -> Result<()> {
     match (&mut last.kind, next.kind) {
         (PieceKind::Statements(ours), PieceKind::Statements(more)) => ours.extend(more),
         (_, PieceKind::Comment) => {}

@@ -4,7 +4,7 @@ use super::statement::{BodyPiece, PieceKind, Statement};
 use super::tree::{BodyNode, ConditionArm, ConditionBlock};
 use super::{element, ownership, pin, tree};
 use crate::definition::StructDefinition;
-use crate::refusal::SourceRefusal;
+use crate::refusal::Result;
 use crate::scan::{ConditionLiteral, SourceText};
 use std::ops::Range;
 
@@ -25,9 +25,8 @@ pub struct StructBody<'s, 't> {
 
 impl<'s, 't> StructBody<'s, 't> {
     /// Splits a definition's body.
-    /// Fails if brackets or `#if` lines don't pair up, or a preprocessor line shares a line with a
-    /// declaration.
-    pub fn parse(source: &'s SourceText<'t>, definition: &StructDefinition) -> Result<Self, SourceRefusal> {
+    /// Fails if brackets or `#if` lines don't pair up, or one shares a line with a declaration.
+    pub fn parse(source: &'s SourceText<'t>, definition: &StructDefinition) -> Result<Self> {
         let elements = element::split_elements(source, definition.open + 1..definition.close)?;
         let ownership::BodyLines { mut statements, mut pieces, lines, is_inline } =
             ownership::assign_lines(source, definition, &elements)?;
@@ -60,8 +59,7 @@ impl<'s, 't> StructBody<'s, 't> {
         self.source.slice(statement.range.clone())
     }
 
-    /// The conditions around a statement, outermost first. In an `#else` arm those of the arms before it,
-    /// negated.
+    /// The conditions around a statement, outermost first; in an `#else` arm the negated ones before it.
     pub fn conditions(&self, statement: &Statement) -> Vec<ConditionLiteral> {
         let path = self.path(statement.piece).into_iter();
         path.flat_map(|(block, arm)| self.arm_literals(block, arm)).collect()

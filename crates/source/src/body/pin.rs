@@ -46,18 +46,13 @@ pub(crate) fn find_pins(source: &SourceText, statements: &mut [Statement], piece
     let last = statements.len();
     for (number, statement) in (1..).zip(statements) {
         let pin = ruled.remove(&(number - 1)).or_else(|| find_inner_pin(source, statement));
-        let pin = pin.or_else(|| below.take_if(|_| number == last));
-        statement.pin =
-            pin.or_else(|| find_shape_pin(statement)).or_else(|| find_use_pin(source, statement, &users));
+        let pin = pin.or_else(|| below.take_if(|_| number == last)).or_else(|| find_shape_pin(statement));
+        statement.pin = pin.or_else(|| find_use_pin(source, statement, &users));
     }
 }
 
-/// Pins by comments on their own statements, and on those behind that they are about too.
-fn find_comment_pins(
-    source: &SourceText,
-    statements: usize,
-    pieces: &[BodyPiece],
-) -> BTreeMap<usize, FixedPlace> {
+/// Pins by comments on their own statements, and on those behind (of `count`) that they are about too.
+fn find_comment_pins(source: &SourceText, count: usize, pieces: &[BodyPiece]) -> BTreeMap<usize, FixedPlace> {
     let mut found = BTreeMap::new();
     for (index, piece) in pieces.iter().enumerate() {
         let PieceKind::Statements(own) = &piece.kind else { continue };
@@ -65,13 +60,11 @@ fn find_comment_pins(
         let Some((pin, reach)) = rule else { continue };
         let next = own.last().map_or(0, |last| last + 1);
         let more: Vec<usize> = match reach {
-            RuleReach::Count(count) => (next..statements).take(count.saturating_sub(own.len())).collect(),
+            RuleReach::Count(members) => (next..count).take(members.saturating_sub(own.len())).collect(),
             RuleReach::Paragraph => {
-                let below = pieces[index + 1..].iter();
-                let below =
-                    below.take_while(|piece| piece.blank_before == 0 && !begins_with_comment(source, piece));
-                let below = below.map_while(|piece| match &piece.kind {
-                    PieceKind::Statements(statements) => Some(statements),
+                let belongs = |at: &BodyPiece| at.blank_before == 0 && !begins_with_comment(source, at);
+                let below = pieces[index + 1..].iter().map_while(|piece| match &piece.kind {
+                    PieceKind::Statements(statements) if belongs(piece) => Some(statements),
                     _ => None,
                 });
                 below.flatten().copied().collect()
@@ -105,10 +98,8 @@ fn find_pin_below_last(source: &SourceText, pieces: &[BodyPiece]) -> Option<Fixe
     let is_statement = |piece: &&BodyPiece| matches!(piece.kind, PieceKind::Statements(_));
     let behind: Vec<&BodyPiece> = pieces.iter().rev().take_while(|piece| !is_statement(piece)).collect();
     let comments = behind.into_iter().rev().filter(|piece| piece.kind == PieceKind::Comment);
-    comments
-        .flat_map(|piece| &piece.comments)
-        .find_map(|comment| parse_rule(source, *comment))
-        .map(|(pin, _)| pin)
+    let mut comments = comments.flat_map(|piece| &piece.comments);
+    comments.find_map(|comment| parse_rule(source, *comment)).map(|(pin, _)| pin)
 }
 
 fn find_shape_pin(statement: &Statement) -> Option<FixedPlace> {
@@ -133,8 +124,7 @@ fn index_words<'t>(source: &SourceText<'t>, statements: &[Statement]) -> WordUse
     users
 }
 
-/// A declaration stays if it defines a type or constant that another one of the body names: that one must
-/// stay behind.
+/// A declaration stays if it defines a type or constant that another one of the body names.
 fn find_use_pin(source: &SourceText, statement: &Statement, users: &WordUsers<'_>) -> Option<FixedPlace> {
     let mut defined = defined_names(source, statement.tokens.clone()).into_iter();
     let name = defined.find(|name| users.get(name).is_some_and(|users| users.len() > 1))?;

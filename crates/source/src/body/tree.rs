@@ -1,7 +1,7 @@
 //! Pieces in their nest of `#if` blocks.
 
 use super::statement::{BodyPiece, PieceKind};
-use crate::refusal::SourceRefusal;
+use crate::refusal::{Result, SourceRefusal};
 use crate::scan::{ConditionLiteral, Directive, SourceText, line_number};
 
 /// Deeper nests, and longer chains of `#elif`, are no real header's.
@@ -35,18 +35,15 @@ pub(crate) struct ConditionArm {
 }
 
 /// The nest of a body.
+#[derive(Default)]
 pub(crate) struct ConditionTree {
     pub(crate) blocks: Vec<ConditionBlock>,
     pub(crate) root: Vec<BodyNode>,
 }
 
 /// Builds the nest and sets each piece's arm.
-pub(crate) fn build_tree(
-    source: &SourceText,
-    pieces: &mut [BodyPiece],
-) -> Result<ConditionTree, SourceRefusal> {
-    let mut builder =
-        TreeBuilder { tree: ConditionTree { blocks: Vec::new(), root: Vec::new() }, open: Vec::new() };
+pub(crate) fn build_tree(source: &SourceText, pieces: &mut [BodyPiece]) -> Result<ConditionTree> {
+    let mut builder = TreeBuilder::default();
     for (index, piece) in pieces.iter_mut().enumerate() {
         builder.add_piece(source, index, piece)?;
     }
@@ -56,6 +53,7 @@ pub(crate) fn build_tree(
     }
 }
 
+#[derive(Default)]
 struct TreeBuilder {
     tree: ConditionTree,
     /// Open blocks with the line of their `#if`.
@@ -63,12 +61,7 @@ struct TreeBuilder {
 }
 
 impl TreeBuilder {
-    fn add_piece(
-        &mut self,
-        source: &SourceText,
-        index: usize,
-        piece: &mut BodyPiece,
-    ) -> Result<(), SourceRefusal> {
+    fn add_piece(&mut self, source: &SourceText, index: usize, piece: &mut BodyPiece) -> Result<()> {
         let line = line_number(piece.lines.start);
         let directive = match piece.kind {
             PieceKind::Directive(token) => source.directive(token),
@@ -79,12 +72,9 @@ impl TreeBuilder {
             Some(Directive::If(literal)) => {
                 let block = self.tree.blocks.len();
                 self.push(BodyNode::Block(block));
-                let arm = ConditionArm { piece: index, literals: vec![literal], nodes: Vec::new() };
-                self.tree.blocks.push(ConditionBlock {
-                    parent_arm: self.current_arm(),
-                    arms: vec![arm],
-                    end: index,
-                });
+                let arms = vec![ConditionArm { piece: index, literals: vec![literal], nodes: Vec::new() }];
+                let parent_arm = self.current_arm();
+                self.tree.blocks.push(ConditionBlock { parent_arm, arms, end: index });
                 self.open.push((block, line));
             }
             Some(Directive::Elif(literal)) => self.open_arm(index, Some(literal), line)?,
@@ -112,12 +102,7 @@ impl TreeBuilder {
         }
     }
 
-    fn open_arm(
-        &mut self,
-        piece: usize,
-        literal: Option<ConditionLiteral>,
-        line: u32,
-    ) -> Result<(), SourceRefusal> {
+    fn open_arm(&mut self, piece: usize, literal: Option<ConditionLiteral>, line: u32) -> Result<()> {
         let (block, _) = self.open.last().ok_or(SourceRefusal::Unbalanced(line))?;
         let arms = &mut self.tree.blocks[*block].arms;
         if arms.len() >= LIMIT {

@@ -2,7 +2,7 @@
 
 use super::expected::ExpectedMember;
 use crate::body::{Declarator, MemberShape, Statement, StructBody};
-use crate::refusal::SourceRefusal;
+use crate::refusal::{Result, SourceRefusal};
 use crate::scan::ConditionLiteral;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,7 +14,7 @@ pub(super) struct ConditionFacts {
 
 impl ConditionFacts {
     /// Reads facts off names: a present one with a single place proves the conditions around it.
-    pub(super) fn derive(body: &StructBody, expected: &[ExpectedMember]) -> Result<Self, SourceRefusal> {
+    pub(super) fn derive(body: &StructBody, expected: &[ExpectedMember]) -> Result<Self> {
         let present: BTreeSet<&str> = expected.iter().filter_map(|member| member.name.as_deref()).collect();
         let mut places: BTreeMap<&str, usize> = BTreeMap::new();
         for name in body.statements().iter().flat_map(names) {
@@ -33,23 +33,16 @@ impl ConditionFacts {
         Ok(facts)
     }
 
-    /// A path with an absent member fails: if all conditions but one hold, that fails. Until nothing new
-    /// comes.
-    fn learn_from_absent(
-        &mut self,
-        body: &StructBody,
-        present: &BTreeSet<&str>,
-    ) -> Result<(), SourceRefusal> {
-        let absent =
-            body.statements().iter().filter(|statement| names(statement).any(|name| !present.contains(name)));
-        let mut failing: Vec<(Vec<ConditionLiteral>, u32)> =
-            absent.map(|statement| (body.conditions(statement), statement.line)).collect();
+    /// A path with an absent member fails: if all conditions but one hold, that fails. To a fixpoint.
+    fn learn_from_absent(&mut self, body: &StructBody, present: &BTreeSet<&str>) -> Result<()> {
+        let is_absent = |statement: &&Statement| names(statement).any(|name| !present.contains(name));
+        let absent = body.statements().iter().filter(is_absent);
+        let mut failing: Vec<_> = absent.map(|absent| (body.conditions(absent), absent.line)).collect();
         failing.dedup_by(|left, right| left.0 == right.0);
         loop {
             let known = self.known.len();
             for (path, line) in &failing {
-                let open: Vec<&ConditionLiteral> =
-                    path.iter().filter(|literal| !self.proves(literal)).collect();
+                let open: Vec<_> = path.iter().filter(|literal| !self.proves(literal)).collect();
                 if let [literal] = open.as_slice() {
                     self.learn(&literal.negated(), *line)?;
                 }
@@ -60,13 +53,13 @@ impl ConditionFacts {
         }
     }
 
-    fn learn(&mut self, literal: &ConditionLiteral, line: u32) -> Result<(), SourceRefusal> {
-        let (holds, other) = *self.known.entry(literal.atom.clone()).or_insert((literal.holds, line));
-        if holds == literal.holds {
-            return Ok(());
+    fn learn(&mut self, literal: &ConditionLiteral, line: u32) -> Result<()> {
+        let condition = literal.atom.clone();
+        match *self.known.entry(condition.clone()).or_insert((literal.holds, line)) {
+            (holds, _) if holds == literal.holds => Ok(()),
+            (true, holds) => Err(SourceRefusal::Contradiction { condition, holds, fails: line }),
+            (false, fails) => Err(SourceRefusal::Contradiction { condition, holds: line, fails }),
         }
-        let (holds, fails) = if literal.holds { (line, other) } else { (other, line) };
-        Err(SourceRefusal::Contradiction { condition: literal.atom.clone(), holds, fails })
     }
 
     /// Whether a literal is known to hold.

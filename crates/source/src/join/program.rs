@@ -6,7 +6,7 @@ use crate::scan::ConditionLiteral;
 
 /// One step. Targets lie ahead.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum ProgramStep {
+pub(super) enum Step {
     /// Take what a statement declares.
     Take(usize),
     /// Go on at one of these steps.
@@ -16,12 +16,12 @@ pub(super) enum ProgramStep {
 /// The steps; the end is the step behind the last.
 #[derive(Clone, Debug, Default)]
 pub(super) struct BranchProgram {
-    pub(super) steps: Vec<ProgramStep>,
+    pub(super) steps: Vec<Step>,
 }
 
 /// A node to compile, or what follows a block's arm.
 #[derive(Clone, Copy)]
-enum CompileWork {
+enum Work {
     Node(BodyNode),
     /// Remember a jump to the block's end.
     Leave(usize),
@@ -42,8 +42,7 @@ impl BranchProgram {
             entry: vec![0; body.blocks.len()],
         };
         // An own stack: nesting depth is the input's choice.
-        let mut work: Vec<CompileWork> =
-            body.root.iter().rev().map(|node| CompileWork::Node(*node)).collect();
+        let mut work: Vec<_> = body.root.iter().rev().map(|node| Work::Node(*node)).collect();
         while let Some(next) = work.pop() {
             compiler.compile_work(next, &mut work);
         }
@@ -68,50 +67,48 @@ impl ProgramCompiler<'_, '_, '_> {
 
     /// Adds a choice whose targets are still to come.
     fn push_choice(&mut self) -> usize {
-        self.program.steps.push(ProgramStep::Choose(Vec::new()));
+        self.program.steps.push(Step::Choose(Vec::new()));
         self.next_step() - 1
     }
 
     /// Lets a choice go on at the next step.
     fn add_target(&mut self, choice: usize) {
         let here = self.next_step();
-        if let Some(ProgramStep::Choose(targets)) = self.program.steps.get_mut(choice) {
+        if let Some(Step::Choose(targets)) = self.program.steps.get_mut(choice) {
             targets.push(here);
         }
     }
 
-    fn compile_work(&mut self, next: CompileWork, work: &mut Vec<CompileWork>) {
+    fn compile_work(&mut self, next: Work, work: &mut Vec<Work>) {
         match next {
-            CompileWork::Node(BodyNode::Piece(piece)) => {
+            Work::Node(BodyNode::Piece(piece)) => {
                 if let PieceKind::Statements(statements) = &self.body.pieces[piece].kind {
-                    self.program.steps.extend(statements.iter().copied().map(ProgramStep::Take));
+                    self.program.steps.extend(statements.iter().copied().map(Step::Take));
                 }
             }
-            CompileWork::Node(BodyNode::Block(block)) => {
+            Work::Node(BodyNode::Block(block)) => {
                 self.entry[block] = self.push_choice();
-                work.push(CompileWork::End(block));
+                work.push(Work::End(block));
                 let arms = self.body.arms(block).iter().enumerate().rev();
                 let fails = |literal: &ConditionLiteral| self.facts.proves(&literal.negated());
                 let allowed = arms.filter(|(_, arm)| !arm.literals.iter().any(fails));
-                work.extend(allowed.map(|(arm, _)| CompileWork::Arm(block, arm)));
+                work.extend(allowed.map(|(arm, _)| Work::Arm(block, arm)));
             }
-            CompileWork::Arm(block, arm) => {
+            Work::Arm(block, arm) => {
                 self.add_target(self.entry[block]);
-                work.push(CompileWork::Leave(block));
-                work.extend(
-                    self.body.arms(block)[arm].nodes.iter().rev().map(|node| CompileWork::Node(*node)),
-                );
+                work.push(Work::Leave(block));
+                let nodes = self.body.arms(block)[arm].nodes.iter().rev();
+                work.extend(nodes.map(|node| Work::Node(*node)));
             }
-            CompileWork::Leave(block) => {
+            Work::Leave(block) => {
                 let here = self.push_choice();
                 self.jumps[block].push(here);
             }
-            CompileWork::End(block) => {
+            Work::End(block) => {
                 let mut jumps = std::mem::take(&mut self.jumps[block]);
                 // An `#else` has only the negated conditions of the arms before it.
                 let arms = self.body.arms(block);
-                let has_else =
-                    matches!(arms, [.., before, last] if last.literals.len() == before.literals.len());
+                let has_else = matches!(arms, [.., up, last] if last.literals.len() == up.literals.len());
                 // All arms can be inactive at once.
                 if !has_else && !arms.iter().any(|arm| self.facts.prove_all(&arm.literals)) {
                     jumps.push(self.entry[block]);

@@ -2,9 +2,9 @@
 
 use super::expected::ExpectedMember;
 use super::facts::ConditionFacts;
-use super::program::{BranchProgram, ProgramStep};
+use super::program::{BranchProgram, Step};
 use crate::body::{Declarator, DeclaredMembers, MemberShape, Statement, StructBody};
-use crate::refusal::SourceRefusal;
+use crate::refusal::{Result, SourceRefusal};
 use crate::scan::TokenKind;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,31 +27,19 @@ pub(super) type MemberAssignment = Vec<(usize, Range<usize>)>;
 /// A step and how many members are taken when it is reached.
 type State = (usize, usize);
 
-/// Finds the cheapest path.
-pub(super) fn assign_members(
-    body: &StructBody,
-    expected: &[ExpectedMember],
-    program: &BranchProgram,
-    facts: &ConditionFacts,
-) -> Result<MemberAssignment, SourceRefusal> {
-    let mut solver = AssignmentSolver::new(body, expected, program, facts);
-    solver.run();
-    solver.solution()
-}
-
 /// A path that has reached a step with some members taken.
 #[derive(Clone, Copy, Debug)]
 struct SolverPath {
     cost: u32,
-    /// Hash of the statements that took members: equal for paths that differ only in branches without
-    /// members.
+    /// Hash of the statements that took members: branches without members don't change it.
     hash: u64,
     back: State,
     /// Where another path of equal cost came from.
     rival: Option<State>,
 }
 
-struct AssignmentSolver<'p, 't> {
+/// Finds the cheapest path.
+pub(super) struct AssignmentSolver<'p, 't> {
     body: &'p StructBody<'p, 't>,
     expected: &'p [ExpectedMember],
     program: &'p BranchProgram,
@@ -73,13 +61,12 @@ struct StatementOptions<'p> {
     lines: std::ops::RangeInclusive<u32>,
     /// Whether it certainly declares its members in this configuration.
     is_certain: bool,
-    /// Itself, or the outermost block with several arms around it: which arm took a member makes no
-    /// difference.
+    /// Its index, or that of the outermost block with several arms around it: any of the arms will do.
     identity: u64,
 }
 
 impl<'p, 't> AssignmentSolver<'p, 't> {
-    fn new(
+    pub(super) fn new(
         body: &'p StructBody<'p, 't>,
         expected: &'p [ExpectedMember],
         program: &'p BranchProgram,
@@ -87,8 +74,7 @@ impl<'p, 't> AssignmentSolver<'p, 't> {
     ) -> Self {
         let declarators = body.statements().iter().flat_map(Statement::declarators);
         let declared: BTreeSet<&str> = declarators.filter_map(|member| member.name.as_deref()).collect();
-        let is_stray =
-            |member: &ExpectedMember| member.name.as_deref().is_none_or(|name| !declared.contains(name));
+        let is_stray = |at: &ExpectedMember| at.name.as_deref().is_none_or(|name| !declared.contains(name));
         let takers = body.statements().iter().enumerate();
         let mut paths = vec![BTreeMap::new(); program.steps.len() + 1];
         let start = SolverPath { cost: 0, hash: 0, back: (0, 0), rival: None };
@@ -104,23 +90,24 @@ impl<'p, 't> AssignmentSolver<'p, 't> {
         }
     }
 
-    fn run(&mut self) {
+    pub(super) fn solve(mut self) -> Result<MemberAssignment> {
         for at in 0..self.program.steps.len() {
             for (taken, path) in self.paths[at].clone() {
                 self.advance(at, taken, &path);
             }
         }
+        self.solution()
     }
 
     fn advance(&mut self, at: usize, taken: usize, path: &SolverPath) {
         let back = (at, taken);
         match &self.program.steps[at] {
-            ProgramStep::Choose(targets) => {
+            Step::Choose(targets) => {
                 for target in targets {
                     self.add_path(*target, taken, SolverPath { back, rival: None, ..*path });
                 }
             }
-            ProgramStep::Take(statement) => {
+            Step::Take(statement) => {
                 for (count, cost) in self.options(*statement, taken) {
                     let history = self.path_hash(path.hash, *statement, taken, count);
                     let path = SolverPath { cost: path.cost + cost, hash: history, back, rival: None };
@@ -182,11 +169,9 @@ impl<'p, 't> AssignmentSolver<'p, 't> {
         if expected.name == declared.name {
             return Some(u32::from(declared.is_optional) * TAKES_OPTIONAL);
         }
-        let is_renamed = taker.is_certain
-            && !declared.is_optional
-            && expected.name.is_some()
-            && self.is_stray[at]
-            && declared.name.as_deref().is_some_and(|name| !self.present.contains(name));
+        let is_absent = declared.name.as_deref().is_some_and(|name| !self.present.contains(name));
+        let can_be = taker.is_certain && !declared.is_optional && expected.name.is_some();
+        let is_renamed = can_be && self.is_stray[at] && is_absent;
         is_renamed.then_some(RENAMED)
     }
 
@@ -210,13 +195,10 @@ impl<'p, 't> AssignmentSolver<'p, 't> {
 
     fn line_cost(&self, taker: &StatementOptions, member: usize) -> u32 {
         let line = self.expected.get(member).and_then(|member| member.line);
-        match line {
-            Some(line) if !taker.lines.contains(&line) => OTHER_LINE,
-            _ => 0,
-        }
+        line.filter(|line| !taker.lines.contains(line)).map_or(0, |_| OTHER_LINE)
     }
 
-    fn solution(&self) -> Result<MemberAssignment, SourceRefusal> {
+    fn solution(&self) -> Result<MemberAssignment> {
         let end = (self.program.steps.len(), self.expected.len());
         let reached = self.paths.last().is_some_and(|paths| paths.contains_key(&end.1));
         if !reached {
@@ -229,8 +211,7 @@ impl<'p, 't> AssignmentSolver<'p, 't> {
         }
     }
 
-    /// The assignment of the path that ends at a state, and the last state with a rival, which `detour`
-    /// follows.
+    /// The assignment of the path to a state, and the last state with a rival, which `detour` follows.
     fn trace_back(&self, end: State, detour: Option<State>) -> (MemberAssignment, Option<State>) {
         let mut assignment = Vec::new();
         let mut rival = None;
@@ -241,7 +222,7 @@ impl<'p, 't> AssignmentSolver<'p, 't> {
                 rival = rival.or(Some(at));
             }
             let back = path.rival.filter(|_| detour == Some(at)).unwrap_or(path.back);
-            if let Some(ProgramStep::Take(statement)) = self.program.steps.get(back.0)
+            if let Some(Step::Take(statement)) = self.program.steps.get(back.0)
                 && at.1 > back.1
             {
                 assignment.push((*statement, back.1..at.1));
@@ -277,7 +258,7 @@ impl<'p, 't> AssignmentSolver<'p, 't> {
             return SourceRefusal::NotDeclared(wanted.label(), definition.line, last);
         }
         match self.program.steps.get(at) {
-            Some(ProgramStep::Take(statement)) => {
+            Some(Step::Take(statement)) => {
                 let statement = self.statements[*statement].statement;
                 let found = statement.label(self.body.source);
                 SourceRefusal::Differs(statement.line, found, self.label(taken))
@@ -316,9 +297,8 @@ pub(super) fn words<'p>(body: &'p StructBody, statement: &Statement) -> BTreeSet
         return BTreeSet::new();
     }
     let arguments = statement.tokens.clone().skip(usize::from(!statement.is_tangled));
-    let is_word =
-        |index: &usize| matches!(body.source.kind(*index), Some(TokenKind::Word | TokenKind::Number));
-    arguments.filter(is_word).map(|index| body.source.text(index)).collect()
+    let is_word = |at: &usize| matches!(body.source.kind(*at), Some(TokenKind::Word | TokenKind::Number));
+    arguments.filter(is_word).map(|at| body.source.text(at)).collect()
 }
 
 impl StatementOptions<'_> {

@@ -4,7 +4,7 @@ use super::position::MarkerPosition;
 use crate::body::StructBody;
 use crate::definition::lossy;
 use crate::edits::{Edit, Edits};
-use crate::refusal::SourceRefusal;
+use crate::refusal::Result;
 use crate::scan::Directive;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -59,7 +59,7 @@ impl<'b, 's, 't> InsertionPoints<'b, 's, 't> {
     }
 
     /// All edits; no two touch the same lines.
-    pub(super) fn edits(&self) -> Result<Edits, SourceRefusal> {
+    pub(super) fn edits(&self) -> Result<Edits> {
         let mut edits = Edits::default();
         for point in self.points.values() {
             let range = self.body.source.lines().span(&point.blanks);
@@ -114,8 +114,7 @@ impl<'b, 's, 't> InsertionPoints<'b, 's, 't> {
 
     /// Whether the body begins before a line, or a condition.
     fn opens_before(&self, line: usize) -> bool {
-        line <= self.body.lines.start
-            || self.directive_at(line - 1).is_some_and(|found| found != Directive::Endif)
+        line <= self.body.lines.start || self.directive_at(line - 1).is_some_and(|at| at != Directive::Endif)
     }
 
     /// Whether the body ends at a line, or a condition.

@@ -52,13 +52,11 @@ pub(super) fn find_positions(
 
 /// Whether lines declare members of no such group too.
 fn is_shared(join: &Join, lines: &Range<usize>, members: &Range<usize>) -> bool {
-    let mut own = join
-        .body
-        .statements()
-        .iter()
-        .enumerate()
-        .filter(|(_, statement)| lines.contains(&join.body.source.lines().index(statement.range.start)));
-    own.any(|(at, _)| join.members_of(at).any(|member| !members.contains(&member)))
+    let index = join.body.source.lines();
+    join.body.statements().iter().enumerate().any(|(at, statement)| {
+        lines.contains(&index.index(statement.range.start))
+            && join.members_of(at).any(|member| !members.contains(&member))
+    })
 }
 
 struct PositionFinder<'b, 's, 't> {

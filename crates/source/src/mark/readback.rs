@@ -1,10 +1,10 @@
 //! The marked text read again: the same members, and markers that every configuration has both of or none.
 
 use super::marking::{CoveredMember, GroupToMark, MARKER, group_name, marker_name};
-use crate::body::{MemberShape, Statement, StructBody};
+use crate::body::{MemberShape, StructBody};
 use crate::edits::Edits;
 use crate::join::{ExpectedMember, Join};
-use crate::refusal::SourceRefusal;
+use crate::refusal::{Result, SourceRefusal};
 use crate::scan::ConditionLiteral;
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ pub(super) fn check(
     edits: &Edits,
     markings: &[GroupToMark],
     done: &[Result<(), String>],
-) -> Result<Vec<Vec<CoveredMember>>, SourceRefusal> {
+) -> Result<Vec<Vec<CoveredMember>>> {
     join.reread(edits, |body| {
         check_members(join, body, markings)?;
         let covered = markings.iter().zip(done).map(|(marking, done)| match done {
@@ -25,16 +25,13 @@ pub(super) fn check(
     })
 }
 
-/// The members are those of before with the markers among them, whose conditions hold as those of members
-/// beside them.
-fn check_members(join: &Join, body: &StructBody, markings: &[GroupToMark]) -> Result<(), SourceRefusal> {
+/// The members are the old ones and the markers, whose conditions hold as those of members beside them.
+fn check_members(join: &Join, body: &StructBody, markings: &[GroupToMark]) -> Result<()> {
     let mut expected: Vec<ExpectedMember> = Vec::new();
     let mut old_index = 0;
-    let is_new =
-        |statement: &Statement| markings.iter().any(|marking| group_name(statement) == Some(&marking.name));
     for statement in body.statements() {
         let line = Some(statement.line);
-        if is_new(statement) {
+        if markings.iter().any(|marking| group_name(statement) == Some(&marking.name)) {
             let names = statement.declarators().iter().filter_map(|member| member.name.as_deref());
             expected.extend(names.map(|name| ExpectedMember::named(name).with_line(line)));
         } else {
@@ -50,14 +47,13 @@ fn check_members(join: &Join, body: &StructBody, markings: &[GroupToMark]) -> Re
 }
 
 /// The plain members between two markers, which must stand under the same conditions.
-fn covered_members(body: &StructBody, marking: &GroupToMark) -> Result<Vec<CoveredMember>, SourceRefusal> {
+fn covered_members(body: &StructBody, marking: &GroupToMark) -> Result<Vec<CoveredMember>> {
     let all = body.statements();
     let find_marker = |edge: &str| {
         let name = format!("{edge}__{}", marking.name);
         all.iter().position(|statement| marker_name(statement) == Some(&name))
     };
-    let conditions =
-        |at: usize| -> BTreeSet<ConditionLiteral> { body.conditions(&all[at]).into_iter().collect() };
+    let conditions = |at: usize| BTreeSet::from_iter(body.conditions(&all[at]));
     let missing = || SourceRefusal::ReadBack(format!("a marker of group {} is missing", marking.name));
     let (begin, end) = find_marker("begin").zip(find_marker("end")).ok_or_else(missing)?;
     if conditions(begin) != conditions(end) || begin > end {

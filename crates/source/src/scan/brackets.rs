@@ -3,8 +3,7 @@
 use super::directive::Directive;
 use super::token::{Token, TokenKind};
 
-/// For every token that is a bracket the index of the bracket it pairs with. One that several arms close
-/// pairs with the first that does.
+/// For every bracket the index of its partner. One that several arms close has the first as its partner.
 ///
 /// Each arm of an `#if` starts from the same open brackets; what follows `#endif` continues from the first
 /// arm. Text under `#if 0` and `#ifdef __cplusplus` opens nothing.
@@ -23,8 +22,7 @@ pub(super) fn pair_brackets(bytes: &[u8], tokens: &[Token]) -> Vec<Option<usize>
     pairing.partners
 }
 
-/// An open bracket and the one around it: a stack whose older states stay valid, so that arms can go back to
-/// them.
+/// An open bracket and the one around it: a stack whose older states stay valid, for the other arms.
 struct OpenBracket {
     index: usize,
     kind: TokenKind,
@@ -51,16 +49,13 @@ impl BracketPairing {
     fn open(&mut self, index: usize, kind: TokenKind) {
         let here = self.opens.len();
         let outer = self.top.and_then(|top| self.opens.get(top));
-        let brace = match kind {
-            TokenKind::Punct(b'{') => Some(here),
-            _ => outer.and_then(|outer| outer.brace),
-        };
+        let is_brace = kind == TokenKind::Punct(b'{');
+        let brace = if is_brace { Some(here) } else { outer.and_then(|outer| outer.brace) };
         self.opens.push(OpenBracket { index, kind, outer: self.top, brace });
         self.top = Some(here);
     }
 
-    /// Pairs a closing bracket. A brace closes parentheses left open inside it; other stray brackets stay
-    /// unpaired.
+    /// Pairs a closing bracket. A brace closes parentheses open inside it; other strays stay unpaired.
     fn close(&mut self, index: usize, close: u8) {
         let top = self.top.and_then(|top| self.opens.get(top));
         let (at, opener) = match close {
@@ -80,8 +75,7 @@ impl BracketPairing {
     fn directive(&mut self, directive: &Directive) {
         match directive {
             Directive::If(condition) => {
-                let is_dead =
-                    condition.holds && matches!(condition.atom.as_str(), "0" | "defined(__cplusplus)");
+                let is_dead = condition.holds && ["0", "defined(__cplusplus)"].contains(&&*condition.atom);
                 self.arms.push(ArmState { before: self.top, after_first: None, is_dead });
             }
             Directive::Elif(_) | Directive::Else | Directive::Endif => {

@@ -1,6 +1,6 @@
 //! Preprocessor lines and their conditions.
 
-use super::token::{Token, TokenKind, tokenize};
+use super::token::{TokenKind, tokenize};
 use std::fmt;
 
 /// Conditions of more tokens are taken as they stand.
@@ -48,8 +48,7 @@ impl ConditionLiteral {
         name.is_some_and(|name| name.chars().all(|c| c.is_alphanumeric() || c == '_'))
     }
 
-    /// Reads a condition's tokens; a negation of the whole is taken off. No recursion: depth is the input's
-    /// choice.
+    /// Reads a condition's tokens without a negation of the whole. No recursion: depth is the input's choice.
     fn parse(mut tokens: &[&[u8]]) -> Self {
         let mut holds = true;
         if tokens.len() > MAX_TOKENS {
@@ -85,16 +84,12 @@ impl Directive {
     pub(crate) fn parse(text: &[u8]) -> Self {
         let hash = text.iter().position(|byte| *byte == b'#');
         let rest = text.get(hash.map_or(0, |at| at + 1)..).unwrap_or_default();
-        let all = tokenize(rest);
-        let mut words = all
-            .iter()
-            .filter(|token| token.kind != TokenKind::Comment)
-            .map(|token: &Token| rest.get(token.range()).unwrap_or_default());
+        let tokens = tokenize(rest).into_iter().filter(|token| token.kind != TokenKind::Comment);
+        let mut words = tokens.map(|token| rest.get(token.range()).unwrap_or_default());
         let keyword = words.next().unwrap_or_default();
         let words: Vec<&[u8]> = words.collect();
-        let defined = |holds| {
-            ConditionLiteral::new(format!("defined({})", join_tokens(words.get(..1).unwrap_or(&[]))), holds)
-        };
+        let name = || join_tokens(words.get(..1).unwrap_or(&[]));
+        let defined = |holds| ConditionLiteral::new(format!("defined({})", name()), holds);
         match keyword {
             b"if" => Self::If(ConditionLiteral::parse(&words)),
             b"ifdef" => Self::If(defined(true)),
@@ -104,7 +99,7 @@ impl Directive {
             b"elifndef" => Self::Elif(defined(false)),
             b"else" => Self::Else,
             b"endif" => Self::Endif,
-            b"define" => Self::Define(join_tokens(words.get(..1).unwrap_or(&[]))),
+            b"define" => Self::Define(name()),
             _ => Self::Other,
         }
     }

@@ -37,8 +37,7 @@ impl Token {
     }
 }
 
-/// Cuts text into tokens. They are in order, don't overlap, and leave out only white space and spliced line
-/// ends.
+/// Cuts text into tokens in order, without overlap. Only white space and spliced line ends are left out.
 pub fn tokenize(bytes: &[u8]) -> Vec<Token> {
     let mut cursor = TokenCursor { bytes, at: 0, line_is_blank: true };
     let mut found = Vec::new();
@@ -121,15 +120,11 @@ impl TokenCursor<'_> {
 
     fn number(&mut self) {
         while let Some(byte) = self.peek(0) {
-            let signed =
-                matches!(byte, b'e' | b'E' | b'p' | b'P') && matches!(self.peek(1), Some(b'+' | b'-'));
-            if signed {
-                self.at += 2;
-            } else if is_word(byte) || byte == b'.' {
-                self.at += 1;
-            } else {
-                break;
-            }
+            self.at += match (byte, self.peek(1)) {
+                (b'e' | b'E' | b'p' | b'P', Some(b'+' | b'-')) => 2,
+                _ if is_word(byte) || byte == b'.' => 1,
+                _ => break,
+            };
         }
     }
 

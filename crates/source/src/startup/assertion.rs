@@ -1,5 +1,4 @@
-//! The function that checks that members are in their groups (`CACHELINE_ASSERT_GROUP_MEMBER` of
-//! include/linux/cache.h).
+//! The function that asserts members of groups (`CACHELINE_ASSERT_GROUP_MEMBER`, include/linux/cache.h).
 
 use crate::mark::CoveredMember;
 use crate::scan::ConditionLiteral;
@@ -39,8 +38,8 @@ pub fn write_check_function(tag: &str, assertions: &[GroupAssertion], invocation
         let _ = writeln!(out, "{gap}\t/* {} */", assertion.comment);
         let mut open: Vec<&ConditionLiteral> = Vec::new();
         for member in &assertion.members {
-            let kept =
-                open.iter().zip(&member.conditions).take_while(|(left, other)| **left == *other).count();
+            let pairs = open.iter().zip(&member.conditions);
+            let kept = pairs.take_while(|(left, right)| *left == right).count();
             close_conditions(&mut out, &mut open, kept);
             for literal in member.conditions.iter().skip(kept) {
                 let _ = writeln!(out, "{}", format_condition(literal));

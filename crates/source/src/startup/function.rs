@@ -39,11 +39,11 @@ impl InitFunction {
 pub(super) struct CallPosition {
     /// 0-based line before which it is.
     pub(super) line: usize,
-    pub(super) follows: CallFollows,
+    pub(super) follows: Follows,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum CallFollows {
+pub(super) enum Follows {
     Brace,
     Declaration,
     Check,
@@ -128,7 +128,7 @@ fn comment_above(source: &SourceText, mut at: usize) -> usize {
 /// Where a function's statements begin, behind its declarations and calls of checks.
 fn find_call_position(source: &SourceText, open: usize, close: usize) -> Option<CallPosition> {
     let behind = |at: usize| Some(source.lines().index(source.token(at)?.end.saturating_sub(1)) + 1);
-    let mut place = CallPosition { line: behind(open)?, follows: CallFollows::Brace };
+    let mut place = CallPosition { line: behind(open)?, follows: Follows::Brace };
     let (mut depth, mut is_open, mut at) = (0usize, false, open + 1);
     while at < close {
         match (source.kind(at)?, source.directive(at)) {
@@ -137,7 +137,7 @@ fn find_call_position(source: &SourceText, open: usize, close: usize) -> Option<
             (_, Some(Directive::Endif)) => {
                 depth = depth.checked_sub(1)?;
                 if depth == 0 && std::mem::take(&mut is_open) {
-                    (place.line, place.follows) = (behind(at)?, CallFollows::Declaration);
+                    (place.line, place.follows) = (behind(at)?, Follows::Declaration);
                 }
             }
             (TokenKind::Directive, _) => {}
@@ -157,17 +157,13 @@ fn find_call_position(source: &SourceText, open: usize, close: usize) -> Option<
 }
 
 /// The kind of a statement, if a call may follow it and not precede it.
-fn classify_statement(source: &SourceText, at: usize, depth: usize) -> Option<CallFollows> {
+fn classify_statement(source: &SourceText, at: usize, depth: usize) -> Option<Follows> {
     let word = source.word(at)?;
     let mut next = at + 1;
     if source.is_punct(next, b'(') {
         let is_check = word.ends_with(CHECK) && depth == 0;
         let declares = DECLARING.iter().any(|start| word.starts_with(start));
-        return if is_check {
-            Some(CallFollows::Check)
-        } else {
-            declares.then_some(CallFollows::Declaration)
-        };
+        return if is_check { Some(Follows::Check) } else { declares.then_some(Follows::Declaration) };
     }
     if STATEMENTS.split(' ').any(|keyword| keyword.as_bytes() == word) {
         return None;
@@ -179,7 +175,7 @@ fn classify_statement(source: &SourceText, at: usize, depth: usize) -> Option<Ca
     source.word(next)?;
     let marks = [b';', b',', b'=', b'['];
     let is_declared = !is_pointer || marks.iter().any(|mark| source.is_punct(next + 1, *mark));
-    is_declared.then_some(CallFollows::Declaration)
+    is_declared.then_some(Follows::Declaration)
 }
 
 /// The token of a statement's semicolon.
@@ -218,12 +214,12 @@ mod tests {
         for text in
             ["int i;", "struct rq *rq;", "T *p = q;", "const char *s[3];", "LIST_HEAD(x);", "u64 a, b;"]
         {
-            assert_eq!(kinds(text), Some(CallFollows::Declaration), "{text}");
+            assert_eq!(kinds(text), Some(Follows::Declaration), "{text}");
         }
         for text in ["f(x);", "i = 1;", "p->x = 2;", "return x;", "goto out;", "*p = 1;", "a * b();", "out:"]
         {
             assert_eq!(kinds(text), None, "{text}");
         }
-        assert_eq!(kinds("a_struct_check();"), Some(CallFollows::Check));
+        assert_eq!(kinds("a_struct_check();"), Some(Follows::Check));
     }
 }

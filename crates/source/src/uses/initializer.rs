@@ -1,40 +1,29 @@
 //! Initialisers that name no members: their values go by position.
 
-use super::used_struct::{StructUse, UseDemand, UsedStruct};
+use super::used_struct::{StructUse, UseDemand, UsedStruct, Uses};
 use crate::scan::{SourceText, TokenKind};
 
-pub(super) fn find(source: &SourceText, subject: &UsedStruct, found: &mut Vec<StructUse>) {
+pub(super) fn find(source: &SourceText, subject: &UsedStruct, found: &mut Uses) {
     for at in source.token_range().filter(|at| source.names_struct(*at, &subject.tag)) {
         let Some((open, dimensions)) = find_initializer(source, at) else { continue };
         let open = (0..dimensions).try_fold(open, |open, _| nested_brace(source, open));
         if let Some(open) = open {
-            check_values(source, open, source.line_of(at), subject, found);
+            add_uses(source, open, source.line_of(at), subject, found);
         }
     }
 }
 
 /// Adds the demands of the values in a brace.
-pub(super) fn check_values(
-    source: &SourceText,
-    open: usize,
-    line: u32,
-    subject: &UsedStruct,
-    found: &mut Vec<StructUse>,
-) {
+pub(super) fn add_uses(source: &SourceText, open: usize, line: u32, subject: &UsedStruct, found: &mut Uses) {
     let count = count_positional(source, open);
     if count > 0 {
         let what = format!("an initialiser gives {count} values by position");
-        found.push(StructUse {
-            line,
-            demand: UseDemand::Positions(count),
-            members: Vec::new(),
-            description: what,
-        });
+        found.push(StructUse::new(line, UseDemand::Positions(count), Vec::new(), what));
     }
     let members = members_behind_names(source, open, subject);
     if !members.is_empty() {
         let what = "an initialiser gives a value to what follows a named member".to_owned();
-        found.push(StructUse { line, demand: UseDemand::Boundary, members, description: what });
+        found.push(StructUse::new(line, UseDemand::Boundary, members, what));
     }
 }
 
@@ -60,22 +49,25 @@ fn members_behind_names(source: &SourceText, open: usize, subject: &UsedStruct) 
     members
 }
 
-/// The brace of `name = {`, `name[…] = {` or `){`, and how many dimensions of an array it holds.
+/// The brace of `name = {`, `name[…] = {` or `){`, and the number of the array's dimensions.
 fn find_initializer(source: &SourceText, keyword: usize) -> Option<(usize, usize)> {
     let from = keyword + 2;
     if source.is_punct(from, b')') {
         let open = from + 1;
-        let is_call =
-            keyword.checked_sub(2).and_then(|at| source.word(at)).is_some_and(|word| word != b"return");
         let is_list = source.is_punct(open, b'{')
             && !(open..source.index_after(open)).any(|at| source.is_punct(at, b';'));
-        return (is_list && !is_call).then_some((open, 0));
+        return (is_list && !is_argument(source, keyword)).then_some((open, 0));
     }
     let (equals, dimensions) = find_equals(source, keyword)?;
     source.is_punct(equals + 1, b'{').then_some((equals + 1, dimensions))
 }
 
-/// The `=` behind a variable's name and attributes, and its dimensions: 0 if it is no array.
+/// Whether a word stands before the bracket in front of a `struct`, as in `sizeof(struct s)`.
+pub(super) fn is_argument(source: &SourceText, keyword: usize) -> bool {
+    keyword.checked_sub(2).and_then(|at| source.word(at)).is_some_and(|word| word != b"return")
+}
+
+/// The `=` behind a variable's name and attributes, and the number of its dimensions.
 pub(super) fn find_equals(source: &SourceText, keyword: usize) -> Option<(usize, usize)> {
     let from = keyword + 2;
     let mut at = from;

@@ -4,8 +4,8 @@
 //! The macro may be the same file's, or any other's: then it is unresolved ([`UnresolvedMacro`]), and
 //! [`find_definitions`] searches another text for it. A macro that is another macro's call is followed there.
 
-use super::initializer;
 use super::used_struct::{StructUse, UsedStruct, text};
+use super::{FileUses, initializer};
 use crate::body::attribute::is_shouted;
 use crate::scan::{SourceText, TokenKind};
 
@@ -69,25 +69,20 @@ pub enum MacroValue {
 }
 
 /// Definitions of a macro in a file's text: alternatives under conditions may be several.
-pub fn find_definitions(
-    file: &[u8],
-    unresolved: &UnresolvedMacro,
-    subject: &UsedStruct,
-) -> Vec<MacroDefinition> {
-    match contains(file, unresolved.name.as_bytes()) {
-        true => parse_definitions(&SourceText::new(file), unresolved, subject).collect(),
+pub fn find_definitions(file: &[u8], wanted: &UnresolvedMacro, subject: &UsedStruct) -> Vec<MacroDefinition> {
+    match contains(file, wanted.name.as_bytes()) {
+        true => parse_definitions(&SourceText::new(file), wanted, subject).collect(),
         false => Vec::new(),
     }
 }
 
-/// Variables in a text, which may be a macro's body that stands on a line of the file, whose values macros
-/// give.
+/// Variables whose values macros give, in a text: the file's, or a macro's body on one of its lines.
 pub(super) fn find(
     file: &SourceText,
     text: &SourceText,
     line: Option<u32>,
     subject: &UsedStruct,
-    (found, unresolved): (&mut Vec<StructUse>, &mut Vec<UnresolvedMacro>),
+    found: &mut FileUses,
 ) {
     for at in text.token_range().filter(|at| text.names_struct(*at, &subject.tag)) {
         let Some((place, is_array)) = find_value(text, at) else { continue };
@@ -95,10 +90,10 @@ pub(super) fn find(
             continue;
         };
         let line = line.unwrap_or_else(|| text.line_of(at));
-        let unresolved_macro = UnresolvedMacro { line, name: self::text(name), is_array };
-        match resolve(file, unresolved_macro.clone(), subject) {
-            Ok(uses) => found.extend(uses.into_iter().map(|used| StructUse { line, ..used })),
-            Err(rest) => unresolved.push(rest),
+        let unresolved = UnresolvedMacro { line, name: self::text(name), is_array };
+        match resolve(file, unresolved, subject) {
+            Ok(uses) => found.uses.extend(uses.into_iter().map(|used| StructUse { line, ..used })),
+            Err(rest) => found.unresolved.push(rest),
         }
     }
 }
@@ -110,8 +105,7 @@ fn resolve(
     subject: &UsedStruct,
 ) -> Result<Vec<StructUse>, UnresolvedMacro> {
     for _ in 0..MAX_MACRO_CALLS {
-        let all: Vec<MacroValue> =
-            parse_definitions(file, &unresolved, subject).map(|definition| definition.value).collect();
+        let all: Vec<_> = parse_definitions(file, &unresolved, subject).map(|found| found.value).collect();
         match all.first() {
             None => return Err(unresolved),
             Some(MacroValue::Macro(name)) => unresolved.name.clone_from(name),
@@ -131,9 +125,7 @@ fn resolve(
 /// `(struct s)`.
 fn find_value(text: &SourceText, keyword: usize) -> Option<(usize, bool)> {
     if text.is_punct(keyword + 2, b')') {
-        let is_sizeof =
-            keyword.checked_sub(2).and_then(|at| text.word(at)).is_some_and(|word| word != b"return");
-        return (!is_sizeof).then_some((keyword + 3, false));
+        return (!initializer::is_argument(text, keyword)).then_some((keyword + 3, false));
     }
     let (equals, mut dimensions) = initializer::find_equals(text, keyword)?;
     let mut place = equals + 1;
@@ -161,10 +153,9 @@ fn parse_definitions<'s>(
     let directives = source.token_range().filter(|at| source.kind(*at) == Some(TokenKind::Directive));
     let named = directives.filter(move |at| contains(source.text(*at), name));
     let parsed = named.filter_map(|at| Some((source.line_of(at), parse_define(source.text(at))?)));
-    parsed.filter(move |(_, macro_)| macro_.name == name).map(|(line, macro_)| MacroDefinition {
-        line,
-        value: read_value(&macro_, line, unresolved.is_array, subject),
-    })
+    let value = |line, macro_: &_| read_value(macro_, line, unresolved.is_array, subject);
+    let parsed = parsed.filter(move |(_, macro_)| macro_.name == name);
+    parsed.map(move |(line, macro_)| MacroDefinition { line, value: value(line, &macro_) })
 }
 
 fn read_value(macro_: &ParsedMacro, line: u32, is_array: bool, subject: &UsedStruct) -> MacroValue {
@@ -174,7 +165,7 @@ fn read_value(macro_: &ParsedMacro, line: u32, is_array: bool, subject: &UsedStr
     match open.filter(|open| body.is_punct(*open, b'{')) {
         Some(open) => {
             let mut uses = Vec::new();
-            initializer::check_values(body, open, line, subject, &mut uses);
+            initializer::add_uses(body, open, line, subject, &mut uses);
             MacroValue::Values(uses)
         }
         None => match body.word(first).filter(|name| is_shouted(name) && ends_value(body, first)) {

@@ -1,41 +1,30 @@
-//! Macros of the file: their bodies are read like code, and a member that is a parameter is what each call
-//! gives.
+//! Macros of the file, read like code: a member that is a parameter is what each call gives.
 
+use super::FileUses;
 use super::initializer;
-use super::macro_values::{self, ParsedMacro, UnresolvedMacro, contains, parse_define};
+use super::macro_values::{self, ParsedMacro, contains, parse_define};
 use super::offset::{classify, find_offsets, follow_alias};
-use super::used_struct::{StructUse, UsedStruct};
+use super::used_struct::{StructUse, UsedStruct, Uses};
 use crate::scan::{SourceText, TokenKind};
 
-pub(super) fn find(
-    source: &SourceText,
-    subject: &UsedStruct,
-    found: &mut Vec<StructUse>,
-    unresolved: &mut Vec<UnresolvedMacro>,
-) {
+pub(super) fn find(source: &SourceText, subject: &UsedStruct, found: &mut FileUses) {
     for at in source.token_range() {
         if source.kind(at) == Some(TokenKind::Directive)
             && contains(source.text(at), subject.tag.as_bytes())
             && let Some(macro_) = parse_define(source.text(at))
         {
-            read_macro(source, at, &macro_, subject, found);
+            read_macro(source, at, &macro_, subject, &mut found.uses);
             let line = source.line_of(at);
             let mut inside = Vec::new();
             initializer::find(&macro_.body, subject, &mut inside);
-            found.extend(inside.into_iter().map(|used| StructUse { line, ..used }));
-            macro_values::find(source, &macro_.body, Some(line), subject, (found, unresolved));
+            found.uses.extend(inside.into_iter().map(|used| StructUse { line, ..used }));
+            macro_values::find(source, &macro_.body, Some(line), subject, found);
         }
     }
-    macro_values::find(source, source, None, subject, (found, unresolved));
+    macro_values::find(source, source, None, subject, found);
 }
 
-fn read_macro(
-    source: &SourceText,
-    at: usize,
-    macro_: &ParsedMacro,
-    subject: &UsedStruct,
-    found: &mut Vec<StructUse>,
-) {
+fn read_macro(source: &SourceText, at: usize, macro_: &ParsedMacro, subject: &UsedStruct, found: &mut Uses) {
     let body = &macro_.body;
     let all = find_offsets(body, &subject.tag);
     let by_call = all.iter().any(|offset| macro_.parameters.contains(&offset.member));
@@ -55,7 +44,7 @@ fn read_macro(
                 Some(context) => found.push(context.into_use(source.line_of(at), member)),
                 // `#define LENGTH offsetof(…)`.
                 None if is_all(body, offset.at, offset.end) => {
-                    follow_alias(source, at, macro_.name, std::slice::from_ref(member), found);
+                    follow_alias(source, at, macro_.name, member, found);
                 }
                 None => {}
             }
@@ -87,14 +76,10 @@ impl MacroCall<'_> {
 }
 
 fn find_calls<'t>(source: &SourceText<'t>, macro_: &ParsedMacro) -> Vec<MacroCall<'t>> {
-    let places = source.token_range().filter(|at| source.word(*at) == Some(macro_.name));
-    let places = places.filter(|at| source.is_punct(at + 1, b'('));
+    let is_call = |at: &usize| source.word(*at) == Some(macro_.name) && source.is_punct(at + 1, b'(');
     let call = |at: usize| {
-        let arguments = source.arguments(at + 1).into_iter();
-        MacroCall {
-            line: source.line_of(at),
-            words: arguments.map(|tokens| source.first_word(tokens)).collect(),
-        }
+        let words = source.arguments(at + 1).into_iter().map(|tokens| source.first_word(tokens));
+        MacroCall { line: source.line_of(at), words: words.collect() }
     };
-    places.map(call).collect()
+    source.token_range().filter(is_call).map(call).collect()
 }

@@ -2,22 +2,20 @@
 //! (include/linux/string.h), and differences of members' addresses. Casts between a pointer to a struct and a
 //! pointer to what it begins with, which are right only while that is first.
 
-use super::used_struct::{StructUse, UseDemand, UsedStruct, text};
+use super::used_struct::{StructUse, UseDemand, UsedStruct, Uses, text};
 use crate::scan::SourceText;
 
-pub(super) fn find(source: &SourceText, subject: &UsedStruct, found: &mut Vec<StructUse>) {
+pub(super) fn find(source: &SourceText, subject: &UsedStruct, found: &mut Uses) {
     for at in source.token_range() {
         match source.word(at) {
-            Some(name @ (b"memset_after" | b"memset_startat")) => {
-                find_cleared(source, subject, at, name, found)
-            }
+            Some(b"memset_after" | b"memset_startat") => find_cleared(source, subject, at, found),
             Some(_) => find_distance(source, subject, at, found),
             None => {}
         }
     }
 }
 
-pub(super) fn find_casts(source: &SourceText, subject: &UsedStruct, found: &mut Vec<StructUse>) {
+pub(super) fn find_casts(source: &SourceText, subject: &UsedStruct, found: &mut Uses) {
     if subject.prefix_tags.is_empty() {
         return;
     }
@@ -28,18 +26,12 @@ pub(super) fn find_casts(source: &SourceText, subject: &UsedStruct, found: &mut 
         let own = subject.tag.as_bytes();
         if (target == own && is_lead(declared)) || (declared == own && is_lead(target)) {
             let what = format!("a pointer to struct {} is cast to struct {}", text(declared), text(target));
-            found.push(StructUse {
-                line: source.line_of(at),
-                demand: UseDemand::First,
-                members: Vec::new(),
-                description: what,
-            });
+            found.push(StructUse::new(source.line_of(at), UseDemand::First, Vec::new(), what));
         }
     }
 }
 
-/// `(struct tag *)name`, by its opening bracket: the tag and the name's token, if it is the name that is
-/// cast.
+/// `(struct tag *)name`, by its opening bracket: the tag, and the token of the name that is cast.
 fn parse_cast<'t>(source: &SourceText<'t>, at: usize) -> Option<(&'t [u8], usize)> {
     let opens = source.is_punct(at, b'(') && source.word(at + 1) == Some(b"struct");
     let closes = source.is_punct(at + 3, b'*') && source.is_punct(at + 4, b')');
@@ -50,38 +42,23 @@ fn parse_cast<'t>(source: &SourceText<'t>, at: usize) -> Option<(&'t [u8], usize
     (!goes_on || is_minus).then_some((source.word(at + 2)?, name))
 }
 
-fn find_cleared(
-    source: &SourceText,
-    subject: &UsedStruct,
-    at: usize,
-    name: &[u8],
-    found: &mut Vec<StructUse>,
-) {
+/// `memset_after(object, value, member)`, by the macro's word.
+fn find_cleared(source: &SourceText, subject: &UsedStruct, at: usize, found: &mut Uses) {
     let arguments = source.arguments(at + 1);
     let [object, _, member] = arguments.as_slice() else { return };
-    let Some(member) = source.first_word(member.clone()).and_then(|word| subject.member(word)) else {
-        return;
-    };
-    let is_plain = object.len() == 1;
+    let member = source.first_word(member.clone()).and_then(|word| subject.member(word));
+    let Some(member) = member.filter(|_| object.len() == 1) else { return };
     let (demand, what) = match declared_struct(source, object.start, at) {
-        Some(tag) if is_plain && tag == subject.tag.as_bytes() => {
-            (UseDemand::Boundary, format!("{} clears from there to the end", text(name)))
-        }
-        None if is_plain => {
-            (UseDemand::Note, format!("{} clears from there on, perhaps in this struct", text(name)))
-        }
+        Some(tag) if tag == subject.tag.as_bytes() => (UseDemand::Boundary, "to the end"),
+        None => (UseDemand::Note, "on, perhaps in this struct"),
         _ => return,
     };
-    found.push(StructUse {
-        line: source.line_of(at),
-        demand,
-        members: vec![member.clone()],
-        description: what,
-    });
+    let what = format!("{} clears from there {what}", text(source.text(at)));
+    found.push(StructUse::new(source.line_of(at), demand, vec![member.clone()], what));
 }
 
 /// `(char *)&p->b - (char *)&p->a`, by the `&` of the first.
-fn find_distance(source: &SourceText, subject: &UsedStruct, at: usize, found: &mut Vec<StructUse>) {
+fn find_distance(source: &SourceText, subject: &UsedStruct, at: usize, found: &mut Uses) {
     let Some((member, minus)) = parse_address(source, at) else { return };
     if !source.is_punct(minus, b'-') || source.is_punct(minus + 1, b'-') || source.is_punct(minus + 1, b'>') {
         return;
@@ -95,16 +72,10 @@ fn find_distance(source: &SourceText, subject: &UsedStruct, at: usize, found: &m
     let members = [member, other].map(|at| source.word(at).and_then(|word| subject.member(word)));
     let members: Vec<String> = members.into_iter().flatten().cloned().collect();
     let what = "a length is counted between addresses there".to_owned();
-    found.push(StructUse {
-        line: source.line_of(at),
-        demand: UseDemand::Boundary,
-        members,
-        description: what,
-    });
+    found.push(StructUse::new(source.line_of(at), UseDemand::Boundary, members, what));
 }
 
-/// `&object->member`, by the object's word: the member's word and the token behind it all, closing brackets
-/// apart.
+/// `&object->member`, by the object's word: the member's word, and the token behind closing brackets.
 fn parse_address(source: &SourceText, at: usize) -> Option<(usize, usize)> {
     source.word(at)?;
     let is_address = at > 0 && source.is_punct(at - 1, b'&') && !source.is_punct(at.wrapping_sub(2), b'&');
@@ -132,10 +103,7 @@ pub(super) fn declared_struct<'t>(source: &SourceText<'t>, name: usize, from: us
             continue;
         }
         let mut before = at - 1;
-        while before > 1
-            && (source.is_punct(before, b'*')
-                || matches!(source.word(before), Some(b"const" | b"__restrict")))
-        {
+        while before > 1 && matches!(source.text(before), b"*" | b"const" | b"__restrict") {
             before -= 1;
         }
         if before > 0 && source.word(before - 1) == Some(b"struct") {

@@ -1,7 +1,7 @@
 //! `offsetof` and `offsetofend` where an offset is more than a path to a member.
 
 use super::object::ends_function;
-use super::used_struct::{StructUse, UseDemand, UsedStruct, text};
+use super::used_struct::{StructUse, UseDemand, UsedStruct, Uses, text};
 use crate::body::attribute::is_shouted;
 use crate::scan::{SourceText, TokenKind};
 use std::collections::BTreeSet;
@@ -36,13 +36,13 @@ pub(super) enum OffsetContext {
     Alignment(String),
 }
 
-pub(super) fn find(source: &SourceText, subject: &UsedStruct, found: &mut Vec<StructUse>) {
+pub(super) fn find(source: &SourceText, subject: &UsedStruct, found: &mut Uses) {
     let number = |word: &[u8]| subject.number(word);
     for offset in find_offsets(source, &subject.tag) {
         let Some(member) = subject.member(offset.member) else { continue };
         match (classify(source, &offset, &subject.tag, &number), find_alias(source, &offset)) {
             (Some(context), _) => found.push(context.into_use(source.line_of(offset.at), member)),
-            (None, Some(name)) => follow_alias(source, offset.end, name, std::slice::from_ref(member), found),
+            (None, Some(name)) => follow_alias(source, offset.end, name, member, found),
             _ => {}
         }
     }
@@ -68,17 +68,17 @@ pub(super) fn classify(
     tag: &str,
     number: &dyn Fn(&[u8]) -> Option<usize>,
 ) -> Option<OffsetContext> {
-    let around = source.enclosing_brackets(offset.at);
-    let called: Vec<(usize, &[u8])> =
-        around.iter().filter_map(|open| Some((*open, source.callee(*open)?))).collect();
-    if let Some((open, name)) = called.iter().find(|(_, name)| contains_any(name, ASSERTS)) {
-        return classify_assertion(source, *open + 1..source.index_after(*open), text(name), tag, number);
+    let around = source.enclosing_brackets(offset.at).into_iter();
+    let mut called = around.filter_map(|open| Some((open, source.callee(open)?)));
+    if let Some((open, name)) = called.clone().find(|(_, name)| contains_any(name, ASSERTS)) {
+        return classify_assertion(source, open + 1..source.index_after(open), text(name), tag, number);
     }
-    if let Some((_, name)) = called.iter().find(|(_, name)| is_range(name)) {
-        return Some(OffsetContext::Range(format!("{} ends or begins there", text(name))));
-    }
-    is_difference(source, offset, tag)
-        .then(|| OffsetContext::Range("a length is counted to or from there".to_owned()))
+    let what = match called.find(|(_, name)| is_range(name)) {
+        Some((_, name)) => format!("{} ends or begins there", text(name)),
+        None if is_difference(source, offset, tag) => "a length is counted to or from there".to_owned(),
+        None => return None,
+    };
+    Some(OffsetContext::Range(what))
 }
 
 /// The demand of an assertion on an offset in it: none if it compares offsets within one member.
@@ -92,8 +92,8 @@ fn classify_assertion(
     if checks_alignment(source, inside.clone()) {
         return Some(OffsetContext::Alignment(name));
     }
-    let own: Vec<OffsetUse> =
-        find_offsets(source, tag).into_iter().filter(|other| inside.contains(&other.at)).collect();
+    let mut own = find_offsets(source, tag);
+    own.retain(|other| inside.contains(&other.at));
     let is_offset = |at: &usize| source.word(*at).is_some_and(|word| word.starts_with(b"offsetof"));
     let all = inside.clone().filter(is_offset).count();
     let joins = |punct: u8| move |at: usize| source.is_punct(at, punct) && source.is_punct(at + 1, punct);
@@ -102,8 +102,8 @@ fn classify_assertion(
         return Some(OffsetContext::Assert(name));
     }
     let numbers: BTreeSet<Option<usize>> = own.iter().map(|offset| number(offset.member)).collect();
-    (numbers.len() > 1)
-        .then(|| OffsetContext::Range(format!("{name} compares it with another member's offset")))
+    let what = format!("{name} compares it with another member's offset");
+    (numbers.len() > 1).then_some(OffsetContext::Range(what))
 }
 
 impl OffsetContext {
@@ -113,7 +113,7 @@ impl OffsetContext {
             Self::Assert(name) => (UseDemand::Offset, format!("{name} fixes its offset")),
             Self::Alignment(name) => (UseDemand::Note, format!("{name} checks the alignment of its offset")),
         };
-        StructUse { line, demand, members: vec![member.to_owned()], description: what }
+        StructUse::new(line, demand, vec![member.to_owned()], what)
     }
 }
 
@@ -126,11 +126,10 @@ fn contains_any(name: &[u8], parts: &str) -> bool {
 }
 
 fn checks_alignment(source: &SourceText, mut tokens: Range<usize>) -> bool {
+    let is_and = |at: usize| source.is_punct(at, b'&');
     tokens.any(|at| {
-        let single_and = source.is_punct(at, b'&')
-            && !source.is_punct(at + 1, b'&')
-            && !source.is_punct(at.wrapping_sub(1), b'&');
-        source.is_punct(at, b'%') || single_and || source.word(at) == Some(b"IS_ALIGNED")
+        let single_and = is_and(at) && !is_and(at + 1) && !is_and(at.wrapping_sub(1));
+        single_and || matches!(source.text(at), b"%" | b"IS_ALIGNED")
     })
 }
 
@@ -160,71 +159,57 @@ fn find_alias<'t>(source: &SourceText<'t>, offset: &OffsetUse) -> Option<&'t [u8
     let ends = [b';', b',', b'}'].iter().any(|end| source.is_punct(offset.end, *end));
     let target = offset.at.checked_sub(2)?;
     // `.name = ` sets a member of an object, which is used elsewhere.
-    let is_plain = target
-        .checked_sub(1)
-        .is_none_or(|before| !source.is_punct(before, b'.') && !source.is_punct(before, b'>'));
+    let is_plain = target.checked_sub(1).is_none_or(|before| !matches!(source.text(before), b"." | b">"));
     (assigns && ends && is_plain).then(|| source.word(target))?
 }
 
 /// Ranges of bytes whose length is a name that stands for an offset.
-pub(super) fn follow_alias(
-    source: &SourceText,
-    from: usize,
-    name: &[u8],
-    members: &[String],
-    found: &mut Vec<StructUse>,
-) {
+pub(super) fn follow_alias(source: &SourceText, from: usize, name: &[u8], member: &str, found: &mut Uses) {
     // Another function's variable of that name is another; constants are the file's.
+    let all = source.token_range().end;
     let end = match is_shouted(name) {
-        true => source.token_range().end,
-        false => (from..source.token_range().end).find(|at| ends_function(source, *at)).unwrap_or(from),
+        true => all,
+        false => (from..all).find(|at| ends_function(source, *at)).unwrap_or(from),
     };
     for at in (from..end).filter(|at| source.word(*at) == Some(name)) {
-        let mut called = source.enclosing_brackets(at).into_iter().filter_map(|open| source.callee(open));
-        let called = called.find(|name| is_range(name));
-        if let Some(called) = called {
+        if let Some(called) = find_callee(source, at, is_range) {
             let what = format!("{} takes {}, its offset, for a length", text(called), text(name));
-            let members = members.to_vec();
-            found.push(StructUse {
-                line: source.line_of(at),
-                demand: UseDemand::Boundary,
-                members,
-                description: what,
-            });
+            found.push(StructUse::new(
+                source.line_of(at),
+                UseDemand::Boundary,
+                vec![member.to_owned()],
+                what,
+            ));
         }
     }
 }
 
+/// The innermost call around a token whose name is of a kind.
+fn find_callee<'t>(source: &SourceText<'t>, at: usize, is_kind: impl Fn(&[u8]) -> bool) -> Option<&'t [u8]> {
+    let mut called = source.enclosing_brackets(at).into_iter().filter_map(|open| source.callee(open));
+    called.find(|name| is_kind(name))
+}
+
 /// Assertions about the size of the struct.
-fn find_size_assertions(source: &SourceText, subject: &UsedStruct, found: &mut Vec<StructUse>) {
+fn find_size_assertions(source: &SourceText, subject: &UsedStruct, found: &mut Uses) {
     for at in source.token_range() {
         let is_size = source.word(at) == Some(b"sizeof")
             && source.names_struct(at + 2, &subject.tag)
             && source.is_punct(at + 4, b')');
-        if !is_size {
-            continue;
-        }
-        let around = source.enclosing_brackets(at).into_iter().filter_map(|open| source.callee(open));
-        if let Some(name) = around.into_iter().find(|name| contains_any(name, ASSERTS)) {
+        if is_size && let Some(name) = find_callee(source, at, |name| contains_any(name, ASSERTS)) {
             let what = format!("{} checks the size of the struct", text(name));
-            found.push(StructUse {
-                line: source.line_of(at),
-                demand: UseDemand::Size,
-                members: Vec::new(),
-                description: what,
-            });
+            found.push(StructUse::new(source.line_of(at), UseDemand::Size, Vec::new(), what));
         }
     }
 }
 
 /// Members that `asm-offsets` files name: `OFFSET(symbol, tag, member)`,
 /// `DEFINE(symbol, offsetof(struct tag, member))` (include/linux/kbuild.h).
-pub(super) fn find_assembler_uses(source: &SourceText, subject: &UsedStruct, found: &mut Vec<StructUse>) {
+pub(super) fn find_assembler_uses(source: &SourceText, subject: &UsedStruct, found: &mut Uses) {
     let mut add = |at: usize, word: &[u8]| {
         if let Some(member) = subject.member(word) {
             let what = "assembler code reads it; the build generates its offset anew".to_owned();
-            let (line, members) = (source.line_of(at), vec![member.clone()]);
-            found.push(StructUse { line, demand: UseDemand::Assembler, members, description: what });
+            found.push(StructUse::new(source.line_of(at), UseDemand::Assembler, vec![member.clone()], what));
         }
     };
     for offset in find_offsets(source, &subject.tag) {

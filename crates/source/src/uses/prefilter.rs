@@ -61,9 +61,8 @@ fn is_offset(before: &[u8], behind: &[u8]) -> bool {
         Some(b',') => word.starts_with(b"offsetof") || word.starts_with(b"__builtin_offsetof"),
         Some(b')') if word == b"sizeof" => {
             let near = before.get(before.len().saturating_sub(NEAR)..).unwrap_or_default();
-            [b"BUILD_BUG".as_slice(), b"static_assert", b"_Static_assert"]
-                .iter()
-                .any(|name| memmem::find(near, name).is_some())
+            let asserts = [b"BUILD_BUG".as_slice(), b"static_assert", b"_Static_assert"];
+            asserts.iter().any(|name| memmem::find(near, name).is_some())
         }
         _ => false,
     }
@@ -72,11 +71,8 @@ fn is_offset(before: &[u8], behind: &[u8]) -> bool {
 /// `struct s name = {`, `struct s name[] = {`, or `(struct s){`; or a macro in place of the brace.
 fn is_initialised(before: &[u8], behind: &[u8]) -> bool {
     let behind = behind.get(..behind.len().min(DECLARED)).unwrap_or_default();
-    let is_literal = before.trim_ascii_end().ends_with(b"(")
-        && behind
-            .trim_ascii_start()
-            .strip_prefix(b")")
-            .is_some_and(|rest| rest.trim_ascii_start().first().is_some_and(is_value));
+    let value = behind.trim_ascii_start().strip_prefix(b")").and_then(|rest| rest.trim_ascii_start().first());
+    let is_literal = before.trim_ascii_end().ends_with(b"(") && value.is_some_and(is_value);
     is_literal || is_opened(behind)
 }
 

@@ -5,8 +5,7 @@
 pub struct UsedStruct {
     /// Its tag.
     pub tag: String,
-    /// Names that code can use for members (of unnamed structs and unions those inside), with the declared
-    /// member's number.
+    /// Names of members in code (of unnamed structs those inside), with the declared member's number.
     pub members: Vec<(String, usize)>,
     /// Tags of the structs that begin where it begins: its first member, that one's first member and so on.
     pub prefix_tags: Vec<String>,
@@ -15,8 +14,7 @@ pub struct UsedStruct {
 /// Kinds of demand that a use makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum UseDemand {
-    /// The members end a range of bytes: what stands before them stays before, what stands behind stays
-    /// behind.
+    /// The members end a range of bytes: what stands before (behind) them stays there.
     Boundary,
     /// The members keep their offsets.
     Offset,
@@ -43,6 +41,14 @@ pub struct StructUse {
     pub members: Vec<String>,
     /// Its description, as the end of a sentence.
     pub description: String,
+}
+
+pub(super) type Uses = Vec<StructUse>;
+
+impl StructUse {
+    pub(super) fn new(line: u32, demand: UseDemand, members: Vec<String>, description: String) -> Self {
+        Self { line, demand, members, description }
+    }
 }
 
 impl UsedStruct {

@@ -3,6 +3,7 @@
 //! A table lists a struct's members if it says so (a row `..struct ..name`), or if what stands around it
 //! names the struct and most of its rows have a cell that is a member's name, all in the same column.
 
+use super::ListedStruct;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Fewer members than this are chance.
@@ -27,15 +28,10 @@ struct TableRow<'t> {
     cells: Vec<&'t str>,
 }
 
-/// 1-based first lines of the tables of a text that list members of a struct. `stem` is the file's name
-/// without its end.
-pub(super) fn find_member_tables(
-    text: &str,
-    stem: &str,
-    name: &str,
-    members: &BTreeSet<String>,
-) -> Vec<usize> {
+/// 1-based first lines of the tables that list members of a struct. `stem` is the file's name.
+pub(super) fn find_member_tables(text: &str, stem: &str, target: &ListedStruct) -> Vec<usize> {
     let lines: Vec<&str> = text.lines().collect();
+    let name = target.name.as_str();
     if !lines.iter().any(|line| has_word(line, name)) {
         return Vec::new();
     }
@@ -43,7 +39,7 @@ pub(super) fn find_member_tables(
     let found = parse_tables(&lines).into_iter().filter_map(|table| {
         let names = |row: &&TableRow<'_>| row.cells.iter().any(|cell| cell.strip_prefix("..") == Some(name));
         let own = table.rows.iter().find(names).map(|row| row.line + 1);
-        let is_list = || lists_members(&table, members) && context.names_struct(&table);
+        let is_list = || lists_members(&table, &target.members) && context.names_struct(&table);
         own.or_else(|| is_list().then_some(table.line + 1))
     });
     found.collect()
@@ -85,12 +81,11 @@ struct TableContext<'t> {
 
 impl<'t> TableContext<'t> {
     fn new(lines: &'t [&'t str], stem: &'t str, name: &'t str) -> Self {
-        let headings = (0..lines.len())
-            .filter(|at| is_heading(lines, *at))
-            .map(|at| (at, heading_names(lines[at], name)));
-        let declared =
-            lines.iter().enumerate().filter_map(|(at, line)| Some((at, declared_type(line)? == name)));
-        Self { lines, stem, name, headings: headings.collect(), declared: declared.collect() }
+        let headings = (0..lines.len()).filter(|at| is_heading(lines, *at));
+        let headings = headings.map(|at| (at, heading_names(lines[at], name))).collect();
+        let declared = lines.iter().enumerate().filter_map(|(at, line)| Some((at, declared_type(line)?)));
+        let declared = declared.map(|(at, tag)| (at, tag == name)).collect();
+        Self { lines, stem, name, headings, declared }
     }
 
     /// Whether title, heading, directive, introduction or first rows of a table name the struct.
@@ -99,16 +94,15 @@ impl<'t> TableContext<'t> {
             let above = marks.partition_point(|(line, _)| *line < table.line);
             above.checked_sub(1).and_then(|last| marks.get(last)).is_some_and(|(_, names)| *names)
         };
-        let titled = || self.headings.first().is_some_and(|(line, names)| *names && *line < table.line);
         let above = self.lines.get(table.line.saturating_sub(ABOVE)..table.line).unwrap_or_default();
-        let is_struct = |text: &str| is_struct(text, self.name);
+        let first = table.rows.iter().take(2).flat_map(|row| &row.cells);
+        let is_title = |(line, names): &(usize, bool)| *names && *line < table.line;
         self.stem == self.name
             || heading_names(table.title, self.name)
-            || titled()
+            || self.headings.first().is_some_and(is_title)
             || last(&self.headings)
             || last(&self.declared)
-            || above.iter().any(|line| is_struct(line))
-            || table.rows.iter().take(2).any(|row| row.cells.iter().any(|cell| is_struct(cell)))
+            || above.iter().chain(first).any(|text| is_struct(text, self.name))
     }
 }
 
@@ -142,11 +136,8 @@ fn is_heading(lines: &[&str], at: usize) -> bool {
     let line = lines[at];
     let text = line.trim();
     let below = lines.get(at + 1).map_or("", |line| line.trim_end());
-    !text.is_empty()
-        && !is_ruler(text)
-        && is_ruler(below)
-        && below.len() + 2 >= text.len()
-        && !below.contains(' ')
+    let is_text = !text.is_empty() && !is_ruler(text);
+    is_text && is_ruler(below) && below.len() + 2 >= text.len() && !below.contains(' ')
 }
 
 /// A line of one mark only.
@@ -184,23 +175,19 @@ fn indent(line: &str) -> usize {
     line.len() - line.trim_start().len()
 }
 
-/// The table of a directive: `* - cell` begins a row, `- cell` is the next cell, `a, b` is a row. Lines
-/// further in go on.
+/// The table of a directive: `* - cell` begins a row, `- cell` is the next cell, `a, b` is a row.
 fn parse_list_table<'t>(lines: &[&'t str], at: usize, title: &'t str) -> (DocumentTable<'t>, usize) {
     let mut table = DocumentTable { line: at, title, rows: Vec::new() };
     let mut next = at + 1;
     // Lists below cells are deeper than the first row.
     let mut depth = None;
-    while let Some(line) =
-        lines.get(next).filter(|line| line.trim().is_empty() || indent(line) > indent(lines[at]))
-    {
-        let text = line.trim_start();
-        if let Some(cell) =
-            text.strip_prefix("* - ").filter(|_| indent(line) <= *depth.get_or_insert(indent(line)))
-        {
+    let is_inside = |line: &&&str| line.trim().is_empty() || indent(line) > indent(lines[at]);
+    while let Some(line) = lines.get(next).filter(is_inside) {
+        let (text, columns) = (line.trim_start(), indent(line));
+        if let Some(cell) = text.strip_prefix("* - ").filter(|_| columns <= *depth.get_or_insert(columns)) {
             table.rows.push(TableRow { line: next, cells: vec![cell] });
         } else if let (Some(cell), Some(row)) = (text.strip_prefix("- "), table.rows.last_mut())
-            && depth.is_some_and(|depth| indent(line) == depth + 2)
+            && depth.is_some_and(|depth| columns == depth + 2)
         {
             row.cells.push(cell);
         } else if depth.is_none() && text.contains(',') {
@@ -212,8 +199,7 @@ fn parse_list_table<'t>(lines: &[&'t str], at: usize, title: &'t str) -> (Docume
     (table, next)
 }
 
-/// The rows from a line on; of blank lines at most one stands between two, and what is further in goes on
-/// with a cell.
+/// The rows from a line on; at most one blank line between two. Indented lines continue a cell.
 fn parse_column_table<'t>(lines: &[&'t str], at: usize) -> (DocumentTable<'t>, usize) {
     let mut table = DocumentTable { line: at, ..DocumentTable::default() };
     let mut next = at;
@@ -245,8 +231,7 @@ fn is_row_or_border(line: &str) -> bool {
     is_border || split_cells(line).len() > 1
 }
 
-/// Cells of a row: between bars, or apart by two blanks or a tab. The first may be empty: then a line goes
-/// on.
+/// Cells of a row: between bars, or two blanks or a tab apart. If the first is empty, the line goes on.
 fn split_cells(line: &str) -> Vec<&str> {
     let text = line.trim();
     if text.bytes().all(|byte| b"+-=| ".contains(&byte)) {
@@ -255,20 +240,18 @@ fn split_cells(line: &str) -> Vec<&str> {
     if let Some(inside) = text.strip_prefix('|') {
         return inside.trim_end_matches('|').split('|').map(str::trim).collect();
     }
-    text.split('\t')
-        .flat_map(|part| part.split("  "))
-        .map(str::trim)
-        .filter(|cell| !cell.is_empty())
-        .collect()
+    let cells = text.split('\t').flat_map(|part| part.split("  ")).map(str::trim);
+    cells.filter(|cell| !cell.is_empty()).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::documents::tests::listed;
 
     fn found(text: &str, name: &str) -> Vec<usize> {
-        let members = ["lid", "hinge", "lock", "state", "count"].map(str::to_owned);
-        find_member_tables(text, "notes", name, &members.into())
+        let members = ["lid", "hinge", "lock", "state", "count"];
+        find_member_tables(text, "notes", &listed(name, &members))
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Where checks of groups go: a function that runs at startup, in the file that uses the struct most.
 
 use crate::header::{self, FileChange, GroupCheck, Header, HeaderChange};
+use crate::idiom::GroupIdiom;
 use crate::idiom::options::CheckIn;
 use anyhow::{Context, Result, bail};
 use fieldline_parallel as parallel;
@@ -20,42 +21,44 @@ const FILES: usize = 8;
 /// Words of a file that may be a module: it can't have initcalls beside its own.
 const MODULE: [&[u8]; 2] = [b"module_init(", b"MODULE_LICENSE("];
 
-/// Writes the checks of a struct. Gives what changes, and a sentence on it or on why nothing does.
-pub(super) fn write_check(
-    tree: &Path,
-    asked: Option<&CheckIn>,
-    changes: &mut Vec<HeaderChange>,
-    header: &str,
-    name: &str,
-    assertions: &[GroupAssertion],
-) -> Result<(Option<FileChange>, String)> {
-    let site = match asked {
-        Some(asked) => Some(open_named_site(tree, asked)?),
-        None => find_site(tree, header, name)?,
-    };
-    let Some(site) = site else {
-        let text = "No file with a function that runs at startup uses the struct, so that nothing asserts the groups; \
+impl GroupIdiom<'_> {
+    /// Writes the checks of a struct. Gives what changes, and a sentence on it or on why nothing does.
+    pub fn write_check(
+        &self,
+        changes: &mut Vec<HeaderChange>,
+        header: &str,
+        name: &str,
+        assertions: &[GroupAssertion],
+    ) -> Result<(Option<FileChange>, String)> {
+        let site = match &self.args.check_in {
+            Some(asked) => Some(open_named_site(self.tree, asked)?),
+            None => find_site(self.tree, header, name)?,
+        };
+        let Some(site) = site else {
+            let text = "No file with a function that runs at startup uses the struct, so that nothing asserts the groups; \
                     --check-in names a place.";
-        return Ok((None, text.to_owned()));
-    };
-    let invocation = if site.caller.is_some() { CheckInvocation::Called } else { CheckInvocation::Initcall };
-    let check = GroupCheck {
-        caller: site.caller.clone(),
-        definition: startup::write_check_function(name, assertions, invocation),
-        call: format!("{name}_struct_check();"),
-    };
-    let run = match &site.caller {
-        Some(caller) => format!("called from {caller}()"),
-        None => "an initcall".to_owned(),
-    };
-    let path = site.header.path.clone();
-    let text = header::current_text(changes, &site.header)?;
-    if contains(&text, format!("{name}_struct_check(").as_bytes()) {
-        return Ok((None, format!("{path} has a {name}_struct_check() that should assert the groups.")));
+            return Ok((None, text.to_owned()));
+        };
+        let invocation =
+            if site.caller.is_some() { CheckInvocation::Called } else { CheckInvocation::Initcall };
+        let check = GroupCheck {
+            caller: site.caller.clone(),
+            definition: startup::write_check_function(name, assertions, invocation),
+            call: format!("{name}_struct_check();"),
+        };
+        let run = match &site.caller {
+            Some(caller) => format!("called from {caller}()"),
+            None => "an initcall".to_owned(),
+        };
+        let path = site.header.path.clone();
+        let text = header::current_text(changes, &site.header)?;
+        if contains(&text, format!("{name}_struct_check(").as_bytes()) {
+            return Ok((None, format!("{path} has a {name}_struct_check() that should assert the groups.")));
+        }
+        let file = header::add_change(changes, site.header, &Edits::default(), Some(check))?;
+        let what = "asserts when built that members are in their groups.";
+        Ok((Some(file), format!("{name}_struct_check() in {path}, {run}, {what}")))
     }
-    let file = header::add_change(changes, site.header, &Edits::default(), Some(check))?;
-    let what = "asserts when built that members are in their groups.";
-    Ok((Some(file), format!("{name}_struct_check() in {path}, {run}, {what}")))
 }
 
 /// A file that takes checks.
@@ -81,8 +84,7 @@ fn open_named_site(tree: &Path, asked: &CheckIn) -> Result<CheckSite> {
     Ok(CheckSite { header, caller: Some(asked.function.clone()) })
 }
 
-/// The file that names the struct most and has a function to call from, else the first that can have an
-/// initcall.
+/// The file with a function to call from that names the struct most, else the first with an initcall.
 fn find_site(tree: &Path, header: &str, name: &str) -> Result<Option<CheckSite>> {
     let is_public = header.starts_with("include/") || header.contains("/include/");
     if header.ends_with(".c") {
@@ -163,8 +165,7 @@ fn contains(text: &[u8], word: &[u8]) -> bool {
 
 fn choose_site(users: Vec<Header>) -> Option<CheckSite> {
     let callers: Vec<Option<InitFunction>> = users.iter().map(|user| find_caller(&user.text)).collect();
-    let is_sure =
-        |caller: &Option<InitFunction>| caller.as_ref().is_some_and(|caller| !caller.is_conditional);
+    let is_sure = |found: &Option<InitFunction>| found.as_ref().is_some_and(|found| !found.is_conditional);
     let is_core = |user: &Header| !MODULE.iter().any(|word| contains(&user.text, word));
     let at = callers.iter().position(is_sure);
     let own = || users.iter().position(is_core).map(|at| (at, None));
@@ -180,13 +181,10 @@ fn find_caller(text: &[u8]) -> Option<InitFunction> {
         return None;
     }
     let all = startup::find_init_functions(&SourceText::new(text));
-    let is_single =
-        |function: &&InitFunction| all.iter().filter(|other| other.name == function.name).count() == 1;
-    let fit = all
-        .iter()
-        .filter(|function| function.accepts_calls() && function.name.contains("init"))
-        .filter(is_single);
-    fit.max_by_key(|function| (!function.is_conditional, !function.is_static, function.line)).cloned()
+    let count = |name: &str| all.iter().filter(|other| other.name == name).count();
+    let fit = all.iter().filter(|found| found.accepts_calls() && found.name.contains("init"));
+    let single = fit.filter(|found| count(&found.name) == 1);
+    single.max_by_key(|function| (!function.is_conditional, !function.is_static, function.line)).cloned()
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ const LARGEST: u64 = 8;
 /// takes more lines of `line` bytes if groups are aligned to them, and the bytes of these. `guards` has the
 /// conditions of each member in the new order.
 pub(super) fn find_cost(
-    struct_plan: &StructPlan,
+    plan: &StructPlan,
     guards: &[Vec<String>],
     line: u64,
     groups: &[&Group],
@@ -24,7 +24,7 @@ pub(super) fn find_cost(
     let conditions: BTreeSet<&String> = guards.iter().flatten().collect();
     let costs = conditions.into_iter().map(|without| {
         let is_there = |at: usize| !guards.get(at).is_some_and(|own| own.contains(without));
-        let lines = |groups: &[&Group]| size(struct_plan, is_there, line, groups).div_ceil(line.max(1));
+        let lines = |groups: &[&Group]| size(plan, is_there, line, groups).div_ceil(line.max(1));
         let bytes = lines(groups).saturating_sub(lines(&[])).saturating_mul(line);
         (describe_case(without), bytes)
     });
@@ -32,16 +32,16 @@ pub(super) fn find_cost(
 }
 
 /// The struct's size with some of its members, by place in the new order, and some groups aligned.
-fn size(struct_plan: &StructPlan, is_there: impl Fn(usize) -> bool, line: u64, groups: &[&Group]) -> u64 {
+fn size(plan: &StructPlan, is_there: impl Fn(usize) -> bool, line: u64, groups: &[&Group]) -> u64 {
     let mut abi_members = Vec::new();
     let begins = |index: usize| groups.iter().any(|group| group.members.first() == Some(&index));
     let ends = |index: usize| groups.iter().any(|group| group.members.last() == Some(&index));
-    for (at, member) in struct_plan.chosen.members.iter().enumerate() {
+    for (at, member) in plan.chosen.members.iter().enumerate() {
         if begins(member.index) {
             abi_members.push(AbiMember::bytes(0, line));
         }
         if is_there(at) {
-            abi_members.push(abi_member(struct_plan, member, line));
+            abi_members.push(abi_member(plan, member, line));
         }
         if ends(member.index) {
             abi_members.push(AbiMember::bytes(0, line));
@@ -53,11 +53,11 @@ fn size(struct_plan: &StructPlan, is_there: impl Fn(usize) -> bool, line: u64, g
 }
 
 /// A member with the alignment that its places in both orders allow: the line's if it begins lines in both.
-fn abi_member(struct_plan: &StructPlan, member: &PlacedMember, line: u64) -> AbiMember {
+fn abi_member(plan: &StructPlan, member: &PlacedMember, line: u64) -> AbiMember {
     if let Some(bits) = member.bit_size {
         return AbiMember { bit_size: bits, align: 1, bit_field_storage: Some(u64::MAX), skip: 0 };
     }
-    let declared = struct_plan.declared.members.iter().find(|declared| declared.index == member.index);
+    let declared = plan.declared.members.iter().find(|declared| declared.index == member.index);
     let before = declared.map_or(member.offset, |declared| declared.offset);
     let both = before | member.offset;
     if both > 0 && both.is_multiple_of(line.max(1)) && member.size >= line {

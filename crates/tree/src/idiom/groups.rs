@@ -82,16 +82,15 @@ pub(super) fn mark_groups(
     line: u64,
     moved: &Header,
     declaration: &Declaration,
-    struct_plan: &StructPlan,
+    plan: &StructPlan,
 ) -> Result<(Edits, MarkedGroups), SourceRefusal> {
     let mut outcome = MarkedGroups::default();
-    let mut named = name_groups(args, line, struct_plan, &mut outcome.notes);
+    let mut named = name_groups(args, line, plan, &mut outcome.notes);
     if args.align_groups == AlignGroups::Plan {
         let guards = header::read_guards(moved, declaration)?;
-        drop_costly_alignments(struct_plan, &guards, line, &mut named, &mut outcome.notes);
+        drop_costly_alignments(plan, &guards, line, &mut named, &mut outcome.notes);
     }
-    let markings: Vec<GroupToMark> =
-        named.iter().filter_map(|named| group_to_mark(struct_plan, named)).collect();
+    let markings: Vec<_> = named.iter().filter_map(|named| group_to_mark(plan, named)).collect();
     if markings.is_empty() {
         return Ok((Edits::default(), outcome));
     }
@@ -147,73 +146,65 @@ fn include_markers(edits: &mut Edits, moved: &Header, notes: &mut Vec<String>) {
     }
 }
 
-/// Takes the alignment from groups that would cost bytes in a configuration without some members, least
-/// visited first.
+/// Takes alignments that cost bytes in a configuration without some members, least visited groups first.
 fn drop_costly_alignments(
-    struct_plan: &StructPlan,
+    plan: &StructPlan,
     guards: &[Vec<String>],
     line: u64,
     named: &mut [NamedGroup<'_>],
     notes: &mut Vec<String>,
 ) {
-    let mut order: Vec<usize> =
-        (0..named.len()).filter(|at| named[*at].align != MarkerAlignment::Never).collect();
+    let mut order = Vec::from_iter(0..named.len());
+    order.retain(|at| named[*at].align != MarkerAlignment::Never);
     order.sort_by(|left, right| named[*right].group.visits.total_cmp(&named[*left].group.visits));
     let mut taken: Vec<&Group> = Vec::new();
     for at in order {
         taken.push(named[at].group);
-        if let Some((case, bytes)) = configurations::find_cost(struct_plan, guards, line, &taken) {
+        if let Some((case, bytes)) = configurations::find_cost(plan, guards, line, &taken) {
             taken.pop();
             named[at].align = MarkerAlignment::Never;
-            let name = &named[at].name;
-            notes.push(format!(
-                "{name} is not aligned to the cacheline: {case} the struct would grow by {bytes} B."
-            ));
+            let reason = format!("{case} the struct would grow by {bytes} B");
+            notes.push(format!("{} is not aligned to the cacheline: {reason}.", named[at].name));
         }
     }
 }
 
-fn group_to_mark(struct_plan: &StructPlan, named: &NamedGroup<'_>) -> Option<GroupToMark> {
-    let place = |index: &usize| struct_plan.chosen.members.iter().position(|placed| placed.index == *index);
+fn group_to_mark(plan: &StructPlan, named: &NamedGroup<'_>) -> Option<GroupToMark> {
+    let place = |index: &usize| plan.chosen.members.iter().position(|placed| placed.index == *index);
     let (first, last) = (named.group.members.first()?, named.group.members.last()?);
     let (begin, end) = named.align.markers(&named.name);
-    Some(GroupToMark {
-        name: named.name.clone(),
-        members: place(first)?..place(last)? + 1,
-        comment: named.comment.clone(),
-        begin,
-        end,
-    })
+    let (name, comment) = (named.name.clone(), named.comment.clone());
+    Some(GroupToMark { name, members: place(first)?..place(last)? + 1, comment, begin, end })
 }
 
 /// Groups worth a marker: touched, and of several members.
-fn markable_groups(struct_plan: &StructPlan) -> Vec<(usize, &Group)> {
-    let all = struct_plan.groups.iter().enumerate();
+fn markable_groups(plan: &StructPlan) -> Vec<(usize, &Group)> {
+    let all = plan.groups.iter().enumerate();
     all.filter(|(_, group)| group.kind != GroupKind::Cold && group.members.len() > 1).collect()
 }
 
 fn name_groups<'g>(
     args: &IdiomOptions,
     line: u64,
-    struct_plan: &'g StructPlan,
+    plan: &'g StructPlan,
     notes: &mut Vec<String>,
 ) -> Vec<NamedGroup<'g>> {
-    let groups = markable_groups(struct_plan);
-    let paths = args.group_paths.iter().find(|given| given.name == struct_plan.name);
+    let groups = markable_groups(plan);
+    let paths = args.group_paths.iter().find(|given| given.name == plan.name);
     let heat = |group: &Group| if group.visits >= HOT { "hot" } else { "warm" };
     let access = |group: &Group| if group.kind == GroupKind::HotReadMostly { "read" } else { "write" };
     let stem = |number: usize, group: &Group| {
         let given = paths.and_then(|given| given.paths.get(number)).map(String::as_str);
-        format!("{}_{}_{}", struct_plan.name, access(group), given.unwrap_or(heat(group)))
+        format!("{}_{}_{}", plan.name, access(group), given.unwrap_or(heat(group)))
     };
     let stems: Vec<String> = groups.iter().enumerate().map(|(at, (_, group))| stem(at, group)).collect();
-    let always = find_always_aligned(struct_plan, args.align_groups);
+    let always = find_always_aligned(plan, args.align_groups);
     let named = groups.iter().zip(&stems).enumerate().map(|(at, ((index, group), stem))| {
         let count_same = |stems: &[String]| stems.iter().filter(|other| *other == stem).count();
         let number = count_same(stems.get(..=at).unwrap_or_default());
         let name = if count_same(&stems) > 1 { format!("{stem}{number}") } else { stem.clone() };
         let is_always = always == Some(*index);
-        let (align, note) = choose_alignment(args.align_groups, line, struct_plan, group, is_always);
+        let (align, note) = choose_alignment(args.align_groups, line, plan, group, is_always);
         notes.extend(note.map(|reason| format!("{name} is not aligned to the cacheline: {reason}.")));
         let kind = if access(group) == "read" { "read-mostly" } else { "often written" };
         let mut heat = heat(group).to_owned();
@@ -225,11 +216,11 @@ fn name_groups<'g>(
 
 /// The one group of a struct that is aligned on all machines: the most visited of those that it costs nothing
 /// for any line size. What several cost together the plan doesn't say.
-fn find_always_aligned(struct_plan: &StructPlan, asked: AlignGroups) -> Option<usize> {
+fn find_always_aligned(plan: &StructPlan, asked: AlignGroups) -> Option<usize> {
     let is_free = |group: &&(usize, &Group)| {
         group.1.alignment == GroupAlignment::Aligned && group.1.padding.iter().all(|row| row.aligned == 0)
     };
-    let free = markable_groups(struct_plan).into_iter().filter(|group| is_free(&group));
+    let free = markable_groups(plan).into_iter().filter(|group| is_free(&group));
     let best = free.max_by(|left, right| left.1.visits.total_cmp(&right.1.visits));
     best.map(|(index, _)| index).filter(|_| asked == AlignGroups::Plan)
 }
@@ -238,32 +229,31 @@ fn find_always_aligned(struct_plan: &StructPlan, asked: AlignGroups) -> Option<u
 fn choose_alignment(
     asked: AlignGroups,
     line: u64,
-    struct_plan: &StructPlan,
+    plan: &StructPlan,
     group: &Group,
     is_always: bool,
 ) -> (MarkerAlignment, Option<String>) {
+    let never = (MarkerAlignment::Never, None);
     let wanted = match asked {
-        AlignGroups::None => return (MarkerAlignment::Never, None),
-        AlignGroups::Plan if group.alignment == GroupAlignment::None => {
-            return (MarkerAlignment::Never, None);
-        }
+        AlignGroups::None => return never,
+        _ if group.alignment == GroupAlignment::None && asked == AlignGroups::Plan => return never,
         AlignGroups::Plan if is_always => MarkerAlignment::Always,
         AlignGroups::Plan => MarkerAlignment::Where(line),
         AlignGroups::Where(bytes) => MarkerAlignment::Where(bytes),
     };
-    match alignment_refusal(line.max(1), struct_plan, group) {
+    match alignment_refusal(line.max(1), plan, group) {
         Some(reason) => (MarkerAlignment::Never, Some(reason)),
         None => (wanted, None),
     }
 }
 
 /// Why aligning a group would move a member from where the plan has it, or cost bytes.
-fn alignment_refusal(line: u64, struct_plan: &StructPlan, group: &Group) -> Option<String> {
+fn alignment_refusal(line: u64, plan: &StructPlan, group: &Group) -> Option<String> {
     let costs = |row: &&Padding| row.conditional > 0;
     let last = group.members.last();
-    let last = struct_plan.chosen.members.iter().position(|placed| Some(&placed.index) == last);
-    let next = last.and_then(|last| struct_plan.chosen.members.get(last + 1));
-    let end = next.map_or(struct_plan.chosen.size, |next| next.offset);
+    let last = plan.chosen.members.iter().position(|placed| Some(&placed.index) == last);
+    let next = last.and_then(|last| plan.chosen.members.get(last + 1));
+    let end = next.map_or(plan.chosen.size, |next| next.offset);
     if group.first_offset == 0 {
         Some("it begins the struct, whose own alignment says where that is".to_owned())
     } else if !group.first_offset.is_multiple_of(line) || !end.is_multiple_of(line) {
@@ -276,8 +266,8 @@ fn alignment_refusal(line: u64, struct_plan: &StructPlan, group: &Group) -> Opti
 
 /// A sentence on the groups of one alignment.
 fn describe_aligned(all: &[&NamedGroup<'_>], align: MarkerAlignment) -> Option<String> {
-    let names: Vec<&str> =
-        all.iter().filter(|group| group.align == align).map(|group| group.name.as_str()).collect();
+    let aligned = all.iter().filter(|group| group.align == align);
+    let names: Vec<&str> = aligned.map(|group| group.name.as_str()).collect();
     let verb = match names.len() {
         0 => return None,
         1 => "is",

@@ -20,8 +20,7 @@ const NAME: &str = "__cacheline_group_begin_aligned_cond";
 /// Behind which macro they go, the first that is there.
 const BEHIND: [&str; 2] = ["__cacheline_group_end_aligned", "__cacheline_group_begin_aligned"];
 
-/// The text added to include/linux/cache.h. On machines with other lines both markers are those without
-/// alignment.
+/// The text added to include/linux/cache.h. With other line sizes both markers are those without alignment.
 const MACROS: &str = "
 /**
  * __cacheline_group_begin_aligned_cond - start a group aligned on some machines
@@ -102,8 +101,7 @@ fn add_macros(text: &[u8]) -> Option<Edits> {
     Some(insertion(at..at, &format!("{MACROS}{gap}")))
 }
 
-/// The rule by which checkpatch takes them for declarations: a name in the rule for such macros, or a rule of
-/// its own.
+/// The rule by which checkpatch takes them for declarations: a name in an existing rule, or an own rule.
 fn add_to_checkpatch(text: &[u8]) -> Option<Edits> {
     const RULE: &str = "__cacheline_group_(?:begin|end)(?:_aligned";
     const LIST: &[u8] = b"our $declaration_macros = qr{(?x:\n";

@@ -3,8 +3,7 @@
 /// How groups of members are marked in the source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Idiom {
-    /// Cacheline group markers around them, and a function run at startup that asserts their members (in
-    /// kernel trees).
+    /// Cacheline group markers, and in kernel trees a function run at startup that asserts their members.
     Groups,
     /// A comment above each group, and ____cacheline_aligned where that costs no byte (in kernel trees).
     Plain,

@@ -6,31 +6,25 @@ use fieldline_layout::constraint::{CachelineRequestKind, PlacementRequests, cons
 use fieldline_layout::layout::MemberRole;
 use fieldline_layout::{Layout, Member};
 
-/// Checks the pins of one struct. `known` is what the source says; `line` is the cacheline size in bytes.
-pub(super) fn check(
-    path: &str,
-    resolved: &[ResolvedPin],
-    layout: &Layout,
-    known: &PlacementRequests,
-    line: u64,
-) -> Result<()> {
-    let pins = PinChecker { path, resolved, layout, line };
-    pins.check_places()?;
-    pins.check_room()?;
-    pins.check_groups()?;
-    pins.check_apart()?;
-    pins.check_units(known)?;
-    pins.check_regions(known)
-}
-
-struct PinChecker<'p> {
-    path: &'p str,
-    resolved: &'p [ResolvedPin],
-    layout: &'p Layout,
-    line: u64,
+/// The pins of one struct.
+pub(super) struct PinChecker<'p> {
+    pub(super) path: &'p str,
+    pub(super) resolved: &'p [ResolvedPin],
+    pub(super) layout: &'p Layout,
+    /// Cacheline size in bytes.
+    pub(super) line: u64,
 }
 
 impl PinChecker<'_> {
+    /// Checks the pins. `known` is what the source says.
+    pub(super) fn check(&self, known: &PlacementRequests) -> Result<()> {
+        self.check_places()?;
+        self.check_room()?;
+        self.check_groups()?;
+        self.check_apart()?;
+        self.check_units(known)?;
+        self.check_regions(known)
+    }
     fn with_directive(&self, directive: PinDirective) -> impl Iterator<Item = &ResolvedPin> {
         self.resolved.iter().filter(move |pin| pin.directive == directive)
     }
@@ -62,11 +56,8 @@ impl PinChecker<'_> {
             }
             let flexible = pin.members.iter().find(|member| self.is_flexible(**member));
             if let Some(member) = flexible.filter(|_| pin.directive == PinDirective::First) {
-                bail!(
-                    "{}: '{}' is a flexible array, which is last",
-                    self.format_position(pin),
-                    self.label(*member)
-                );
+                let (place, label) = (self.format_position(pin), self.label(*member));
+                bail!("{place}: '{label}' is a flexible array, which is last");
             }
         }
         Ok(())
@@ -100,12 +91,8 @@ impl PinChecker<'_> {
         for (index, group) in groups.iter().enumerate() {
             for other in groups.iter().take(index) {
                 if let Some(member) = group.members.iter().find(|member| other.members.contains(member)) {
-                    let label = self.label(*member);
-                    bail!(
-                        "{}: '{label}' is in the group of line {} too",
-                        self.format_position(group),
-                        other.line
-                    );
+                    let (place, label) = (self.format_position(group), self.label(*member));
+                    bail!("{place}: '{label}' is in the group of line {} too", other.line);
                 }
             }
         }

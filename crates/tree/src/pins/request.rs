@@ -82,12 +82,8 @@ pub(super) struct ResolvedPin {
 impl ResolvedPin {
     pub(super) fn add_to(self, requests: &mut PlacementRequests) {
         if let Some(kind) = self.directive.line_kind() {
-            requests.line_requests.push(CachelineRequest {
-                kind,
-                members: self.members,
-                reason: self.reason,
-            });
-            return;
+            let Self { members, reason, .. } = self;
+            return requests.line_requests.push(CachelineRequest { kind, members, reason });
         }
         let pins = match self.directive {
             PinDirective::First => &mut requests.first,

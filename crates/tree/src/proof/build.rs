@@ -1,13 +1,13 @@
 //! One build's proof, and what was built against what was predicted.
 
 use super::compile::{CompileOutcome, CompileSite, canonical, check_read, compile};
-use super::overlay::{Overlay, Patch};
+use super::overlay::{Overlay, Patch, temporary_folder};
 use super::units::{CompileUnit, CompileUnits};
 use crate::{builds, prediction};
 use anyhow::{Context, Result, bail};
 use fieldline_check::PredictionVerdict;
 use fieldline_debuginfo::{Elf, FileBytes, types};
-use fieldline_layout::Layout;
+use fieldline_layout::{Layout, Member};
 use fieldline_parallel as parallel;
 use fieldline_plan::StructPlan;
 use std::collections::{BTreeMap, BTreeSet};
@@ -44,9 +44,8 @@ pub struct BuildProof {
 impl BuildProof {
     /// Whether everything is as predicted.
     pub fn holds(&self) -> bool {
-        let judged =
-            self.shown.iter().all(|shown| shown.verdicts.iter().all(|layout| layout.verdict.holds()));
-        judged && self.broken.is_empty()
+        let mut verdicts = self.shown.iter().flat_map(|shown| &shown.verdicts);
+        verdicts.all(|layout| layout.verdict.holds()) && self.broken.is_empty()
     }
 }
 
@@ -76,25 +75,19 @@ impl BuildToProve<'_> {
     fn prove_inner(&self) -> Result<BuildProof> {
         let (tree, folder) = (self.tree.canonicalize().context("the tree")?, self.folder.canonicalize()?);
         let site = CompileSite { tree: &tree, build: &folder, overlay: None };
-        let units = CompileUnits::open(&tree, &folder)?;
-        let work =
-            tempfile::Builder::new().prefix("fieldline-build-").tempdir().context("no temporary folder")?;
+        let (units, work) = (CompileUnits::open(&tree, &folder)?, temporary_folder("fieldline-build-")?);
+        let place = WorkPlace { units: &units, site, folder: work.path() };
         let mut proof = BuildProof::default();
-        let mut before = self.compile_changed(&units, site, work.path(), &mut proof.notes)?;
-        before.extend(self.compile_showing(&before, &units, site, work.path())?);
+        let mut before = self.compile_changed(place, &mut proof.notes)?;
+        before.extend(self.compile_showing(&before, place)?);
         proof.machine = before.first().map(|first| machine(&first.object)).transpose()?.unwrap_or_default();
         self.compare_with_patch(&before, site, &mut proof)?;
         Ok(proof)
     }
 
     /// Units that must compile: those asked for, and sources that the patch changes where the build has them.
-    fn compile_changed(
-        &self,
-        units: &CompileUnits<'_>,
-        site: CompileSite<'_>,
-        work: &Path,
-        notes: &mut Vec<String>,
-    ) -> Result<Vec<UnpatchedUnit>> {
+    fn compile_changed(&self, place: WorkPlace<'_>, notes: &mut Vec<String>) -> Result<Vec<UnpatchedUnit>> {
+        let units = place.units;
         let mut wanted = Vec::new();
         for name in self.units {
             wanted.push(units.unit_of_source_or_neighbour(name)?);
@@ -103,15 +96,13 @@ impl BuildToProve<'_> {
             match units.unit_of_source(name)? {
                 Some(unit) => wanted.push(unit),
                 None if self.structs.iter().any(|(_, file)| file == name) => {}
-                None => {
-                    notes.push(format!("{name} was not compiled there, so the patch of it is not proven"))
-                }
+                None => notes.push(format!("{name} was not compiled there, so its patch is not proven")),
             }
         }
         let wanted: Vec<(usize, CompileUnit)> = wanted.into_iter().enumerate().collect();
         let compiled = parallel::map(&wanted, |(index, unit)| {
-            let object = work.join(format!("changed-{index}.o"));
-            match compile(&unit.recipe, site, &object)? {
+            let object = place.folder.join(format!("changed-{index}.o"));
+            match compile(&unit.recipe, place.site, &object)? {
                 CompileOutcome::Done(_) => Ok(UnpatchedUnit { unit: unit.clone(), object }),
                 CompileOutcome::Failed(why) => {
                     bail!("{} does not compile without the patch:\n{why}", unit.name)
@@ -122,27 +113,20 @@ impl BuildToProve<'_> {
     }
 
     /// Units that show the structs that no unit before shows, one a file that declares some.
-    fn compile_showing(
-        &self,
-        known: &[UnpatchedUnit],
-        units: &CompileUnits<'_>,
-        site: CompileSite<'_>,
-        work: &Path,
-    ) -> Result<Vec<UnpatchedUnit>> {
+    fn compile_showing(&self, known: &[UnpatchedUnit], place: WorkPlace<'_>) -> Result<Vec<UnpatchedUnit>> {
         let mut files: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-        for (struct_plan, file) in self.structs {
+        for (plan, file) in self.structs {
             let mut is_shown = false;
             for before in known {
-                is_shown |= !layouts(&before.object, &struct_plan.name)?.is_empty();
+                is_shown |= !layouts(&before.object, &plan.name)?.is_empty();
             }
             if !is_shown {
-                files.entry(file).or_default().push(&struct_plan.name);
+                files.entry(file).or_default().push(&plan.name);
             }
         }
         let files: Vec<(usize, (&str, Vec<&str>))> = files.into_iter().enumerate().collect();
         let found = parallel::map(&files, |(index, (file, names))| {
-            let place = work.join(format!("shown-{index}.o"));
-            compile_first_showing(units, site, file, names, &place)
+            place.compile_first_showing(file, names, &place.folder.join(format!("shown-{index}.o")))
         });
         found.into_iter().collect()
     }
@@ -154,10 +138,9 @@ impl BuildToProve<'_> {
         site: CompileSite<'_>,
         proof: &mut BuildProof,
     ) -> Result<()> {
-        let inner = |unit: &CompileUnit| {
-            canonical(&unit.recipe.source).strip_prefix(site.tree).map(Path::to_owned).ok()
-        };
-        let sources: BTreeSet<PathBuf> = before.iter().filter_map(|before| inner(&before.unit)).collect();
+        let sources = before.iter().map(|before| canonical(&before.unit.recipe.source));
+        let inner = sources.filter_map(|path| path.strip_prefix(site.tree).map(Path::to_owned).ok());
+        let sources: BTreeSet<PathBuf> = inner.collect();
         let overlay = Overlay::new(site.tree, self.patch, &sources)?;
         let site = CompileSite { overlay: Some(overlay.path()), ..site };
         let after = parallel::map(before, |before| {
@@ -173,20 +156,16 @@ impl BuildToProve<'_> {
                 CompileOutcome::Failed(why) => proof.broken.push((before.unit.name.clone(), why)),
             }
         }
-        for (struct_plan, file) in self.structs {
+        for (plan, file) in self.structs {
             for (before, object, read) in &done {
-                let declared = layouts(&before.object, &struct_plan.name)?;
+                let declared = layouts(&before.object, &plan.name)?;
                 if declared.is_empty() {
                     continue;
                 }
                 check_read(read, site, &[file], Path::new(&before.unit.name))?;
-                let judged =
-                    judge_layouts(struct_plan, Some(&declared), &layouts(object, &struct_plan.name)?)?;
-                proof.shown.push(ShownStruct {
-                    name: struct_plan.name.clone(),
-                    unit: before.unit.name.clone(),
-                    verdicts: judged,
-                });
+                let verdicts = judge_layouts(plan, Some(&declared), &layouts(object, &plan.name)?)?;
+                let (name, unit) = (plan.name.clone(), before.unit.name.clone());
+                proof.shown.push(ShownStruct { name, unit, verdicts });
                 break;
             }
         }
@@ -194,34 +173,40 @@ impl BuildToProve<'_> {
     }
 }
 
-/// The first unit that has all the structs of a file.
-fn compile_first_showing(
-    units: &CompileUnits<'_>,
-    site: CompileSite<'_>,
-    file: &str,
-    names: &[&str],
-    object: &Path,
-) -> Result<UnpatchedUnit> {
-    let mut tried = Vec::new();
-    for unit in units.units_of_header(file)? {
-        match compile(&unit.recipe, site, object)? {
-            CompileOutcome::Failed(why) => tried.push(format!("{} does not compile: {why}", unit.name)),
-            CompileOutcome::Done(_) => {
-                let mut lacking = Vec::new();
-                for name in names {
-                    if layouts(object, name)?.is_empty() {
-                        lacking.push(*name);
+/// Where units are compiled without the patch.
+#[derive(Clone, Copy)]
+struct WorkPlace<'w> {
+    units: &'w CompileUnits<'w>,
+    site: CompileSite<'w>,
+    /// The folder of the objects.
+    folder: &'w Path,
+}
+
+impl WorkPlace<'_> {
+    /// The first unit that has all the structs of a file.
+    fn compile_first_showing(&self, file: &str, names: &[&str], object: &Path) -> Result<UnpatchedUnit> {
+        let mut tried = Vec::new();
+        for unit in self.units.units_of_header(file)? {
+            match compile(&unit.recipe, self.site, object)? {
+                CompileOutcome::Failed(why) => tried.push(format!("{} does not compile: {why}", unit.name)),
+                CompileOutcome::Done(_) => {
+                    let mut lacking = Vec::new();
+                    for name in names {
+                        if layouts(object, name)?.is_empty() {
+                            lacking.push(*name);
+                        }
                     }
+                    if lacking.is_empty() {
+                        return Ok(UnpatchedUnit { unit, object: object.to_owned() });
+                    }
+                    tried.push(format!("{} has no struct {}", unit.name, lacking.join(", ")));
                 }
-                if lacking.is_empty() {
-                    return Ok(UnpatchedUnit { unit, object: object.to_owned() });
-                }
-                tried.push(format!("{} has no struct {}", unit.name, lacking.join(", ")));
             }
         }
+        let tried =
+            if tried.is_empty() { "no unit is known to read it".to_owned() } else { tried.join("\n") };
+        bail!("{file}: no unit shows struct {}; --unit names one\n{tried}", names.join(", "))
     }
-    let tried = if tried.is_empty() { "no unit is known to read it".to_owned() } else { tried.join("\n") };
-    bail!("{file}: no unit shows struct {}; --unit names one\n{tried}", names.join(", "))
 }
 
 /// A unit that the build never compiled is compiled as another was.
@@ -253,20 +238,17 @@ pub struct LayoutVerdict {
 }
 
 /// Compares the layouts of a struct's name in a build with the prediction: for another build than the plan's,
-/// out of the layouts without the patch. Several structs may have the name: the plan's is one that has its
-/// members.
+/// out of the layouts without the patch. Of several structs of the name, the one with the plan's members.
 pub fn judge_layouts(
-    struct_plan: &StructPlan,
+    plan: &StructPlan,
     declared: Option<&[Layout]>,
     built: &[Layout],
 ) -> Result<Vec<LayoutVerdict>> {
-    let declared = declared.and_then(|all| closest_definition(struct_plan, all));
+    let declared = declared.and_then(|all| closest_definition(plan, all));
     let predicted = match declared {
-        Some(declared) => {
-            prediction::predict_build(struct_plan, declared, closest_definition(struct_plan, built))
-                .with_context(|| format!("struct {}: a union has no order", struct_plan.name))?
-        }
-        None => prediction::predict_plan(struct_plan, closest_definition(struct_plan, built)),
+        Some(declared) => prediction::predict_build(plan, declared, closest_definition(plan, built))
+            .with_context(|| format!("struct {}: a union has no order", plan.name))?,
+        None => prediction::predict_plan(plan, closest_definition(plan, built)),
     };
     let mut judged: Vec<&Layout> = built.iter().filter(|built| has_members(&predicted, built)).collect();
     if judged.is_empty() {
@@ -281,20 +263,17 @@ pub fn judge_layouts(
 }
 
 /// The definition that has most members of the plan's, the one most units share first.
-fn closest_definition<'l>(struct_plan: &StructPlan, layouts: &'l [Layout]) -> Option<&'l Layout> {
+fn closest_definition<'l>(plan: &StructPlan, layouts: &'l [Layout]) -> Option<&'l Layout> {
     let known = |layout: &Layout| {
-        let names = layout.members.iter().filter_map(|member| member.name.as_deref());
-        names
-            .filter(|name| struct_plan.declared.members.iter().any(|own| own.name.as_deref() == Some(name)))
-            .count()
+        let is_known = |member: &&Member| plan.declared.members.iter().any(|own| own.name == member.name);
+        layout.members.iter().filter(|member| member.name.is_some()).filter(is_known).count()
     };
     layouts.iter().rev().max_by_key(|layout| known(layout))
 }
 
 fn has_members(predicted: &Layout, built: &Layout) -> bool {
     let names = |layout: &Layout| {
-        let mut names: Vec<Option<String>> =
-            layout.members.iter().map(|member| member.name.clone()).collect();
+        let mut names: Vec<_> = layout.members.iter().map(|member| member.name.clone()).collect();
         names.sort();
         names
     };

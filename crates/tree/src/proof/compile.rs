@@ -43,32 +43,29 @@ pub(super) fn compile(recipe: &Recipe, site: CompileSite<'_>, object: &Path) -> 
     command.current_dir(&recipe.folder).env("LC_ALL", "C").args(rewrite_arguments(recipe, arguments, site));
     command.arg("-c").arg("-o").arg(object).arg("-MD").arg("-MF").arg(&read);
     command.arg("-fno-eliminate-unused-debug-types");
-    let output = command
-        .output()
-        .with_context(|| format!("cannot run {program}, which the build names as its compiler"))?;
+    let cannot_run = || format!("cannot run {program}, which the build names as its compiler");
+    let output = command.output().with_context(cannot_run)?;
     if !output.status.success() {
         return Ok(CompileOutcome::Failed(first_errors(&String::from_utf8_lossy(&output.stderr))));
     }
     let read = std::fs::read_to_string(&read)
         .with_context(|| format!("{}: the compiler did not say what it read", recipe.source.display()))?;
-    let read = parse_dependencies(&read)
-        .into_iter()
-        .map(|name| canonical(&absolute(&recipe.folder, &name)))
-        .collect();
-    Ok(CompileOutcome::Done(read))
+    let read = parse_dependencies(&read).into_iter();
+    let read = read.map(|name| canonical(&absolute(&recipe.folder, &name)));
+    Ok(CompileOutcome::Done(read.collect()))
 }
 
 /// The arguments with paths as `site` has them.
 fn rewrite_arguments(recipe: &Recipe, arguments: &[String], site: CompileSite<'_>) -> Vec<OsString> {
     let mut words = Vec::new();
     let mut rest = arguments.iter();
+    let begins = |word: &str| DROPPED_BEGINNINGS.iter().any(|begin| word.starts_with(begin));
+    let is_dropped = |word: &str| DROPPED.contains(&word) || begins(word);
     let moved = |name: &str| site.resolve(&absolute(&recipe.folder, name)).into_os_string();
     while let Some(word) = rest.next() {
         if OUTPUTS.contains(&word.as_str()) {
             rest.next();
-        } else if DROPPED.contains(&word.as_str())
-            || DROPPED_BEGINNINGS.iter().any(|begin| word.starts_with(begin))
-        {
+        } else if is_dropped(word) {
         } else if PATHS.contains(&word.as_str()) {
             words.push(word.into());
             words.extend(rest.next().map(|name| moved(name)));
@@ -81,12 +78,8 @@ fn rewrite_arguments(recipe: &Recipe, arguments: &[String], site: CompileSite<'_
         }
     }
     let has_debug = |word: &String| {
-        word.strip_prefix("-g").is_some_and(|rest| {
-            rest.is_empty()
-                || rest.starts_with(['1', '2', '3'])
-                || rest.starts_with("gdb")
-                || rest.starts_with("dwarf")
-        })
+        let is_kind = |rest: &str| ["1", "2", "3", "gdb", "dwarf"].iter().any(|kind| rest.starts_with(kind));
+        word.strip_prefix("-g").is_some_and(|rest| rest.is_empty() || is_kind(rest))
     };
     if !arguments.iter().any(has_debug) {
         words.push("-g".into());
@@ -122,31 +115,25 @@ fn first_errors(messages: &str) -> String {
 /// The files of a make rule as compilers write it, blanks in names escaped.
 fn parse_dependencies(rule: &str) -> Vec<String> {
     let files = rule.split_once(": ").map_or("", |(_, files)| files);
-    let mut names = vec![String::new()];
+    let (mut names, mut name) = (Vec::new(), String::new());
     let mut letters = files.chars().peekable();
     while let Some(letter) = letters.next() {
         match (letter, letters.peek()) {
-            ('\\', Some(' ' | '#' | '\\')) => {
-                names.last_mut().into_iter().for_each(|name| name.extend(letters.next()))
-            }
+            ('\\', Some(' ' | '#' | '\\')) => name.extend(letters.next()),
             ('\\', Some('\n')) => {}
-            (blank, _) if blank.is_whitespace() => names.push(String::new()),
-            (letter, _) => names.last_mut().into_iter().for_each(|name| name.push(letter)),
+            (blank, _) if blank.is_whitespace() => names.push(std::mem::take(&mut name)),
+            (letter, _) => name.push(letter),
         }
     }
+    names.push(name);
     names.retain(|name| !name.is_empty());
     names
 }
 
 /// Fails unless a unit read each file of a patch that it can know, in place of the tree's.
-pub(super) fn check_read(
-    read: &[PathBuf],
-    site: CompileSite<'_>,
-    wanted: &[&str],
-    unit: &Path,
-) -> Result<()> {
+pub(super) fn check_read(read: &[PathBuf], site: CompileSite<'_>, files: &[&str], unit: &Path) -> Result<()> {
     let Some(overlay) = site.overlay.map(canonical) else { return Ok(()) };
-    for path in wanted {
+    for path in files {
         if read.contains(&site.tree.join(path)) {
             bail!("{}: reads {path} by a path that can't be replaced beside the tree", unit.display());
         }

@@ -1,5 +1,4 @@
-//! A tree with some files replaced, beside it: real folders on the way to what is replaced, links for the
-//! rest.
+//! A tree with some files replaced, beside it: real folders above replaced files, links for the rest.
 //!
 //! A header that a source file includes with quotes is looked for beside that file first, and compilers take
 //! the folder as it is spelled, so that a folder of links shadows the tree's.
@@ -21,8 +20,7 @@ pub(super) struct Overlay {
 impl Overlay {
     /// A tree with a patch, whose folders of `sources` (from the top of the tree) are real.
     pub(super) fn new(tree: &Path, patch: &Patch, sources: &BTreeSet<PathBuf>) -> Result<Self> {
-        let folder =
-            tempfile::Builder::new().prefix("fieldline-tree-").tempdir().context("no temporary folder")?;
+        let folder = temporary_folder("fieldline-tree-")?;
         let files = patch.keys().map(Path::new).chain(sources.iter().map(PathBuf::as_path));
         let real: BTreeSet<&Path> = files.flat_map(|file| file.ancestors().skip(1)).collect();
         for inner in &real {
@@ -43,6 +41,10 @@ impl Overlay {
     pub(super) fn path(&self) -> &Path {
         self.folder.path()
     }
+}
+
+pub(super) fn temporary_folder(prefix: &str) -> Result<TempDir> {
+    tempfile::Builder::new().prefix(prefix).tempdir().context("no temporary folder")
 }
 
 /// Links what lies in a folder of the tree, except what is made by others.

@@ -18,8 +18,7 @@ pub(super) struct Recipe {
 }
 
 impl Recipe {
-    /// Out of a `.cmd` file of a build folder. `None` if it made something else than an object or assembler
-    /// text from C.
+    /// Out of a `.cmd` file of a build folder. `None` unless it made an object or assembler text from C.
     pub(super) fn from_cmd(build: &Path, path: &Path) -> Result<Option<Self>> {
         // Names in it need not be UTF-8, but a command that can be carried out is.
         let bytes = std::fs::read(path).with_context(|| path.display().to_string())?;
@@ -90,10 +89,8 @@ pub(super) fn read_database(path: &Path) -> Result<Vec<Recipe>> {
     let entries: Vec<DatabaseEntry> =
         serde_json::from_slice(&bytes).with_context(|| format!("{}: no list of commands", path.display()))?;
     let base = path.parent().unwrap_or(path);
-    entries
-        .into_iter()
-        .map(|entry| read_entry(base, entry).with_context(|| path.display().to_string()))
-        .collect()
+    let read = |entry| read_entry(base, entry).with_context(|| path.display().to_string());
+    entries.into_iter().map(read).collect()
 }
 
 fn read_entry(base: &Path, entry: DatabaseEntry) -> Result<Recipe> {
@@ -122,8 +119,7 @@ struct CmdFile {
     read: Vec<String>,
 }
 
-/// Reads a `.cmd` file of kbuild (scripts/Kbuild.include, scripts/basic/fixdep.c). `None` if it saves no
-/// command.
+/// Reads a `.cmd` file of kbuild (scripts/Kbuild.include, scripts/basic/fixdep.c). `None` without command.
 fn parse_cmd(text: &str) -> Option<CmdFile> {
     let mut saved = CmdFile::default();
     let mut lines = text.lines();
@@ -135,9 +131,8 @@ fn parse_cmd(text: &str) -> Option<CmdFile> {
         } else if name.starts_with("source_") {
             saved.source = Some(value.trim().to_owned());
         } else if name.starts_with("deps_") {
-            let more =
-                std::iter::once(value).chain(lines.by_ref().take_while(|line| !line.trim().is_empty()));
-            saved.read = more.filter_map(dependency).collect();
+            let more = lines.by_ref().take_while(|line| !line.trim().is_empty());
+            saved.read = std::iter::once(value).chain(more).filter_map(dependency).collect();
         }
     }
     (!saved.command.is_empty()).then_some(saved)

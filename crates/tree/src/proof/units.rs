@@ -77,10 +77,9 @@ impl<'u> CompileUnits<'u> {
         if header.ends_with(".c") {
             return Ok(vec![self.unit_of_source_or_neighbour(header)?]);
         }
-        let mut units = if self.database.is_some() {
-            self.units_in_database(header)
-        } else {
-            self.units_reading(header)?
+        let mut units = match self.database.is_some() {
+            true => self.units_in_database(header),
+            false => self.units_reading(header)?,
         };
         if units.is_empty() && self.database.is_none() {
             for name in self.files_including(header) {
@@ -100,8 +99,7 @@ impl<'u> CompileUnits<'u> {
         source.strip_prefix(self.tree).unwrap_or(&source).display().to_string()
     }
 
-    /// Units of compile_commands.json: those that include the header themselves, then its neighbours, small
-    /// ones first.
+    /// Units of compile_commands.json: those that include the header, then its neighbours, small ones first.
     fn units_in_database(&self, header: &str) -> Vec<CompileUnit> {
         let folder = self.tree.join(header);
         let rank = |recipe: &Recipe| {
@@ -120,24 +118,23 @@ impl<'u> CompileUnits<'u> {
             let mut named = recipe.read.iter().filter(|read| read.file_name() == wanted.file_name());
             named.any(|read| canonical(read) == wanted)
         };
-        let (mut units, mut looked_at) = (Vec::new(), 0);
+        let (mut units, mut count) = (Vec::new(), 0);
         for folder in self.folders(header) {
             let mut found = Vec::new();
             for path in commands_in(&folder) {
-                looked_at += 1;
+                count += 1;
                 found.extend(Recipe::from_cmd(self.build, &path)?.filter(|recipe| reads(recipe)));
             }
             found.sort_by_cached_key(|recipe| length(&recipe.source));
             units.extend(found.into_iter().map(|recipe| self.unit(recipe)));
-            if units.len() >= MOST_UNITS || looked_at > MOST_COMMANDS {
+            if units.len() >= MOST_UNITS || count > MOST_COMMANDS {
                 break;
             }
         }
         Ok(units)
     }
 
-    /// Folders of the build: the header's own, what kernels compile first (Kbuild: asm-offsets), then from
-    /// the top down.
+    /// Folders of the build: the header's own, those compiled first (Kbuild: asm-offsets), then top down.
     fn folders(&self, header: &str) -> Vec<PathBuf> {
         let own = Path::new(header).parent().unwrap_or(Path::new(""));
         let mut folders = vec![self.build.join(own)];
@@ -153,8 +150,7 @@ impl<'u> CompileUnits<'u> {
         folders
     }
 
-    /// C files near a header (in `kernel` for a public one) that include it, those a makefile names first,
-    /// small ones first.
+    /// C files near a header that include it, those a makefile names first, small ones first.
     fn files_including(&self, header: &str) -> Vec<String> {
         let own = Path::new(header).parent().unwrap_or(Path::new(""));
         let is_public = own.components().any(|part| part.as_os_str() == "include");
@@ -163,9 +159,9 @@ impl<'u> CompileUnits<'u> {
         let mut queue = VecDeque::from([top]);
         while let Some(folder) = queue.pop_front() {
             queue.extend(folders_in(&folder));
-            let names =
-                files_in(&folder).into_iter().filter(|path| path.extension().is_some_and(|end| end == "c"));
-            found.extend(names.filter(|path| includes(path, header)));
+            let is_source = |path: &PathBuf| path.extension().is_some_and(|end| end == "c");
+            let sources = files_in(&folder).into_iter().filter(is_source);
+            found.extend(sources.filter(|path| includes(path, header)));
         }
         found.sort_by_cached_key(|path| (!is_in_makefile(path), length(path), path.clone()));
         found.iter().take(MOST_UNITS).map(|path| self.name(path)).collect()
@@ -189,9 +185,8 @@ impl<'u> CompileUnits<'u> {
                     continue;
                 }
                 if !canonical(&recipe.source).starts_with(self.tree) {
-                    let (build, from, tree) =
-                        (self.build.display(), recipe.source.display(), self.tree.display());
-                    bail!("{build}: was built from {from}, not from {tree}");
+                    let (build, tree) = (self.build.display(), self.tree.display());
+                    bail!("{build}: was built from {}, not from {tree}", recipe.source.display());
                 }
                 return Ok(with_command(&recipe));
             }
@@ -209,8 +204,7 @@ fn commands_in(folder: &Path) -> Vec<PathBuf> {
     files_in(folder).into_iter().filter(is_command).collect()
 }
 
-/// Files of a folder by name; none if it can't be read, since a build need not have one for each folder of
-/// the tree.
+/// Files of a folder by name; none if it can't be read: builds lack some folders of the tree.
 fn files_in(folder: &Path) -> Vec<PathBuf> {
     entries(folder, |kind| kind.is_file())
 }
@@ -240,9 +234,8 @@ fn includes(source: &Path, header: &str) -> bool {
         rest.trim_start_matches(['"', '<']).split(['"', '>']).next()
     });
     let header = Path::new(header);
-    named
-        .map(|name| Path::new(name.trim_start_matches("../").trim_start_matches("./")))
-        .any(|name| name.file_name().is_some() && header.ends_with(name))
+    let mut named = named.map(|name| Path::new(name.trim_start_matches("../").trim_start_matches("./")));
+    named.any(|name| name.file_name().is_some() && header.ends_with(name))
 }
 
 /// Whether the makefile beside a file names its object.

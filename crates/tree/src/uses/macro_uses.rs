@@ -5,9 +5,8 @@
 
 use super::scope::{DeclaredStruct, LARGEST, is_in_scope, read_up_to};
 use fieldline_parallel as parallel;
-use fieldline_source::uses::{
-    MAX_MACRO_CALLS, MacroDefinition, MacroValue, StructUse, UnresolvedMacro, UsedStruct, find_definitions,
-};
+use fieldline_source::uses::{MAX_MACRO_CALLS, MacroDefinition, MacroValue, find_definitions};
+use fieldline_source::uses::{StructUse, UnresolvedMacro, UsedStruct};
 use memchr::memmem;
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
@@ -45,8 +44,7 @@ pub(super) fn follow_macros(
     found
 }
 
-/// Searches some headers for definitions. Gives variables that other macros give, and those whose macro isn't
-/// there.
+/// Searches some headers for definitions. Gives the variables of other macros, and those not resolved.
 fn search_headers(
     tree: &Path,
     headers: &[String],
@@ -61,18 +59,15 @@ fn search_headers(
     let holding = read_defining(tree, headers, &waiting);
     let mut known: BTreeMap<(usize, String, bool), HeaderDefinitions> = BTreeMap::new();
     for pending in waiting {
-        let (Some(declared), Some(subject)) =
-            (structs.get(pending.struct_index), subjects.get(pending.struct_index))
-        else {
-            continue;
-        };
-        let key = (pending.struct_index, pending.unresolved.name.clone(), pending.unresolved.is_array);
-        let defined = known.entry(key).or_insert_with(|| {
-            let texts = holding
-                .iter()
-                .map(|(path, text)| (path, find_definitions(text, &pending.unresolved, subject)));
-            texts.filter(|(_, found)| !found.is_empty()).map(|(path, found)| (path.clone(), found)).collect()
-        });
+        let index = pending.struct_index;
+        let (Some(declared), Some(subject)) = (structs.get(index), subjects.get(index)) else { continue };
+        let unresolved = &pending.unresolved;
+        let defined =
+            known.entry((index, unresolved.name.clone(), unresolved.is_array)).or_insert_with(|| {
+                let find = |text: &[u8]| find_definitions(text, unresolved, subject);
+                let found = holding.iter().map(|(path, text)| (path.clone(), find(text)));
+                found.filter(|(_, found)| !found.is_empty()).collect()
+            });
         let nearest = nearest(defined, &pending.path, declared.header);
         if nearest.is_empty() {
             left.push(pending);
@@ -81,18 +76,12 @@ fn search_headers(
         for (header, definition) in nearest {
             match &definition.value {
                 MacroValue::Values(uses) => {
-                    let uses = uses.iter().map(|found_use| {
-                        (
-                            pending.struct_index,
-                            pending.path.clone(),
-                            use_of_macro(found_use, &pending.unresolved, header),
-                        )
-                    });
-                    found.extend(uses);
+                    let uses = uses.iter().map(|used| use_of_macro(used, unresolved, header));
+                    found.extend(uses.map(|used| (index, pending.path.clone(), used)));
                 }
                 MacroValue::Macro(name) => {
-                    let awaited = UnresolvedMacro { name: name.clone(), ..pending.unresolved.clone() };
-                    next.push(PendingMacro { unresolved: awaited, ..pending.clone() });
+                    let unresolved = UnresolvedMacro { name: name.clone(), ..unresolved.clone() };
+                    next.push(PendingMacro { unresolved, ..pending.clone() });
                 }
                 MacroValue::Nothing => {}
             }
@@ -102,10 +91,9 @@ fn search_headers(
 }
 
 /// A demand of a definition as one of the variable that the macro gives its values.
-fn use_of_macro(found_use: &StructUse, unresolved: &UnresolvedMacro, header: &str) -> StructUse {
-    let what =
-        format!("{}, those of {}, {header}:{}", found_use.description, unresolved.name, found_use.line);
-    StructUse { line: unresolved.line, description: what, ..found_use.clone() }
+fn use_of_macro(used: &StructUse, unresolved: &UnresolvedMacro, header: &str) -> StructUse {
+    let description = format!("{}, those of {}, {header}:{}", used.description, unresolved.name, used.line);
+    StructUse { line: unresolved.line, description, ..used.clone() }
 }
 
 /// Texts of the headers that define any of the macros, in order of paths.
@@ -131,29 +119,18 @@ fn defines(text: &[u8], names: &HashSet<&[u8]>) -> bool {
 }
 
 /// The definitions a file most likely means.
-fn nearest<'d>(
-    defined: &'d HeaderDefinitions,
-    path: &str,
-    header: &str,
-) -> Vec<(&'d str, &'d MacroDefinition)> {
+fn nearest<'d>(all: &'d HeaderDefinitions, path: &str, header: &str) -> Vec<(&'d str, &'d MacroDefinition)> {
     let near = |other: &str| if other == header { usize::MAX } else { count_common_folders(other, path) };
-    let visible = || defined.iter().filter(|(other, _)| is_in_scope(path, other));
+    let visible = || all.iter().filter(|(other, _)| is_in_scope(path, other));
     let best = visible().map(|(other, _)| near(other)).max();
     let nearest = visible().filter(|(other, _)| Some(near(other)) == best);
-    nearest
-        .flat_map(|(other, found)| found.iter().map(move |definition| (other.as_str(), definition)))
-        .collect()
+    nearest.flat_map(|(other, found)| found.iter().map(move |found| (other.as_str(), found))).collect()
 }
 
 /// How many folders two paths have in common.
 fn count_common_folders(first: &str, second: &str) -> usize {
-    let [first_folder, second_folder] =
-        [first, second].map(|path| path.rsplit_once('/').unwrap_or_default().0);
-    first_folder
-        .split('/')
-        .zip(second_folder.split('/'))
-        .take_while(|(left, other)| left == other && !left.is_empty())
-        .count()
+    let [first, second] = [first, second].map(|path| path.rsplit_once('/').unwrap_or_default().0.split('/'));
+    first.zip(second).take_while(|(left, right)| left == right && !left.is_empty()).count()
 }
 
 #[cfg(test)]
@@ -176,9 +153,9 @@ mod tests {
             &[DeclaredStruct { layout: &layout, header: "include/box.h" }],
         );
         let uses = found.unwrap().remove(0).0;
-        let demands = uses.into_iter().map(|(path, found_use)| {
-            let UseDemand::Positions(count) = found_use.demand else { panic!("{found_use:?}") };
-            format!("{path}:{}: {count}: {}", found_use.line, found_use.description)
+        let demands = uses.into_iter().map(|(path, used)| {
+            let UseDemand::Positions(count) = used.demand else { panic!("{used:?}") };
+            format!("{path}:{}: {count}: {}", used.line, used.description)
         });
         demands.collect()
     }

@@ -38,8 +38,7 @@ pub(super) fn is_in_scope(path: &str, header: &str) -> bool {
     if OTHER_CODE.contains(&top) {
         return false;
     }
-    let arch =
-        |path: &str| path.strip_prefix("arch/").and_then(|rest| rest.split('/').next().map(str::to_owned));
+    let arch = |path: &str| Some(path.strip_prefix("arch/")?.split('/').next()?.to_owned());
     let is_public = header.starts_with("include/") || header.contains("/include/");
     match (is_public, arch(header), arch(path)) {
         (true, Some(own), Some(other)) => own == other,

@@ -10,6 +10,7 @@ pub mod btf;
 pub mod dwarf;
 pub mod elf;
 mod error;
+mod extent;
 pub mod module;
 pub mod new_member;
 pub mod separate_debug;

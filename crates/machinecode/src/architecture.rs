@@ -1,4 +1,4 @@
-//! What machine code of a kind of processor has in common: its registers, and how functions call each other.
+//! Registers and calling conventions of a kind of processor.
 
 use crate::machine::{Register, Registers};
 
@@ -34,7 +34,7 @@ impl Architecture {
         }
     }
 
-    /// Where the first arguments are passed.
+    /// The registers in which the first arguments are passed.
     pub fn argument_registers(self) -> &'static [Register] {
         const fn register(number: u8) -> Register {
             Register::from_low_bits(number)
@@ -57,7 +57,7 @@ impl Architecture {
         }
     }
 
-    /// Where a function returns a pointer.
+    /// The register in which a function returns a pointer.
     pub fn result_register(self) -> Register {
         match self {
             Self::X86_64 => Register::RAX,
@@ -65,7 +65,7 @@ impl Architecture {
         }
     }
 
-    /// Where the second half of what is returned in two registers is.
+    /// The register of the second half of a value that is returned in two.
     pub fn second_result_register(self) -> Register {
         match self {
             Self::X86_64 => Register::RDX,
@@ -81,8 +81,8 @@ impl Architecture {
         }
     }
 
-    /// Registers every call changes, be the callee as modest as it may: the result's, and on AArch64 those that calling itself
-    /// takes: x30 for the return address, and x16 and x17 for what linkers put between caller and callee.
+    /// Registers every call changes, whatever the callee does: the result's, and on AArch64 those of the call itself:
+    /// x30 for the return address, and x16 and x17 for the veneers of linkers.
     pub fn call_clobbered(self) -> Registers {
         match self {
             Self::X86_64 => Registers(1),

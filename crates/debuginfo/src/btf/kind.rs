@@ -6,7 +6,7 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BtfTypeId(pub u32);
 
-/// What a record describes.
+/// The kind of thing a record describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum BtfKind {
     /// `BTF_KIND_UNKN`: gcc's word for what BTF cannot express, such as complex numbers

@@ -51,7 +51,7 @@ pub(super) struct RawMember {
 }
 
 impl<'d> Record<'d> {
-    /// What is wrong with it, said behind where it stands.
+    /// An error that begins with the record's id and offset.
     pub(super) fn format_error(&self, what: impl Display) -> BtfError {
         BtfError(format!("type {} at offset {:#x}{what}", self.id.0, self.offset))
     }

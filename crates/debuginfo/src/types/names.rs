@@ -1,14 +1,14 @@
-//! Names as users give them, and what they may have meant.
+//! Names as users give them, and names near those.
 
 use super::open::Types;
 use anyhow::Result;
 
-/// `struct foo` and `foo` mean the same.
+/// The name without a keyword: `struct foo` and `foo` mean the same.
 pub fn strip_keyword(name: &str) -> &str {
     ["struct ", "union ", "class "].iter().find_map(|kind| name.strip_prefix(kind)).unwrap_or(name).trim()
 }
 
-/// Says that a name is not there, and which near it are.
+/// An error that a name is not there, with names near it.
 pub fn not_found_error(types: &Types<'_, '_>, name: &str) -> Result<anyhow::Error> {
     let all = types.all()?;
     let mut near: Vec<(usize, &str)> = all

@@ -111,11 +111,7 @@ fn flow(decoded: &Decoded, at: u64) -> Flow {
 /// Registers that get values, without the base of a writeback.
 fn written_registers(decoded: &Decoded, class: Class) -> Registers {
     let operands: &[usize] = match class {
-        Class::Nothing
-        | Class::Store
-        | Class::StorePair
-        | Class::StoreVector
-        | Class::Zero => &[],
+        Class::Nothing | Class::Store | Class::StorePair | Class::StoreVector | Class::Zero => &[],
         Class::Load | Class::Compute | Class::Compare => &[0],
         Class::StoreExclusive | Class::StoreExclusivePair => &[0],
         Class::LoadPair => &[0, 1],
@@ -128,7 +124,8 @@ fn written_registers(decoded: &Decoded, class: Class) -> Registers {
         registers.extend(register(decoded, *operand));
         // A pair is named by its first.
         if let Some(Operand::RegisterPair(_, first)) = decoded.operands.get(*operand) {
-            registers.extend([usize::from(*first), usize::from(*first) + 1].into_iter().filter_map(Register::new));
+            registers
+                .extend([usize::from(*first), usize::from(*first) + 1].into_iter().filter_map(Register::new));
         }
     }
     registers
@@ -139,7 +136,9 @@ fn tested_register(decoded: &Decoded) -> Option<Register> {
     let operand = match decoded.opcode {
         Opcode::CBZ | Opcode::CBNZ => 0,
         Opcode::SUBS if operand::immediate(decoded, 2) == Some(0) => 1,
-        Opcode::ANDS if operand::is_unshifted(decoded, 2) && register(decoded, 1) == register(decoded, 2) => 1,
+        Opcode::ANDS if operand::is_unshifted(decoded, 2) && register(decoded, 1) == register(decoded, 2) => {
+            1
+        }
         _ => return None,
     };
     register(decoded, operand).filter(|_| operand::is_wide(decoded, operand))

@@ -314,7 +314,10 @@ mod tests {
         let load = decode_one(&[0x48, 0x8b, 0x87, 0x38, 0x01, 0, 0]);
         let memory = load.explicit_operand().unwrap();
         assert_eq!(memory.address.base, Some(Register::RDI));
-        assert_eq!((memory.address.displacement, memory.size, memory.access), (0x138, Some(8), AccessKind::Read));
+        assert_eq!(
+            (memory.address.displacement, memory.size, memory.access),
+            (0x138, Some(8), AccessKind::Read)
+        );
         assert_eq!(
             load.effect,
             Effect::Move { to: Register::RAX, from: ValueSource::Memory, is_narrow: false }

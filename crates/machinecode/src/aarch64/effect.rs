@@ -15,9 +15,7 @@ pub(super) fn instruction_effect(decoded: &Decoded, class: Class, instruction: &
         Class::Compute => compute_effect(decoded, instruction.address),
         Class::Load => load_effect(decoded, instruction),
         Class::LoadPair => load_pair_effect(decoded, instruction),
-        Class::Store | Class::StoreVector | Class::Zero => {
-            Some(store_effect(decoded, 0))
-        }
+        Class::Store | Class::StoreVector | Class::Zero => Some(store_effect(decoded, 0)),
         Class::StoreExclusive => Some(store_effect(decoded, 1)),
         Class::StorePair => store_pair_effect(decoded, 0),
         Class::StoreExclusivePair => store_pair_effect(decoded, 1),

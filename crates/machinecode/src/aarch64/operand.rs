@@ -48,7 +48,9 @@ pub(super) fn register(decoded: &Decoded, operand: usize) -> Option<Register> {
 pub(super) fn is_wide(decoded: &Decoded, operand: usize) -> bool {
     use Operand as O;
     match decoded.operands.get(operand) {
-        Some(O::Register(size, _) | O::RegisterOrSP(size, _) | O::RegShift(_, _, size, _)) => *size == SizeCode::X,
+        Some(O::Register(size, _) | O::RegisterOrSP(size, _) | O::RegShift(_, _, size, _)) => {
+            *size == SizeCode::X
+        }
         _ => false,
     }
 }
@@ -85,7 +87,8 @@ pub(super) fn index_register(decoded: &Decoded, operand: usize) -> Option<(Regis
 }
 
 fn scale(style: ShiftStyle, amount: u8, size: SizeCode) -> Option<u8> {
-    let is_whole = size == SizeCode::X && matches!(style, ShiftStyle::LSL | ShiftStyle::UXTX | ShiftStyle::SXTX);
+    let is_whole =
+        size == SizeCode::X && matches!(style, ShiftStyle::LSL | ShiftStyle::UXTX | ShiftStyle::SXTX);
     1u8.checked_shl(u32::from(amount)).filter(|_| is_whole)
 }
 

@@ -1,9 +1,7 @@
 //! ELF files: opening, sections (decompressed, relocated), symbols, machine code by address.
 
 use crate::error::{Error, Result};
-use object::{
-    Object, ObjectSection, ObjectSymbol, ObjectSymbolTable, Relocation, RelocationKind, RelocationTarget,
-};
+use object::{Object, ObjectSection, ObjectSymbol, ObjectSymbolTable, RelocationKind, RelocationTarget};
 use std::borrow::Cow;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -241,7 +239,7 @@ impl<'d> Elf<'d> {
 
     /// Applies one relocation. Only absolute values have a meaning here; differences of labels (RISC-V) and
     /// relative ones don't change layouts and are left alone.
-    fn relocate(&self, data: &mut [u8], offset: u64, relocation: &Relocation) -> Result<(), String> {
+    fn relocate(&self, data: &mut [u8], offset: u64, relocation: &object::Relocation) -> Result<(), String> {
         if !matches!(relocation.kind(), RelocationKind::Absolute | RelocationKind::SectionOffset) {
             return Ok(());
         }
@@ -254,12 +252,12 @@ impl<'d> Elf<'d> {
         };
         let width = usize::from(relocation.size() / 8);
         let start = usize::try_from(offset).map_err(|_| "offset outside the section".to_owned())?;
-        let place = start.checked_add(width).and_then(|end| data.get_mut(start..end));
-        let place = place.ok_or("offset outside the section")?;
+        let field = start.checked_add(width).and_then(|end| data.get_mut(start..end));
+        let field = field.ok_or("offset outside the section")?;
         let little = self.is_little_endian();
-        let implicit = if relocation.has_implicit_addend() { read_uint(place, little) } else { 0 };
+        let implicit = if relocation.has_implicit_addend() { read_uint(field, little) } else { 0 };
         let value = symbol.wrapping_add(relocation.addend() as u64).wrapping_add(implicit);
-        write_uint(place, value, little);
+        write_uint(field, value, little);
         Ok(())
     }
 
@@ -349,15 +347,14 @@ impl<'d> Elf<'d> {
         let Some((begin, size)) = self.section_range(".got") else { return Vec::new() };
         let Some(relocations) = self.file.dynamic_relocations() else { return Vec::new() };
         let Some(table) = self.file.dynamic_symbol_table() else { return Vec::new() };
-        let words = relocations.filter(|(at, _)| at.wrapping_sub(begin) < size);
-        words
-            .filter_map(|(at, relocation)| {
-                let RelocationTarget::Symbol(index) = relocation.target() else { return None };
-                let symbol = table.symbol_by_index(index).ok()?;
-                let is_thread_local = symbol.kind() == object::SymbolKind::Tls;
-                (!is_thread_local).then_some((at, symbol.name().ok()?, symbol.address()))
-            })
-            .collect()
+        let entries = relocations.filter(|(at, _)| at.wrapping_sub(begin) < size);
+        let entries = entries.filter_map(|(at, relocation)| {
+            let RelocationTarget::Symbol(index) = relocation.target() else { return None };
+            let symbol = table.symbol_by_index(index).ok()?;
+            let is_thread_local = symbol.kind() == object::SymbolKind::Tls;
+            (!is_thread_local).then_some((at, symbol.name().ok()?, symbol.address()))
+        });
+        entries.collect()
     }
 
     /// Addresses that the loader puts into data, as linked: what relative relocations add to where the file is loaded
@@ -371,11 +368,11 @@ impl<'d> Elf<'d> {
         };
         let section = self.file.section_by_name(".rela.dyn").filter(|_| self.is_little_endian());
         let table = section.and_then(|section| section.data().ok()).unwrap_or(&[]);
-        let words = table.chunks_exact(ENTRY).filter_map(|entry| {
+        let addends = table.chunks_exact(ENTRY).filter_map(|entry| {
             let word = |at: usize| Some(u64::from_le_bytes(entry.get(at..at + 8)?.try_into().ok()?));
             (word(8)? & 0xffff_ffff == relative).then(|| word(16))?
         });
-        words.collect()
+        addends.collect()
     }
 
     /// Size of the thread-local data (.tdata, .tbss), rounded up to its alignment, and that alignment.
@@ -440,8 +437,8 @@ pub(crate) fn read_uint(bytes: &[u8], little: bool) -> u64 {
 /// Writes the lowest bytes of a number, as many as there is room for.
 pub(crate) fn write_uint(bytes: &mut [u8], value: u64, little: bool) {
     let len = bytes.len();
-    for (place, byte) in bytes.iter_mut().enumerate() {
-        let shift = if little { place } else { len - 1 - place };
+    for (index, byte) in bytes.iter_mut().enumerate() {
+        let shift = if little { index } else { len - 1 - index };
         *byte = value.checked_shr(8 * shift as u32).unwrap_or(0) as u8;
     }
 }

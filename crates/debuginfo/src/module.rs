@@ -2,7 +2,7 @@
 //!
 //! A module is a relocatable file: each section begins at address 0, and code refers to data by relocations. The kernel
 //! lays its sections out one behind the other, code first, and applies them (`layout_sections` in
-//! kernel/module/main.c, `apply_relocate_add` in kernel/module.c of an architecture). Done here at a place of our own, the file
+//! kernel/module/main.c, `apply_relocate_add` in kernel/module.c of an architecture). Linked here at a fixed address, the file
 //! reads like any program; symbols that the module takes from the kernel get addresses that nothing else has.
 
 mod relocation;
@@ -257,8 +257,8 @@ impl RelocatableModule {
             let kind = if section.kind == SHT_RELA { SHT_NULL } else { section.kind };
             put_uint(&mut self.bytes, at + 4, 4, kind);
             let fields = [section.flags, section.address, section.offset, section.size];
-            for (place, value) in (at + 8..).step_by(8).zip(fields) {
-                put_uint(&mut self.bytes, place, 8, value);
+            for (at, value) in (at + 8..).step_by(8).zip(fields) {
+                put_uint(&mut self.bytes, at, 8, value);
             }
         }
     }
@@ -305,7 +305,7 @@ mod tests {
         assert!(open(b"").unwrap().is_none());
         assert!(open(b"\x7fELF\x02\x01\x01").unwrap().is_none());
         let error = open(b"\xfd7zXZ\0\0").unwrap_err().to_string();
-        assert!(error.contains("unpack it first (xz -d)"), "{error}");
+        assert_eq!(error, "m.ko: ELF header: a compressed file; unpack it first (xz -d)");
     }
 
     #[test]

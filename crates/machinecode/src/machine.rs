@@ -298,8 +298,8 @@ impl Instruction {
 
     /// Adds an operand; more than two are not kept (only gathers have them, and those are not followed).
     pub fn add_memory_operand(&mut self, memory: MemoryOperand) {
-        if let Some(place) = self.memory.iter_mut().find(|place| place.is_none()) {
-            *place = Some(memory);
+        if let Some(slot) = self.memory.iter_mut().find(|slot| slot.is_none()) {
+            *slot = Some(memory);
         }
         self.memory.sort_by_key(|memory| memory.is_none_or(|memory| memory.is_implicit));
     }

@@ -67,7 +67,7 @@ fn index_records(header: &Header<'_>, first_id: u32) -> Result<Vec<u32>, BtfErro
         let len = COMMON as u64 + u64::from(once) + u64::from(each) * u64::from(info.vlen());
         let end = usize::try_from(start as u64 + len).ok().filter(|end| *end <= types.len());
         let end = end.ok_or_else(truncated)?;
-        // Section lengths are of 32 bits, so places in them are too.
+        // Section lengths are of 32 bits, so offsets in them are too.
         offsets.push(start as u32);
         start = end;
     }

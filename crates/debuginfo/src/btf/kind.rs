@@ -98,7 +98,7 @@ impl BtfKind {
         !matches!(self, Self::Function | Self::Variable | Self::DataSection | Self::DeclarationTag)
     }
 
-    /// Whether it only adds a word to the type it refers to.
+    /// Whether it only qualifies the type it refers to.
     pub(super) fn is_modifier(self) -> bool {
         matches!(self, Self::Const | Self::Volatile | Self::Restrict | Self::TypeTag)
     }

@@ -39,9 +39,9 @@ impl<'d> Btf<'d> {
             let Some(record) = self.record(id).filter(|record| is_definition(record.kind())) else {
                 continue;
             };
-            let Some(meant) = by_offset.get(&record.name()) else { continue };
+            let Some(matching) = by_offset.get(&record.name()) else { continue };
             if self.resolve_aggregate(id).is_some() {
-                meant.iter().for_each(|name| found[*name].push(id));
+                matching.iter().for_each(|name| found[*name].push(id));
             }
         }
         found

@@ -140,7 +140,7 @@ impl Relocation {
     }
 }
 
-/// A word with some bits replaced by the lowest of a value. Those of `ldr` behind the page's are scaled with the access, so that
+/// A word with some bits replaced by the lowest of a value. Offsets of `ldr` in a page are scaled with the access, so that
 /// fewer than 12 stay and the rest of the field is zero.
 fn insert_bits(old: u64, value: u64, first: u32, count: u32) -> u64 {
     let mask = ((1 << count) - 1) << first;

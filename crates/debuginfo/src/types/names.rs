@@ -31,10 +31,10 @@ pub fn edit_distance(left: &str, right: &str) -> usize {
     for (at, byte) in left.bytes().enumerate() {
         let mut diagonal = row[0];
         row[0] = at + 1;
-        for (place, other) in right.iter().enumerate() {
+        for (column, other) in right.iter().enumerate() {
             let cost = diagonal + usize::from(byte != *other);
-            diagonal = row[place + 1];
-            row[place + 1] = cost.min(diagonal + 1).min(row[place] + 1);
+            diagonal = row[column + 1];
+            row[column + 1] = cost.min(diagonal + 1).min(row[column] + 1);
         }
     }
     row[right.len()]

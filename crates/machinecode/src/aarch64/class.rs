@@ -20,7 +20,7 @@ pub(super) enum Class {
     Store,
     /// Store the first two operands.
     StorePair,
-    /// Store the second operand, and tell in the first whether they did.
+    /// Store the second operand; the first gets whether they did.
     StoreExclusive,
     /// The same with the second and the third.
     StoreExclusivePair,

@@ -1,6 +1,6 @@
 //! Abbreviations with the place of each attribute of interest in a DIE, parsed the first time one is met.
 //!
-//! gimli's tables hold each attribute of each abbreviation; a search that looks at a few DIEs of each of thousands
+//! gimli's tables hold each attribute of each abbreviation; a search that reads a few DIEs of each of thousands
 //! of units would spend most of its time filling them.
 
 use fieldline_layout::types::AggregateKind;
@@ -8,7 +8,7 @@ use gimli::{DwAt, DwForm, DwTag, Encoding, Format, Reader};
 use rustc_hash::FxHashMap;
 use std::cell::OnceCell;
 
-/// Attributes that scans look at.
+/// Attributes that scans read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Attr {
     Name,

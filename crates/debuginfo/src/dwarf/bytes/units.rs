@@ -109,11 +109,11 @@ impl<'s> Dwarf<'s> {
 
     /// Whether the root of the first unit is marked as GNU split DWARF 4 is; compilers don't mix.
     fn has_dwo_name(&self, header: &UnitHeader<R<'s>>) -> Result<bool> {
-        let place = header_offset(header);
-        if place != 0 {
+        let offset = header_offset(header);
+        if offset != 0 {
             return Ok(false);
         }
-        let error = |error| self.error(".debug_info", place, &error);
+        let error = |error| self.error(".debug_info", offset, &error);
         let abbreviations = self.inner.abbreviations(header).map_err(error)?;
         let root = header.entry(&abbreviations, header.root_offset()).map_err(error)?;
         Ok(root.has_attr(gimli::DW_AT_GNU_dwo_name))

@@ -168,12 +168,8 @@ impl<'s> Dwarf<'s> {
         frame: FrameBase,
     ) -> Vec<LocationRange> {
         if let Value::Exprloc(expression) = location {
-            let location = parse_location(expression, parsed, frame);
-            return Vec::from_iter(location.map(|location| LocationRange {
-                begin: 0,
-                end: u64::MAX,
-                location,
-            }));
+            let everywhere = |location| LocationRange { begin: 0, end: u64::MAX, location };
+            return parse_location(expression, parsed, frame).map(everywhere).into_iter().collect();
         }
         let mut found = Vec::new();
         let section = self.entry(unit).map_or(UnitSection::Info, |entry| entry.section);

@@ -22,7 +22,7 @@ pub enum ScopeKind {
     Block,
 }
 
-/// A stretch of code in which variables are visible.
+/// Code in which variables are visible.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scope {
     /// Its kind.
@@ -85,8 +85,8 @@ impl FunctionScopes {
 
     /// The call that returns to an address.
     pub fn call_returning_to(&self, return_address: u64) -> Option<&CallSite> {
-        let place = self.calls.binary_search_by_key(&return_address, |call| call.return_address);
-        self.calls.get(place.ok()?)
+        let index = self.calls.binary_search_by_key(&return_address, |call| call.return_address);
+        self.calls.get(index.ok()?)
     }
 }
 
@@ -137,7 +137,7 @@ impl<'a, 's> ScopeReader<'a, 's> {
 struct ScopeWalk<'w, 'a, 's> {
     reader: &'w ScopeReader<'a, 's>,
     frame: FrameBase,
-    /// Depth and index of the scopes around the DIE that is looked at.
+    /// Depth and index of the scopes around the current DIE.
     enclosing: Vec<(usize, u32)>,
     found: FunctionScopes,
 }

@@ -1,6 +1,6 @@
 //! The top of a unit: functions with code, and variables, types and functions by name.
 //!
-//! Only the DIEs directly below the unit (or a namespace) are looked at; their descendants are stepped over.
+//! Only the DIEs directly below the unit (or a namespace) are read; their descendants are skipped.
 
 use crate::dwarf::bytes::abbrev::Attr;
 use crate::dwarf::bytes::scan::{RawValue, ScannedDie, UnitScan};
@@ -98,7 +98,7 @@ impl UnitIndex {
         let first = self.names.partition_point(|(hash, kind, _)| (*hash, *kind) < key);
         let same = self.names.get(first..)?.iter().take_while(|(hash, kind, _)| (*hash, *kind) == key);
         let mut dies = same.map(|(.., offset)| DieRef { unit: self.unit, offset: *offset as usize });
-        dies.find(|die| [dwarf.name_of(*die), dwarf.linkage_name_of(*die)].contains(&Some(name)))
+        dies.find(|die| dwarf.name_of(*die) == Some(name) || dwarf.linkage_name_of(*die) == Some(name))
     }
 
     /// Hashes (see [`name_hash`]) and DIEs of all names of a kind.

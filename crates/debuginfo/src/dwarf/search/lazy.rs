@@ -12,7 +12,7 @@ use crate::dwarf::bytes::units::{DieRef, Dwarf};
 use crate::error::Result;
 use std::sync::OnceLock;
 
-/// How many units are looked at before all are.
+/// How many units are opened before all are.
 const FIRST_UNITS: usize = 4;
 
 /// The DWARF of one file: its first units, and all of them once they are needed.

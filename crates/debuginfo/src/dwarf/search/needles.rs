@@ -1,7 +1,7 @@
 //! Offsets at which names may be meant, found by the bytes that stand there.
 //!
 //! One name is searched for as text is, by its rarest bytes. Many names are searched for in one pass: every four bytes are
-//! looked up in a small table of marks that says no nearly always.
+//! looked up in a small table of marks that rules out nearly all of them.
 
 use super::spelling::Spellings;
 use crate::dwarf::bytes::units::{Dwarf, UnitEntry};

@@ -1,7 +1,7 @@
-//! Signatures, by which definitions of one name are told apart: a number per type that depends on everything a layout shows.
+//! Signatures: a hash per type of everything that its layout shows, to tell definitions of one name apart.
 //!
-//! The number covers the struct's name, size, alignment and members, whole types held by value, and the names of
-//! types behind pointers; not where they are declared. Two definitions with equal numbers have equal layouts.
+//! The hash covers the struct's name, size, alignment and members, whole types held by value, and the names of
+//! types behind pointers; not where they are declared. Two definitions with equal hashes have equal layouts.
 
 use crate::dwarf::bytes::abbrev::Attr;
 use crate::dwarf::bytes::scan::{RawValue, ScannedDie, UnitScan};

@@ -42,10 +42,9 @@ impl<'s> TypeReader<'_, 's> {
             let is_member = match child.tag() {
                 gimli::DW_TAG_member | gimli::DW_TAG_inheritance => true,
                 // C++ static data members of DWARF 5.
-                gimli::DW_TAG_variable if kind == AggregateKind::Union => {
-                    child.has_attr(gimli::DW_AT_external)
+                gimli::DW_TAG_variable => {
+                    kind != AggregateKind::Union || child.has_attr(gimli::DW_AT_external)
                 }
-                gimli::DW_TAG_variable => true,
                 _ => false,
             };
             if is_member {

@@ -78,7 +78,7 @@ impl Dwarf<'_> {
     /// The namespaces and classes around a type, `::` between them; `None` at the top of a unit.
     pub fn path_of(&self, die: DieRef) -> Option<Arc<str>> {
         let paths = self.entry(die.unit).ok()?.paths.get_or_init(|| collect_paths(self, die.unit));
-        let place = paths.binary_search_by_key(&die.offset, |(at, _)| *at).ok()?;
-        paths.get(place).map(|(_, path)| Arc::clone(path))
+        let index = paths.binary_search_by_key(&die.offset, |(at, _)| *at).ok()?;
+        paths.get(index).map(|(_, path)| Arc::clone(path))
     }
 }

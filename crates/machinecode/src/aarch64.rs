@@ -12,7 +12,7 @@ pub(crate) mod text;
 
 use crate::machine::{Callee, Flow, Instruction, MemoryOperand, Register, Registers};
 use class::Class;
-use operand::{OperandAddress, operand_address, register};
+use operand::{OperandAddress, immediate, is_unshifted, is_wide, operand_address, pc_offset, register};
 use yaxpeax_arch::{Decoder, U8Reader};
 use yaxpeax_arm::armv8::a64::{InstDecoder, Instruction as Decoded, Opcode, Operand};
 
@@ -86,13 +86,7 @@ fn convert(decoded: &Decoded, at: u64) -> Instruction {
 
 fn flow(decoded: &Decoded, at: u64) -> Flow {
     use Opcode as O;
-    let target = || {
-        let offset = decoded.operands.iter().find_map(|operand| match operand {
-            Operand::PCOffset(offset) => Some(*offset),
-            _ => None,
-        });
-        at.wrapping_add_signed(offset.unwrap_or(0))
-    };
+    let target = || at.wrapping_add_signed(pc_offset(decoded).unwrap_or(0));
     let callee = || register(decoded, 0).map_or(Callee::Memory, Callee::Register);
     match decoded.opcode {
         O::B => Flow::Jump(target()),
@@ -124,8 +118,8 @@ fn written_registers(decoded: &Decoded, class: Class) -> Registers {
         registers.extend(register(decoded, *operand));
         // A pair is named by its first.
         if let Some(Operand::RegisterPair(_, first)) = decoded.operands.get(*operand) {
-            registers
-                .extend([usize::from(*first), usize::from(*first) + 1].into_iter().filter_map(Register::new));
+            let pair = [*first, *first + 1].map(usize::from);
+            registers.extend(pair.into_iter().filter_map(Register::new));
         }
     }
     registers
@@ -135,13 +129,11 @@ fn written_registers(decoded: &Decoded, class: Class) -> Registers {
 fn tested_register(decoded: &Decoded) -> Option<Register> {
     let operand = match decoded.opcode {
         Opcode::CBZ | Opcode::CBNZ => 0,
-        Opcode::SUBS if operand::immediate(decoded, 2) == Some(0) => 1,
-        Opcode::ANDS if operand::is_unshifted(decoded, 2) && register(decoded, 1) == register(decoded, 2) => {
-            1
-        }
+        Opcode::SUBS if immediate(decoded, 2) == Some(0) => 1,
+        Opcode::ANDS if is_unshifted(decoded, 2) && register(decoded, 1) == register(decoded, 2) => 1,
         _ => return None,
     };
-    register(decoded, operand).filter(|_| operand::is_wide(decoded, operand))
+    register(decoded, operand).filter(|_| is_wide(decoded, operand))
 }
 
 #[cfg(test)]

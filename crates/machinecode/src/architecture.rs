@@ -36,21 +36,9 @@ impl Architecture {
 
     /// The registers in which the first arguments are passed.
     pub fn argument_registers(self) -> &'static [Register] {
-        const fn register(number: u8) -> Register {
-            Register::from_low_bits(number)
-        }
-        const X86_64: [Register; 6] =
-            [Register::RDI, Register::RSI, Register::RDX, Register::RCX, register(8), register(9)];
-        const AARCH64: [Register; 8] = [
-            register(0),
-            register(1),
-            register(2),
-            register(3),
-            register(4),
-            register(5),
-            register(6),
-            register(7),
-        ];
+        use Register as R;
+        const X86_64: [R; 6] = [R::RDI, R::RSI, R::RDX, R::RCX, R(8), R(9)];
+        const AARCH64: [R; 8] = [R(0), R(1), R(2), R(3), R(4), R(5), R(6), R(7)];
         match self {
             Self::X86_64 => &X86_64,
             Self::AArch64 => &AARCH64,
@@ -61,7 +49,7 @@ impl Architecture {
     pub fn result_register(self) -> Register {
         match self {
             Self::X86_64 => Register::RAX,
-            Self::AArch64 => Register::from_low_bits(0),
+            Self::AArch64 => Register(0),
         }
     }
 
@@ -69,7 +57,7 @@ impl Architecture {
     pub fn second_result_register(self) -> Register {
         match self {
             Self::X86_64 => Register::RDX,
-            Self::AArch64 => Register::from_low_bits(1),
+            Self::AArch64 => Register(1),
         }
     }
 

@@ -3,7 +3,7 @@
 /// A general-purpose register by its number in instruction encodings (Intel SDM volume 2, table 3-1; Arm ARM, C1.2.5).
 /// 31 is the stack pointer of AArch64; its zero register is none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Register(u8);
+pub struct Register(pub(crate) u8);
 
 impl Register {
     /// How many there are, of any architecture.
@@ -30,11 +30,6 @@ impl Register {
     /// The register with a number below [`Self::COUNT`].
     pub fn new(number: usize) -> Option<Self> {
         u8::try_from(number).ok().filter(|number| usize::from(*number) < Self::COUNT).map(Self)
-    }
-
-    /// The register with the lowest five bits of a number.
-    pub(super) const fn from_low_bits(number: u8) -> Self {
-        Self(number & 31)
     }
 
     /// Its number.

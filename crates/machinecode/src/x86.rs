@@ -8,7 +8,7 @@ use crate::machine::{
 };
 use iced_x86::{
     ConditionCode, Decoder, DecoderOptions, FlowControl, Instruction as Iced, InstructionInfo,
-    InstructionInfoFactory, Mnemonic, OpAccess, OpKind, Register as IcedRegister,
+    InstructionInfoFactory, Mnemonic, OpAccess, OpKind, Register as IcedRegister, UsedRegister,
 };
 
 /// Decodes instructions; keeps state of the library between calls.
@@ -77,12 +77,9 @@ fn register(iced: IcedRegister) -> Option<Register> {
 
 fn written_registers(info: &InstructionInfo) -> Registers {
     let mut registers = Registers::default();
-    let writes = |access| {
-        use OpAccess as O;
-        matches!(access, O::Write | O::CondWrite | O::ReadWrite | O::ReadCondWrite)
-    };
-    let used = info.used_registers().iter().filter(|used| writes(used.access()));
-    registers.extend(used.filter_map(|used| register(used.register())));
+    let is_written = |used: &&UsedRegister| access(used.access()).is_some_and(AccessKind::is_write);
+    let written = info.used_registers().iter().filter(is_written);
+    registers.extend(written.filter_map(|used| register(used.register())));
     registers
 }
 
@@ -197,6 +194,7 @@ fn effect(iced: &Iced, instruction: &Instruction) -> Effect {
         let from = ValueSource::Number(number);
         wide_register(iced, 0).map(|to| Effect::Add { to, left: to, from, subtract: false })
     };
+    let exchange = |register| Effect::Exchange { register, is_plain: false };
     let known = match iced.mnemonic() {
         Mnemonic::Mov => move_effect(iced, instruction),
         Mnemonic::Lea => wide_register(iced, 0).map(|to| Effect::Lea { to, address: encoded_address(iced) }),
@@ -207,9 +205,7 @@ fn effect(iced: &Iced, instruction: &Instruction) -> Effect {
         Mnemonic::And => and_effect(iced),
         Mnemonic::Xor => zeroing_effect(iced),
         Mnemonic::Xchg => xchg_effect(iced),
-        Mnemonic::Xadd => {
-            wide_register(iced, 1).map(|register| Effect::Exchange { register, is_plain: false })
-        }
+        Mnemonic::Xadd => wide_register(iced, 1).map(exchange),
         Mnemonic::Cmpxchg => cmpxchg_effect(iced),
         Mnemonic::Push => Some(Effect::Push { from: value_source(iced, 0).unwrap_or(ValueSource::Memory) }),
         Mnemonic::Pop => Some(Effect::Pop { to: wide_register(iced, 0) }),
@@ -224,13 +220,9 @@ fn effect(iced: &Iced, instruction: &Instruction) -> Effect {
 }
 
 fn encoded_address(iced: &Iced) -> Address {
-    Address {
-        base: register(iced.memory_base()),
-        index: register(iced.memory_index()),
-        scale: Some(iced.memory_index_scale() as u8),
-        displacement: iced.memory_displacement64() as i64,
-        segment: AddressSegment::Flat,
-    }
+    let (base, displacement) = (register(iced.memory_base()), iced.memory_displacement64() as i64);
+    let (index, scale) = (register(iced.memory_index()), Some(iced.memory_index_scale() as u8));
+    Address { index, scale, ..Address::flat(base, displacement) }
 }
 
 fn conditional_move_effect(iced: &Iced) -> Option<Effect> {

@@ -163,12 +163,12 @@ fn mnemonic_or_operand_width(decoded: &Decoded, operand: usize) -> Option<u16> {
 /// Bytes of an operand, both registers of a pair.
 fn operand_width(decoded: &Decoded, operand: usize) -> Option<u16> {
     let register_width = |size: SizeCode| if size == SizeCode::X { 8 } else { 4 };
-    match decoded.operands.get(operand)? {
-        Operand::Register(size, _) | Operand::RegisterOrSP(size, _) => Some(register_width(*size)),
-        Operand::RegisterPair(size, _) => Some(2 * register_width(*size)),
-        Operand::SIMDRegister(size, _) => Some(vector_width(*size)),
-        _ => None,
-    }
+    Some(match decoded.operands.get(operand)? {
+        Operand::Register(size, _) | Operand::RegisterOrSP(size, _) => register_width(*size),
+        Operand::RegisterPair(size, _) => 2 * register_width(*size),
+        Operand::SIMDRegister(size, _) => vector_width(*size),
+        _ => return None,
+    })
 }
 
 fn vector_width(size: SIMDSizeCode) -> u16 {
@@ -185,15 +185,15 @@ fn vector_width(size: SIMDSizeCode) -> u16 {
 fn vector_list_width(decoded: &Decoded) -> Option<u16> {
     use Opcode as O;
     let is_replicated = matches!(decoded.opcode, O::LD1R | O::LD2R | O::LD3R | O::LD4R);
-    match (decoded.opcode, decoded.operands.first()?) {
-        (O::STZG, _) => Some(16),
-        (O::STZ2G, _) => Some(32),
+    Some(match (decoded.opcode, decoded.operands.first()?) {
+        (O::STZG, _) => 16,
+        (O::STZ2G, _) => 32,
         (_, Operand::SIMDRegisterGroup(size, _, element, count)) => {
-            Some(vector_width(if is_replicated { *element } else { *size }) * u16::from(*count))
+            vector_width(if is_replicated { *element } else { *size }) * u16::from(*count)
         }
         (_, Operand::SIMDRegisterGroupLane(_, element, count, _)) => {
-            Some(vector_width(*element) * u16::from(*count))
+            vector_width(*element) * u16::from(*count)
         }
-        _ => None,
-    }
+        _ => return None,
+    })
 }

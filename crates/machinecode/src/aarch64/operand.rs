@@ -74,6 +74,14 @@ pub(super) fn immediate(decoded: &Decoded, operand: usize) -> Option<i64> {
     })
 }
 
+/// The distance in bytes of a branch target or address from the program counter.
+pub(super) fn pc_offset(decoded: &Decoded) -> Option<i64> {
+    decoded.operands.iter().find_map(|operand| match operand {
+        Operand::PCOffset(distance) => Some(*distance),
+        _ => None,
+    })
+}
+
 /// The value of an operand that is a register of 8 bytes, not shifted.
 pub(super) fn value_source(decoded: &Decoded, operand: usize) -> Option<ValueSource> {
     let is_whole = is_wide(decoded, operand) && is_unshifted(decoded, operand);

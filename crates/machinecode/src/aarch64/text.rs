@@ -1,9 +1,10 @@
 //! AArch64 machine code as text.
 
+use crate::aarch64::operand::pc_offset;
 use crate::insn::SymbolName;
 use std::fmt::Write;
 use yaxpeax_arch::{Decoder, U8Reader};
-use yaxpeax_arm::armv8::a64::{InstDecoder, Opcode, Operand};
+use yaxpeax_arm::armv8::a64::{InstDecoder, Opcode};
 
 /// The instruction at the beginning of some code, which is linked at an address; `None` if there is none.
 pub(crate) fn format_instruction(name_of: &SymbolName<'_>, address: u64, code: &[u8]) -> Option<String> {
@@ -11,12 +12,9 @@ pub(crate) fn format_instruction(name_of: &SymbolName<'_>, address: u64, code: &
     let decoded = InstDecoder::default().decode(&mut U8Reader::new(word)).ok()?;
     let decoded_text = decoded.to_string();
     let (mnemonic, operands) = decoded_text.split_once(' ').unwrap_or((&decoded_text, ""));
-    let target = decoded.operands.iter().find_map(|operand| match operand {
-        Operand::PCOffset(distance) => Some((*distance, decoded.opcode == Opcode::ADRP)),
-        _ => None,
-    });
     let mut text = format!("{mnemonic:<7}{operands}").trim_end().to_owned();
-    if let Some((distance, is_page)) = target {
+    if let Some(distance) = pc_offset(&decoded) {
+        let is_page = decoded.opcode == Opcode::ADRP;
         let from = if is_page { address & !0xfff } else { address };
         let target = from.wrapping_add_signed(distance);
         // The library writes the distance, with `$` for the instruction's own address.

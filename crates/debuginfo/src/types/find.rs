@@ -168,7 +168,7 @@ enum DefinitionCount {
     Unknown,
 }
 
-/// The number of definitions of a name. The kernel's BTF is made from all its DWARF and joins definitions only if they are equal,
+/// The number of definitions of a name. The kernel's BTF is made from all its DWARF and joins only equal definitions,
 /// so if it has one, DWARF has one too, though in many units.
 fn count_definitions(btf: &Btf<'_>, found: &[BtfTypeId]) -> DefinitionCount {
     let mut aggregates = found.iter().map(|id| btf.resolve_aggregate(*id));

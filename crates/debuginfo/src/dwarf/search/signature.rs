@@ -224,7 +224,7 @@ impl<'a, 's> SignatureBuilder<'a, 's> {
     }
 }
 
-/// A running hash: 128-bit multiplication folded to 64 bits (as in wyhash), good enough to tell some ten thousand definitions apart.
+/// A running hash: 128-bit multiplication folded to 64 bits (as in wyhash), enough for some ten thousand definitions.
 struct Hasher(u64);
 
 impl Hasher {

@@ -92,8 +92,8 @@ pub struct Segment {
 pub struct Symbol<'d> {
     /// Address as linked.
     pub address: u64,
-    /// Size in bytes; 0 if the symbol table gives none.
-    pub size: u64,
+    /// Size in bytes, if the symbol table gives one.
+    pub size: Option<u64>,
     /// Name.
     pub name: &'d str,
     /// Whether it is code.
@@ -188,9 +188,8 @@ impl<'d> Elf<'d> {
 
     /// Whether a section of that name has content in the file.
     pub fn has_section(&self, name: &str) -> bool {
-        self.file
-            .section_by_name(name)
-            .is_some_and(|section| section.size() > 0 && section.file_range().is_some())
+        let section = self.file.section_by_name(name);
+        section.is_some_and(|section| section.size() > 0 && section.file_range().is_some())
     }
 
     /// Whether it has DWARF, compressed or not.
@@ -231,21 +230,16 @@ impl<'d> Elf<'d> {
     fn read_relocated(&self, section: &object::Section<'d, '_>, name: &str) -> Result<Cow<'d, [u8]>> {
         let mut data = self.read_section(section, name)?;
         for (offset, relocation) in section.relocations() {
+            let relocated = self.relocate(data.to_mut(), offset, &relocation);
             let place = || format!("relocation of {name} at {offset:#x}");
-            self.relocate(data.to_mut(), offset, &relocation)
-                .map_err(|what| elf_error(&self.name, place(), what))?;
+            relocated.map_err(|what| elf_error(&self.name, place(), what))?;
         }
         Ok(data)
     }
 
     /// Applies one relocation. Only absolute values have a meaning here; differences of labels (RISC-V) and
     /// relative ones don't change layouts and are left alone.
-    fn relocate(
-        &self,
-        data: &mut [u8],
-        offset: u64,
-        relocation: &object::Relocation,
-    ) -> std::result::Result<(), String> {
+    fn relocate(&self, data: &mut [u8], offset: u64, relocation: &object::Relocation) -> Result<(), String> {
         if !matches!(relocation.kind(), RelocationKind::Absolute | RelocationKind::SectionOffset) {
             return Ok(());
         }
@@ -258,31 +252,31 @@ impl<'d> Elf<'d> {
         };
         let width = usize::from(relocation.size() / 8);
         let start = usize::try_from(offset).map_err(|_| "offset outside the section".to_owned())?;
-        let place = start.checked_add(width).and_then(|end| data.get_mut(start..end));
-        let place = place.ok_or("offset outside the section")?;
+        let field = start.checked_add(width).and_then(|end| data.get_mut(start..end));
+        let field = field.ok_or("offset outside the section")?;
         let little = self.is_little_endian();
-        let implicit = if relocation.has_implicit_addend() { read_uint(place, little) } else { 0 };
+        let implicit = if relocation.has_implicit_addend() { read_uint(field, little) } else { 0 };
         let value = symbol.wrapping_add(relocation.addend() as u64).wrapping_add(implicit);
-        write_uint(place, value, little);
+        write_uint(field, value, little);
         Ok(())
     }
 
     /// Symbols with an address, in table order.
     pub fn symbols(&self) -> impl Iterator<Item = Symbol<'d>> + '_ {
-        // What threads have copies of is counted from 0.
-        let is_threads = |symbol: &object::Symbol<'_, '_>| {
+        // Thread-local variables are counted from 0.
+        let is_thread_local = |symbol: &object::Symbol<'_, '_>| {
             symbol.kind() == object::SymbolKind::Tls && symbol.section_index().is_some()
         };
-        let has_place = move |symbol: &object::Symbol<'_, '_>| {
-            symbol.is_definition() || symbol.address() != 0 || is_threads(symbol)
+        let has_address = move |symbol: &object::Symbol<'_, '_>| {
+            symbol.is_definition() || symbol.address() != 0 || is_thread_local(symbol)
         };
-        self.file.symbols().filter(has_place).filter_map(|symbol| {
+        self.file.symbols().filter(has_address).filter_map(|symbol| {
             let name = symbol.name().ok().filter(|name| !name.is_empty() && !is_mapping_symbol(name))?;
             let kind = symbol.kind();
             let in_text = kind == object::SymbolKind::Unknown && symbol.section_index().is_some();
             Some(Symbol {
                 address: symbol.address(),
-                size: symbol.size(),
+                size: Some(symbol.size()).filter(|size| *size > 0),
                 name,
                 is_function: kind == object::SymbolKind::Text || in_text,
                 is_data: matches!(kind, object::SymbolKind::Data | object::SymbolKind::Tls),
@@ -292,10 +286,9 @@ impl<'d> Elf<'d> {
 
     /// `len` bytes as linked at `address`, out of the section that holds them; `None` outside the file's content.
     pub fn bytes_at(&self, address: u64, len: u64) -> Option<&'d [u8]> {
-        self.file
-            .sections()
-            .filter(|section| section.address() != 0 || self.is_relocatable())
-            .find_map(|section| section.data_range(address, len).ok().flatten())
+        let sections = self.file.sections();
+        let mut linked = sections.filter(|section| section.address() != 0 || self.is_relocatable());
+        linked.find_map(|section| section.data_range(address, len).ok().flatten())
     }
 
     /// Sections that hold machine code: name, address and content.
@@ -306,8 +299,7 @@ impl<'d> Elf<'d> {
     /// Sections that are loaded, hold no machine code and have content: name, address and content.
     pub fn data_sections(&self) -> Vec<(&'d str, u64, &'d [u8])> {
         let is_data = |section: &object::Section<'d, '_>| {
-            let is_text = section.kind() == object::SectionKind::Text;
-            has_flag(section, object::elf::SHF_ALLOC) && !is_text
+            has_flag(section, object::elf::SHF_ALLOC) && section.kind() != object::SectionKind::Text
         };
         let mut found = self.section_contents(is_data);
         found.retain(|(_, _, content)| !content.is_empty());
@@ -316,12 +308,12 @@ impl<'d> Elf<'d> {
 
     fn section_contents(
         &self,
-        is_meant: impl Fn(&object::Section<'d, '_>) -> bool,
+        is_wanted: impl Fn(&object::Section<'d, '_>) -> bool,
     ) -> Vec<(&'d str, u64, &'d [u8])> {
-        let sections = self.file.sections().filter(is_meant);
-        sections
-            .filter_map(|section| Some((section.name().ok()?, section.address(), section.data().ok()?)))
-            .collect()
+        let content = |section: object::Section<'d, '_>| {
+            Some((section.name().ok()?, section.address(), section.data().ok()?))
+        };
+        self.file.sections().filter(is_wanted).filter_map(content).collect()
     }
 
     /// Address and size of a section as linked, whether or not it has content.
@@ -355,15 +347,14 @@ impl<'d> Elf<'d> {
         let Some((begin, size)) = self.section_range(".got") else { return Vec::new() };
         let Some(relocations) = self.file.dynamic_relocations() else { return Vec::new() };
         let Some(table) = self.file.dynamic_symbol_table() else { return Vec::new() };
-        let words = relocations.filter(|(at, _)| at.wrapping_sub(begin) < size);
-        words
-            .filter_map(|(at, relocation)| {
-                let RelocationTarget::Symbol(index) = relocation.target() else { return None };
-                let symbol = table.symbol_by_index(index).ok()?;
-                let is_thread_local = symbol.kind() == object::SymbolKind::Tls;
-                (!is_thread_local).then_some((at, symbol.name().ok()?, symbol.address()))
-            })
-            .collect()
+        let entries = relocations.filter(|(at, _)| at.wrapping_sub(begin) < size);
+        let entries = entries.filter_map(|(at, relocation)| {
+            let RelocationTarget::Symbol(index) = relocation.target() else { return None };
+            let symbol = table.symbol_by_index(index).ok()?;
+            let is_thread_local = symbol.kind() == object::SymbolKind::Tls;
+            (!is_thread_local).then_some((at, symbol.name().ok()?, symbol.address()))
+        });
+        entries.collect()
     }
 
     /// Addresses that the loader puts into data, as linked: what relative relocations add to where the file is loaded
@@ -377,14 +368,14 @@ impl<'d> Elf<'d> {
         };
         let section = self.file.section_by_name(".rela.dyn").filter(|_| self.is_little_endian());
         let table = section.and_then(|section| section.data().ok()).unwrap_or(&[]);
-        let words = table.chunks_exact(ENTRY).filter_map(|entry| {
+        let addends = table.chunks_exact(ENTRY).filter_map(|entry| {
             let word = |at: usize| Some(u64::from_le_bytes(entry.get(at..at + 8)?.try_into().ok()?));
             (word(8)? & 0xffff_ffff == relative).then(|| word(16))?
         });
-        words.collect()
+        addends.collect()
     }
 
-    /// Size of what each thread has a copy of (.tdata, .tbss), rounded up to its alignment, and that alignment.
+    /// Size of the thread-local data (.tdata, .tbss), rounded up to its alignment, and that alignment.
     pub fn thread_local_size(&self) -> Option<(u64, u64)> {
         let sections = self.file.sections().filter(|section| has_flag(section, object::elf::SHF_TLS));
         let ranges = sections.map(|section| {
@@ -397,7 +388,7 @@ impl<'d> Elf<'d> {
     }
 }
 
-/// What is wrong with a file's container.
+/// An error of a file's container.
 pub(crate) fn elf_error(file: &str, place: impl Into<String>, what: impl Into<String>) -> Error {
     Error::Elf { file: file.to_owned(), place: place.into(), what: what.into() }
 }
@@ -406,7 +397,7 @@ fn has_flag(section: &object::Section<'_, '_>, flag: object::elf::SectionFlags) 
     matches!(section.flags(), object::SectionFlags::Elf { sh_flags, .. } if sh_flags.contains(flag))
 }
 
-/// Whether a symbol only marks where code or data begins in a section of an Arm file (ELF for the Arm 64-bit
+/// Whether a symbol of an Arm file only marks where code or data begins (ELF for the Arm 64-bit
 /// Architecture, section 5.5.5, "Mapping symbols").
 fn is_mapping_symbol(name: &str) -> bool {
     ["$x", "$d", "$a", "$t"]
@@ -415,16 +406,14 @@ fn is_mapping_symbol(name: &str) -> bool {
 }
 
 /// Whether sections of a relocatable file overlap, which those of no compiler do: tables that many headers share would be
-/// gone over and copied as often.
+/// read and copied as often.
 pub(crate) fn has_overlapping_sections(file: &object::File<'_>, bytes: &[u8]) -> bool {
     let sizes = file.sections().filter_map(|section| Some(section.file_range()?.1));
     file.kind() == object::ObjectKind::Relocatable && sizes.fold(0, u64::saturating_add) > bytes.len() as u64
 }
 
 /// A section's content, decompressed.
-pub(crate) fn decompress<'d>(
-    section: &object::Section<'d, '_>,
-) -> std::result::Result<Cow<'d, [u8]>, String> {
+pub(crate) fn decompress<'d>(section: &object::Section<'d, '_>) -> Result<Cow<'d, [u8]>, String> {
     let compressed = section.compressed_data().map_err(|source| source.to_string())?;
     let limit = (compressed.data.len() as u64).saturating_mul(MAX_EXPANSION).saturating_add(4096);
     if compressed.format != object::CompressionFormat::None && compressed.uncompressed_size > limit {
@@ -445,11 +434,11 @@ pub(crate) fn read_uint(bytes: &[u8], little: bool) -> u64 {
     if little { bytes.iter().rev().fold(0, append_byte) } else { bytes.iter().fold(0, append_byte) }
 }
 
-/// Puts the lowest bytes of a number where there is room for them.
+/// Writes the lowest bytes of a number, as many as there is room for.
 pub(crate) fn write_uint(bytes: &mut [u8], value: u64, little: bool) {
     let len = bytes.len();
-    for (place, byte) in bytes.iter_mut().enumerate() {
-        let shift = if little { place } else { len - 1 - place };
+    for (index, byte) in bytes.iter_mut().enumerate() {
+        let shift = if little { index } else { len - 1 - index };
         *byte = value.checked_shr(8 * shift as u32).unwrap_or(0) as u8;
     }
 }

@@ -24,5 +24,5 @@ pub enum Error {
     Missing { file: String, wanted: &'static str, hint: String },
 }
 
-/// Result with [`Error`].
-pub type Result<T> = std::result::Result<T, Error>;
+/// Result with [`Error`], unless another is named.
+pub type Result<T, E = Error> = std::result::Result<T, E>;

@@ -5,11 +5,25 @@
 //! * `dwarf`: types, functions, variables and locations out of DWARF.
 //! * `btf`: types out of BTF.
 //! * `types`: types out of whatever file the user named.
+//!
+//! ```
+//! use fieldline_debuginfo::types::with_types;
+//! use std::path::Path;
+//!
+//! let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/demo/shaper");
+//! with_types(&program, None, None, |types| {
+//!     let layouts = types.layouts("tx_flow")?;
+//!     assert_eq!((layouts.len(), layouts[0].size, layouts[0].members.len()), (1, 320, 46));
+//!     Ok(())
+//! })?;
+//! # Ok::<(), anyhow::Error>(())
+//! ```
 
 pub mod btf;
 pub mod dwarf;
 pub mod elf;
 mod error;
+mod extent;
 pub mod module;
 pub mod new_member;
 pub mod separate_debug;

@@ -2,8 +2,8 @@
 //!
 //! A module is a relocatable file: each section begins at address 0, and code refers to data by relocations. The kernel
 //! lays its sections out one behind the other, code first, and applies them (`layout_sections` in
-//! kernel/module/main.c, `apply_relocate_add` in kernel/module.c of an architecture). Done here at a place of our own, the file
-//! reads like any program; what the module takes from the kernel gets addresses that nothing else has.
+//! kernel/module/main.c, `apply_relocate_add` in kernel/module.c of an architecture). Linked here at a fixed address, the file
+//! reads like any program; symbols that the module takes from the kernel get addresses that nothing else has.
 
 mod relocation;
 
@@ -14,7 +14,7 @@ use relocation::RelocationMachine;
 
 /// Where modules are linked: in the gigabytes in which 32-bit references of the kernel's code model reach.
 const BASE: u64 = 0xffff_ffff_c000_0000;
-/// How far from each other the symbols of others are put, so that offsets into them don't meet.
+/// Bytes between the addresses of external symbols, so that offsets into them don't meet.
 const EXTERNAL_SIZE: u64 = 4096;
 /// Sections of data begin on a page.
 const PAGE: u64 = 4096;
@@ -32,6 +32,7 @@ const SHT_NOBITS: u64 = 8;
 const SHF_ALLOC: u64 = 2;
 const SHF_EXECINSTR: u64 = 4;
 const SHF_COMPRESSED: u64 = 0x800;
+const SHN_UNDEF: u64 = 0;
 const SHN_LORESERVE: u64 = 0xff00;
 const STT_FUNC: u8 = 2;
 const STT_OBJECT: u8 = 1;
@@ -57,7 +58,7 @@ pub fn link_module(file: &FileBytes) -> Result<Option<FileBytes>> {
     Ok(Some(FileBytes::from_vec(&name, module.bytes)))
 }
 
-/// What unpacks a file that modules are kept in.
+/// The command that unpacks a compressed module.
 fn compression_tool(bytes: &[u8]) -> Option<&'static str> {
     match bytes {
         [0xfd, b'7', b'z', b'X', b'Z', ..] => Some("xz -d"),
@@ -138,8 +139,8 @@ impl RelocatableModule {
         Some(Self { machine, bytes: bytes.to_vec(), headers, sections })
     }
 
-    /// Puts what compressed debug sections hold behind the file: relocations count in that.
-    fn unpack(&mut self, file: &[u8]) -> std::result::Result<(), String> {
+    /// Appends the content of compressed debug sections to the file: relocations count in that.
+    fn unpack(&mut self, file: &[u8]) -> Result<(), String> {
         let parsed = object::File::parse(file).map_err(|error| error.to_string())?;
         for (index, section) in self.sections.iter_mut().enumerate() {
             if section.flags & SHF_COMPRESSED == 0 {
@@ -190,14 +191,14 @@ impl RelocatableModule {
     }
 
     fn place_symbols(&mut self, table: &Section) -> Option<()> {
-        let mut others = 0;
+        let mut externals = 0;
         for index in 1..table.size / SYMBOL as u64 {
             let at = entry_offset(table, index, SYMBOL)?;
-            let (info, section) =
-                (get_uint(&self.bytes, at + 4, 1)? as u8, get_uint(&self.bytes, at + 6, 2)?);
-            if section == 0 {
-                let address = self.machine.external_address(others);
-                others += 1;
+            let info = get_uint(&self.bytes, at + 4, 1)? as u8;
+            let section = get_uint(&self.bytes, at + 6, 2)?;
+            if section == SHN_UNDEF {
+                let address = self.machine.external_address(externals);
+                externals += 1;
                 put_uint(&mut self.bytes, at + 8, 8, address)?;
                 put_uint(&mut self.bytes, at + 16, 8, EXTERNAL_SIZE)?;
                 if info & 15 == 0 {
@@ -240,9 +241,9 @@ impl RelocatableModule {
         Some(())
     }
 
-    /// What is called and not in the module is a function.
+    /// Marks a symbol that is called as a function, unless the module defines it.
     fn mark_as_function(&mut self, symbol: usize) -> Option<()> {
-        if get_uint(&self.bytes, symbol + 6, 2)? == 0 {
+        if get_uint(&self.bytes, symbol + 6, 2)? == SHN_UNDEF {
             put_uint(&mut self.bytes, symbol + 4, 1, u64::from(STB_GLOBAL | STT_FUNC))?;
         }
         Some(())
@@ -256,26 +257,26 @@ impl RelocatableModule {
             let kind = if section.kind == SHT_RELA { SHT_NULL } else { section.kind };
             put_uint(&mut self.bytes, at + 4, 4, kind);
             let fields = [section.flags, section.address, section.offset, section.size];
-            for (place, value) in (at + 8..).step_by(8).zip(fields) {
-                put_uint(&mut self.bytes, place, 8, value);
+            for (at, value) in (at + 8..).step_by(8).zip(fields) {
+                put_uint(&mut self.bytes, at, 8, value);
             }
         }
     }
 }
 
 impl RelocationMachine {
-    /// Where the symbols of others are put, one after the other, and how many of them at most; the rest stays at the
-    /// last place. Calls of AArch64 reach 128 MB far.
+    /// The address of an external symbol by its index. Those beyond the last share its address. Calls of AArch64 reach
+    /// 128 MB far.
     fn external_address(self, index: u64) -> u64 {
-        let (distance, most) = match self {
+        let (distance, last) = match self {
             Self::X86_64 => (0x2000_0000, 0x1_0000),
             Self::AArch64 => (0x0200_0000, 0x5000),
         };
-        BASE + distance + EXTERNAL_SIZE * index.min(most)
+        BASE + distance + EXTERNAL_SIZE * index.min(last)
     }
 }
 
-/// Where an entry of a table stands in the file, if it is one.
+/// The file offset of a table's entry, if the table has it.
 fn entry_offset(table: &Section, index: u64, size: usize) -> Option<usize> {
     let offset = index.checked_mul(size as u64)?;
     if offset.checked_add(size as u64)? > table.size {
@@ -304,7 +305,7 @@ mod tests {
         assert!(open(b"").unwrap().is_none());
         assert!(open(b"\x7fELF\x02\x01\x01").unwrap().is_none());
         let error = open(b"\xfd7zXZ\0\0").unwrap_err().to_string();
-        assert!(error.contains("unpack it first (xz -d)"), "{error}");
+        assert_eq!(error, "m.ko: ELF header: a compressed file; unpack it first (xz -d)");
     }
 
     #[test]

@@ -24,10 +24,10 @@ pub fn resolve(types: &Types<'_, '_>, spec: &MemberSpec, build_line: u64) -> Res
     let name = Some(spec.name.as_str().into());
     let member = MemberDecl { name, ty, bit_field: spec.bits, align, ..MemberDecl::default() };
     let (size, members) = (table.size_of(ty), vec![member]);
-    let holder = Type::Aggregate(Aggregate { size, members, ..Aggregate::default() });
-    let holder = table.push(holder);
-    let layout = Layout::from_type(&table, holder);
-    layout.and_then(|mut layout| layout.members.pop()).context("the member has no place")
+    let holder = table.push(Type::Aggregate(Aggregate { size, members, ..Aggregate::default() }));
+    Layout::from_type(&table, holder)
+        .and_then(|mut layout| layout.members.pop())
+        .context("the member has no place")
 }
 
 /// The type behind pointers, arrays and a width.
@@ -63,7 +63,7 @@ fn resolve_base_type(types: &Types<'_, '_>, spec: &MemberSpec) -> Result<(TypeTa
     match &spec.base {
         BaseType::Integer(integer) => Ok(integer_type(empty_table(types), *integer)),
         other if spec.is_pointer() => {
-            // What it points to doesn't count, and need not be defined anywhere.
+            // The type pointed to doesn't count, and need not be defined anywhere.
             let mut table = empty_table(types);
             let name = match other {
                 BaseType::Tagged { keyword, tag } => format!("{keyword} {tag}"),
@@ -131,7 +131,7 @@ fn typedef(types: &Types<'_, '_>, name: &str) -> Result<(TypeTable, TypeId)> {
 /// Enumerations are found in BTF only.
 fn enumeration(types: &Types<'_, '_>, tag: &str) -> Result<(TypeTable, TypeId)> {
     let btf = match types {
-        Types::Dwarf { companion_btf: census, .. } => *census,
+        Types::Dwarf { companion_btf, .. } => *companion_btf,
         Types::Btf { btf, .. } => Some(*btf),
     };
     let is_enum = |kind| matches!(kind, BtfKind::Enum | BtfKind::Enum64);

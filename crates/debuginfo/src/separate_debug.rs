@@ -8,7 +8,7 @@ use crate::{Elf, FileBytes};
 use anyhow::{Result, bail};
 use std::path::{Path, PathBuf};
 
-/// Where distributions put debug files.
+/// The folder in which distributions put debug files.
 const DEBUG_ROOT: &str = "/usr/lib/debug";
 
 /// The file with a program's debug info, if that is not the program itself. `folders` go before the usual one.
@@ -52,7 +52,7 @@ fn debug_file_paths(elf: &Elf<'_>, folders: &[PathBuf]) -> Vec<PathBuf> {
     paths
 }
 
-/// A debug file of another build would give wrong answers.
+/// Fails if the debug file is of another build.
 fn check_build_id(elf: &Elf<'_>, debug: &Elf<'_>) -> Result<()> {
     match (elf.build_id(), debug.build_id()) {
         (Some(own), Some(other)) if own != other => bail!(

@@ -3,7 +3,7 @@
 //! * `open`: the file's debug info, of whichever format it has.
 //! * `find`: definitions of names.
 //! * `read`: definitions read into a table, and as layouts.
-//! * `names`: names as users give them, and what they may have meant.
+//! * `names`: names as users give them, and names near those.
 
 mod find;
 mod names;

@@ -1,9 +1,9 @@
 //! AArch64 machine code to [`Instruction`]s, and to text. Nothing else knows the decoder library for it.
 //!
-//! * `class`: what kinds of instructions there are, and how many bytes they move.
+//! * `class`: classes of instructions, and the bytes they move.
 //! * `operand`: operands of the decoder as registers, values and addresses.
-//! * `effect`: what instructions do to registers.
-//! * `text`: instructions as people read them.
+//! * `effect`: effects of instructions on registers.
+//! * `text`: instructions as text.
 
 mod class;
 mod effect;
@@ -11,18 +11,18 @@ mod operand;
 pub(crate) mod text;
 
 use crate::machine::{Callee, Flow, Instruction, MemoryOperand, Register, Registers};
-use class::InstructionClass;
-use operand::{operand_address, register};
+use class::Class;
+use operand::{OperandAddress, immediate, is_unshifted, is_wide, operand_address, pc_offset, register};
 use yaxpeax_arch::{Decoder, U8Reader};
 use yaxpeax_arm::armv8::a64::{InstDecoder, Instruction as Decoded, Opcode, Operand};
 
 /// Bytes of every instruction.
 const LENGTH: u8 = 4;
-/// x0 to x30: what an instruction may write of which nothing is known.
+/// x0 to x30, which an unknown instruction may write.
 const ALL_REGISTERS: Registers = Registers(0x7fff_ffff);
 /// x0 to x17, which a call of the firmware may change (SMC Calling Convention, Arm DEN 0028, section 2.6).
 const CLOBBERED_BY_FIRMWARE: Registers = Registers(0x3_ffff);
-/// x0: what a system call returns.
+/// x0, in which a system call returns.
 const CLOBBERED_BY_SYSTEM: Registers = Registers(1);
 
 /// Decodes instructions.
@@ -30,10 +30,10 @@ const CLOBBERED_BY_SYSTEM: Registers = Registers(1);
 pub(super) struct AArch64Reader(InstDecoder);
 
 impl AArch64Reader {
-    /// All instructions of a stretch of code; see [`crate::insn::InstructionReader::read_all`].
+    /// All instructions of some code; see [`crate::insn::InstructionReader::read_all`].
     pub(super) fn read_all(&mut self, address: u64, code: &[u8]) -> Vec<Instruction> {
-        let places = (0..).map(|index: u64| address.wrapping_add(index.wrapping_mul(u64::from(LENGTH))));
-        let words = places.zip(code.chunks(usize::from(LENGTH)));
+        let addresses = (0..).map(|index: u64| address.wrapping_add(index.wrapping_mul(u64::from(LENGTH))));
+        let words = addresses.zip(code.chunks(usize::from(LENGTH)));
         let read = |(at, word): (u64, &[u8])| {
             self.read(at, word).unwrap_or(Instruction::new(at, word.len() as u8, Flow::Stop))
         };
@@ -46,7 +46,7 @@ impl AArch64Reader {
         if let Ok(decoded) = self.0.decode(&mut U8Reader::new(word)) {
             return Some(convert(&decoded, address));
         }
-        // An extension the library does not know (SVE, SME, newer ones): whatever it does, the program goes on.
+        // An extension the library does not know (SVE, SME, newer ones): the program goes on behind it.
         let mut unknown = Instruction::new(address, LENGTH, Flow::Next);
         unknown.written = ALL_REGISTERS;
         is_allocated(word).then_some(unknown)
@@ -68,16 +68,11 @@ fn convert(decoded: &Decoded, at: u64) -> Instruction {
     let mut instruction = Instruction::new(at, LENGTH, flow(decoded, at));
     instruction.written = written_registers(decoded, class);
     if let Some((access, size)) = class::memory_access(decoded, class)
-        && let Some(place) = operand_address(decoded, at)
+        && let Some(OperandAddress { address, writeback, clobbered_base }) = operand_address(decoded, at)
     {
-        instruction.add_memory_operand(MemoryOperand {
-            address: place.address,
-            size,
-            access,
-            is_implicit: false,
-        });
-        instruction.writeback = place.writeback;
-        place.clobbered_base.into_iter().for_each(|register| instruction.written.insert(register));
+        instruction.add_memory_operand(MemoryOperand { address, size, access, is_implicit: false });
+        instruction.writeback = writeback;
+        instruction.written.extend(clobbered_base);
     }
     instruction.effect = effect::instruction_effect(decoded, class, &instruction);
     instruction.tested_register = tested_register(decoded);
@@ -91,13 +86,7 @@ fn convert(decoded: &Decoded, at: u64) -> Instruction {
 
 fn flow(decoded: &Decoded, at: u64) -> Flow {
     use Opcode as O;
-    let target = || {
-        let offset = decoded.operands.iter().find_map(|operand| match operand {
-            Operand::PCOffset(offset) => Some(*offset),
-            _ => None,
-        });
-        at.wrapping_add_signed(offset.unwrap_or(0))
-    };
+    let target = || at.wrapping_add_signed(pc_offset(decoded).unwrap_or(0));
     let callee = || register(decoded, 0).map_or(Callee::Memory, Callee::Register);
     match decoded.opcode {
         O::B => Flow::Jump(target()),
@@ -113,31 +102,24 @@ fn flow(decoded: &Decoded, at: u64) -> Flow {
     }
 }
 
-/// Registers that get values, the base of an operand that moves on left out.
-fn written_registers(decoded: &Decoded, class: InstructionClass) -> Registers {
-    let places: &[usize] = match class {
-        InstructionClass::Nothing
-        | InstructionClass::Store
-        | InstructionClass::StorePair
-        | InstructionClass::StoreVector
-        | InstructionClass::Zero => &[],
-        InstructionClass::Load
-        | InstructionClass::Compute
-        | InstructionClass::StoreExclusive
-        | InstructionClass::StoreExclusivePair => &[0],
-        InstructionClass::Compare => &[0],
-        InstructionClass::LoadPair => &[0, 1],
-        InstructionClass::Update => &[1],
-        InstructionClass::Firmware => return CLOBBERED_BY_FIRMWARE,
-        InstructionClass::System => return CLOBBERED_BY_SYSTEM,
+/// Registers that get values, without the base of a writeback.
+fn written_registers(decoded: &Decoded, class: Class) -> Registers {
+    let operands: &[usize] = match class {
+        Class::Nothing | Class::Store | Class::StorePair | Class::StoreVector | Class::Zero => &[],
+        Class::Load | Class::Compute | Class::Compare => &[0],
+        Class::StoreExclusive | Class::StoreExclusivePair => &[0],
+        Class::LoadPair => &[0, 1],
+        Class::Update => &[1],
+        Class::Firmware => return CLOBBERED_BY_FIRMWARE,
+        Class::System => return CLOBBERED_BY_SYSTEM,
     };
     let mut registers = Registers::default();
-    for place in places {
-        register(decoded, *place).into_iter().for_each(|register| registers.insert(register));
+    for operand in operands {
+        registers.extend(register(decoded, *operand));
         // A pair is named by its first.
-        if let Some(Operand::RegisterPair(_, first)) = decoded.operands.get(*place) {
-            let pair = [usize::from(*first), usize::from(*first) + 1];
-            pair.into_iter().filter_map(Register::new).for_each(|register| registers.insert(register));
+        if let Some(Operand::RegisterPair(_, first)) = decoded.operands.get(*operand) {
+            let pair = [*first, *first + 1].map(usize::from);
+            registers.extend(pair.into_iter().filter_map(Register::new));
         }
     }
     registers
@@ -145,13 +127,13 @@ fn written_registers(decoded: &Decoded, class: InstructionClass) -> Registers {
 
 /// The register that an instruction compares with zero.
 fn tested_register(decoded: &Decoded) -> Option<Register> {
-    let place = match decoded.opcode {
+    let operand = match decoded.opcode {
         Opcode::CBZ | Opcode::CBNZ => 0,
-        Opcode::SUBS if operand::immediate(decoded, 2) == Some(0) => 1,
-        Opcode::ANDS if operand::is_plain(decoded, 2) && register(decoded, 1) == register(decoded, 2) => 1,
+        Opcode::SUBS if immediate(decoded, 2) == Some(0) => 1,
+        Opcode::ANDS if is_unshifted(decoded, 2) && register(decoded, 1) == register(decoded, 2) => 1,
         _ => return None,
     };
-    register(decoded, place).filter(|_| operand::is_wide(decoded, place))
+    register(decoded, operand).filter(|_| is_wide(decoded, operand))
 }
 
 #[cfg(test)]

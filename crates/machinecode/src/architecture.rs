@@ -1,4 +1,4 @@
-//! What machine code of a kind of processor has in common: its registers, and how functions call each other.
+//! Registers and calling conventions of a kind of processor.
 
 use crate::machine::{Register, Registers};
 
@@ -34,42 +34,30 @@ impl Architecture {
         }
     }
 
-    /// Where the first arguments are passed.
+    /// The registers in which the first arguments are passed.
     pub fn argument_registers(self) -> &'static [Register] {
-        const fn register(number: u8) -> Register {
-            Register::from_low_bits(number)
-        }
-        const X86_64: [Register; 6] =
-            [Register::RDI, Register::RSI, Register::RDX, Register::RCX, register(8), register(9)];
-        const AARCH64: [Register; 8] = [
-            register(0),
-            register(1),
-            register(2),
-            register(3),
-            register(4),
-            register(5),
-            register(6),
-            register(7),
-        ];
+        use Register as R;
+        const X86_64: [R; 6] = [R::RDI, R::RSI, R::RDX, R::RCX, R(8), R(9)];
+        const AARCH64: [R; 8] = [R(0), R(1), R(2), R(3), R(4), R(5), R(6), R(7)];
         match self {
             Self::X86_64 => &X86_64,
             Self::AArch64 => &AARCH64,
         }
     }
 
-    /// Where a function returns a pointer.
+    /// The register in which a function returns a pointer.
     pub fn result_register(self) -> Register {
         match self {
             Self::X86_64 => Register::RAX,
-            Self::AArch64 => Register::from_low_bits(0),
+            Self::AArch64 => Register(0),
         }
     }
 
-    /// Where the second half of what is returned in two registers is.
+    /// The register of the second half of a value that is returned in two.
     pub fn second_result_register(self) -> Register {
         match self {
             Self::X86_64 => Register::RDX,
-            Self::AArch64 => Register::from_low_bits(1),
+            Self::AArch64 => Register(1),
         }
     }
 
@@ -81,8 +69,8 @@ impl Architecture {
         }
     }
 
-    /// Registers every call changes, be the callee as modest as it may: the result's, and on AArch64 those that calling itself
-    /// takes: x30 for the return address, and x16 and x17 for what linkers put between caller and callee.
+    /// Registers every call changes, whatever the callee does: the result's, and on AArch64 those of the call itself:
+    /// x30 for the return address, and x16 and x17 for the veneers of linkers.
     pub fn call_clobbered(self) -> Registers {
         match self {
             Self::X86_64 => Registers(1),

@@ -4,7 +4,7 @@ use crate::architecture::Architecture;
 use crate::machine::Instruction;
 use crate::{aarch64, x86};
 
-/// Decodes instructions; keeps what the decoders would otherwise build anew each time.
+/// Decodes instructions; keeps state of the decoders between calls.
 pub struct InstructionReader(ArchitectureDecoder);
 
 enum ArchitectureDecoder {
@@ -21,7 +21,7 @@ impl InstructionReader {
         })
     }
 
-    /// All instructions of a stretch of code, one after the other. What is no instruction ends it with a
+    /// All instructions of some code, one after the other. Bytes that are no instruction become a
     /// [`crate::machine::Flow::Stop`] of one byte (x86) or four, and reading goes on behind.
     pub fn read_all(&mut self, address: u64, code: &[u8]) -> Vec<Instruction> {
         match &mut self.0 {
@@ -39,11 +39,14 @@ impl InstructionReader {
     }
 }
 
-/// The instruction at the beginning of some code, which stands at an address, as objdump and perf print it; `None` if
-/// there is none. `name_of` says what stands at an address the instruction names.
+/// The name of the symbol at an address, if there is one.
+pub type SymbolName<'f> = dyn Fn(u64) -> Option<String> + 'f;
+
+/// The instruction at the beginning of some code, which is linked at an address, as objdump and perf print it; `None` if
+/// there is none. `name_of` gives the names of addresses in the instruction.
 pub fn format_instruction(
     architecture: Architecture,
-    name_of: &dyn Fn(u64) -> Option<String>,
+    name_of: &SymbolName<'_>,
     address: u64,
     code: &[u8],
 ) -> Option<String> {

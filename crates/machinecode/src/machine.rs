@@ -1,9 +1,9 @@
-//! Instructions as far as data flow needs to know them, whatever decoded them.
+//! Instructions as data flow needs them, of any architecture.
 
 /// A general-purpose register by its number in instruction encodings (Intel SDM volume 2, table 3-1; Arm ARM, C1.2.5).
 /// 31 is the stack pointer of AArch64; its zero register is none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Register(u8);
+pub struct Register(pub(crate) u8);
 
 impl Register {
     /// How many there are, of any architecture.
@@ -30,11 +30,6 @@ impl Register {
     /// The register with a number below [`Self::COUNT`].
     pub fn new(number: usize) -> Option<Self> {
         u8::try_from(number).ok().filter(|number| usize::from(*number) < Self::COUNT).map(Self)
-    }
-
-    /// The register with the lowest five bits of a number.
-    pub(super) const fn from_low_bits(number: u8) -> Self {
-        Self(number & 31)
     }
 
     /// Its number.
@@ -69,7 +64,13 @@ impl Registers {
     }
 }
 
-/// What an instruction does to an operand in memory.
+impl Extend<Register> for Registers {
+    fn extend<I: IntoIterator<Item = Register>>(&mut self, registers: I) {
+        registers.into_iter().for_each(|register| self.insert(register));
+    }
+}
+
+/// The access of an instruction to an operand in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum AccessKind {
     /// Reads.
@@ -110,9 +111,9 @@ pub struct Address {
     pub base: Option<Register>,
     /// Index register.
     pub index: Option<Register>,
-    /// What the index is multiplied with; 0 where it counts bits (`bt`), only a part of it counts (AArch64's `uxtw`,
-    /// `sxtw`), or it is multiplied with more than 128.
-    pub scale: u8,
+    /// Factor of the index; `None` where the index counts bits (`bt`), only its lower part counts (AArch64's `uxtw`,
+    /// `sxtw`), or the factor is more than 128.
+    pub scale: Option<u8>,
     /// Displacement, sign-extended.
     pub displacement: i64,
     /// Segment.
@@ -120,33 +121,33 @@ pub struct Address {
 }
 
 impl Address {
-    /// One in the flat segment without an index.
+    /// An address in the flat segment without an index.
     pub(crate) fn flat(base: Option<Register>, displacement: i64) -> Self {
-        Self { base, index: None, scale: 1, displacement, segment: AddressSegment::Flat }
+        Self { base, index: None, scale: Some(1), displacement, segment: AddressSegment::Flat }
     }
 }
 
 /// An operand in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemoryOperand {
-    /// Where it is.
+    /// Its address.
     pub address: Address,
-    /// Bytes; 0 where the instruction does not tell.
-    pub size: u16,
-    /// What is done to it.
+    /// Bytes, if the instruction determines them.
+    pub size: Option<u16>,
+    /// Whether it is read or written.
     pub access: AccessKind,
-    /// Whether it is not written in the instruction but goes with it, as the stack does with `push`.
+    /// Whether the instruction implies it, as `push` does the stack.
     pub is_implicit: bool,
 }
 
-/// Where a value comes from.
+/// The source of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ValueSource {
     /// A register.
     Register(Register),
     /// A number, sign-extended.
     Number(i64),
-    /// The operand in memory that is written in the instruction.
+    /// The explicit operand in memory.
     Memory,
     /// A register of the system that holds an address.
     System(SystemRegister),
@@ -164,18 +165,18 @@ pub enum SystemRegister {
     Thread,
 }
 
-/// What an instruction does to registers and memory, as far as addresses may be concerned. All but
+/// The effect of an instruction on registers and memory, as far as addresses may be concerned. All but
 /// [`Effect::Other`] move 8 bytes unless they say otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the words of each variant say what its fields are")]
 pub enum Effect {
-    /// Registers in [`Instruction::written`] get values nobody follows.
+    /// Registers in [`Instruction::written`] get values that are not followed.
     Other,
     /// `to` gets the value `from`. `is_narrow`: only the lower four bytes of it, the others are cleared.
     Move { to: Register, from: ValueSource, is_narrow: bool },
     /// `to` gets an address.
     Lea { to: Register, address: Address },
-    /// `to` gets the sum of the values of `left` and `from`, or what is left when `from` is subtracted.
+    /// `to` gets the sum of the values of `left` and `from`, or their difference.
     Add { to: Register, left: Register, from: ValueSource, subtract: bool },
     /// `to` gets those bits of `source` that are in `mask`, the others are cleared.
     And { to: Register, source: Register, mask: i64 },
@@ -202,7 +203,7 @@ pub enum Effect {
     Leave,
 }
 
-/// Who is called.
+/// The callee of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Callee {
     /// The function at an address.
@@ -213,7 +214,7 @@ pub enum Callee {
     Memory,
 }
 
-/// Where the program goes on.
+/// The instruction that runs next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flow {
     /// Behind the instruction.
@@ -237,30 +238,30 @@ pub enum Flow {
 /// An instruction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Instruction {
-    /// Where it stands.
+    /// Its address, as linked.
     pub address: u64,
     /// Its length in bytes.
     pub length: u8,
-    /// Where the program goes on.
+    /// The instruction that runs next.
     pub flow: Flow,
-    /// What it does to addresses.
+    /// Its effect on addresses.
     pub effect: Effect,
     /// A register it compares with zero.
     pub tested_register: Option<Register>,
     /// Of a branch: whether it is taken where the comparison, its own (`cbz`) or the one before, found zero (`je`), or
     /// where it did not (`jne`).
     pub taken_if_zero: Option<bool>,
-    /// A register that moves on by some bytes in the end: writeback of AArch64's pre- and post-indexed operands.
+    /// A register, and the bytes added to it in the end: writeback of AArch64's pre- and post-indexed operands.
     pub writeback: Option<(Register, i64)>,
     /// General-purpose registers it writes, the stack pointer left out where the effect says what happens to it, and
-    /// what moves on.
+    /// the register of `writeback`.
     pub written: Registers,
-    /// Operands in memory; those written in the instruction come first.
+    /// Operands in memory, the explicit first.
     memory: [Option<MemoryOperand>; 2],
 }
 
 impl Instruction {
-    /// An instruction that does nothing but go on somewhere.
+    /// An instruction with no effect but its flow.
     pub fn new(address: u64, length: u8, flow: Flow) -> Self {
         Self {
             address,
@@ -285,20 +286,20 @@ impl Instruction {
         self.memory.iter().flatten()
     }
 
-    /// The operand that is written in the instruction.
+    /// The operand that the instruction names.
     pub fn explicit_operand(&self) -> Option<&MemoryOperand> {
         self.memory_operands().find(|memory| !memory.is_implicit)
     }
 
-    /// Adds an operand; more than two are not kept (only gathers have them, and nobody follows those).
+    /// Adds an operand; more than two are not kept (only gathers have them, and those are not followed).
     pub fn add_memory_operand(&mut self, memory: MemoryOperand) {
-        if let Some(place) = self.memory.iter_mut().find(|place| place.is_none()) {
-            *place = Some(memory);
+        if let Some(slot) = self.memory.iter_mut().find(|slot| slot.is_none()) {
+            *slot = Some(memory);
         }
         self.memory.sort_by_key(|memory| memory.is_none_or(|memory| memory.is_implicit));
     }
 
-    /// The operand a sample of a load or store means, rather a written than an implicit one; the first if it says neither.
+    /// The operand that a sample of a load or store is of, explicit before implicit; the first if the sample says neither.
     pub fn sampled_operand(&self, is_store: Option<bool>) -> Option<&MemoryOperand> {
         let fits = |memory: &&MemoryOperand| match is_store {
             Some(true) => memory.access.is_write(),

@@ -8,21 +8,18 @@ use crate::machine::{
 };
 use iced_x86::{
     ConditionCode, Decoder, DecoderOptions, FlowControl, Instruction as Iced, InstructionInfo,
-    InstructionInfoFactory, Mnemonic, OpAccess, OpKind, Register as IcedRegister,
+    InstructionInfoFactory, Mnemonic, OpAccess, OpKind, Register as IcedRegister, UsedRegister,
 };
 
-/// Decodes instructions; keeps what the library would otherwise build anew each time.
-pub(super) struct X86Reader {
-    factory: InstructionInfoFactory,
-}
+/// Decodes instructions; keeps state of the library between calls.
+pub(super) struct X86Reader(InstructionInfoFactory);
 
 impl X86Reader {
     pub(super) fn new() -> Self {
-        Self { factory: InstructionInfoFactory::new() }
+        Self(InstructionInfoFactory::new())
     }
 
-    /// All instructions of a stretch of code, one after the other. Bytes that are no instruction end it with a
-    /// [`Flow::Stop`] of one byte, and reading goes on behind.
+    /// All instructions of some code; see [`crate::insn::InstructionReader::read_all`].
     pub(super) fn read_all(&mut self, address: u64, code: &[u8]) -> Vec<Instruction> {
         let mut decoder = Decoder::with_ip(64, code, address, DecoderOptions::NONE);
         let mut iced = Iced::default();
@@ -53,11 +50,9 @@ impl X86Reader {
 
     fn convert(&mut self, iced: &Iced) -> Instruction {
         let mut instruction = Instruction::new(iced.ip(), iced.len() as u8, flow(iced));
-        let info = self.factory.info(iced);
+        let info = self.0.info(iced);
         instruction.written = written_registers(info);
-        for memory in memory_operands(iced, info) {
-            instruction.add_memory_operand(memory);
-        }
+        memory_operands(iced, info).for_each(|memory| instruction.add_memory_operand(memory));
         instruction.effect = effect(iced, &instruction);
         instruction.tested_register = tested_register(iced);
         instruction.taken_if_zero = match iced.mnemonic() {
@@ -65,7 +60,7 @@ impl X86Reader {
             Mnemonic::Jne => Some(false),
             _ => None,
         };
-        // What moves the stack says what happens to it.
+        // The effect or flow says what happens to the stack pointer.
         if matches!(instruction.effect, Effect::Push { .. } | Effect::Pop { .. } | Effect::Leave)
             || matches!(instruction.flow, Flow::Call(_) | Flow::Return)
         {
@@ -82,12 +77,9 @@ fn register(iced: IcedRegister) -> Option<Register> {
 
 fn written_registers(info: &InstructionInfo) -> Registers {
     let mut registers = Registers::default();
-    let writes = |access| {
-        use OpAccess as O;
-        matches!(access, O::Write | O::CondWrite | O::ReadWrite | O::ReadCondWrite)
-    };
-    let used = info.used_registers().iter().filter(|used| writes(used.access()));
-    used.filter_map(|used| register(used.register())).for_each(|register| registers.insert(register));
+    let is_written = |used: &&UsedRegister| access(used.access()).is_some_and(AccessKind::is_write);
+    let written = info.used_registers().iter().filter(is_written);
+    registers.extend(written.filter_map(|used| register(used.register())));
     registers
 }
 
@@ -100,21 +92,18 @@ fn access(access: OpAccess) -> Option<AccessKind> {
     }
 }
 
-fn memory_operands<'i>(
-    iced: &'i Iced,
-    info: &'i InstructionInfo,
-) -> impl Iterator<Item = MemoryOperand> + 'i {
+fn memory_operands(iced: &Iced, info: &InstructionInfo) -> impl Iterator<Item = MemoryOperand> {
     let explicit = (0..iced.op_count()).any(|operand| iced.op_kind(operand) == OpKind::Memory);
     let bit_index = bit_index(iced);
-    info.used_memory().iter().enumerate().filter_map(move |(place, used)| {
-        // The library lists the operand that is written first.
-        let is_explicit = explicit && place == 0;
+    info.used_memory().iter().enumerate().filter_map(move |(position, used)| {
+        // The library lists the explicit operand first.
+        let is_explicit = explicit && position == 0;
         let index = register(used.index());
         let bits = bit_index.filter(|_| is_explicit);
         let address = Address {
             base: register(used.base()),
             index: index.or(bits),
-            scale: if index.is_none() && bits.is_some() { 0 } else { used.scale() as u8 },
+            scale: if index.is_none() && bits.is_some() { None } else { Some(used.scale() as u8) },
             displacement: used.displacement() as i64,
             segment: match used.segment() {
                 IcedRegister::FS => AddressSegment::Fs,
@@ -124,14 +113,14 @@ fn memory_operands<'i>(
         };
         Some(MemoryOperand {
             address,
-            size: used.memory_size().size() as u16,
+            size: Some(used.memory_size().size() as u16).filter(|size| *size > 0),
             access: access(used.access())?,
             is_implicit: !is_explicit,
         })
     })
 }
 
-/// `bt` and its like with the bit's number in a register touch memory as far from the operand as that says.
+/// The register with a bit's number, of `bt` and its like: the bit lies that far from the operand.
 fn bit_index(iced: &Iced) -> Option<Register> {
     let counts_bits = matches!(iced.mnemonic(), Mnemonic::Bt | Mnemonic::Bts | Mnemonic::Btr | Mnemonic::Btc);
     let in_memory = counts_bits && iced.op0_kind() == OpKind::Memory && iced.op1_kind() == OpKind::Register;
@@ -205,9 +194,10 @@ fn effect(iced: &Iced, instruction: &Instruction) -> Effect {
         let from = ValueSource::Number(number);
         wide_register(iced, 0).map(|to| Effect::Add { to, left: to, from, subtract: false })
     };
+    let exchange = |register| Effect::Exchange { register, is_plain: false };
     let known = match iced.mnemonic() {
         Mnemonic::Mov => move_effect(iced, instruction),
-        Mnemonic::Lea => wide_register(iced, 0).map(|to| Effect::Lea { to, address: written_address(iced) }),
+        Mnemonic::Lea => wide_register(iced, 0).map(|to| Effect::Lea { to, address: encoded_address(iced) }),
         Mnemonic::Add => add_effect(iced, false),
         Mnemonic::Sub => zeroing_effect(iced).or_else(|| add_effect(iced, true)),
         Mnemonic::Inc => add(1),
@@ -215,30 +205,24 @@ fn effect(iced: &Iced, instruction: &Instruction) -> Effect {
         Mnemonic::And => and_effect(iced),
         Mnemonic::Xor => zeroing_effect(iced),
         Mnemonic::Xchg => xchg_effect(iced),
-        Mnemonic::Xadd => {
-            wide_register(iced, 1).map(|register| Effect::Exchange { register, is_plain: false })
-        }
+        Mnemonic::Xadd => wide_register(iced, 1).map(exchange),
         Mnemonic::Cmpxchg => cmpxchg_effect(iced),
         Mnemonic::Push => Some(Effect::Push { from: value_source(iced, 0).unwrap_or(ValueSource::Memory) }),
         Mnemonic::Pop => Some(Effect::Pop { to: wide_register(iced, 0) }),
         Mnemonic::Pushfq => Some(Effect::Push { from: ValueSource::Memory }),
         Mnemonic::Popfq => Some(Effect::Pop { to: None }),
         Mnemonic::Leave => Some(Effect::Leave),
-        // Of what has a condition only `cmov` writes a wide register.
+        // Of instructions with a condition only `cmov` writes a wide register.
         _ if iced.condition_code() != ConditionCode::None => conditional_move_effect(iced),
         _ => None,
     };
     known.unwrap_or(Effect::Other)
 }
 
-fn written_address(iced: &Iced) -> Address {
-    Address {
-        base: register(iced.memory_base()),
-        index: register(iced.memory_index()),
-        scale: iced.memory_index_scale() as u8,
-        displacement: iced.memory_displacement64() as i64,
-        segment: AddressSegment::Flat,
-    }
+fn encoded_address(iced: &Iced) -> Address {
+    let (base, displacement) = (register(iced.memory_base()), iced.memory_displacement64() as i64);
+    let (index, scale) = (register(iced.memory_index()), Some(iced.memory_index_scale() as u8));
+    Address { index, scale, ..Address::flat(base, displacement) }
 }
 
 fn conditional_move_effect(iced: &Iced) -> Option<Effect> {
@@ -248,7 +232,7 @@ fn conditional_move_effect(iced: &Iced) -> Option<Effect> {
 
 fn move_effect(iced: &Iced, instruction: &Instruction) -> Option<Effect> {
     if iced.op0_kind() == OpKind::Memory {
-        // A store of fewer bytes spoils what was there, and so needs no source.
+        // A store of fewer bytes only overwrites the value there, and so needs no source.
         let from = value_source(iced, 1).unwrap_or(ValueSource::Memory);
         return instruction.explicit_operand().map(|_| Effect::Store { from });
     }
@@ -268,6 +252,7 @@ fn add_effect(iced: &Iced, subtract: bool) -> Option<Effect> {
     let to = wide_register(iced, 0)?;
     Some(Effect::Add { to, left: to, from: value_source(iced, 1)?, subtract })
 }
+
 /// `xor` and `sub` of a register with itself make zero.
 fn zeroing_effect(iced: &Iced) -> Option<Effect> {
     let both = iced.op0_kind() == OpKind::Register && iced.op1_kind() == OpKind::Register;
@@ -292,7 +277,7 @@ fn xchg_effect(iced: &Iced) -> Option<Effect> {
     }
 }
 
-/// What was in memory is in rax afterwards, whether or not it was exchanged.
+/// rax gets the value in memory, whether or not it was exchanged.
 fn cmpxchg_effect(iced: &Iced) -> Option<Effect> {
     let is_wide = iced.op0_kind() == OpKind::Memory && wide_register(iced, 1).is_some();
     is_wide.then_some(Effect::Exchange { register: Register::RAX, is_plain: false })
@@ -321,7 +306,10 @@ mod tests {
         let load = decode_one(&[0x48, 0x8b, 0x87, 0x38, 0x01, 0, 0]);
         let memory = load.explicit_operand().unwrap();
         assert_eq!(memory.address.base, Some(Register::RDI));
-        assert_eq!((memory.address.displacement, memory.size, memory.access), (0x138, 8, AccessKind::Read));
+        assert_eq!(
+            (memory.address.displacement, memory.size, memory.access),
+            (0x138, Some(8), AccessKind::Read)
+        );
         assert_eq!(
             load.effect,
             Effect::Move { to: Register::RAX, from: ValueSource::Memory, is_narrow: false }
@@ -337,7 +325,7 @@ mod tests {
         assert_eq!((memory.address.base, memory.address.displacement), (None, 0x1000 + 7 + 0x10));
         assert_eq!(
             (memory.address.segment, memory.access, memory.size),
-            (AddressSegment::Gs, AccessKind::ReadWrite, 4)
+            (AddressSegment::Gs, AccessKind::ReadWrite, Some(4))
         );
     }
 
@@ -371,11 +359,11 @@ mod tests {
         let add = decode_one(&[0xf0, 0x48, 0x01, 0x91, 0, 1, 0, 0]);
         assert_eq!(add.explicit_operand().unwrap().access, AccessKind::ReadWrite);
         let exchange = decode_one(&[0xf0, 0x0f, 0xb1, 0x17]);
-        assert_eq!(exchange.explicit_operand().unwrap().size, 4);
+        assert_eq!(exchange.explicit_operand().unwrap().size, Some(4));
         assert!(exchange.written.contains(Register::RAX));
         let bits = decode_one(&[0x48, 0x0f, 0xab, 0x07]);
         let memory = bits.explicit_operand().unwrap();
-        assert_eq!((memory.address.index, memory.address.scale), (Some(Register::RAX), 0));
+        assert_eq!((memory.address.index, memory.address.scale), (Some(Register::RAX), None));
     }
 
     #[test]

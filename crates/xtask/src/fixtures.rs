@@ -148,8 +148,8 @@ mod tests {
         let elf = Elf::parse(&file).unwrap();
         let functions: Vec<(u64, u64)> = elf
             .symbols()
-            .filter(|symbol| symbol.is_function && symbol.size > 0)
-            .map(|symbol| (symbol.address, symbol.address + symbol.size))
+            .filter(|symbol| symbol.is_function)
+            .filter_map(|symbol| Some((symbol.address, symbol.address + symbol.size?)))
             .collect();
         let pools = pools();
         let recording = PerfFile::open(&demo("shaper.perf.data")).unwrap();

@@ -141,7 +141,7 @@ fn sampled(elf: &Elf<'_>, endian: Endian) -> RecordingWriter {
 /// Stacks of branches that run through the program's functions, as a file and as text.
 fn stacks(seeds: &SeedCorpus, program: &Elf<'_>) -> Result<()> {
     let functions: Vec<_> =
-        program.symbols().filter(|symbol| symbol.is_function && symbol.size > 0).collect();
+        program.symbols().filter(|symbol| symbol.is_function && symbol.size.is_some()).collect();
     let mut recording = RecordingWriter::new(Endian::Little);
     let fields = SampleFields::IP | SampleFields::TID | SampleFields::TIME | SampleFields::PERIOD;
     let sample_type = fields | SampleFields::BRANCH_STACK;
@@ -150,7 +150,7 @@ fn stacks(seeds: &SeedCorpus, program: &Elf<'_>) -> Result<()> {
     let mut text = String::new();
     for (time, callees) in (1000..).zip(functions.chunks(STACK)) {
         // Each branch goes from the end of one function to the beginning of the next; the youngest is first.
-        let ends = callees.iter().map(|callee| callee.address + callee.size - 1);
+        let ends = callees.iter().map(|callee| callee.address + callee.size.unwrap_or(1) - 1);
         let begins = callees.iter().skip(1).chain(functions.first()).map(|callee| callee.address);
         let mut branches: Vec<[u64; 3]> = ends.zip(begins).map(|(from, to)| [from, to, 0]).collect();
         branches.reverse();

@@ -12,14 +12,14 @@ const MIN_HEADER: usize = 24;
 /// Length of a header that names a layout section.
 const LAYOUT_HEADER: usize = 32;
 
-/// A stretch of the data, and where it begins in it, for messages.
-#[derive(Clone, Copy, Debug)]
+/// A section's bytes, and its offset in the data, for messages.
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Section<'d> {
     pub(super) bytes: &'d [u8],
     pub(super) offset: u64,
 }
 
-/// What the header says.
+/// The header, and the sections it names.
 pub(super) struct Header<'d> {
     pub(super) big_endian: bool,
     pub(super) types: Section<'d>,
@@ -38,11 +38,8 @@ pub(super) fn read_u32(bytes: &[u8], offset: usize, big_endian: bool) -> Option<
 impl<'d> Header<'d> {
     pub(super) fn parse(data: &'d [u8]) -> Result<Self, BtfError> {
         let wrong = |what: String| Err(BtfError(what));
-        let too_short =
-            |needed| BtfError(format!("{} bytes are too short for a header of {needed}", data.len()));
-        let [first, second, version, _, ..] = *data else {
-            return Err(too_short(MIN_HEADER));
-        };
+        let too_short = |len| BtfError(format!("{} bytes are too short for a header of {len}", data.len()));
+        let [first, second, version, _, ..] = *data else { return Err(too_short(MIN_HEADER)) };
         let found = u16::from_le_bytes([first, second]);
         let big_endian = found == MAGIC.swap_bytes();
         if found != MAGIC && !big_endian {
@@ -59,15 +56,13 @@ impl<'d> Header<'d> {
         let section = |name, at| -> Result<Section<'d>, BtfError> {
             slice_section(data, name, len as u64 + u64::from(field(at)?), u64::from(field(at + 4)?))
         };
-        let layout =
-            if len >= LAYOUT_HEADER { section("layout", 24)? } else { Section { bytes: &[], offset: 0 } };
+        let layout = if len >= LAYOUT_HEADER { section("layout", 24)? } else { Section::default() };
         Ok(Self { big_endian, types: section("type", 8)?, strings: section("string", 16)?, layout })
     }
 
     /// Checks what a reader of the sections relies on. Split BTF may have no strings of its own.
     pub(super) fn check(&self, is_split: bool) -> Result<(), BtfError> {
-        let malformed =
-            |section, offset, what| Err(BtfError(format!("{section} section at {offset:#x}: {what}")));
+        let malformed = |name, offset, what| Err(BtfError(format!("{name} section at {offset:#x}: {what}")));
         if !self.types.offset.is_multiple_of(4) {
             return malformed("type", self.types.offset, "does not begin at a multiple of 4");
         }
@@ -85,17 +80,12 @@ impl<'d> Header<'d> {
     }
 }
 
-fn slice_section<'d>(
-    data: &'d [u8],
-    section: &'static str,
-    offset: u64,
-    len: u64,
-) -> Result<Section<'d>, BtfError> {
+fn slice_section<'d>(data: &'d [u8], name: &str, offset: u64, len: u64) -> Result<Section<'d>, BtfError> {
     let bytes = usize::try_from(offset).ok().zip(usize::try_from(offset.saturating_add(len)).ok());
     let bytes = bytes.and_then(|(start, end)| data.get(start..end)).ok_or_else(|| {
         let available = data.len();
         BtfError(format!(
-            "{section} section at {offset:#x} of {len} bytes does not fit the data of {available} bytes"
+            "{name} section at {offset:#x} of {len} bytes does not fit the data of {available} bytes"
         ))
     })?;
     Ok(Section { bytes, offset })

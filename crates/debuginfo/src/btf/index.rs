@@ -16,7 +16,7 @@ pub struct Btf<'d> {
     offsets: Vec<u32>,
     /// Id of the first of them.
     first_id: u32,
-    /// Offset that the first byte of our strings goes by.
+    /// Offset by which references name the first byte of `strings`.
     pub(super) first_string: u32,
     pointer_size: u8,
 }
@@ -28,8 +28,8 @@ pub struct Btf<'d> {
 pub fn parse<'d>(data: &'d [u8], base: Option<&'d Btf<'d>>) -> Result<Btf<'d>, BtfError> {
     let header = Header::parse(data)?;
     header.check(base.is_some())?;
-    let too_many =
-        || BtfError("base and split BTF together hold more than 2^31 types or string bytes".to_owned());
+    let message = "base and split BTF together hold more than 2^31 types or string bytes";
+    let too_many = || BtfError(message.to_owned());
     let first_id = base.map_or(Some(1), Btf::end_id).ok_or_else(too_many)?;
     let first_string = base.map_or(Some(0), Btf::end_string).ok_or_else(too_many)?;
     let mut btf = Btf {
@@ -67,7 +67,7 @@ fn index_records(header: &Header<'_>, first_id: u32) -> Result<Vec<u32>, BtfErro
         let len = COMMON as u64 + u64::from(once) + u64::from(each) * u64::from(info.vlen());
         let end = usize::try_from(start as u64 + len).ok().filter(|end| *end <= types.len());
         let end = end.ok_or_else(truncated)?;
-        // Section lengths are of 32 bits, so places in them are too.
+        // Section lengths are of 32 bits, so offsets in them are too.
         offsets.push(start as u32);
         start = end;
     }
@@ -77,10 +77,8 @@ fn index_records(header: &Header<'_>, first_id: u32) -> Result<Vec<u32>, BtfErro
 /// Lengths that the layout section gives for a kind: `struct btf_layout { u8 info_sz; u8 elem_sz; u16 flags; }`.
 fn declared_record_lengths(header: &Header<'_>, number: u8) -> Option<(u32, u32)> {
     let at = usize::from(number) * 4;
-    let [once, each, _, _] = *header.layout.bytes.get(at..at + 4)? else {
-        return None;
-    };
-    // Records are aligned to 4 bytes; a layout that says otherwise would put the next one askew.
+    let [once, each, _, _] = *header.layout.bytes.get(at..at + 4)? else { return None };
+    // Records are aligned to 4 bytes; a layout that says otherwise would misalign the next one.
     let aligned = once % 4 == 0 && each % 4 == 0;
     aligned.then_some((u32::from(once), u32::from(each)))
 }
@@ -116,7 +114,7 @@ impl<'d> Btf<'d> {
         BtfTypeId(self.end_id().unwrap_or(1).saturating_sub(1))
     }
 
-    /// What an id is.
+    /// The kind of an id.
     pub fn kind(&self, id: BtfTypeId) -> Option<BtfKind> {
         self.record(id).map(|record| record.kind())
     }
@@ -142,7 +140,7 @@ impl<'d> Btf<'d> {
         TargetMachine { pointer_size: self.pointer_size, big_endian: self.big_endian }
     }
 
-    /// Size of an integer named like `long`. Compilers put the base types first, so a short look is enough.
+    /// Size of an integer named like `long`. Compilers put the base types first, so the first records are enough.
     fn long_size(&self) -> Option<u8> {
         const LONG: [&[u8]; 4] = [b"long int", b"long unsigned int", b"long", b"unsigned long"];
         let records = self.ids().filter_map(|id| self.record(id));

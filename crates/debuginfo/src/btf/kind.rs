@@ -6,7 +6,7 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BtfTypeId(pub u32);
 
-/// What a record describes.
+/// The kind of thing a record describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum BtfKind {
     /// `BTF_KIND_UNKN`: gcc's word for what BTF cannot express, such as complex numbers
@@ -98,7 +98,7 @@ impl BtfKind {
         !matches!(self, Self::Function | Self::Variable | Self::DataSection | Self::DeclarationTag)
     }
 
-    /// Whether it only adds a word to the type it refers to.
+    /// Whether it only qualifies the type it refers to.
     pub(super) fn is_modifier(self) -> bool {
         matches!(self, Self::Const | Self::Volatile | Self::Restrict | Self::TypeTag)
     }

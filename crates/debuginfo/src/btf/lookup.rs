@@ -27,23 +27,21 @@ impl<'d> Btf<'d> {
         self.find_many(&[name]).pop().unwrap_or_default()
     }
 
-    /// What [`Self::find`] tells of each of some names, in one pass over the types.
+    /// As [`Self::find`], of several names in one pass over the types.
     pub fn find_many(&self, names: &[&str]) -> Vec<Vec<BtfTypeId>> {
         let mut found = self.base.map_or_else(|| vec![Vec::new(); names.len()], |base| base.find_many(names));
-        let mut by_place: FxHashMap<u32, Vec<usize>> = FxHashMap::default();
-        let places: Vec<Vec<u32>> = parallel::map(names, |name| self.name_offsets(name));
-        for (index, place) in
-            (0..).zip(places).flat_map(|(index, found)| found.into_iter().map(move |found| (index, found)))
-        {
-            by_place.entry(place).or_default().push(index);
+        let offsets: Vec<Vec<u32>> = parallel::map(names, |name| self.name_offsets(name));
+        let mut by_offset: FxHashMap<u32, Vec<usize>> = FxHashMap::default();
+        for (name, offsets) in offsets.into_iter().enumerate() {
+            offsets.into_iter().for_each(|offset| by_offset.entry(offset).or_default().push(name));
         }
         for id in self.ids() {
             let Some(record) = self.record(id).filter(|record| is_definition(record.kind())) else {
                 continue;
             };
-            let Some(meant) = by_place.get(&record.name()) else { continue };
+            let Some(matching) = by_offset.get(&record.name()) else { continue };
             if self.resolve_aggregate(id).is_some() {
-                meant.iter().for_each(|name| found[*name].push(id));
+                matching.iter().for_each(|name| found[*name].push(id));
             }
         }
         found
@@ -77,18 +75,16 @@ impl<'d> Btf<'d> {
     /// The types of a name that are of a kind, in the order of their ids; those of the base come first.
     pub fn find_kind(&self, name: &str, wanted: impl Fn(BtfKind) -> bool + Copy) -> Vec<BtfTypeId> {
         let mut found = self.base.map(|base| base.find_kind(name, wanted)).unwrap_or_default();
-        let places = self.name_offsets(name);
-        let is_it = |id: &BtfTypeId| {
-            let record = self.record(*id);
-            record.is_some_and(|record| wanted(record.kind()) && places.binary_search(&record.name()).is_ok())
-        };
-        if !places.is_empty() {
-            found.extend(self.ids().filter(is_it));
+        let offsets = self.name_offsets(name);
+        let is_match =
+            |record: Record<'_>| wanted(record.kind()) && offsets.binary_search(&record.name()).is_ok();
+        if !offsets.is_empty() {
+            found.extend(self.ids().filter(|id| self.record(*id).is_some_and(is_match)));
         }
         found
     }
 
-    /// Where a name stands among the strings; nowhere if it can't be one.
+    /// The string offsets at which a name stands; none if it can't be a name.
     fn name_offsets(&self, name: &str) -> Vec<u32> {
         let is_name = !name.is_empty() && !name.contains('\0');
         if is_name { self.string_offsets(name.as_bytes()) } else { Vec::new() }
@@ -99,11 +95,12 @@ impl<'d> Btf<'d> {
     fn string_offsets(&self, text: &[u8]) -> Vec<u32> {
         let mut needle = text.to_vec();
         needle.push(0);
-        let mut places = self.base.map(|base| base.string_offsets(text)).unwrap_or_default();
-        let ours = memmem::find_iter(self.strings.bytes, &needle);
-        places.extend(ours.filter_map(|at| u32::try_from(at).ok()?.checked_add(self.first_string)));
-        places
+        let mut offsets = self.base.map(|base| base.string_offsets(text)).unwrap_or_default();
+        let own = memmem::find_iter(self.strings.bytes, &needle);
+        offsets.extend(own.filter_map(|at| u32::try_from(at).ok()?.checked_add(self.first_string)));
+        offsets
     }
+
     /// The structs and unions, those of the base included, that are among some types or hold one of them by value: as
     /// a member, in an array, in what they hold. In the order of their ids. Looks at each type once and copies none.
     pub fn holders(&self, held: &[BtfTypeId]) -> Vec<BtfTypeId> {
@@ -114,8 +111,8 @@ impl<'d> Btf<'d> {
                 *known = Some(true);
             }
         }
-        let aggregates =
-            (1..=last).map(BtfTypeId).filter(|id| self.kind(*id).is_some_and(BtfKind::is_aggregate));
+        let is_aggregate = |id: &BtfTypeId| self.kind(*id).is_some_and(BtfKind::is_aggregate);
+        let aggregates = (1..=last).map(BtfTypeId).filter(is_aggregate);
         aggregates.filter(|id| self.is_holder(id.0, &mut known, MAX_CHAIN)).collect()
     }
 
@@ -124,9 +121,9 @@ impl<'d> Btf<'d> {
             None => return false,
             Some(Some(known)) => return *known,
             // Until it is known, it holds nothing: corrupt input may let a type hold itself.
-            Some(unasked) => *unasked = Some(false),
+            Some(unknown) => *unknown = Some(false),
         }
-        let (Some(record), Some(depth)) = (self.record(BtfTypeId(id)), depth.checked_sub(1)) else {
+        let Some((record, depth)) = self.record(BtfTypeId(id)).zip(depth.checked_sub(1)) else {
             return false;
         };
         let holds = contained_types(&record).any(|part| self.is_holder(part, known, depth));

@@ -4,6 +4,7 @@ use super::header::BtfError;
 use super::index::Btf;
 use super::kind::{BtfKind, BtfTypeId};
 use super::record::{RawMember, Record};
+use crate::extent::Extent;
 use fieldline_layout::types::{
     Aggregate, AggregateKind, Base, Encoding, Enumeration, MemberDecl, PointerKind, Prototype, Qualifier,
     Type, TypeId, TypeTable,
@@ -13,21 +14,14 @@ use rustc_hash::FxHashMap;
 /// How many typedefs, qualifiers or array dimensions are followed in one go; more is a cycle.
 const MAX_CHAIN: usize = 64;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum CopyExtent {
-    /// Its name and kind: it stands behind a pointer.
-    Named,
-    Full,
-}
-
 /// Copies types into one table, each once. What a type holds by value is copied whole; a struct, union or enum
 /// that is only pointed to becomes a declaration with its name, unless it has none.
 #[derive(Debug)]
 pub struct BtfReader<'b, 'd> {
     btf: &'b Btf<'d>,
-    known: FxHashMap<u32, (TypeId, CopyExtent)>,
+    known: FxHashMap<u32, (TypeId, Extent)>,
     /// Types in the table without content so far. Recursion would exhaust the stack on a chain of a million typedefs.
-    pending: Vec<(u32, CopyExtent)>,
+    pending: Vec<(u32, Extent)>,
 }
 
 impl<'b, 'd> BtfReader<'b, 'd> {
@@ -39,7 +33,7 @@ impl<'b, 'd> BtfReader<'b, 'd> {
     /// Copies a type and what it needs; gives its id in the table. Fails if one of them is broken.
     pub fn read(&mut self, id: BtfTypeId, table: &mut TypeTable) -> Result<TypeId, BtfError> {
         self.btf.type_record(id)?;
-        let root = self.intern(id.0, CopyExtent::Full, table);
+        let root = self.intern(id.0, Extent::Whole, table);
         while let Some((id, extent)) = self.pending.pop() {
             let record = self.btf.type_record(BtfTypeId(id))?;
             let slot = self.known.get(&id).map_or(TypeId::VOID, |(slot, _)| *slot);
@@ -50,7 +44,7 @@ impl<'b, 'd> BtfReader<'b, 'd> {
         Ok(root)
     }
 
-    fn intern(&mut self, id: u32, extent: CopyExtent, table: &mut TypeTable) -> TypeId {
+    fn intern(&mut self, id: u32, extent: Extent, table: &mut TypeTable) -> TypeId {
         if id == 0 {
             return TypeId::VOID;
         }
@@ -82,9 +76,9 @@ fn not_a_type(from: &Record<'_>, to: &Record<'_>) -> BtfError {
 struct Conversion<'c, 'd> {
     btf: &'c Btf<'d>,
     record: &'c Record<'d>,
-    extent: CopyExtent,
+    extent: Extent,
     /// Gives the table's id for a type referred to.
-    intern: &'c mut dyn FnMut(u32, CopyExtent) -> TypeId,
+    intern: &'c mut dyn FnMut(u32, Extent) -> TypeId,
 }
 
 impl Conversion<'_, '_> {
@@ -99,7 +93,7 @@ impl Conversion<'_, '_> {
             BtfKind::Float => Type::Base(Base { name: self.name()?, size, encoding: Encoding::Float }),
             BtfKind::Pointer => Type::Pointer {
                 kind: PointerKind::Pointer,
-                target: self.resolve_reference(record.target(), CopyExtent::Named)?,
+                target: self.resolve_reference(record.target(), Extent::Name)?,
                 size: u64::from(self.btf.target().pointer_size),
             },
             BtfKind::Const => self.qualified(Qualifier::Const)?,
@@ -109,11 +103,8 @@ impl Conversion<'_, '_> {
             BtfKind::Typedef => Type::Typedef { name: self.name()?, target: self.target()? },
             BtfKind::Array => {
                 let (element, dimensions) = array(self.btf, record)?;
-                Type::Array {
-                    element: self.resolve_reference(element, self.extent)?,
-                    dimensions,
-                    is_vector: false,
-                }
+                let element = self.resolve_reference(element, self.extent)?;
+                Type::Array { element, dimensions, is_vector: false }
             }
             BtfKind::Struct | BtfKind::Union | BtfKind::Forward => Type::Aggregate(self.aggregate()?),
             BtfKind::Enum | BtfKind::Enum64 => Type::Enum(self.enumeration()?),
@@ -131,7 +122,7 @@ impl Conversion<'_, '_> {
         self.resolve_reference(self.record.target(), self.extent)
     }
 
-    fn resolve_reference(&mut self, to: u32, extent: CopyExtent) -> Result<TypeId, BtfError> {
+    fn resolve_reference(&mut self, to: u32, extent: Extent) -> Result<TypeId, BtfError> {
         Ok((self.intern)(check_reference(self.btf, self.record, to)?, extent))
     }
 
@@ -156,14 +147,9 @@ impl Conversion<'_, '_> {
         let name = self.optional_text(record.name())?;
         let is_forward = kind == BtfKind::Forward;
         let is_union = if is_forward { record.info().flag() } else { kind == BtfKind::Union };
-        let is_declaration = is_forward || (self.extent == CopyExtent::Named && name.is_some());
-        let mut members = Vec::new();
-        if !is_declaration {
-            members.reserve_exact(record.info().vlen() as usize);
-            for raw in record.members() {
-                members.push(self.member(raw)?);
-            }
-        }
+        let is_declaration = is_forward || (self.extent == Extent::Name && name.is_some());
+        let members = record.members().take(if is_declaration { 0 } else { usize::MAX });
+        let members = members.map(|member| self.member(member)).collect::<Result<Vec<_>, _>>()?;
         Ok(Aggregate {
             kind: if is_union { AggregateKind::Union } else { AggregateKind::Struct },
             name,
@@ -180,7 +166,7 @@ impl Conversion<'_, '_> {
         let (skip, bits) = raw.bit_size.map(|bits| (0, bits)).or_else(narrow).unzip();
         Ok(MemberDecl {
             name: self.optional_text(raw.name)?,
-            ty: self.resolve_reference(raw.ty, CopyExtent::Full)?,
+            ty: self.resolve_reference(raw.ty, Extent::Whole)?,
             bit_offset: u64::from(raw.bit_offset) + skip.map_or(0, u64::from),
             bit_field: bits.map(u64::from),
             ..MemberDecl::default()
@@ -190,11 +176,11 @@ impl Conversion<'_, '_> {
     fn enumeration(&self) -> Result<Enumeration, BtfError> {
         let record = self.record;
         let name = self.optional_text(record.name())?;
-        let is_declaration =
-            record.info().vlen() == 0 || (self.extent == CopyExtent::Named && name.is_some());
+        let is_empty = record.info().vlen() == 0;
+        let is_declaration = is_empty || (self.extent == Extent::Name && name.is_some());
         let values = record.values().take(if is_declaration { 0 } else { usize::MAX });
-        let values = values.map(|(name, value)| Ok((self.text(name)?, value)));
-        let values = values.collect::<Result<_, BtfError>>()?;
+        let values =
+            values.map(|(name, value)| Ok((self.text(name)?, value))).collect::<Result<_, BtfError>>()?;
         // A forward declaration has size 0 in some files; C has no enum narrower than what its compiler chose, int.
         let size = if record.size() == 0 { 4 } else { u64::from(record.size()) };
         Ok(Enumeration { name, size, values, is_declaration })
@@ -202,13 +188,13 @@ impl Conversion<'_, '_> {
 
     /// A last parameter without name and type stands for `...`.
     fn prototype(&mut self) -> Result<Prototype, BtfError> {
-        let returns = self.resolve_reference(self.record.target(), CopyExtent::Named)?;
+        let returns = self.resolve_reference(self.record.target(), Extent::Name)?;
         let mut prototype = Prototype { returns, parameters: Vec::new(), variadic: false };
         for (name, ty) in self.record.parameters() {
             if ty == 0 {
                 prototype.variadic = true;
             } else {
-                let ty = self.resolve_reference(ty, CopyExtent::Named)?;
+                let ty = self.resolve_reference(ty, Extent::Name)?;
                 prototype.parameters.push((self.optional_text(name)?, ty));
             }
         }

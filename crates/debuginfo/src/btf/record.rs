@@ -51,7 +51,7 @@ pub(super) struct RawMember {
 }
 
 impl<'d> Record<'d> {
-    /// What is wrong with it, said behind where it stands.
+    /// An error that begins with the record's id and offset.
     pub(super) fn format_error(&self, what: impl Display) -> BtfError {
         BtfError(format!("type {} at offset {:#x}{what}", self.id.0, self.offset))
     }
@@ -100,14 +100,9 @@ impl<'d> Record<'d> {
         let record = *self;
         let flag = self.info().flag();
         self.elements(3).map(move |at| {
-            let place = record.word(at + 2);
-            let (bit_offset, bits) = if flag { (place & 0x00ff_ffff, place >> 24) } else { (place, 0) };
-            RawMember {
-                name: record.word(at),
-                ty: record.word(at + 1),
-                bit_offset,
-                bit_size: (bits != 0).then_some(bits),
-            }
+            let (name, ty, offset) = (record.word(at), record.word(at + 1), record.word(at + 2));
+            let (bit_offset, bits) = if flag { (offset & 0x00ff_ffff, offset >> 24) } else { (offset, 0) };
+            RawMember { name, ty, bit_offset, bit_size: (bits != 0).then_some(bits) }
         })
     }
 

@@ -1,10 +1,10 @@
-//! What stands in the sections: units, abbreviations, DIEs and their values.
+//! The content of the sections: units, abbreviations, DIEs and their values.
 //!
 //! * `sections`: the sections of a file and of its supplementary file.
 //! * `units`: where units begin; DIEs by offset.
 //! * `abbrev`: attributes at known places.
 //! * `scan`: walking hundreds of megabytes of DIEs.
-//! * `values`: what the values of attributes mean.
+//! * `values`: the meaning of attribute values.
 
 pub(crate) mod abbrev;
 pub(crate) mod scan;

@@ -1,7 +1,7 @@
 //! Functions and variables.
 //!
 //! * `addresses`: which unit holds the code at an address.
-//! * `origins`: what a DIE says, or the one it stems from.
+//! * `origins`: attributes of a DIE, or of the one it stems from.
 //! * `unit_index`: functions, variables and types at the top of a unit.
 //! * `scopes`: a function's scopes, variables and calls.
 //! * `locations`: where code and variables are.

@@ -1,7 +1,7 @@
 //! Definitions by name, and all of a file.
 //!
-//! * `spelling`, `needles`: where names may be meant.
-//! * `signature`: which definitions of one name are the same.
+//! * `spelling`, `needles`: offsets at which names may be meant.
+//! * `signature`: signatures, equal for equal definitions.
 //! * `index`: all definitions of a file.
 //! * `find`: the definitions of names, and `typedefs`: of typedefs.
 //! * `lazy`: the same, looking at no more units than needed.

@@ -1,4 +1,4 @@
-//! Relocations of modules: what is put where, by machine.
+//! Relocations of modules: the value and the field of each, by machine.
 //!
 //! Numbers and formulas as in the System V ABI for x86-64, table 4.9, and in ELF for the Arm 64-bit Architecture,
 //! section 5.7. Of the latter those are known that code without a table of addresses has.
@@ -10,29 +10,30 @@ pub(super) enum RelocationMachine {
     AArch64,
 }
 
-/// What a relocation does.
+/// A relocation: the value it computes, and the field that gets it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Relocation {
-    origin: ValueOrigin,
+    origin: Origin,
     /// How much lower bits of the value are left out.
     shift: u32,
-    field: RelocatedField,
+    field: Field,
     /// Whether it is of a call, so that the symbol is a function.
     pub(super) is_call: bool,
 }
 
-/// What a value counts from: nothing, or where it is put.
+/// The origin from which a value counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum ValueOrigin {
+enum Origin {
     Zero,
-    RelocatedAddress,
-    /// The page where it is put, in pages.
+    /// The address of the field ("P").
+    Place,
+    /// The page of the field, in pages ("Page(P)").
     Page,
 }
 
-/// Where a value is put.
+/// The bits that get a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum RelocatedField {
+enum Field {
     /// So many bytes.
     Bytes(usize),
     /// So many bits of an instruction of four bytes, from a bit on.
@@ -53,7 +54,7 @@ impl RelocationMachine {
         }
     }
 
-    /// What a kind of relocation does; `None` if that is not known.
+    /// The relocation of a number; `None` if it is not known.
     pub(super) fn relocation(self, kind: u64) -> Option<Relocation> {
         match self {
             Self::X86_64 => x86_relocation(kind),
@@ -62,57 +63,53 @@ impl RelocationMachine {
     }
 }
 
-fn byte_relocation(from: ValueOrigin, size: usize) -> Relocation {
-    Relocation { origin: from, shift: 0, field: RelocatedField::Bytes(size), is_call: false }
+fn byte_relocation(origin: Origin, size: usize) -> Relocation {
+    Relocation { origin, shift: 0, field: Field::Bytes(size), is_call: false }
 }
 
 fn x86_relocation(kind: u64) -> Option<Relocation> {
     Some(match kind {
-        1 => byte_relocation(ValueOrigin::Zero, 8),
-        2 => byte_relocation(ValueOrigin::RelocatedAddress, 4),
-        4 => Relocation { is_call: true, ..byte_relocation(ValueOrigin::RelocatedAddress, 4) },
-        10 | 11 => byte_relocation(ValueOrigin::Zero, 4),
-        24 => byte_relocation(ValueOrigin::RelocatedAddress, 8),
+        1 => byte_relocation(Origin::Zero, 8),
+        2 => byte_relocation(Origin::Place, 4),
+        4 => Relocation { is_call: true, ..byte_relocation(Origin::Place, 4) },
+        10 | 11 => byte_relocation(Origin::Zero, 4),
+        24 => byte_relocation(Origin::Place, 8),
         _ => return None,
     })
 }
 
 fn aarch64_relocation(kind: u64) -> Option<Relocation> {
-    let bits = |from, shift, first, count| Relocation {
-        origin: from,
-        shift,
-        field: RelocatedField::Bits(first, count),
-        is_call: false,
+    let bits = |origin, shift, first, count| {
+        let field = Field::Bits(first, count);
+        Relocation { origin, shift, field, is_call: false }
     };
     Some(match kind {
         // ABS64, ABS32, ABS16; PREL64, PREL32, PREL16
-        257 => byte_relocation(ValueOrigin::Zero, 8),
-        258 => byte_relocation(ValueOrigin::Zero, 4),
-        259 => byte_relocation(ValueOrigin::Zero, 2),
-        260 => byte_relocation(ValueOrigin::RelocatedAddress, 8),
-        261 => byte_relocation(ValueOrigin::RelocatedAddress, 4),
-        262 => byte_relocation(ValueOrigin::RelocatedAddress, 2),
+        257 => byte_relocation(Origin::Zero, 8),
+        258 => byte_relocation(Origin::Zero, 4),
+        259 => byte_relocation(Origin::Zero, 2),
+        260 => byte_relocation(Origin::Place, 8),
+        261 => byte_relocation(Origin::Place, 4),
+        262 => byte_relocation(Origin::Place, 2),
         // MOVW_UABS_G0 to G3
-        263 | 264 => bits(ValueOrigin::Zero, 0, 5, 16),
-        265 | 266 => bits(ValueOrigin::Zero, 16, 5, 16),
-        267 | 268 => bits(ValueOrigin::Zero, 32, 5, 16),
-        269 => bits(ValueOrigin::Zero, 48, 5, 16),
+        263 | 264 => bits(Origin::Zero, 0, 5, 16),
+        265 | 266 => bits(Origin::Zero, 16, 5, 16),
+        267 | 268 => bits(Origin::Zero, 32, 5, 16),
+        269 => bits(Origin::Zero, 48, 5, 16),
         // LD_PREL_LO19, ADR_PREL_LO21, ADR_PREL_PG_HI21 and the same unchecked
-        273 => bits(ValueOrigin::RelocatedAddress, 2, 5, 19),
-        274 => {
-            Relocation { field: RelocatedField::Address, ..byte_relocation(ValueOrigin::RelocatedAddress, 0) }
-        }
-        275 | 276 => Relocation { field: RelocatedField::Address, ..byte_relocation(ValueOrigin::Page, 0) },
+        273 => bits(Origin::Place, 2, 5, 19),
+        274 => Relocation { field: Field::Address, ..byte_relocation(Origin::Place, 0) },
+        275 | 276 => Relocation { field: Field::Address, ..byte_relocation(Origin::Page, 0) },
         // ADD_ABS_LO12_NC, LDST8 to LDST128_ABS_LO12_NC
-        277 | 278 => bits(ValueOrigin::Zero, 0, 10, 12),
-        284 => bits(ValueOrigin::Zero, 1, 10, 11),
-        285 => bits(ValueOrigin::Zero, 2, 10, 10),
-        286 => bits(ValueOrigin::Zero, 3, 10, 9),
-        299 => bits(ValueOrigin::Zero, 4, 10, 8),
+        277 | 278 => bits(Origin::Zero, 0, 10, 12),
+        284 => bits(Origin::Zero, 1, 10, 11),
+        285 => bits(Origin::Zero, 2, 10, 10),
+        286 => bits(Origin::Zero, 3, 10, 9),
+        299 => bits(Origin::Zero, 4, 10, 8),
         // TSTBR14, CONDBR19, JUMP26, CALL26
-        279 => bits(ValueOrigin::RelocatedAddress, 2, 5, 14),
-        280 => bits(ValueOrigin::RelocatedAddress, 2, 5, 19),
-        282 | 283 => Relocation { is_call: true, ..bits(ValueOrigin::RelocatedAddress, 2, 0, 26) },
+        279 => bits(Origin::Place, 2, 5, 14),
+        280 => bits(Origin::Place, 2, 5, 19),
+        282 | 283 => Relocation { is_call: true, ..bits(Origin::Place, 2, 0, 26) },
         _ => return None,
     })
 }
@@ -121,29 +118,29 @@ impl Relocation {
     /// How many bytes it changes.
     pub(super) fn size(self) -> usize {
         match self.field {
-            RelocatedField::Bytes(size) => size,
-            RelocatedField::Bits(..) | RelocatedField::Address => 4,
+            Field::Bytes(size) => size,
+            Field::Bits(..) | Field::Address => 4,
         }
     }
 
-    /// The bytes at an address once a value is put there, of those that are there.
+    /// The bytes at an address with the value in its field, of the bytes there before.
     pub(super) fn apply(self, old: u64, here: u64, value: u64) -> u64 {
         const PAGE_BITS: u32 = 12;
         let value = match self.origin {
-            ValueOrigin::Zero => value,
-            ValueOrigin::RelocatedAddress => value.wrapping_sub(here),
-            ValueOrigin::Page => (value >> PAGE_BITS).wrapping_sub(here >> PAGE_BITS),
+            Origin::Zero => value,
+            Origin::Place => value.wrapping_sub(here),
+            Origin::Page => (value >> PAGE_BITS).wrapping_sub(here >> PAGE_BITS),
         };
         let value = value >> self.shift;
         match self.field {
-            RelocatedField::Bytes(_) => value,
-            RelocatedField::Bits(first, count) => insert_bits(old, value, first, count),
-            RelocatedField::Address => insert_bits(insert_bits(old, value, 29, 2), value >> 2, 5, 19),
+            Field::Bytes(_) => value,
+            Field::Bits(first, count) => insert_bits(old, value, first, count),
+            Field::Address => insert_bits(insert_bits(old, value, 29, 2), value >> 2, 5, 19),
         }
     }
 }
 
-/// Some bits replaced by the lowest of a value. Those of `ldr` behind the page's are scaled with the access, so that
+/// A word with some bits replaced by the lowest of a value. Offsets of `ldr` in a page are scaled with the access, so that
 /// fewer than 12 stay and the rest of the field is zero.
 fn insert_bits(old: u64, value: u64, first: u32, count: u32) -> u64 {
     let mask = ((1 << count) - 1) << first;

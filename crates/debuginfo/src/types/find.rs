@@ -1,7 +1,7 @@
 //! Definitions of names.
 
 use super::open::Types;
-use crate::btf::{Btf, BtfKind, BtfTypeId};
+use crate::btf::{Btf, BtfDefinition, BtfKind, BtfTypeId};
 use crate::dwarf::{self, DieRef, LazyDwarf, TypeReader};
 use anyhow::Result;
 use fieldline_layout::types::split_namespace;
@@ -13,8 +13,8 @@ pub struct TypeDefinition {
     pub name: Box<str>,
     /// Whether it is a typedef.
     pub is_typedef: bool,
-    /// How many units have an equal definition; 0 where the format has no units.
-    pub units: u32,
+    /// How many units have an equal definition; `None` where they are not counted, as in BTF.
+    pub units: Option<u32>,
     /// Whether it is known only inside functions, classes or namespaces.
     pub is_nested: bool,
     pub(super) source: DefinitionSource,
@@ -46,18 +46,17 @@ impl Types<'_, '_> {
     pub fn find_many(&self, names: &[&str]) -> Result<Vec<Vec<TypeDefinition>>> {
         let bare: Vec<&str> = names.iter().map(|name| split_namespace(name).1).collect();
         let mut found = match self {
-            Self::Dwarf { dwarf, companion_btf: census } => find_in_dwarf(dwarf, *census, &bare)?,
+            Self::Dwarf { dwarf, companion_btf } => find_in_dwarf(dwarf, *companion_btf, &bare)?,
             Self::Btf { btf, .. } => find_in_btf(btf, &bare),
         };
         for (name, entries) in names.iter().zip(&mut found) {
             if let (Some(path), _) = split_namespace(name) {
-                let whole = match self {
+                let dwarf = match self {
                     Self::Dwarf { dwarf, .. } => Some(dwarf.all()?),
                     Self::Btf { .. } => None,
                 };
-                entries.retain(|entry| {
-                    whole.zip(entry.die()).is_some_and(|(dwarf, die)| is_in_namespace(dwarf, die, path))
-                });
+                let is_meant = |(dwarf, die)| is_in_namespace(dwarf, die, path);
+                entries.retain(|entry| dwarf.zip(entry.die()).is_some_and(is_meant));
             }
         }
         Ok(found)
@@ -70,8 +69,10 @@ impl Types<'_, '_> {
                 Ok(dwarf::index_definitions(dwarf.all()?)?.into_iter().map(entry_from_dwarf).collect())
             }
             Self::Btf { btf, .. } => {
-                let all = btf.definitions();
-                Ok(all.map(|found| btf_entry(found.name, found.kind == BtfKind::Typedef, found.id)).collect())
+                let entry = |found: BtfDefinition<'_>| {
+                    btf_entry(found.name, found.kind == BtfKind::Typedef, found.id)
+                };
+                Ok(btf.definitions().map(entry).collect())
             }
         }
     }
@@ -98,7 +99,7 @@ fn entry_from_dwarf(definition: dwarf::DwarfDefinition) -> TypeDefinition {
     TypeDefinition {
         name: definition.name,
         is_typedef: definition.is_typedef,
-        units: definition.units,
+        units: Some(definition.units),
         is_nested: definition.is_nested,
         source: DefinitionSource::Die(definition.die),
     }
@@ -117,15 +118,15 @@ fn find_in_btf(btf: &Btf<'_>, names: &[&str]) -> Vec<Vec<TypeDefinition>> {
 
 fn find_in_dwarf(
     dwarf: &LazyDwarf<'_>,
-    census: Option<&Btf<'_>>,
+    companion: Option<&Btf<'_>>,
     names: &[&str],
 ) -> Result<Vec<Vec<TypeDefinition>>> {
-    let known: Vec<DefinitionCount> = match census {
+    let known: Vec<DefinitionCount> = match companion {
         Some(btf) => btf.find_many(names).iter().map(|found| count_definitions(btf, found)).collect(),
         None => vec![DefinitionCount::Unknown; names.len()],
     };
-    let names_with =
-        |wanted| -> Vec<usize> { (0..names.len()).filter(|name| known[*name] == wanted).collect() };
+    let all = 0..names.len();
+    let names_with = |count| -> Vec<usize> { all.clone().filter(|name| known[*name] == count).collect() };
     let texts = |indices: &[usize]| -> Vec<&str> { indices.iter().map(|name| names[*name]).collect() };
     let mut found: Vec<Vec<TypeDefinition>> = vec![Vec::new(); names.len()];
     let single = names_with(DefinitionCount::OneDefinition);
@@ -138,7 +139,7 @@ fn find_in_dwarf(
             found[*name].extend(all.into_iter().map(entry_from_dwarf));
         }
     }
-    let rest: Vec<usize> = (0..names.len()).filter(|name| found[*name].is_empty()).collect();
+    let rest: Vec<usize> = all.filter(|name| found[*name].is_empty()).collect();
     for (name, die) in rest.iter().zip(dwarf.find_typedefs(&texts(&rest))?) {
         if let Some(die) = die {
             found[*name].extend(typedef_in_dwarf(dwarf, names[*name], die)?);
@@ -150,13 +151,13 @@ fn find_in_dwarf(
 /// A typedef, if it is one of a struct (that has a tag of its own).
 fn typedef_in_dwarf(dwarf: &LazyDwarf<'_>, name: &str, die: DieRef) -> Result<Option<TypeDefinition>> {
     let source = DefinitionSource::Die(die);
-    let found = TypeDefinition { name: name.into(), is_typedef: true, units: 0, is_nested: false, source };
+    let found = TypeDefinition { name: name.into(), is_typedef: true, units: None, is_nested: false, source };
     let mut reader = TypeReader::new(dwarf.units_for_die(die)?);
     let id = reader.read(die)?;
     Ok(reader.table().aggregate(id).is_some().then_some(found))
 }
 
-/// How many definitions of a name there are, as far as BTF tells.
+/// How many definitions of a name there are, as far as BTF has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum DefinitionCount {
     /// One struct or union, by tag or as a typedef of one without.
@@ -167,13 +168,13 @@ enum DefinitionCount {
     Unknown,
 }
 
-/// What BTF knows of a name. The kernel's BTF is made from all its DWARF and joins definitions only if they are equal,
+/// The number of definitions of a name. The kernel's BTF is made from all its DWARF and joins only equal definitions,
 /// so if it has one, DWARF has one too, though in many units.
 fn count_definitions(btf: &Btf<'_>, found: &[BtfTypeId]) -> DefinitionCount {
-    let mut behind = found.iter().map(|id| btf.resolve_aggregate(*id));
-    let Some(Some(only)) = behind.next() else { return DefinitionCount::Unknown };
+    let mut aggregates = found.iter().map(|id| btf.resolve_aggregate(*id));
+    let Some(Some(only)) = aggregates.next() else { return DefinitionCount::Unknown };
     let is_tag = found.contains(&only) || btf.name(only).is_none();
-    match behind.all(|other| other == Some(only)) {
+    match aggregates.all(|other| other == Some(only)) {
         true if is_tag => DefinitionCount::OneDefinition,
         true if found.len() == 1 => DefinitionCount::OneTypedef,
         _ => DefinitionCount::Unknown,
@@ -182,5 +183,5 @@ fn count_definitions(btf: &Btf<'_>, found: &[BtfTypeId]) -> DefinitionCount {
 
 fn btf_entry(name: &[u8], is_typedef: bool, id: BtfTypeId) -> TypeDefinition {
     let name = String::from_utf8_lossy(name).into_owned().into_boxed_str();
-    TypeDefinition { name, is_typedef, units: 0, is_nested: false, source: DefinitionSource::Btf(id) }
+    TypeDefinition { name, is_typedef, units: None, is_nested: false, source: DefinitionSource::Btf(id) }
 }

@@ -1,14 +1,14 @@
-//! Names as users give them, and what they may have meant.
+//! Names as users give them, and names near those.
 
 use super::open::Types;
 use anyhow::Result;
 
-/// `struct foo` and `foo` mean the same.
+/// The name without a keyword: `struct foo` and `foo` mean the same.
 pub fn strip_keyword(name: &str) -> &str {
     ["struct ", "union ", "class "].iter().find_map(|kind| name.strip_prefix(kind)).unwrap_or(name).trim()
 }
 
-/// Says that a name is not there, and which near it are.
+/// An error that a name is not there, with names near it.
 pub fn not_found_error(types: &Types<'_, '_>, name: &str) -> Result<anyhow::Error> {
     let all = types.all()?;
     let mut near: Vec<(usize, &str)> = all
@@ -31,10 +31,10 @@ pub fn edit_distance(left: &str, right: &str) -> usize {
     for (at, byte) in left.bytes().enumerate() {
         let mut diagonal = row[0];
         row[0] = at + 1;
-        for (place, other) in right.iter().enumerate() {
+        for (column, other) in right.iter().enumerate() {
             let cost = diagonal + usize::from(byte != *other);
-            diagonal = row[place + 1];
-            row[place + 1] = cost.min(diagonal + 1).min(row[place] + 1);
+            diagonal = row[column + 1];
+            row[column + 1] = cost.min(diagonal + 1).min(row[column] + 1);
         }
     }
     row[right.len()]

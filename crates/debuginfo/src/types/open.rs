@@ -68,12 +68,8 @@ fn open(path: &Path, format: Option<DebugFormat>, base: Option<&Path>, work: &mu
         return with_btf(&file, file.bytes(), base, work);
     }
     let elf = Elf::parse(&file)?;
-    let has_dwarf = elf.has_dwarf();
-    let use_btf = match format {
-        Some(format) => format == DebugFormat::Btf,
-        None => !has_dwarf && elf.has_section(".BTF"),
-    };
-    if !use_btf {
+    let has_only_btf = || !elf.has_dwarf() && elf.has_section(".BTF");
+    if !format.map_or_else(has_only_btf, |format| format == DebugFormat::Btf) {
         let section = elf.section(".BTF")?;
         return with_dwarf(&elf, &mut |dwarf| {
             let btf = section.as_deref().filter(|_| !dwarf::has_types_beyond_btf(dwarf.first_units()));

@@ -3,7 +3,7 @@
 use super::find::{DefinitionSource, TypeDefinition};
 use super::names::not_found_error;
 use super::open::Types;
-use crate::btf;
+use crate::btf::BtfReader;
 use crate::dwarf::TypeReader;
 use anyhow::{Context, Result};
 use fieldline_layout::{Layout, TypeId, TypeTable};
@@ -13,8 +13,8 @@ use fieldline_layout::{Layout, TypeId, TypeTable};
 pub enum DefinitionReader<'a, 's> {
     /// Out of DWARF.
     Dwarf(TypeReader<'a, 's>),
-    /// Out of BTF: what reads, what was read, and the file's name for messages.
-    Btf { reader: btf::BtfReader<'a, 's>, table: TypeTable, file: &'a str },
+    /// Out of BTF: the reader, the types read, and the file's name for messages.
+    Btf { reader: BtfReader<'a, 's>, table: TypeTable, file: &'a str },
 }
 
 impl<'a, 's> Types<'a, 's> {
@@ -27,17 +27,13 @@ impl<'a, 's> Types<'a, 's> {
             Self::Dwarf { dwarf, .. } => {
                 let mut dies = entries.into_iter().filter_map(TypeDefinition::die);
                 let are_early = dies.all(|die| dwarf.is_in_first_units(die));
-                DefinitionReader::Dwarf(TypeReader::new(if are_early {
-                    dwarf.first_units()
-                } else {
-                    dwarf.all()?
-                }))
+                let units = if are_early { dwarf.first_units() } else { dwarf.all()? };
+                DefinitionReader::Dwarf(TypeReader::new(units))
             }
-            Self::Btf { btf, file } => DefinitionReader::Btf {
-                reader: btf::BtfReader::new(btf),
-                table: TypeTable::new(btf.target()),
-                file,
-            },
+            Self::Btf { btf, file } => {
+                let (reader, table) = (BtfReader::new(btf), TypeTable::new(btf.target()));
+                DefinitionReader::Btf { reader, table, file }
+            }
         })
     }
 
@@ -49,12 +45,8 @@ impl<'a, 's> Types<'a, 's> {
         }
         entries.sort_by_key(|entry| std::cmp::Reverse(entry.units));
         let mut reader = self.reader(&entries)?;
-        let mut layouts = Vec::new();
-        for entry in &entries {
-            let id = reader.read(entry)?;
-            layouts.extend(Layout::from_type(reader.table(), id));
-        }
-        Ok(layouts)
+        let ids = entries.iter().map(|entry| reader.read(entry)).collect::<Result<Vec<_>>>()?;
+        Ok(ids.into_iter().filter_map(|id| Layout::from_type(reader.table(), id)).collect())
     }
 
     /// The definition of a name with a given fingerprint: the one a profile or a plan was made with.
@@ -78,7 +70,7 @@ impl DefinitionReader<'_, '_> {
         }
     }
 
-    /// What was read so far.
+    /// The types read so far.
     pub fn table(&self) -> &TypeTable {
         match self {
             Self::Dwarf(reader) => reader.table(),
@@ -86,7 +78,7 @@ impl DefinitionReader<'_, '_> {
         }
     }
 
-    /// The same, for good.
+    /// The table, when no more is to be read.
     pub fn into_table(self) -> TypeTable {
         match self {
             Self::Dwarf(reader) => reader.into_table(),

@@ -372,7 +372,7 @@ fn broken_references_and_names_are_errors_with_their_place() {
     let bytes = writer.bytes();
     let btf = btf::parse(&bytes, None).expect("references are checked when they are read");
     let error = All::read(&btf).map(drop).expect_err("a function is no type");
-    assert!(error.to_string().contains("which is a FUNC, not a type"), "{error}");
+    assert_eq!(error.to_string(), "BTF: type 2 at offset 0x24 refers to 1, which is a FUNC, not a type");
 
     let mut writer = Writer::new();
     writer.types.extend([77, 8 << 24, 0]);
@@ -426,15 +426,22 @@ fn headers_that_lie_are_refused() {
         bytes[at..at + 4].copy_from_slice(&word.to_le_bytes());
         btf::parse(&bytes, None).map(drop).expect_err("refused").to_string()
     };
-    assert!(with(0, 0x464c_457f).contains("magic 0x457f at offset 0"));
-    assert!(with(0, 0x0002_eb9f).contains("version 2"));
-    assert!(with(4, 12).contains("too short for a header"));
-    assert!(with(4, u32::MAX).contains("too short for a header"));
-    assert!(with(8, u32::MAX).contains("type section"));
-    assert!(with(12, u32::MAX).contains("type section"));
-    assert!(with(16, u32::MAX).contains("string section"));
-    assert!(with(20, u32::MAX).contains("string section"));
-    assert!(with(8, 2).contains("multiple of 4"));
+    let field = |at: usize| u64::from(u32::from_le_bytes(good[at..at + 4].try_into().expect("four bytes")));
+    let (size, most) = (good.len(), u64::from(u32::MAX));
+    let (types, strings) = ((24 + field(8), field(12)), (24 + field(16), field(20)));
+    assert_eq!(with(0, 0x464c_457f), "BTF: magic 0x457f at offset 0 instead of 0xeb9f");
+    assert_eq!(with(0, 0x0002_eb9f), "BTF: version 2 at offset 2, only version 1 is known");
+    let too_short = |needed| format!("BTF: {size} bytes are too short for a header of {needed}");
+    assert_eq!(with(4, 12), too_short(24));
+    assert_eq!(with(4, u32::MAX), too_short(most));
+    let outside = |section, (offset, len)| {
+        format!("BTF: {section} section at {offset:#x} of {len} bytes does not fit the data of {size} bytes")
+    };
+    assert_eq!(with(8, u32::MAX), outside("type", (24 + most, types.1)));
+    assert_eq!(with(12, u32::MAX), outside("type", (types.0, most)));
+    assert_eq!(with(16, u32::MAX), outside("string", (24 + most, strings.1)));
+    assert_eq!(with(20, u32::MAX), outside("string", (strings.0, most)));
+    assert_eq!(with(8, 2), "BTF: type section at 0x1a: does not begin at a multiple of 4");
     assert!(btf::parse(&[], None).is_err());
     assert!(btf::parse(b"\x9f\xeb\x01", None).is_err());
 }

@@ -1,13 +1,13 @@
-//! Kinds of instructions, and what they move between registers and memory.
+//! Classes of instructions, and the bytes they move between registers and memory.
 //!
 //! Sizes as in the Arm Architecture Reference Manual, C4.1 "A64 instruction set encoding", loads and stores.
 
 use crate::machine::AccessKind;
 use yaxpeax_arm::armv8::a64::{Instruction as Decoded, Opcode, Operand, SIMDSizeCode, SizeCode};
 
-/// What instructions do with their operands.
+/// The class of an instruction: the operands it reads and writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum InstructionClass {
+pub(super) enum Class {
     /// Write no register and touch no memory.
     Nothing,
     /// Compute the first operand.
@@ -20,7 +20,7 @@ pub(super) enum InstructionClass {
     Store,
     /// Store the first two operands.
     StorePair,
-    /// Store the second operand, and tell in the first whether they did.
+    /// Store the second operand; the first gets whether they did.
     StoreExclusive,
     /// The same with the second and the third.
     StoreExclusivePair,
@@ -38,23 +38,24 @@ pub(super) enum InstructionClass {
     System,
 }
 
-pub(super) fn classify(decoded: &Decoded) -> InstructionClass {
+/// The class of an instruction.
+pub(super) fn classify(decoded: &Decoded) -> Class {
     use Opcode as O;
     match decoded.opcode {
-        O::LDP | O::LDNP | O::LDPSW | O::LDXP | O::LDAXP => InstructionClass::LoadPair,
-        O::STP | O::STNP => InstructionClass::StorePair,
-        O::STXR | O::STXRB | O::STXRH | O::STLXR | O::STLXRB | O::STLXRH => InstructionClass::StoreExclusive,
-        O::STXP | O::STLXP => InstructionClass::StoreExclusivePair,
-        O::ST1 | O::ST2 | O::ST3 | O::ST4 | O::STZG | O::STZ2G => InstructionClass::StoreVector,
-        O::CAS(_) | O::CASB(_) | O::CASH(_) | O::CASP(_) => InstructionClass::Compare,
-        O::HVC | O::SMC => InstructionClass::Firmware,
-        O::SVC => InstructionClass::System,
-        O::SYS(_) if is_zeroing(decoded) => InstructionClass::Zero,
-        opcode if is_load(opcode) => InstructionClass::Load,
-        opcode if store_width(opcode).is_some() => InstructionClass::Store,
-        opcode if update_width(opcode).is_some() => InstructionClass::Update,
-        opcode if writes_nothing(opcode) => InstructionClass::Nothing,
-        _ => InstructionClass::Compute,
+        O::LDP | O::LDNP | O::LDPSW | O::LDXP | O::LDAXP => Class::LoadPair,
+        O::STP | O::STNP => Class::StorePair,
+        O::STXR | O::STXRB | O::STXRH | O::STLXR | O::STLXRB | O::STLXRH => Class::StoreExclusive,
+        O::STXP | O::STLXP => Class::StoreExclusivePair,
+        O::ST1 | O::ST2 | O::ST3 | O::ST4 | O::STZG | O::STZ2G => Class::StoreVector,
+        O::CAS(_) | O::CASB(_) | O::CASH(_) | O::CASP(_) => Class::Compare,
+        O::HVC | O::SMC => Class::Firmware,
+        O::SVC => Class::System,
+        O::SYS(_) if is_zeroing(decoded) => Class::Zero,
+        opcode if is_load(opcode) => Class::Load,
+        opcode if store_width(opcode).is_some() => Class::Store,
+        opcode if update_width(opcode).is_some() => Class::Update,
+        opcode if writes_nothing(opcode) => Class::Nothing,
+        _ => Class::Compute,
     }
 }
 
@@ -62,8 +63,8 @@ pub(super) fn classify(decoded: &Decoded) -> InstructionClass {
 fn is_zeroing(decoded: &Decoded) -> bool {
     let Opcode::SYS(operation) = decoded.opcode else { return false };
     let [_, first, second, _] = &decoded.operands;
-    let place = (first, second) == (&Operand::ControlReg(7), &Operand::ControlReg(4));
-    place && operation.op1() == 3 && matches!(operation.op2(), 1 | 4)
+    let is_cache = (first, second) == (&Operand::ControlReg(7), &Operand::ControlReg(4));
+    is_cache && operation.op1() == 3 && matches!(operation.op2(), 1 | 4)
 }
 
 fn is_load(opcode: Opcode) -> bool {
@@ -72,7 +73,7 @@ fn is_load(opcode: Opcode) -> bool {
         || matches!(opcode, O::LD1 | O::LD2 | O::LD3 | O::LD4 | O::LD1R | O::LD2R | O::LD3R | O::LD4R)
 }
 
-/// Bytes of what a load of one register takes; `Some(None)`: as many as the register has.
+/// Bytes that a load of one register reads; `Some(None)`: as many as the register has.
 fn load_width(opcode: Opcode) -> Option<Option<u16>> {
     use Opcode as O;
     Some(match opcode {
@@ -87,7 +88,7 @@ fn load_width(opcode: Opcode) -> Option<Option<u16>> {
     })
 }
 
-/// The same of what a store of one register gives.
+/// Bytes that a store of one register writes, as above.
 fn store_width(opcode: Opcode) -> Option<Option<u16>> {
     use Opcode as O;
     Some(match opcode {
@@ -99,7 +100,7 @@ fn store_width(opcode: Opcode) -> Option<Option<u16>> {
     })
 }
 
-/// The same of what an atomic operation (FEAT_LSE) changes.
+/// Bytes that an atomic operation (FEAT_LSE) changes, as above.
 fn update_width(opcode: Opcode) -> Option<Option<u16>> {
     use Opcode as O;
     Some(match opcode {
@@ -113,8 +114,8 @@ fn update_width(opcode: Opcode) -> Option<Option<u16>> {
     })
 }
 
-/// Whether an instruction's first operand is read, or is none, and no memory is touched. Tags of memory
-/// (FEAT_MTE) are none of it, and neither is what is only fetched early.
+/// Whether an instruction writes no register and touches no memory. Tags of memory (FEAT_MTE) and prefetches don't
+/// count.
 fn writes_nothing(opcode: Opcode) -> bool {
     use Opcode as O;
     matches!(opcode, O::B | O::Bcc(_) | O::CBZ | O::CBNZ | O::TBZ | O::TBNZ | O::BR | O::BLR | O::RET)
@@ -124,52 +125,50 @@ fn writes_nothing(opcode: Opcode) -> bool {
         || matches!(opcode, O::STG | O::ST2G | O::STGM | O::STZGM)
 }
 
-/// What an instruction does to memory, and to how many bytes of it; 0 if that depends on the processor.
-pub(super) fn memory_access(decoded: &Decoded, class: InstructionClass) -> Option<(AccessKind, u16)> {
+/// The access of an instruction to memory, and its bytes; `None` of these if they depend on the processor.
+pub(super) fn memory_access(decoded: &Decoded, class: Class) -> Option<(AccessKind, Option<u16>)> {
     let opcode = decoded.opcode;
-    // As many bytes as are named, or as an operand has.
-    let or_operand =
-        |named: Option<Option<u16>>, place| Some(named?.unwrap_or_else(|| operand_width(decoded, place)));
-    Some(match class {
-        InstructionClass::Nothing
-        | InstructionClass::Compute
-        | InstructionClass::Firmware
-        | InstructionClass::System => return None,
-        InstructionClass::Load => (
-            AccessKind::Read,
-            or_operand(load_width(opcode), 0).unwrap_or_else(|| vector_list_width(decoded)),
-        ),
-        InstructionClass::LoadPair if opcode == Opcode::LDPSW => (AccessKind::Read, 8),
-        InstructionClass::LoadPair => (AccessKind::Read, 2 * operand_width(decoded, 0)),
-        InstructionClass::Store => (AccessKind::Write, or_operand(store_width(opcode), 0)?),
-        InstructionClass::StorePair => (AccessKind::Write, 2 * operand_width(decoded, 0)),
-        InstructionClass::StoreExclusive => (AccessKind::Write, mnemonic_or_operand_width(decoded, 1)),
-        InstructionClass::StoreExclusivePair => (AccessKind::Write, 2 * operand_width(decoded, 1)),
-        InstructionClass::StoreVector => (AccessKind::Write, vector_list_width(decoded)),
-        InstructionClass::Zero => (AccessKind::Write, 0),
-        InstructionClass::Update => (AccessKind::ReadWrite, or_operand(update_width(opcode), 0)?),
-        InstructionClass::Compare => (AccessKind::ReadWrite, mnemonic_or_operand_width(decoded, 0)),
-    })
+    let twice = |operand| Some(2 * operand_width(decoded, operand)?);
+    // The mnemonic names the bytes, or the operand has as many.
+    let named_or_operand = |named: Option<u16>| named.or_else(|| operand_width(decoded, 0));
+    let (access, size) = match class {
+        Class::Nothing | Class::Compute | Class::Firmware | Class::System => return None,
+        Class::Load => match load_width(opcode) {
+            Some(named) => (AccessKind::Read, named_or_operand(named)),
+            None => (AccessKind::Read, vector_list_width(decoded)),
+        },
+        Class::LoadPair if opcode == Opcode::LDPSW => (AccessKind::Read, Some(8)),
+        Class::LoadPair => (AccessKind::Read, twice(0)),
+        Class::Store => (AccessKind::Write, named_or_operand(store_width(opcode)?)),
+        Class::StorePair => (AccessKind::Write, twice(0)),
+        Class::StoreExclusive => (AccessKind::Write, mnemonic_or_operand_width(decoded, 1)),
+        Class::StoreExclusivePair => (AccessKind::Write, twice(1)),
+        Class::StoreVector => (AccessKind::Write, vector_list_width(decoded)),
+        Class::Zero => (AccessKind::Write, None),
+        Class::Update => (AccessKind::ReadWrite, named_or_operand(update_width(opcode)?)),
+        Class::Compare => (AccessKind::ReadWrite, mnemonic_or_operand_width(decoded, 0)),
+    };
+    Some((access, size))
 }
 
-/// Bytes of what is stored exclusively or compared: as many as are named, or as an operand has.
-fn mnemonic_or_operand_width(decoded: &Decoded, place: usize) -> u16 {
+/// Bytes stored exclusively or compared: as many as the mnemonic names, or as an operand has.
+fn mnemonic_or_operand_width(decoded: &Decoded, operand: usize) -> Option<u16> {
     match decoded.opcode {
-        Opcode::STXRB | Opcode::STLXRB | Opcode::CASB(_) => 1,
-        Opcode::STXRH | Opcode::STLXRH | Opcode::CASH(_) => 2,
-        _ => operand_width(decoded, place),
+        Opcode::STXRB | Opcode::STLXRB | Opcode::CASB(_) => Some(1),
+        Opcode::STXRH | Opcode::STLXRH | Opcode::CASH(_) => Some(2),
+        _ => operand_width(decoded, operand),
     }
 }
 
 /// Bytes of an operand, both registers of a pair.
-fn operand_width(decoded: &Decoded, place: usize) -> u16 {
+fn operand_width(decoded: &Decoded, operand: usize) -> Option<u16> {
     let register_width = |size: SizeCode| if size == SizeCode::X { 8 } else { 4 };
-    match decoded.operands.get(place) {
-        Some(Operand::Register(size, _) | Operand::RegisterOrSP(size, _)) => register_width(*size),
-        Some(Operand::RegisterPair(size, _)) => 2 * register_width(*size),
-        Some(Operand::SIMDRegister(size, _)) => vector_width(*size),
-        _ => 0,
-    }
+    Some(match decoded.operands.get(operand)? {
+        Operand::Register(size, _) | Operand::RegisterOrSP(size, _) => register_width(*size),
+        Operand::RegisterPair(size, _) => 2 * register_width(*size),
+        Operand::SIMDRegister(size, _) => vector_width(*size),
+        _ => return None,
+    })
 }
 
 fn vector_width(size: SIMDSizeCode) -> u16 {
@@ -183,18 +182,18 @@ fn vector_width(size: SIMDSizeCode) -> u16 {
 }
 
 /// Bytes a load or store of several vectors moves, or one that zeroes memory with its tags (16 bytes each).
-fn vector_list_width(decoded: &Decoded) -> u16 {
+fn vector_list_width(decoded: &Decoded) -> Option<u16> {
     use Opcode as O;
     let is_replicated = matches!(decoded.opcode, O::LD1R | O::LD2R | O::LD3R | O::LD4R);
-    match (decoded.opcode, decoded.operands.first()) {
+    Some(match (decoded.opcode, decoded.operands.first()?) {
         (O::STZG, _) => 16,
         (O::STZ2G, _) => 32,
-        (_, Some(Operand::SIMDRegisterGroup(size, _, element, count))) => {
+        (_, Operand::SIMDRegisterGroup(size, _, element, count)) => {
             vector_width(if is_replicated { *element } else { *size }) * u16::from(*count)
         }
-        (_, Some(Operand::SIMDRegisterGroupLane(_, element, count, _))) => {
+        (_, Operand::SIMDRegisterGroupLane(_, element, count, _)) => {
             vector_width(*element) * u16::from(*count)
         }
-        _ => 0,
-    }
+        _ => return None,
+    })
 }

@@ -1,59 +1,50 @@
-//! What instructions do to registers, as far as addresses may be concerned.
+//! Effects of instructions on registers, as far as addresses may be concerned.
 
-use crate::aarch64::class::InstructionClass;
-use crate::aarch64::operand::{
-    immediate, index_register, is_plain, is_wide, register, value_source, wide_register,
-};
+use crate::aarch64::class::Class;
+use crate::aarch64::operand::{immediate, index_register, is_unshifted, is_wide};
+use crate::aarch64::operand::{register, value_source, wide_register};
 use crate::machine::{Address, Effect, Instruction, SystemRegister, ValueSource};
 use yaxpeax_arm::armv8::a64::{Instruction as Decoded, Opcode, Operand};
 
-/// Bytes of a page of which `adrp` makes the address.
+/// Bytes of a page, whose address `adrp` computes.
 const PAGE: u64 = 4096;
 
-pub(super) fn instruction_effect(
-    decoded: &Decoded,
-    class: InstructionClass,
-    instruction: &Instruction,
-) -> Effect {
+/// The effect of an instruction, of which all but the effect is known.
+pub(super) fn instruction_effect(decoded: &Decoded, class: Class, instruction: &Instruction) -> Effect {
     let known = match class {
-        InstructionClass::Compute => computed_effect(decoded, instruction.address),
-        InstructionClass::Load => load_effect(decoded, instruction),
-        InstructionClass::LoadPair => load_pair_effect(decoded, instruction),
-        InstructionClass::Store | InstructionClass::StoreVector | InstructionClass::Zero => {
-            Some(store_effect(decoded, 0))
-        }
-        InstructionClass::StoreExclusive => Some(store_effect(decoded, 1)),
-        InstructionClass::StorePair => store_pair_effect(decoded, 0),
-        InstructionClass::StoreExclusivePair => store_pair_effect(decoded, 1),
-        InstructionClass::Update => update_effect(decoded),
-        InstructionClass::Compare => compare_effect(decoded),
-        InstructionClass::Nothing | InstructionClass::Firmware | InstructionClass::System => None,
+        Class::Compute => compute_effect(decoded, instruction.address),
+        Class::Load => load_effect(decoded, instruction),
+        Class::LoadPair => load_pair_effect(decoded, instruction),
+        Class::Store | Class::StoreVector | Class::Zero => Some(store_effect(decoded, 0)),
+        Class::StoreExclusive => Some(store_effect(decoded, 1)),
+        Class::StorePair => store_pair_effect(decoded, 0),
+        Class::StoreExclusivePair => store_pair_effect(decoded, 1),
+        Class::Update => update_effect(decoded),
+        Class::Compare => compare_effect(decoded),
+        Class::Nothing | Class::Firmware | Class::System => None,
     };
     known.unwrap_or(Effect::Other)
 }
 
 fn load_effect(decoded: &Decoded, instruction: &Instruction) -> Option<Effect> {
-    let to = wide_register(decoded, 0)
-        .filter(|_| instruction.explicit_operand().is_some_and(|operand| operand.size == 8))?;
+    let is_whole = instruction.explicit_operand()?.size == Some(8);
+    let to = wide_register(decoded, 0).filter(|_| is_whole)?;
     Some(Effect::Move { to, from: ValueSource::Memory, is_narrow: false })
 }
 
 fn load_pair_effect(decoded: &Decoded, instruction: &Instruction) -> Option<Effect> {
-    let is_whole = instruction.explicit_operand()?.size == 16 && is_wide(decoded, 0);
-    let pair = Effect::LoadPair { first: register(decoded, 0), second: register(decoded, 1) };
-    is_whole.then_some(pair)
+    let is_whole = instruction.explicit_operand()?.size == Some(16) && is_wide(decoded, 0);
+    is_whole.then(|| Effect::LoadPair { first: register(decoded, 0), second: register(decoded, 1) })
 }
 
-/// A store of fewer bytes spoils what was there, and so needs no source.
-fn store_effect(decoded: &Decoded, place: usize) -> Effect {
-    Effect::Store { from: value_source(decoded, place).unwrap_or(ValueSource::Memory) }
+/// A store of fewer bytes only overwrites the value there, and so needs no source.
+fn store_effect(decoded: &Decoded, operand: usize) -> Effect {
+    Effect::Store { from: value_source(decoded, operand).unwrap_or(ValueSource::Memory) }
 }
 
-fn store_pair_effect(decoded: &Decoded, place: usize) -> Option<Effect> {
-    Some(Effect::StorePair {
-        first: value_source(decoded, place)?,
-        second: value_source(decoded, place + 1)?,
-    })
+fn store_pair_effect(decoded: &Decoded, operand: usize) -> Option<Effect> {
+    let (first, second) = (value_source(decoded, operand)?, value_source(decoded, operand + 1)?);
+    Some(Effect::StorePair { first, second })
 }
 
 fn update_effect(decoded: &Decoded) -> Option<Effect> {
@@ -63,21 +54,21 @@ fn update_effect(decoded: &Decoded) -> Option<Effect> {
     Some(Effect::Exchange { register, is_plain })
 }
 
-/// What was in memory is in the first operand afterwards, whether or not it was exchanged.
+/// The first operand gets the value in memory, whether or not it was exchanged.
 fn compare_effect(decoded: &Decoded) -> Option<Effect> {
     Some(Effect::Exchange { register: wide_register(decoded, 0)?, is_plain: false })
 }
 
-fn computed_effect(decoded: &Decoded, at: u64) -> Option<Effect> {
+fn compute_effect(decoded: &Decoded, address: u64) -> Option<Effect> {
     match decoded.opcode {
         Opcode::ADD | Opcode::ADDS => add_effect(decoded),
         Opcode::SUB | Opcode::SUBS => sub_effect(decoded),
         Opcode::AND | Opcode::ANDS => and_effect(decoded),
         Opcode::ORR => orr_effect(decoded),
-        Opcode::MOVZ | Opcode::MOVN => wide_move_effect(decoded),
+        Opcode::MOVZ | Opcode::MOVN => move_wide_effect(decoded),
         Opcode::MOVK => insert_effect(decoded),
-        Opcode::ADR => address_effect(decoded, at),
-        Opcode::ADRP => address_effect(decoded, at & !(PAGE - 1)),
+        Opcode::ADR => address_effect(decoded, address),
+        Opcode::ADRP => address_effect(decoded, address & !(PAGE - 1)),
         Opcode::CSEL => conditional_select_effect(decoded),
         Opcode::MRS => system_register_effect(decoded),
         _ => None,
@@ -86,10 +77,8 @@ fn computed_effect(decoded: &Decoded, at: u64) -> Option<Effect> {
 
 fn add_effect(decoded: &Decoded) -> Option<Effect> {
     let (to, base) = (wide_register(decoded, 0)?, register(decoded, 1)?);
-    Some(match (immediate(decoded, 2), index_register(decoded, 2)) {
-        (Some(number), _) => {
-            Effect::Add { to, left: base, from: ValueSource::Number(number), subtract: false }
-        }
+    Some(match (immediate(decoded, 2).map(ValueSource::Number), index_register(decoded, 2)) {
+        (Some(from), _) => Effect::Add { to, left: base, from, subtract: false },
         (None, None) => Effect::Move { to, from: ValueSource::Register(base), is_narrow: false },
         (None, Some((index, scale))) => {
             Effect::Lea { to, address: Address { index: Some(index), scale, ..Address::flat(Some(base), 0) } }
@@ -104,29 +93,25 @@ fn sub_effect(decoded: &Decoded) -> Option<Effect> {
 }
 
 fn and_effect(decoded: &Decoded) -> Option<Effect> {
-    Some(Effect::And {
-        to: wide_register(decoded, 0)?,
-        source: register(decoded, 1)?,
-        mask: immediate(decoded, 2)?,
-    })
+    let (to, source) = (wide_register(decoded, 0)?, register(decoded, 1)?);
+    Some(Effect::And { to, source, mask: immediate(decoded, 2)? })
 }
 
 /// `mov` is `orr` with the zero register.
 fn orr_effect(decoded: &Decoded) -> Option<Effect> {
     let to = register(decoded, 0)?;
     let is_move = matches!(decoded.operands.get(1), Some(Operand::Register(_, 31)));
-    let is_narrow = !is_wide(decoded, 0);
     let from = match immediate(decoded, 2) {
         Some(number) => ValueSource::Number(number),
-        None if is_plain(decoded, 2) => {
+        None if is_unshifted(decoded, 2) => {
             register(decoded, 2).map_or(ValueSource::Number(0), ValueSource::Register)
         }
         None => return None,
     };
-    is_move.then_some(Effect::Move { to, from, is_narrow })
+    is_move.then_some(Effect::Move { to, from, is_narrow: !is_wide(decoded, 0) })
 }
 
-fn wide_move_effect(decoded: &Decoded) -> Option<Effect> {
+fn move_wide_effect(decoded: &Decoded) -> Option<Effect> {
     let to = register(decoded, 0)?;
     let number = immediate(decoded, 1)?;
     let number = if decoded.opcode == Opcode::MOVN { !number } else { number };
@@ -148,11 +133,8 @@ fn address_effect(decoded: &Decoded, from: u64) -> Option<Effect> {
 }
 
 fn conditional_select_effect(decoded: &Decoded) -> Option<Effect> {
-    Some(Effect::Choose {
-        to: wide_register(decoded, 0)?,
-        either: value_source(decoded, 1)?,
-        or: value_source(decoded, 2)?,
-    })
+    let (either, or) = (value_source(decoded, 1)?, value_source(decoded, 2)?);
+    Some(Effect::Choose { to: wide_register(decoded, 0)?, either, or })
 }
 
 fn system_register_effect(decoded: &Decoded) -> Option<Effect> {

@@ -16,12 +16,12 @@ fn load(to: usize) -> Effect {
 }
 
 fn based(base: usize, displacement: i64) -> Address {
-    Address { base: Some(x(base)), index: None, scale: 1, displacement, segment: AddressSegment::Flat }
+    Address { base: Some(x(base)), index: None, scale: Some(1), displacement, segment: AddressSegment::Flat }
 }
 
 fn memory(instruction: &Instruction) -> (Address, u16, AccessKind) {
     let memory = instruction.explicit_operand().unwrap();
-    (memory.address, memory.size, memory.access)
+    (memory.address, memory.size.unwrap(), memory.access)
 }
 
 #[test]
@@ -59,13 +59,13 @@ fn bases_move_on_before_or_behind() {
 fn indices_count_whole_or_in_part() {
     // ldr w3, [x20, x24, lsl #2]; ldr x2, [x2, w26, sxtw #3]; add x1, x4, w1, sxtw #3; add x0, x1, x2, lsl #4
     let whole = memory(&decode_one(0xb878_7a83)).0;
-    assert_eq!((whole.index, whole.scale), (Some(x(24)), 4));
+    assert_eq!((whole.index, whole.scale), (Some(x(24)), Some(4)));
     let part = memory(&decode_one(0xf87a_d842)).0;
-    assert_eq!((part.base, part.index, part.scale), (Some(x(2)), Some(x(26)), 0));
+    assert_eq!((part.base, part.index, part.scale), (Some(x(2)), Some(x(26)), None));
     let Effect::Lea { to, address } = decode_one(0x8b21_cc81).effect else { panic!() };
-    assert_eq!((to, address.base, address.index, address.scale), (x(1), Some(x(4)), Some(x(1)), 0));
+    assert_eq!((to, address.base, address.index, address.scale), (x(1), Some(x(4)), Some(x(1)), None));
     let Effect::Lea { address, .. } = decode_one(0x8b02_1020).effect else { panic!() };
-    assert_eq!((address.index, address.scale), (Some(x(2)), 16));
+    assert_eq!((address.index, address.scale), (Some(x(2)), Some(16)));
 }
 
 #[test]

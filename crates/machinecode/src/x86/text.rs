@@ -1,14 +1,11 @@
-//! x86-64 machine code as people read it: in AT&T syntax, as objdump and perf print it.
+//! x86-64 machine code as text: in AT&T syntax, as objdump and perf print it.
 
+use crate::insn::SymbolName;
 use iced_x86::{Decoder, DecoderOptions, Formatter, GasFormatter, Instruction};
 use std::fmt::Write;
 
-/// The instruction at the beginning of some code, which stands at an address; `None` if there is none.
-pub(crate) fn format_instruction(
-    name_of: &dyn Fn(u64) -> Option<String>,
-    address: u64,
-    code: &[u8],
-) -> Option<String> {
+/// The instruction at the beginning of some code, which is linked at an address; `None` if there is none.
+pub(crate) fn format_instruction(name_of: &SymbolName<'_>, address: u64, code: &[u8]) -> Option<String> {
     let mut decoder = Decoder::with_ip(64, code, address, DecoderOptions::NONE);
     let instruction = decoder.decode();
     if instruction.is_invalid() {
@@ -31,10 +28,10 @@ pub(crate) fn format_instruction(
     Some(text)
 }
 
-/// The address that is written in an instruction as such.
+/// The address that an instruction names: a branch target, or a rip-relative operand.
 fn referenced_address(instruction: &Instruction) -> Option<u64> {
-    if instruction.is_jmp_short_or_near() || instruction.is_jcc_short_or_near() || instruction.is_call_near()
-    {
+    let is_jump = instruction.is_jmp_short_or_near() || instruction.is_jcc_short_or_near();
+    if is_jump || instruction.is_call_near() {
         return Some(instruction.near_branch_target());
     }
     instruction.is_ip_rel_memory_operand().then(|| instruction.ip_rel_memory_address())
@@ -44,18 +41,18 @@ fn referenced_address(instruction: &Instruction) -> Option<u64> {
 mod tests {
     use super::*;
 
-    fn shown(code: &[u8]) -> Option<String> {
+    fn text(code: &[u8]) -> Option<String> {
         format_instruction(&|_| None, 0x1000, code)
     }
 
     #[test]
     fn instructions_read_as_objdump_prints_them() {
-        assert_eq!(shown(&[0x48, 0x8b, 0x47, 0x40]).as_deref(), Some("mov    0x40(%rdi),%rax"));
+        assert_eq!(text(&[0x48, 0x8b, 0x47, 0x40]).as_deref(), Some("mov    0x40(%rdi),%rax"));
         assert_eq!(
-            shown(&[0x65, 0x48, 0x8b, 0x04, 0x25, 0x10, 0, 0, 0]).as_deref(),
+            text(&[0x65, 0x48, 0x8b, 0x04, 0x25, 0x10, 0, 0, 0]).as_deref(),
             Some("mov    %gs:0x10,%rax")
         );
-        assert_eq!(shown(&[0xeb, 0x10]).as_deref(), Some("jmp    0x1012"));
-        assert_eq!(shown(&[0x06]), None);
+        assert_eq!(text(&[0xeb, 0x10]).as_deref(), Some("jmp    0x1012"));
+        assert_eq!(text(&[0x06]), None);
     }
 }

@@ -1,4 +1,4 @@
-//! What the crate promises, from outside.
+//! Decoded instructions, compared with those of another decoder.
 
 // `cfg(test)` tells clippy that helpers may unwrap and print too.
 #[cfg(all(test, feature = "second-decoder"))]

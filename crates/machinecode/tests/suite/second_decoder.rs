@@ -1,4 +1,4 @@
-//! What the decoder says of operands in memory and of written registers is what another decoder says.
+//! Operands in memory and written registers of the decoder are those of another decoder.
 //!
 //! Runs over the code of the fixtures, and over that of the kernel `FIELDLINE_VMLINUX` names, where it is set.
 
@@ -15,7 +15,7 @@ use yaxpeax_x86::long_mode::{
     InstDecoder, Instruction as Second, Opcode, Operand, RegSpec, Segment as SecondSegment, register_class,
 };
 
-/// What is compared. Sizes are those of the operand that is written in the instruction.
+/// The facts that are compared. Sizes are those of the explicit operand.
 #[derive(Clone, Debug, PartialEq)]
 struct OperandView {
     length: u64,
@@ -37,7 +37,7 @@ fn register(reg: RegSpec) -> Option<Register> {
 
 fn address_of(operand: &Operand, end: u64) -> Option<Address> {
     let plain = |base, index, scale, displacement| {
-        Some(Address { base, index, scale, displacement, segment: AddressSegment::Flat })
+        Some(Address { base, index, scale: Some(scale), displacement, segment: AddressSegment::Flat })
     };
     let based = |base: RegSpec, disp: i32| match base.class() == register_class::RIP {
         true => plain(None, None, 1, end.wrapping_add_signed(i64::from(disp)) as i64),
@@ -75,7 +75,7 @@ fn segment_of(segment: Option<SecondSegment>) -> AddressSegment {
     }
 }
 
-/// What the second decoder says.
+/// The facts as the second decoder has them.
 fn second_view(second: &Second, at: u64) -> OperandView {
     let length = second.len().to_const();
     let behavior = second.behavior();
@@ -107,20 +107,20 @@ fn second_view(second: &Second, at: u64) -> OperandView {
     OperandView { length, explicit, written }
 }
 
-/// What ours says, in the terms of the second.
+/// The facts as our decoder has them, in the terms of the second.
 fn our_view(ours: &Instruction, is_string: bool) -> OperandView {
     // The other spells the operands of string instructions; to ours they go with the instruction.
     let explicit = ours.memory_operands().filter(|memory| !memory.is_implicit || is_string);
     let explicit = explicit.map(|memory: &MemoryOperand| {
         let mut address = memory.address;
-        if address.scale == 0 {
+        if address.scale.is_none() {
             // The other does not count bits.
             address.index = None;
         }
         if address.index.is_none() {
-            address.scale = 1;
+            address.scale = Some(1);
         }
-        (address, memory.size, memory.access)
+        (address, memory.size.unwrap_or(0), memory.access)
     });
     OperandView { length: ours.length.into(), explicit: explicit.collect(), written: Some(ours.written) }
 }
@@ -157,7 +157,7 @@ fn differences(ours: &Instruction, second: &Second) -> Vec<&'static str> {
             differs("access", access != their_access);
         }
     }
-    // What instructions that move the stack pointer do to it ours says in another way.
+    // Ours says in another way how instructions change the stack pointer.
     let moves_stack = matches!(ours.effect, Effect::Push { .. } | Effect::Pop { .. } | Effect::Leave)
         || matches!(ours.flow, Flow::Call(_) | Flow::Return);
     let view = |registers| if moves_stack { without_rsp(registers) } else { registers };
@@ -169,7 +169,7 @@ fn differences(ours: &Instruction, second: &Second) -> Vec<&'static str> {
     found
 }
 
-/// What became of some code.
+/// The comparison of the decoders over some code.
 #[derive(Default)]
 struct DecoderComparison {
     same: u64,

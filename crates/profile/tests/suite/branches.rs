@@ -106,8 +106,8 @@ fn execute(name: &str, count: usize, seed: u64) -> Execution {
     let mut code: BTreeMap<u64, Instruction> = BTreeMap::new();
     let functions: Vec<_> = elf
         .symbols()
-        .filter(|symbol| symbol.is_function && symbol.size > 0)
-        .map(|symbol| (symbol.address, symbol.size))
+        .filter(|symbol| symbol.is_function)
+        .filter_map(|symbol| Some((symbol.address, symbol.size?)))
         .collect();
     for (address, size) in &functions {
         let bytes = program.image.code(*address, address + size);

@@ -108,7 +108,7 @@ fn touches(elf: &Elf<'_>, function: &str) -> Vec<u64> {
     let symbols = elf.symbols().filter(|symbol| symbol.is_function && symbol.name.contains(function));
     let mut found = Vec::new();
     for symbol in symbols {
-        let code = elf.bytes_at(symbol.address, symbol.size).unwrap();
+        let code = elf.bytes_at(symbol.address, symbol.size.unwrap()).unwrap();
         for instruction in reader.read_all(symbol.address, code) {
             let explicit = instruction.memory_operands().any(|memory| !memory.is_implicit);
             found.extend(explicit.then_some(instruction.address));

@@ -94,7 +94,7 @@ struct Form {
 /// Symbols with their addresses, by address.
 fn functions(elf: &Elf<'_>) -> BTreeMap<u64, (String, u64)> {
     let functions = elf.symbols().filter(|symbol| symbol.is_function);
-    functions.map(|symbol| (symbol.address, (symbol.name.to_owned(), symbol.size))).collect()
+    functions.map(|symbol| (symbol.address, (symbol.name.to_owned(), symbol.size.unwrap_or(0)))).collect()
 }
 
 /// The text of a recording of a program that is linked where it ran.

@@ -32,15 +32,16 @@ impl Registers {
 
     /// The index's share of the address. Where it counts bits (`bts`), whole operands from the address on
     /// (Intel SDM volume 1, section 3.1.1.9, "BitBase").
-    fn index(&self, address: &Address, size: u16) -> Option<u64> {
+    fn index(&self, address: &Address, size: Option<u16>) -> Option<u64> {
         let Some(index) = address.index.map(|index| self.get(index)) else { return Some(0) };
-        match (address.scale, i64::from(size)) {
-            (0, 0) => None,
-            (0, 2) => Some(((i64::from(index as i16) >> 4) * 2) as u64),
-            (0, 4) => Some(((i64::from(index as i32) >> 5) * 4) as u64),
-            (0, size) => Some((index as i64).div_euclid(8 * size).wrapping_mul(size) as u64),
-            (scale, _) => Some(index.wrapping_mul(u64::from(scale))),
+        if let Some(scale) = address.scale {
+            return Some(index.wrapping_mul(u64::from(scale)));
         }
+        Some(match i64::from(size?) {
+            2 => ((i64::from(index as i16) >> 4) * 2) as u64,
+            4 => ((i64::from(index as i32) >> 5) * 4) as u64,
+            size => (index as i64).div_euclid(8 * size).wrapping_mul(size) as u64,
+        })
     }
 }
 

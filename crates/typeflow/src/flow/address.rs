@@ -162,10 +162,10 @@ impl UnitContext<'_> {
 }
 
 /// An index times its scale.
-fn scale_index(value: Value, scale: u8) -> Value {
+fn scale_index(value: Value, scale: Option<u8>) -> Value {
     match (value, scale) {
-        (Value::Number(index), 1..) => Value::Number(index.wrapping_mul(u64::from(scale))),
-        (_, 1) => value,
+        (Value::Number(index), Some(scale)) => Value::Number(index.wrapping_mul(u64::from(scale))),
+        (_, Some(1)) => value,
         _ => Value::UNKNOWN,
     }
 }

@@ -300,10 +300,10 @@ impl InstructionExecution<'_, '_> {
     fn store(&mut self, memory: Option<&MemoryOperand>, value: Value) {
         let Some(memory) = memory else { return };
         if let AbstractAddress::Stack(offset) = self.world.resolve_address(self.state, &memory.address) {
-            if memory.size == 8 {
+            if memory.size == Some(8) {
                 self.state.set(ValueLocation::Slot(offset), value);
             } else {
-                self.state.invalidate(offset, u64::from(memory.size.max(1)));
+                self.state.invalidate(offset, u64::from(memory.size.unwrap_or(1)));
             }
         }
     }
@@ -350,7 +350,7 @@ fn halves(instruction: &Instruction) -> [Option<MemoryOperand>; 2] {
     let half = |distance| {
         let memory = instruction.explicit_operand()?;
         let displacement = memory.address.displacement.wrapping_add(distance);
-        Some(MemoryOperand { address: Address { displacement, ..memory.address }, size: 8, ..*memory })
+        Some(MemoryOperand { address: Address { displacement, ..memory.address }, size: Some(8), ..*memory })
     };
     [half(0), half(8)]
 }

@@ -152,7 +152,7 @@ fn type_operand(
     };
     Operand {
         access: memory.access,
-        size: memory.size,
+        size: memory.size.unwrap_or(0),
         is_implicit: memory.is_implicit,
         target,
         fixed_address: fixed,

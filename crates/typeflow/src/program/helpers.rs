@@ -24,11 +24,11 @@ const RETURN_ADDRESS: MemoryOperand = MemoryOperand {
     address: Address {
         base: Some(Register::RSP),
         index: None,
-        scale: 1,
+        scale: Some(1),
         displacement: 0,
         segment: AddressSegment::Flat,
     },
-    size: 8,
+    size: Some(8),
     access: AccessKind::Read,
     is_implicit: true,
 };

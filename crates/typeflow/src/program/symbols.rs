@@ -2,6 +2,7 @@
 
 use fieldline_debuginfo::Elf;
 use fieldline_debuginfo::elf::Symbol;
+use std::cmp::Reverse;
 
 /// All symbols of a file by address.
 #[derive(Clone, Debug, Default)]
@@ -14,7 +15,7 @@ impl<'d> Symbols<'d> {
     /// The symbols of a file.
     pub fn new(elf: &Elf<'d>) -> Self {
         let mut symbols: Vec<_> = elf.symbols().collect();
-        symbols.sort_unstable_by_key(|symbol| (symbol.address, u64::MAX - symbol.size, symbol.name));
+        symbols.sort_unstable_by_key(|symbol| (symbol.address, Reverse(symbol.size), symbol.name));
         Self { symbols }
     }
 
@@ -33,7 +34,7 @@ impl<'d> Symbols<'d> {
         // Symbols without a size (labels of a linker script) may stand in between.
         let before = self.symbols.get(past.saturating_sub(32)..past)?.iter().rev();
         let mut fitting = before.filter(|symbol| symbol.is_function == is_function);
-        let covers = |symbol: &&Symbol<'d>| address - symbol.address < symbol.size;
+        let covers = |symbol: &&Symbol<'d>| symbol.size.is_some_and(|size| address - symbol.address < size);
         fitting.find(covers).cloned()
     }
 

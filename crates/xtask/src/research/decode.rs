@@ -112,9 +112,9 @@ fn format_operands(ours: &Instruction) -> String {
     };
     let name = |register| Architecture::AArch64.register_name(register);
     let address = &memory.address;
-    let mut text = format!("{access} {} {}", memory.size, address.base.map_or("", name));
+    let mut text = format!("{access} {} {}", memory.size.unwrap_or(0), address.base.map_or("", name));
     if let Some(index) = address.index {
-        let _ = write!(text, "+{}*{}", name(index), address.scale);
+        let _ = write!(text, "+{}*{}", name(index), address.scale.unwrap_or(0));
     }
     let _ = write!(text, "{:+}", address.displacement);
     if let Some((base, distance)) = ours.writeback {

@@ -55,8 +55,9 @@ fn resolve(program: &Program<'_>, text: &str) -> Result<Vec<CodeLocation>> {
     let functions = program.symbols.iter().filter(|symbol| symbol.is_function && symbol.name == name);
     let mut found: Vec<CodeLocation> = Vec::new();
     for symbol in functions {
-        if offset.is_some_and(|offset| offset >= symbol.size) {
-            bail!("{text}: the function has only {:#x} bytes", symbol.size);
+        let size = symbol.size.unwrap_or(0);
+        if offset.is_some_and(|offset| offset >= size) {
+            bail!("{text}: the function has only {size:#x} bytes");
         }
         let address = symbol.address + offset.unwrap_or(0);
         found.push(CodeLocation { address, is_function: offset.is_none() });

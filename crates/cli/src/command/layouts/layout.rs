@@ -107,7 +107,11 @@ fn label_duplicates(types: &Types<'_, '_>, entries: &[TypeDefinition]) -> Result
         }
         let number = numbers.entry(&entry.name).and_modify(|number| *number += 1).or_insert(1);
         let unit = types.unit_name(entry)?.map(|unit| format!(", first in unit {unit}")).unwrap_or_default();
-        let units = if entry.units > 1 { format!(", {} units", entry.units) } else { String::new() };
+        let units = entry
+            .units
+            .filter(|units| *units > 1)
+            .map(|units| format!(", {units} units"))
+            .unwrap_or_default();
         texts.push(format!("definition {number} of {count}{unit}{units}"));
     }
     Ok(texts)

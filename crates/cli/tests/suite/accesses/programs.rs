@@ -64,7 +64,7 @@ fn record(path: &Path, program: &Path, functions: &[&str], build_id: Option<Buil
     let mut time = 0;
     for _ in 0..40 {
         for symbol in elf.symbols().filter(|symbol| functions.contains(&symbol.name)) {
-            for ip in symbol.address..symbol.address + symbol.size {
+            for ip in symbol.address..symbol.address + symbol.size.unwrap() {
                 time += 100;
                 let values = SampleValues {
                     cpu_mode: CpuMode::User,
@@ -193,7 +193,7 @@ fn rows_of_module(file: &Path, functions: &[&str]) -> Vec<String> {
     };
     recording.mmap(&mapping);
     for symbol in elf.symbols().filter(|symbol| functions.contains(&symbol.name)) {
-        for at in symbol.address..symbol.address + symbol.size {
+        for at in symbol.address..symbol.address + symbol.size.unwrap() {
             let ip = at - text_begin + LOADED;
             let values =
                 SampleValues { cpu_mode: CpuMode::Kernel, ip, pid: 1, tid: 1, ..SampleValues::default() };

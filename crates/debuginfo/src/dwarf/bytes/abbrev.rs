@@ -1,6 +1,6 @@
-//! Abbreviations as shapes: where each attribute of interest lies in a DIE, laid out the first time one is met.
+//! Abbreviations with the place of each attribute of interest in a DIE, parsed the first time one is met.
 //!
-//! gimli's tables hold each attribute of each abbreviation; a search that looks at a few DIEs of each of thousands
+//! gimli's tables hold each attribute of each abbreviation; a search that reads a few DIEs of each of thousands
 //! of units would spend most of its time filling them.
 
 use fieldline_layout::types::AggregateKind;
@@ -8,7 +8,7 @@ use gimli::{DwAt, DwForm, DwTag, Encoding, Format, Reader};
 use rustc_hash::FxHashMap;
 use std::cell::OnceCell;
 
-/// Attributes that scans look at.
+/// Attributes that scans read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Attr {
     Name,
@@ -67,7 +67,7 @@ pub(super) struct AttrSpec {
     pub(super) implicit: i64,
 }
 
-/// What an abbreviation says, ready for stepping.
+/// An abbreviation, ready for stepping over DIEs.
 #[derive(Debug)]
 pub(crate) struct Abbrev {
     pub(crate) tag: DwTag,
@@ -75,8 +75,8 @@ pub(crate) struct Abbrev {
     pub(super) specs: Box<[AttrSpec]>,
     /// Total size if every form has a fixed one.
     pub(super) fixed_size: Option<usize>,
-    /// For each attribute: its index in `specs` plus one, and its offset if all before it are fixed.
-    attr_positions: [(u8, Option<u16>); ATTRS],
+    /// For each attribute it has: its index in `specs`, and its offset if all before it are fixed.
+    attr_positions: [Option<(u8, Option<u16>)>; ATTRS],
     /// Which of [`NUMBERS`] it has, a bit each.
     numbers: u16,
 }
@@ -105,20 +105,21 @@ impl Abbrev {
         let (tag, at) = uleb(section, start)?;
         let has_children = *section.get(at)? != 0;
         let mut specs = Vec::new();
-        let mut places = [(0, None); ATTRS];
+        let mut attr_positions = [None; ATTRS];
         let mut fixed = Some(0usize);
-        let mut given = AttrSpecReader { section, at: at + 1 };
-        while let Some((name, form, implicit)) = given.next()? {
+        let mut attributes = AttrSpecReader { section, at: at + 1 };
+        while let Some((name, form, implicit)) = attributes.next()? {
             let size = fixed_size(form, encoding).and_then(|size| u8::try_from(size).ok());
             // An abbreviation with hundreds of attributes is none a compiler writes.
-            let index = u8::try_from(specs.len() + 1).ok()?;
+            let index = u8::try_from(specs.len()).ok()?;
             if let Some(attr) = attr_from_name(name) {
-                places[attr as usize] = (index, fixed.and_then(|offset| u16::try_from(offset).ok()));
+                let offset = fixed.and_then(|offset| u16::try_from(offset).ok());
+                attr_positions[attr as usize] = Some((index, offset));
             }
             fixed = fixed.zip(size).map(|(sum, size)| sum + usize::from(size));
             specs.push(AttrSpec { form, size, implicit });
         }
-        let has = |attr: Attr| places[attr as usize].0 != 0;
+        let has = |attr: Attr| attr_positions[attr as usize].is_some();
         let mask = |mask, (bit, _): (u32, Attr)| mask | 1u16 << bit;
         Some(Self {
             tag: DwTag(u16::try_from(tag).ok()?),
@@ -126,14 +127,14 @@ impl Abbrev {
             specs: specs.into_boxed_slice(),
             fixed_size: fixed,
             numbers: (0..).zip(NUMBERS).filter(|(_, attr)| has(*attr)).fold(0, mask),
-            attr_positions: places,
+            attr_positions,
         })
     }
 
-    /// Where an attribute stands: its spec's index, and its offset if all before it are fixed.
+    /// The place of an attribute: its spec's index, and its offset if all before it are fixed.
     pub(super) fn attr_position(&self, attr: Attr) -> Option<(usize, Option<usize>)> {
-        let (index, offset) = self.attr_positions[attr as usize];
-        Some((usize::from(index).checked_sub(1)?, offset.map(usize::from)))
+        let (index, offset) = self.attr_positions[attr as usize]?;
+        Some((usize::from(index), offset.map(usize::from)))
     }
 
     /// The constants it has that a layout depends on, always in the same order.
@@ -147,7 +148,7 @@ impl Abbrev {
     }
 
     pub(crate) fn has(&self, attr: Attr) -> bool {
-        self.attr_positions[attr as usize].0 != 0
+        self.attr_positions[attr as usize].is_some()
     }
 
     pub(crate) fn is_aggregate(&self) -> bool {
@@ -190,11 +191,11 @@ impl AttrSpecReader<'_> {
     }
 }
 
-/// A unit's abbreviations: where each begins, and its shape once somebody asked for it.
+/// A unit's abbreviations: where each begins, and its attributes once it was met.
 pub(crate) struct AbbrevTable<'s> {
     section: &'s [u8],
     encoding: Encoding,
-    /// By code less 1: where its tag stands, and the shape.
+    /// By code less 1: where its tag stands, and the abbreviation.
     dense: Vec<(usize, OnceCell<Option<Abbrev>>)>,
     /// Codes that do not follow from 1 without gaps.
     sparse: FxHashMap<u64, (usize, OnceCell<Option<Abbrev>>)>,
@@ -218,8 +219,8 @@ impl<'s> AbbrevTable<'s> {
 
     pub(crate) fn abbrev(&self, code: u64) -> Option<&Abbrev> {
         let index = usize::try_from(code).ok()?.checked_sub(1)?;
-        let (start, shape) = self.dense.get(index).or_else(|| self.sparse.get(&code))?;
-        shape.get_or_init(|| Abbrev::parse(self.section, *start, self.encoding)).as_ref()
+        let (start, abbrev) = self.dense.get(index).or_else(|| self.sparse.get(&code))?;
+        abbrev.get_or_init(|| Abbrev::parse(self.section, *start, self.encoding)).as_ref()
     }
 }
 
@@ -238,21 +239,21 @@ pub(crate) fn find_defining_abbrevs(
     start: usize,
     encoding: Encoding,
 ) -> Option<Vec<DefiningAbbrev>> {
-    let mut definers = Vec::new();
+    let mut found = Vec::new();
     for_each_abbrev(section, start, |code, _, tag, attributes| {
         let tag = DwTag(u16::try_from(tag).ok()?);
         if kind_of(tag).is_some() || tag == gimli::DW_TAG_typedef {
-            definers.extend(parse_defining_abbrev(code, attributes, encoding)?);
+            found.extend(parse_defining_abbrev(code, attributes, encoding)?);
         } else {
             while attributes.next()?.is_some() {}
         }
         Some(())
     })?;
-    Some(definers)
+    Some(found)
 }
 
-/// Looks at each abbreviation of a table: its code, where its tag stands, the tag, and its attributes, which are to be
-/// read to their end. `None` if the table is broken or what looks says so.
+/// Calls back for each abbreviation of a table: with its code, where its tag stands, the tag, and its attributes, which are to be
+/// read to their end. `None` if the table is broken or the callback says so.
 fn for_each_abbrev<'s>(
     section: &'s [u8],
     mut at: usize,
@@ -284,8 +285,8 @@ pub(crate) fn has_foreign_refs(section: &[u8], start: usize) -> Option<bool> {
     Some(refers)
 }
 
-/// What an abbreviation defines, if it has a name and is no declaration.
-#[expect(clippy::option_option, reason = "broken, nothing and a definer are three things")]
+/// The abbreviation as one of definitions, if it has a name and is no declaration.
+#[expect(clippy::option_option, reason = "broken, no definition and a definition are three things")]
 fn parse_defining_abbrev(
     code: u64,
     attributes: &mut AttrSpecReader<'_>,
@@ -302,6 +303,7 @@ fn parse_defining_abbrev(
     Some(found.filter(|_| !declares))
 }
 
+/// The unsigned LEB128 at an offset, and the offset behind it.
 pub(super) fn uleb(bytes: &[u8], at: usize) -> Option<(u64, usize)> {
     let first = *bytes.get(at)?;
     if first < 0x80 {
@@ -313,6 +315,7 @@ pub(super) fn uleb(bytes: &[u8], at: usize) -> Option<(u64, usize)> {
     Some((value, at + before - reader.len()))
 }
 
+/// The signed LEB128 at an offset, and the offset behind it.
 pub(super) fn sleb(bytes: &[u8], at: usize) -> Option<(i64, usize)> {
     let mut reader = gimli::EndianSlice::new(bytes.get(at..)?, gimli::LittleEndian);
     let before = reader.len();
@@ -329,22 +332,14 @@ pub(super) fn fixed_size(form: DwForm, encoding: Encoding) -> Option<usize> {
         dw::DW_FORM_data1 | dw::DW_FORM_flag | dw::DW_FORM_ref1 | dw::DW_FORM_strx1 | dw::DW_FORM_addrx1 => 1,
         dw::DW_FORM_data2 | dw::DW_FORM_ref2 | dw::DW_FORM_strx2 | dw::DW_FORM_addrx2 => 2,
         dw::DW_FORM_strx3 | dw::DW_FORM_addrx3 => 3,
-        dw::DW_FORM_data4
-        | dw::DW_FORM_ref4
-        | dw::DW_FORM_strx4
-        | dw::DW_FORM_addrx4
-        | dw::DW_FORM_ref_sup4 => 4,
+        dw::DW_FORM_data4 | dw::DW_FORM_ref4 | dw::DW_FORM_ref_sup4 => 4,
+        dw::DW_FORM_strx4 | dw::DW_FORM_addrx4 => 4,
         dw::DW_FORM_data8 | dw::DW_FORM_ref8 | dw::DW_FORM_ref_sig8 | dw::DW_FORM_ref_sup8 => 8,
         dw::DW_FORM_data16 => 16,
         dw::DW_FORM_addr => usize::from(encoding.address_size),
         dw::DW_FORM_ref_addr if encoding.version <= 2 => usize::from(encoding.address_size),
-        dw::DW_FORM_strp
-        | dw::DW_FORM_line_strp
-        | dw::DW_FORM_sec_offset
-        | dw::DW_FORM_ref_addr
-        | dw::DW_FORM_GNU_ref_alt
-        | dw::DW_FORM_GNU_strp_alt
-        | dw::DW_FORM_strp_sup => word,
+        dw::DW_FORM_strp | dw::DW_FORM_line_strp | dw::DW_FORM_strp_sup | dw::DW_FORM_GNU_strp_alt => word,
+        dw::DW_FORM_sec_offset | dw::DW_FORM_ref_addr | dw::DW_FORM_GNU_ref_alt => word,
         _ => return None,
     })
 }

@@ -1,6 +1,6 @@
-//! Walking DIEs fast: abbreviations turned into shapes that say where each attribute of interest lies.
+//! Walking DIEs fast: abbreviations prepared so that each attribute of interest has a known place.
 //!
-//! gimli parses the abbreviations; what is ours is only the step over a DIE. Most DIEs of C programs have a fixed
+//! Most DIEs of C programs have a fixed
 //! size, known from their abbreviation (forms of DWARF 5 section 7.5.6), so a step is an addition.
 
 use super::abbrev::{Abbrev, AbbrevTable, Attr, AttrSpec, fixed_size, sleb, uleb};
@@ -10,7 +10,7 @@ use gimli::{DwForm, Encoding};
 
 /// An attribute's value as it stands in the section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum RawAttrValue<'s> {
+pub(crate) enum RawValue<'s> {
     None,
     /// A constant or flag.
     Number(u64),
@@ -35,7 +35,7 @@ pub(crate) struct UnitScan<'s> {
     table: AbbrevTable<'s>,
 }
 
-/// A DIE met on a walk: its shape and where its attributes begin (offset in the unit).
+/// A DIE met on a walk: its abbreviation and where its attributes begin (offset in the unit).
 #[derive(Clone, Copy)]
 pub(crate) struct ScannedDie<'u> {
     pub(crate) abbrev: &'u Abbrev,
@@ -66,46 +66,46 @@ impl<'s> UnitScan<'s> {
     }
 
     /// Offset behind a DIE's attributes. `None` if it runs out of the unit or has a form whose size is unknown.
-    pub(crate) fn attrs_end(&self, seen: ScannedDie<'_>) -> Option<usize> {
-        if let Some(size) = seen.abbrev.fixed_size {
-            return seen.attrs.checked_add(size).filter(|end| *end <= self.bytes.len());
+    pub(crate) fn attrs_end(&self, die: ScannedDie<'_>) -> Option<usize> {
+        if let Some(size) = die.abbrev.fixed_size {
+            return die.attrs.checked_add(size).filter(|end| *end <= self.bytes.len());
         }
-        let mut at = seen.attrs;
-        for spec in &seen.abbrev.specs {
+        let mut at = die.attrs;
+        for spec in &die.abbrev.specs {
             at = self.read_value(spec, at)?.1;
         }
         Some(at)
     }
 
-    pub(crate) fn attr_value(&self, seen: ScannedDie<'_>, attr: Attr) -> RawAttrValue<'s> {
-        self.find_attr_value(seen, attr).unwrap_or(RawAttrValue::None)
+    pub(crate) fn attr_value(&self, die: ScannedDie<'_>, attr: Attr) -> RawValue<'s> {
+        self.find_attr_value(die, attr).unwrap_or(RawValue::None)
     }
 
-    fn find_attr_value(&self, seen: ScannedDie<'_>, attr: Attr) -> Option<RawAttrValue<'s>> {
-        let (index, offset) = seen.abbrev.attr_position(attr)?;
-        let specs = &seen.abbrev.specs;
+    fn find_attr_value(&self, die: ScannedDie<'_>, attr: Attr) -> Option<RawValue<'s>> {
+        let (index, offset) = die.abbrev.attr_position(attr)?;
+        let specs = &die.abbrev.specs;
         let spec = specs.get(index)?;
         if let Some(offset) = offset {
-            return self.read_value(spec, seen.attrs + offset).map(|(raw, _)| raw);
+            return self.read_value(spec, die.attrs + offset).map(|(raw, _)| raw);
         }
-        let mut at = seen.attrs;
+        let mut at = die.attrs;
         for before in &specs[..index] {
             at = self.read_value(before, at)?.1;
         }
         self.read_value(spec, at).map(|(raw, _)| raw)
     }
 
-    pub(crate) fn attr_number(&self, seen: ScannedDie<'_>, attr: Attr) -> Option<u64> {
-        match self.attr_value(seen, attr) {
-            RawAttrValue::Number(number) => Some(number),
+    pub(crate) fn attr_number(&self, die: ScannedDie<'_>, attr: Attr) -> Option<u64> {
+        match self.attr_value(die, attr) {
+            RawValue::Number(number) => Some(number),
             _ => None,
         }
     }
 
     /// The constants of a DIE that a layout depends on, always in the same order.
-    pub(crate) fn attr_numbers<'u>(&'u self, seen: ScannedDie<'u>) -> impl Iterator<Item = (Attr, u64)> + 'u {
-        let numbers = seen.abbrev.numeric_attrs();
-        numbers.filter_map(move |attr| self.attr_number(seen, attr).map(|number| (attr, number)))
+    pub(crate) fn attr_numbers<'u>(&'u self, die: ScannedDie<'u>) -> impl Iterator<Item = (Attr, u64)> + 'u {
+        let numbers = die.abbrev.numeric_attrs();
+        numbers.filter_map(move |attr| self.attr_number(die, attr).map(|number| (attr, number)))
     }
 
     /// The children of a DIE with their offsets, up to one that can't be stepped over.
@@ -116,23 +116,23 @@ impl<'s> UnitScan<'s> {
         let mut next = if parent.abbrev.has_children { self.attrs_end(parent) } else { None };
         std::iter::from_fn(move || {
             let at = next?;
-            let seen = self.die(at)?;
-            next = self.next_sibling(seen);
-            Some((at, seen))
+            let die = self.die(at)?;
+            next = self.next_sibling(die);
+            Some((at, die))
         })
     }
 
     /// Offset behind a DIE and all its descendants.
-    pub(crate) fn next_sibling(&self, seen: ScannedDie<'_>) -> Option<usize> {
-        if !seen.abbrev.has_children {
-            return self.attrs_end(seen);
+    pub(crate) fn next_sibling(&self, die: ScannedDie<'_>) -> Option<usize> {
+        if !die.abbrev.has_children {
+            return self.attrs_end(die);
         }
-        if let RawAttrValue::Local(sibling) = self.attr_value(seen, Attr::Sibling) {
+        if let RawValue::Local(sibling) = self.attr_value(die, Attr::Sibling) {
             let sibling = usize::try_from(sibling).ok()?;
             // A sibling in front of its DIE would make walks run in circles.
-            return (sibling > seen.attrs).then_some(sibling);
+            return (sibling > die.attrs).then_some(sibling);
         }
-        let mut at = self.attrs_end(seen)?;
+        let mut at = self.attrs_end(die)?;
         let mut depth = 1;
         while depth > 0 {
             match self.die(at) {
@@ -172,46 +172,32 @@ impl<'s> UnitScan<'s> {
     }
 
     /// The value of a form at an offset, and the offset behind it.
-    fn read_value(&self, spec: &AttrSpec, at: usize) -> Option<(RawAttrValue<'s>, usize)> {
+    fn read_value(&self, spec: &AttrSpec, at: usize) -> Option<(RawValue<'s>, usize)> {
         use gimli::constants as dw;
         let sized = || {
             let size = usize::from(spec.size?);
             Some((self.read_uint(at, size)?, at + size))
         };
         let leb = || uleb(self.bytes, at);
+        let number = |(value, end)| (RawValue::Number(value), end);
+        let string = |(value, end)| (RawValue::Str(spec.form, value), end);
+        let local = |(value, end)| (RawValue::Local(value), end);
+        let foreign = |(value, end)| (RawValue::Foreign(spec.form, value), end);
         match spec.form {
-            dw::DW_FORM_implicit_const => Some((RawAttrValue::Number(spec.implicit as u64), at)),
-            dw::DW_FORM_flag_present => Some((RawAttrValue::Number(1), at)),
-            dw::DW_FORM_udata => leb().map(|(value, end)| (RawAttrValue::Number(value), end)),
-            dw::DW_FORM_addrx | dw::DW_FORM_GNU_addr_index | dw::DW_FORM_loclistx | dw::DW_FORM_rnglistx => {
-                leb().map(|(value, end)| (RawAttrValue::Number(value), end))
-            }
-            dw::DW_FORM_sdata => {
-                sleb(self.bytes, at).map(|(value, end)| (RawAttrValue::Number(value as u64), end))
-            }
+            dw::DW_FORM_implicit_const => Some(number((spec.implicit as u64, at))),
+            dw::DW_FORM_flag_present => Some(number((1, at))),
+            dw::DW_FORM_udata | dw::DW_FORM_addrx | dw::DW_FORM_GNU_addr_index => leb().map(number),
+            dw::DW_FORM_loclistx | dw::DW_FORM_rnglistx => leb().map(number),
+            dw::DW_FORM_sdata => sleb(self.bytes, at).map(|(value, end)| number((value as u64, end))),
             dw::DW_FORM_string => self.read_inline_string(at),
-            dw::DW_FORM_ref1 | dw::DW_FORM_ref2 | dw::DW_FORM_ref4 | dw::DW_FORM_ref8 => {
-                sized().map(|(value, end)| (RawAttrValue::Local(value), end))
-            }
-            dw::DW_FORM_ref_udata => leb().map(|(value, end)| (RawAttrValue::Local(value), end)),
-            dw::DW_FORM_ref_addr
-            | dw::DW_FORM_ref_sig8
-            | dw::DW_FORM_GNU_ref_alt
-            | dw::DW_FORM_ref_sup4
-            | dw::DW_FORM_ref_sup8 => {
-                sized().map(|(value, end)| (RawAttrValue::Foreign(spec.form, value), end))
-            }
-            dw::DW_FORM_strp
-            | dw::DW_FORM_line_strp
-            | dw::DW_FORM_GNU_strp_alt
-            | dw::DW_FORM_strp_sup
-            | dw::DW_FORM_strx1
-            | dw::DW_FORM_strx2
-            | dw::DW_FORM_strx3
-            | dw::DW_FORM_strx4 => sized().map(|(value, end)| (RawAttrValue::Str(spec.form, value), end)),
-            dw::DW_FORM_strx | dw::DW_FORM_GNU_str_index => {
-                leb().map(|(value, end)| (RawAttrValue::Str(spec.form, value), end))
-            }
+            dw::DW_FORM_ref1 | dw::DW_FORM_ref2 | dw::DW_FORM_ref4 | dw::DW_FORM_ref8 => sized().map(local),
+            dw::DW_FORM_ref_udata => leb().map(local),
+            dw::DW_FORM_ref_addr | dw::DW_FORM_ref_sig8 | dw::DW_FORM_GNU_ref_alt => sized().map(foreign),
+            dw::DW_FORM_ref_sup4 | dw::DW_FORM_ref_sup8 => sized().map(foreign),
+            dw::DW_FORM_strp | dw::DW_FORM_line_strp | dw::DW_FORM_GNU_strp_alt => sized().map(string),
+            dw::DW_FORM_strp_sup | dw::DW_FORM_strx1 | dw::DW_FORM_strx2 => sized().map(string),
+            dw::DW_FORM_strx3 | dw::DW_FORM_strx4 => sized().map(string),
+            dw::DW_FORM_strx | dw::DW_FORM_GNU_str_index => leb().map(string),
             dw::DW_FORM_exprloc | dw::DW_FORM_block => {
                 leb().and_then(|(len, start)| self.read_block(start, len))
             }
@@ -225,24 +211,24 @@ impl<'s> UnitScan<'s> {
                 let spec = AttrSpec { form, size, ..*spec };
                 (form != dw::DW_FORM_indirect).then(|| self.read_value(&spec, end))?
             }
-            dw::DW_FORM_data16 => self.bytes.get(at..at + 16).map(|_| (RawAttrValue::None, at + 16)),
-            _ => sized().map(|(value, end)| (RawAttrValue::Number(value), end)),
+            dw::DW_FORM_data16 => self.bytes.get(at..at + 16).map(|_| (RawValue::None, at + 16)),
+            _ => sized().map(number),
         }
     }
 
-    fn read_inline_string(&self, at: usize) -> Option<(RawAttrValue<'s>, usize)> {
+    fn read_inline_string(&self, at: usize) -> Option<(RawValue<'s>, usize)> {
         let rest = self.bytes.get(at..)?;
         let len = memchr::memchr(0, rest)?;
-        Some((RawAttrValue::Inline(&rest[..len]), at + len + 1))
+        Some((RawValue::Inline(&rest[..len]), at + len + 1))
     }
 
-    fn read_block(&self, start: usize, len: u64) -> Option<(RawAttrValue<'s>, usize)> {
+    fn read_block(&self, start: usize, len: u64) -> Option<(RawValue<'s>, usize)> {
         let end = start.checked_add(usize::try_from(len).ok()?)?;
-        self.bytes.get(start..end).map(|bytes| (RawAttrValue::Block(bytes), end))
+        self.bytes.get(start..end).map(|bytes| (RawValue::Block(bytes), end))
     }
 }
 
-/// Whether the bytes in front of `attrs` are `code` in its shortest form; where it begins then.
+/// The offset of `code` in its shortest form, if it stands in front of `attrs`.
 pub(crate) fn code_before(bytes: &[u8], attrs: usize, code: u64) -> Option<usize> {
     let len = match code {
         0..0x80 => 1,

@@ -2,6 +2,7 @@
 
 use crate::elf::{Elf, FileBytes, hex};
 use crate::error::{Error, Result};
+use fieldline_layout::types::TargetMachine;
 use gimli::{EndianSlice, RunTimeEndian, SectionId};
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -14,7 +15,7 @@ pub struct DebugSections<'d> {
     main: gimli::DwarfSections<Cow<'d, [u8]>>,
     sup: Option<gimli::DwarfSections<Cow<'d, [u8]>>>,
     endian: RunTimeEndian,
-    pub(crate) pointer_size: u8,
+    pointer_size: u8,
     pub(crate) file: String,
 }
 
@@ -34,8 +35,8 @@ impl<'d> DebugSections<'d> {
         })
     }
 
-    pub(crate) fn is_big_endian(&self) -> bool {
-        self.endian == RunTimeEndian::Big
+    pub(crate) fn target(&self) -> TargetMachine {
+        TargetMachine { pointer_size: self.pointer_size, big_endian: self.endian == RunTimeEndian::Big }
     }
 
     pub(crate) fn borrow(&self) -> gimli::Dwarf<R<'_>> {
@@ -44,9 +45,7 @@ impl<'d> DebugSections<'d> {
 }
 
 fn load_sections<'d>(elf: &Elf<'d>) -> Result<gimli::DwarfSections<Cow<'d, [u8]>>> {
-    gimli::DwarfSections::load(|id: SectionId| {
-        Ok(elf.debug_section(id.name())?.unwrap_or(Cow::Borrowed(&[])))
-    })
+    gimli::DwarfSections::load(|id: SectionId| Ok(elf.debug_section(id.name())?.unwrap_or_default()))
 }
 
 fn missing(elf: &Elf<'_>) -> Error {
@@ -68,17 +67,14 @@ fn missing(elf: &Elf<'_>) -> Error {
 /// Opens the supplementary file that .gnu_debugaltlink names: relative to the file, or by build id.
 /// Fails if the link is there and no file is.
 pub fn open_alt_link(elf: &Elf<'_>) -> Result<Option<FileBytes>> {
-    let Some((name, id)) = elf.alt_link() else {
-        return Ok(None);
-    };
+    let Some((name, id)) = elf.alt_link() else { return Ok(None) };
     let name = PathBuf::from(String::from_utf8_lossy(name).into_owned());
     let id = hex(id);
     let beside = elf.path().parent().unwrap_or(Path::new(".")).join(&name);
     let by_id = id.get(..2).map(|head| format!("/usr/lib/debug/.build-id/{head}/{}.debug", &id[2..]));
-    for candidate in [Some(beside), by_id.map(PathBuf::from)].into_iter().flatten() {
-        if candidate.is_file() {
-            return FileBytes::open(&candidate).map(Some);
-        }
+    let mut candidates = [Some(beside), by_id.map(PathBuf::from)].into_iter().flatten();
+    if let Some(path) = candidates.find(|path| path.is_file()) {
+        return FileBytes::open(&path).map(Some);
     }
     Err(Error::Missing {
         file: elf.name().to_owned(),

@@ -7,6 +7,7 @@ use gimli::{
     Abbreviations, DebuggingInformationEntry, Section, UnitHeader, UnitOffset, UnitSectionOffset, UnitType,
 };
 use rustc_hash::FxHashMap;
+use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 /// The DWARF of one file.
@@ -19,12 +20,12 @@ pub struct Dwarf<'s> {
     pub target: TargetMachine,
 }
 
-/// A unit and what was parsed of it so far.
+/// A unit, and the parts of it that were parsed so far.
 pub(crate) struct UnitEntry<'s> {
     pub(crate) header: UnitHeader<R<'s>>,
-    pub(crate) space: UnitSection,
+    pub(crate) section: UnitSection,
     abbreviations: OnceLock<Arc<Abbreviations>>,
-    /// Offset of each type that is in a namespace or class, and in what; sorted. Told once somebody asked.
+    /// Offset of each type that is in a namespace or class, and its path; sorted. Read when first needed.
     pub(crate) paths: OnceLock<Vec<(usize, Arc<str>)>>,
 }
 
@@ -67,45 +68,37 @@ impl<'s> Dwarf<'s> {
             units: Vec::new(),
             signatures: OnceLock::new(),
             file: &sections.file,
-            target: TargetMachine {
-                pointer_size: sections.pointer_size,
-                big_endian: sections.is_big_endian(),
-            },
+            target: sections.target(),
             inner,
         };
-        let (mut headers, mut left) = (dwarf.inner.units(), count);
-        let next = || {
-            let is_wanted = left > 0;
-            left = left.saturating_sub(1);
-            if is_wanted { headers.next() } else { Ok(None) }
-        };
+        let (mut headers, mut rest) = (dwarf.inner.units(), 0..count);
+        let next = || rest.next().map_or(Ok(None), |_| headers.next());
         dwarf.add_units(UnitSection::Info, ".debug_info", next)?;
         Ok(dwarf)
     }
 
     fn add_units(
         &mut self,
-        space: UnitSection,
-        section: &str,
+        section: UnitSection,
+        section_name: &str,
         mut next: impl FnMut() -> gimli::Result<Option<UnitHeader<R<'s>>>>,
     ) -> Result<()> {
         let mut at = 0;
-        while let Some(header) = next().map_err(|error| self.error(section, at, &error))? {
+        while let Some(header) = next().map_err(|error| self.error(section_name, at, &error))? {
             at = header_offset(&header) + header.length_including_self();
-            if space == UnitSection::Info {
+            if section == UnitSection::Info {
                 self.reject_split_dwarf(&header)?;
             }
-            let (abbreviations, paths) = (OnceLock::new(), OnceLock::new());
-            self.units.push(UnitEntry { header, space, abbreviations, paths });
+            let (abbreviations, paths) = Default::default();
+            self.units.push(UnitEntry { header, section, abbreviations, paths });
         }
         Ok(())
     }
 
-    /// Skeleton units point to `.dwo` files; we say so instead of showing an empty file.
+    /// Fails at a skeleton unit, which points to a `.dwo` file: the file would seem empty.
     fn reject_split_dwarf(&self, header: &UnitHeader<R<'s>>) -> Result<()> {
-        let split = matches!(header.type_(), UnitType::Skeleton(_));
-        let split = split || (header.version() < 5 && self.has_dwo_name(header)?);
-        if !split {
+        let is_skeleton = matches!(header.type_(), UnitType::Skeleton(_));
+        if !is_skeleton && (header.version() >= 5 || !self.has_dwo_name(header)?) {
             return Ok(());
         }
         let place = format!("unit at .debug_info+{:#x}", header_offset(header));
@@ -114,13 +107,13 @@ impl<'s> Dwarf<'s> {
         Err(self.dwarf_error(place, what))
     }
 
-    /// GNU split DWARF 4 marks the unit's root. Only the first unit's root tells enough: compilers don't mix.
+    /// Whether the root of the first unit is marked as GNU split DWARF 4 is; compilers don't mix.
     fn has_dwo_name(&self, header: &UnitHeader<R<'s>>) -> Result<bool> {
-        let place = header_offset(header);
-        if place != 0 {
+        let offset = header_offset(header);
+        if offset != 0 {
             return Ok(false);
         }
-        let error = |error| self.error(".debug_info", place, &error);
+        let error = |error| self.error(".debug_info", offset, &error);
         let abbreviations = self.inner.abbreviations(header).map_err(error)?;
         let root = header.entry(&abbreviations, header.root_offset()).map_err(error)?;
         Ok(root.has_attr(gimli::DW_AT_GNU_dwo_name))
@@ -134,6 +127,10 @@ impl<'s> Dwarf<'s> {
     /// How many units there are.
     pub fn unit_count(&self) -> usize {
         self.units.len()
+    }
+
+    pub(crate) fn unit_indices(&self) -> Range<u32> {
+        0..self.units.len() as u32
     }
 
     fn dwarf_error(&self, place: impl Into<String>, what: impl Into<String>) -> Error {
@@ -164,7 +161,7 @@ impl<'s> Dwarf<'s> {
         match self.units.get(unit as usize) {
             Some(entry) => {
                 let begin = header_offset(&entry.header);
-                format!("unit {:?}+{begin:#x}+{offset:#x}", entry.space)
+                format!("unit {:?}+{begin:#x}+{offset:#x}", entry.section)
             }
             None => format!("unit #{unit}+{offset:#x}"),
         }
@@ -175,8 +172,8 @@ impl<'s> Dwarf<'s> {
         entry.ok_or_else(|| self.dwarf_error(".debug_info", format!("there is no unit {unit}")))
     }
 
-    pub(crate) fn dwarf_of(&self, space: UnitSection) -> &gimli::Dwarf<R<'s>> {
-        match space {
+    pub(crate) fn dwarf_of(&self, section: UnitSection) -> &gimli::Dwarf<R<'s>> {
+        match section {
             UnitSection::Supplementary => self.inner.sup().unwrap_or(&self.inner),
             _ => &self.inner,
         }
@@ -187,35 +184,35 @@ impl<'s> Dwarf<'s> {
         if let Some(known) = entry.abbreviations.get() {
             return Ok(known);
         }
-        let parsed = self.dwarf_of(entry.space).abbreviations(&entry.header);
-        let parsed = parsed
-            .map_err(|error| self.error(".debug_abbrev", entry.header.debug_abbrev_offset().0, &error))?;
+        let start = entry.header.debug_abbrev_offset().0;
+        let parsed = self.dwarf_of(entry.section).abbreviations(&entry.header);
+        let parsed = parsed.map_err(|error| self.error(".debug_abbrev", start, &error))?;
         Ok(entry.abbreviations.get_or_init(|| parsed))
     }
 
     /// All bytes of a unit, its header included, so that offsets in the unit index them.
     pub(crate) fn unit_bytes(&self, entry: &UnitEntry<'s>) -> &'s [u8] {
-        let dwarf = self.dwarf_of(entry.space);
-        let section = match entry.space {
+        let dwarf = self.dwarf_of(entry.section);
+        let bytes = match entry.section {
             UnitSection::Types => dwarf.debug_types.reader().slice(),
             _ => dwarf.debug_info.reader().slice(),
         };
         let start = header_offset(&entry.header);
         let end = start.saturating_add(entry.header.length_including_self());
-        section.get(start..end).unwrap_or(&[])
+        bytes.get(start..end).unwrap_or(&[])
     }
 
     /// Where a unit's abbreviations stand: .debug_abbrev, the offset, and the encoding their forms have there.
     pub(crate) fn abbreviation_bytes(&self, entry: &UnitEntry<'s>) -> (&'s [u8], usize, gimli::Encoding) {
-        let section = self.dwarf_of(entry.space).debug_abbrev.reader().slice();
-        (section, entry.header.debug_abbrev_offset().0, entry.header.encoding())
+        let bytes = self.dwarf_of(entry.section).debug_abbrev.reader().slice();
+        (bytes, entry.header.debug_abbrev_offset().0, entry.header.encoding())
     }
 
     /// A unit with its line program header and bases.
     pub(crate) fn unit(&self, unit: u32) -> Result<gimli::Unit<R<'s>>> {
         let entry = self.entry(unit)?;
         let abbreviations = Arc::clone(self.abbreviations(unit)?);
-        gimli::Unit::new_with_abbreviations(self.dwarf_of(entry.space), entry.header, abbreviations)
+        gimli::Unit::new_with_abbreviations(self.dwarf_of(entry.section), entry.header, abbreviations)
             .map_err(|error| self.error(".debug_info", header_offset(&entry.header), &error))
     }
 
@@ -254,9 +251,9 @@ impl<'s> Dwarf<'s> {
     }
 
     /// The unit that holds an offset of a section, with the offset inside it.
-    pub(crate) fn die_at(&self, space: UnitSection, offset: usize) -> Option<DieRef> {
-        let first = self.units.partition_point(|unit| unit.space < space);
-        let past = self.units.partition_point(|unit| unit.space <= space);
+    pub(crate) fn die_at(&self, section: UnitSection, offset: usize) -> Option<DieRef> {
+        let first = self.units.partition_point(|unit| unit.section < section);
+        let past = self.units.partition_point(|unit| unit.section <= section);
         let units = self.units.get(first..past)?;
         let index = units.partition_point(|unit| header_offset(&unit.header) <= offset).checked_sub(1)?;
         let start = header_offset(&units.get(index)?.header);

@@ -1,18 +1,18 @@
-//! What the values of attributes mean: strings, DIEs they refer to, numbers, files.
+//! The meaning of attribute values: strings, DIEs they refer to, numbers, files.
 
-use super::scan::RawAttrValue;
+use super::scan::RawValue;
 use super::sections::R;
 use super::units::{DieRef, Dwarf, UnitSection};
-use gimli::{AttributeValue as Value, DebuggingInformationEntry, DwAt, DwForm, DwLang};
+use gimli::{AttributeValue as Value, DebuggingInformationEntry, DwAt, DwForm, DwLang, Unit};
 
 pub(crate) type Die<'s> = DebuggingInformationEntry<R<'s>>;
 
 impl<'s> Dwarf<'s> {
     /// A string as a walk met it.
-    pub(crate) fn raw_string(&self, unit: u32, raw: RawAttrValue<'s>) -> Option<&'s [u8]> {
+    pub(crate) fn raw_string(&self, unit: u32, raw: RawValue<'s>) -> Option<&'s [u8]> {
         let (form, value) = match raw {
-            RawAttrValue::Inline(bytes) => return Some(bytes),
-            RawAttrValue::Str(form, value) => (form, usize::try_from(value).ok()?),
+            RawValue::Inline(bytes) => return Some(bytes),
+            RawValue::Str(form, value) => (form, usize::try_from(value).ok()?),
             _ => return None,
         };
         let value = match form {
@@ -28,7 +28,7 @@ impl<'s> Dwarf<'s> {
 
     /// The string a value stands for.
     pub(crate) fn string(&self, unit: u32, value: Value<R<'s>>) -> Option<&'s [u8]> {
-        let dwarf = self.dwarf_of(self.entry(unit).ok()?.space);
+        let dwarf = self.dwarf_of(self.entry(unit).ok()?.section);
         let reader = match value {
             Value::String(reader) => return Some(reader.slice()),
             Value::DebugStrRef(offset) => dwarf.string(offset),
@@ -44,7 +44,7 @@ impl<'s> Dwarf<'s> {
         match *value {
             Value::UnitRef(offset) => Some(DieRef { unit, offset: offset.0 }),
             Value::DebugInfoRef(offset) => {
-                let sup = self.entry(unit).is_ok_and(|entry| entry.space == UnitSection::Supplementary);
+                let sup = self.entry(unit).is_ok_and(|entry| entry.section == UnitSection::Supplementary);
                 self.die_at(if sup { UnitSection::Supplementary } else { UnitSection::Info }, offset.0)
             }
             Value::DebugInfoRefSup(offset) => self.die_at(UnitSection::Supplementary, offset.0),
@@ -109,11 +109,7 @@ pub(crate) fn text(reader: &R<'_>) -> Box<str> {
 }
 
 /// The path of a file of a unit's line program, joined with its directory unless absolute (DWARF 5 section 6.2.4).
-pub(crate) fn file_path<'s>(
-    dwarf: &gimli::Dwarf<R<'s>>,
-    unit: &gimli::Unit<R<'s>>,
-    index: u64,
-) -> Option<String> {
+pub(crate) fn file_path<'s>(dwarf: &gimli::Dwarf<R<'s>>, unit: &Unit<R<'s>>, index: u64) -> Option<String> {
     let program = unit.line_program.as_ref()?;
     let header = program.header();
     let file = header.file(index)?;

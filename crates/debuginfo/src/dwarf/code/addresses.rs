@@ -9,19 +9,20 @@ use rustc_hash::FxHashSet;
 #[derive(Clone, Debug, Default)]
 pub struct UnitMap {
     /// Begin, end and unit. Ranges of different units do not overlap in a linked file.
-    ranges: Vec<(u64, u64, u32)>,
+    ranges: UnitRanges,
 }
+
+type UnitRanges = Vec<(u64, u64, u32)>;
 
 impl UnitMap {
     /// Reads .debug_aranges (DWARF 5 section 6.1.2), and the ranges of units that are not listed there: clang
     /// writes no such section. Fails if .debug_aranges or the root of a unit that is not listed there is broken.
     pub fn new(dwarf: &Dwarf<'_>) -> Result<Self> {
         let (mut ranges, listed) = read_aranges(dwarf)?;
-        let missing: Vec<u32> =
-            (0..dwarf.unit_count() as u32).filter(|unit| !listed.contains(unit)).collect();
-        let rest: Result<Vec<Vec<_>>> =
-            parallel::map(&missing, |unit| ranges_of_root(dwarf, *unit)).into_iter().collect();
-        ranges.extend(rest?.into_iter().flatten());
+        let missing: Vec<u32> = dwarf.unit_indices().filter(|unit| !listed.contains(unit)).collect();
+        let rest = parallel::map(&missing, |unit| ranges_of_root(dwarf, *unit));
+        let rest = rest.into_iter().collect::<Result<Vec<_>>>()?;
+        ranges.extend(rest.into_iter().flatten());
         ranges.retain(|(begin, end, _)| begin < end);
         ranges.sort_unstable();
         Ok(Self { ranges })
@@ -29,13 +30,11 @@ impl UnitMap {
 
     /// The unit whose code covers an address.
     pub fn unit_at(&self, address: u64) -> Option<u32> {
-        let past = self.ranges.partition_point(|(begin, ..)| *begin <= address);
-        let (_, end, unit) = self.ranges.get(past.checked_sub(1)?)?;
+        let last = self.ranges.partition_point(|(begin, ..)| *begin <= address).checked_sub(1)?;
+        let (_, end, unit) = self.ranges.get(last)?;
         (address < *end).then_some(*unit)
     }
 }
-
-type UnitRanges = Vec<(u64, u64, u32)>;
 
 /// Ranges in .debug_aranges, and the units that have an entry there.
 fn read_aranges(dwarf: &Dwarf<'_>) -> Result<(UnitRanges, FxHashSet<u32>)> {
@@ -43,14 +42,12 @@ fn read_aranges(dwarf: &Dwarf<'_>) -> Result<(UnitRanges, FxHashSet<u32>)> {
     let mut headers = dwarf.inner.debug_aranges.headers();
     let error = |error: gimli::Error| dwarf.error(".debug_aranges", 0, &error);
     while let Some(header) = headers.next().map_err(error)? {
-        let Some(unit) = dwarf.die_at(UnitSection::Info, header.debug_info_offset().0) else {
-            continue;
-        };
-        units.insert(unit.unit);
+        let Some(root) = dwarf.die_at(UnitSection::Info, header.debug_info_offset().0) else { continue };
+        units.insert(root.unit);
         let mut entries = header.entries();
         while let Some(entry) = entries.next().map_err(error)? {
             let range = entry.range();
-            ranges.push((range.begin, range.end, unit.unit));
+            ranges.push((range.begin, range.end, root.unit));
         }
     }
     Ok((ranges, units))
@@ -58,7 +55,7 @@ fn read_aranges(dwarf: &Dwarf<'_>) -> Result<(UnitRanges, FxHashSet<u32>)> {
 
 fn ranges_of_root(dwarf: &Dwarf<'_>, unit: u32) -> Result<UnitRanges> {
     let entry = dwarf.entry(unit)?;
-    if entry.space != UnitSection::Info {
+    if entry.section != UnitSection::Info {
         return Ok(Vec::new());
     }
     let parsed = dwarf.unit(unit)?;

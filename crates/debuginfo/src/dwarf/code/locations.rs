@@ -24,18 +24,18 @@ pub enum VariableLocation {
     Constant,
 }
 
-/// A place and the instructions at which it holds.
+/// A location and the instructions at which it holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LocationRange {
     /// First instruction address.
     pub begin: u64,
     /// First address behind.
     pub end: u64,
-    /// The place.
+    /// The location.
     pub location: VariableLocation,
 }
 
-/// What DW_OP_fbreg counts from (DW_AT_frame_base).
+/// The base that DW_OP_fbreg counts from (DW_AT_frame_base).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FrameBase {
     /// DW_OP_call_frame_cfa, as gcc has it.
@@ -47,9 +47,7 @@ pub(crate) enum FrameBase {
 
 impl FrameBase {
     pub(crate) fn from_attr(value: Option<Value<R<'_>>>, unit: &Unit<R<'_>>) -> Self {
-        let Some(Value::Exprloc(expression)) = value else {
-            return Self::Unknown;
-        };
+        let Some(Value::Exprloc(expression)) = value else { return Self::Unknown };
         let mut operations = expression.operations(unit.encoding());
         match operations.next() {
             Ok(Some(Operation::CallFrameCFA)) => Self::Cfa,
@@ -59,10 +57,10 @@ impl FrameBase {
     }
 }
 
-/// Longest chain of operations that is followed; what compilers write for the places we know has at most four.
+/// Longest chain of operations that is followed; compilers write at most four for the locations that are read here.
 const MAX_OPERATIONS: usize = 8;
 
-/// A sum that an expression is about to become.
+/// The base of the sum that an expression computes.
 #[derive(Clone, Copy)]
 enum LocationBase {
     Register(u16),
@@ -144,7 +142,7 @@ impl<'s> Dwarf<'s> {
         parsed: &Unit<R<'s>>,
         entry: &Die<'s>,
     ) -> gimli::Result<Vec<Range<u64>>> {
-        let dwarf = self.dwarf_of(self.entry(unit).map_or(UnitSection::Info, |entry| entry.space));
+        let dwarf = self.dwarf_of(self.entry(unit).map_or(UnitSection::Info, |entry| entry.section));
         let mut ranges = Vec::new();
         // Begin and size together may lie beyond all addresses, and gimli adds them up unchecked.
         if let Some(Value::Udata(size)) = entry.attr_value(gimli::DW_AT_high_pc)
@@ -155,14 +153,13 @@ impl<'s> Dwarf<'s> {
         }
         let mut list = dwarf.die_ranges(parsed, entry)?;
         while let Some(range) = list.next()? {
-            if range.begin < range.end {
-                ranges.push(range.begin..range.end);
-            }
+            ranges.extend((range.begin < range.end).then_some(range.begin..range.end));
         }
         Ok(ranges)
     }
-    /// The places of a DW_AT_location. An expression holds everywhere its variable is in scope. A list that is
-    /// broken ends where it breaks: a place more or less changes what is known, not what is true.
+
+    /// The locations of a DW_AT_location. An expression holds everywhere its variable is in scope. A list that is
+    /// broken ends where it breaks: a location more or less changes how much is known, not whether it is true.
     pub(crate) fn read_locations(
         &self,
         unit: u32,
@@ -170,26 +167,21 @@ impl<'s> Dwarf<'s> {
         location: Value<R<'s>>,
         frame: FrameBase,
     ) -> Vec<LocationRange> {
-        let mut places = Vec::new();
         if let Value::Exprloc(expression) = location {
-            let everywhere = parse_location(expression, parsed, frame).map(|place| LocationRange {
-                begin: 0,
-                end: u64::MAX,
-                location: place,
-            });
-            places.extend(everywhere);
-            return places;
+            let everywhere = |location| LocationRange { begin: 0, end: u64::MAX, location };
+            return parse_location(expression, parsed, frame).map(everywhere).into_iter().collect();
         }
-        let space = self.entry(unit).map_or(UnitSection::Info, |entry| entry.space);
-        let Ok(Some(mut list)) = self.dwarf_of(space).attr_locations(parsed, location) else {
-            return places;
+        let mut found = Vec::new();
+        let section = self.entry(unit).map_or(UnitSection::Info, |entry| entry.section);
+        let Ok(Some(mut list)) = self.dwarf_of(section).attr_locations(parsed, location) else {
+            return found;
         };
         while let Ok(Some(entry)) = list.next() {
             let (begin, end) = (entry.range.begin, entry.range.end);
-            if let Some(place) = parse_location(entry.data, parsed, frame).filter(|_| begin < end) {
-                places.push(LocationRange { begin, end, location: place });
+            if let Some(location) = parse_location(entry.data, parsed, frame).filter(|_| begin < end) {
+                found.push(LocationRange { begin, end, location });
             }
         }
-        places
+        found
     }
 }

@@ -1,4 +1,4 @@
-//! What a DIE says, or the DIE it stems from: names, types, parameters.
+//! Attributes of a DIE or of the DIE it stems from: names, types, parameters.
 
 use crate::dwarf::bytes::units::{DieRef, Dwarf};
 use crate::dwarf::bytes::values::Die;
@@ -16,7 +16,7 @@ impl<'s> Dwarf<'s> {
         self.string(unit, value)
     }
 
-    /// What the linker calls a DIE, where that differs from its name (DW_AT_linkage_name).
+    /// The linker's name of a DIE, where that differs from its name (DW_AT_linkage_name).
     pub fn linkage_name_of(&self, die: DieRef) -> Option<&'s [u8]> {
         self.find_along_origins(die, |entry, unit| {
             let value = entry.attr_value(gimli::DW_AT_linkage_name);
@@ -74,7 +74,7 @@ impl<'s> Dwarf<'s> {
         found == Some(Value::Flag(true))
     }
 
-    /// What the first of a DIE and the DIEs it stems from says.
+    /// The first that is read of a DIE and the DIEs it stems from.
     fn find_along_origins<T>(&self, die: DieRef, read: impl Fn(&Die<'s>, u32) -> Option<T>) -> Option<T> {
         let mut die = die;
         for _ in 0..=MAX_ORIGINS {

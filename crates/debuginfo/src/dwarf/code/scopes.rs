@@ -1,4 +1,4 @@
-//! A function's scopes, its variables with their places, and the calls it makes.
+//! A function's scopes, its variables with their locations, and the calls it makes.
 
 use super::locations::{FrameBase, LocationRange};
 use crate::dwarf::bytes::sections::R;
@@ -11,7 +11,7 @@ use std::ops::Range;
 /// How deep scopes may nest before corrupt input is assumed.
 const MAX_DEPTH: usize = 256;
 
-/// What a scope is.
+/// The kind of a scope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScopeKind {
     /// The function itself.
@@ -22,10 +22,10 @@ pub enum ScopeKind {
     Block,
 }
 
-/// A stretch of code in which variables are visible.
+/// Code in which variables are visible.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scope {
-    /// What it is.
+    /// Its kind.
     pub kind: ScopeKind,
     /// The scope around it, an index; `None` for the function.
     pub parent: Option<u32>,
@@ -46,7 +46,7 @@ pub struct Variable {
     pub ty: DieRef,
     /// Whether it is a parameter.
     pub is_parameter: bool,
-    /// Where it is, in order of address.
+    /// Its locations, in order of address.
     pub locations: Vec<LocationRange>,
 }
 
@@ -59,16 +59,16 @@ pub struct CallSite {
     pub callee: Option<DieRef>,
 }
 
-/// All that is known of a function.
+/// The scopes, variables and calls of a function.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FunctionScopes {
     /// Scopes, parents first. The first is the function.
     pub scopes: Vec<Scope>,
-    /// Variables and parameters that have a place anywhere, in order of their DIEs.
+    /// Variables and parameters that have a location anywhere, in order of their DIEs.
     pub variables: Vec<Variable>,
-    /// Types of variables that have a place nowhere: they show what the code is about.
+    /// Types of variables that have a location nowhere: they show which types the code uses.
     pub unlocated_types: Vec<DieRef>,
-    /// Types of the function's parameters in order, whether or not they have a place.
+    /// Types of the function's parameters in order, whether or not they have a location.
     pub parameters: Vec<Option<DieRef>>,
     /// Calls, sorted by return address.
     pub calls: Vec<CallSite>,
@@ -85,8 +85,8 @@ impl FunctionScopes {
 
     /// The call that returns to an address.
     pub fn call_returning_to(&self, return_address: u64) -> Option<&CallSite> {
-        let place = self.calls.binary_search_by_key(&return_address, |call| call.return_address);
-        self.calls.get(place.ok()?)
+        let index = self.calls.binary_search_by_key(&return_address, |call| call.return_address);
+        self.calls.get(index.ok()?)
     }
 }
 
@@ -104,7 +104,7 @@ impl<'a, 's> ScopeReader<'a, 's> {
         Ok(Self { dwarf, unit, parsed })
     }
 
-    /// Reads a function of the unit. Where a DIE is broken the reading ends: less is known then, nothing is wrong. Fails if
+    /// Reads a function of the unit. A broken DIE ends the reading: less is known then, nothing is wrong. Fails if
     /// the function's own DIE is broken.
     pub fn read(&self, function: DieRef) -> Result<FunctionScopes> {
         let mut entries = self.dwarf.entries_from(function)?;
@@ -137,7 +137,7 @@ impl<'a, 's> ScopeReader<'a, 's> {
 struct ScopeWalk<'w, 'a, 's> {
     reader: &'w ScopeReader<'a, 's>,
     frame: FrameBase,
-    /// Depth and index of the scopes around the DIE that is looked at.
+    /// Depth and index of the scopes around the current DIE.
     enclosing: Vec<(usize, u32)>,
     found: FunctionScopes,
 }
@@ -193,18 +193,16 @@ impl<'s> ScopeWalk<'_, '_, 's> {
             self.found.unlocated_types.push(ty);
             return;
         };
-        let places = dwarf.read_locations(die.unit, &self.reader.parsed, location, self.frame);
-        if !places.is_empty() {
-            self.found.variables.push(Variable { scope, die, ty, is_parameter, locations: places });
+        let locations = dwarf.read_locations(die.unit, &self.reader.parsed, location, self.frame);
+        if !locations.is_empty() {
+            self.found.variables.push(Variable { scope, die, ty, is_parameter, locations });
         }
     }
 
     fn add_call_site(&mut self, entry: &Die<'s>) {
-        let unit = self.reader.unit;
-        let dwarf = self.reader.dwarf;
-        let address =
-            entry.attr_value(gimli::DW_AT_call_return_pc).or_else(|| entry.attr_value(gimli::DW_AT_low_pc));
-        let return_address = match address {
+        let (unit, dwarf) = (self.reader.unit, self.reader.dwarf);
+        let attr = |name, older| entry.attr_value(name).or_else(|| entry.attr_value(older));
+        let return_address = match attr(gimli::DW_AT_call_return_pc, gimli::DW_AT_low_pc) {
             Some(Value::Addr(address)) => address,
             Some(value) => match dwarf.dwarf_of(UnitSection::Info).attr_address(&self.reader.parsed, value) {
                 Ok(Some(address)) => address,
@@ -212,10 +210,8 @@ impl<'s> ScopeWalk<'_, '_, 's> {
             },
             None => return,
         };
-        let callee = entry
-            .attr_value(gimli::DW_AT_call_origin)
-            .or_else(|| entry.attr_value(gimli::DW_AT_abstract_origin))
-            .and_then(|value| dwarf.resolve(unit, &value));
+        let callee = attr(gimli::DW_AT_call_origin, gimli::DW_AT_abstract_origin);
+        let callee = callee.and_then(|value| dwarf.resolve(unit, &value));
         self.found.calls.push(CallSite { return_address, callee });
     }
 }

@@ -1,9 +1,9 @@
 //! The top of a unit: functions with code, and variables, types and functions by name.
 //!
-//! Only the DIEs directly below the unit (or a namespace) are looked at; their descendants are stepped over.
+//! Only the DIEs directly below the unit (or a namespace) are read; their descendants are skipped.
 
 use crate::dwarf::bytes::abbrev::Attr;
-use crate::dwarf::bytes::scan::{RawAttrValue, ScannedDie, UnitScan};
+use crate::dwarf::bytes::scan::{RawValue, ScannedDie, UnitScan};
 use crate::dwarf::bytes::sections::R;
 use crate::dwarf::bytes::units::{DieRef, Dwarf};
 use crate::error::Result;
@@ -13,7 +13,7 @@ use std::ops::Range;
 /// How deep namespaces may nest.
 const MAX_DEPTH: u32 = 16;
 
-/// What a name stands for.
+/// The kind of thing that a name stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum NameKind {
     /// A function, declared or defined.
@@ -62,13 +62,13 @@ pub struct UnitIndex {
 }
 
 impl UnitIndex {
-    /// Walks the top of a unit. Fails if the unit's abbreviations or header are broken. A broken DIE ends the walk: what
-    /// stands before it counts.
+    /// Walks the top of a unit. Fails if the unit's abbreviations or header are broken. A broken DIE ends the walk: the
+    /// DIEs before it count.
     pub fn new(dwarf: &Dwarf<'_>, unit: u32) -> Result<Self> {
         let scan = UnitScan::new(dwarf, unit)?;
         let parsed = dwarf.unit(unit)?;
-        let mut walk =
-            UnitWalk { dwarf, scan: &scan, parsed: &parsed, unit, found: Self { unit, ..Self::default() } };
+        let found = Self { unit, ..Self::default() };
+        let mut walk = UnitWalk { dwarf, scan: &scan, parsed: &parsed, unit, found };
         if let Some(root) = scan.die(scan.root) {
             walk.index_children(root, MAX_DEPTH);
         }
@@ -87,10 +87,9 @@ impl UnitIndex {
 
     /// The function whose code covers an address.
     pub fn function_at(&self, address: u64) -> Option<&Function> {
-        let past = self.ranges.partition_point(|(begin, ..)| *begin <= address);
-        let (_, end, index) = self.ranges.get(past.checked_sub(1)?)?;
-        let function = self.functions.get(*index as usize);
-        function.filter(|_| address < *end)
+        let last = self.ranges.partition_point(|(begin, ..)| *begin <= address).checked_sub(1)?;
+        let (_, end, index) = self.ranges.get(last)?;
+        self.functions.get(*index as usize).filter(|_| address < *end)
     }
 
     /// The first DIE of a kind with a name, or with that as the linker's name.
@@ -99,14 +98,12 @@ impl UnitIndex {
         let first = self.names.partition_point(|(hash, kind, _)| (*hash, *kind) < key);
         let same = self.names.get(first..)?.iter().take_while(|(hash, kind, _)| (*hash, *kind) == key);
         let mut dies = same.map(|(.., offset)| DieRef { unit: self.unit, offset: *offset as usize });
-        let is_it =
-            |die: &DieRef| dwarf.name_of(*die) == Some(name) || dwarf.linkage_name_of(*die) == Some(name);
-        dies.find(is_it)
+        dies.find(|die| dwarf.name_of(*die) == Some(name) || dwarf.linkage_name_of(*die) == Some(name))
     }
 
     /// Hashes (see [`name_hash`]) and DIEs of all names of a kind.
     pub fn names(&self, kind: NameKind) -> impl Iterator<Item = (u64, DieRef)> + '_ {
-        let named = self.names.iter().filter(move |(_, section, _)| *section == kind);
+        let named = self.names.iter().filter(move |(_, other, _)| *other == kind);
         named.map(|(hash, _, offset)| (*hash, DieRef { unit: self.unit, offset: *offset as usize }))
     }
 
@@ -142,61 +139,57 @@ impl UnitWalk<'_, '_> {
     fn index_children(&mut self, parent: ScannedDie<'_>, depth: u32) {
         let Some(depth) = depth.checked_sub(1) else { return };
         let scan = self.scan;
-        for (at, seen) in scan.children(parent) {
-            self.index_die(at, seen, depth);
+        for (at, die) in scan.children(parent) {
+            self.index_die(at, die, depth);
         }
     }
 
-    fn index_die(&mut self, at: usize, seen: ScannedDie<'_>, depth: u32) {
-        match seen.abbrev.tag {
+    fn index_die(&mut self, at: usize, die: ScannedDie<'_>, depth: u32) {
+        match die.abbrev.tag {
             gimli::DW_TAG_subprogram => {
-                self.index_name(NameKind::Function, at, seen);
-                if !seen.abbrev.has(Attr::Declaration) {
+                self.index_name(NameKind::Function, at, die);
+                if !die.abbrev.has(Attr::Declaration) {
                     self.index_function(at);
                 }
             }
             gimli::DW_TAG_variable => {
-                self.index_name(NameKind::Variable, at, seen);
-                if !seen.abbrev.has(Attr::Declaration) {
+                self.index_name(NameKind::Variable, at, die);
+                if !die.abbrev.has(Attr::Declaration) {
                     self.index_variable(at);
                 }
             }
-            gimli::DW_TAG_namespace => self.index_children(seen, depth),
-            _ if seen.abbrev.is_aggregate() && !seen.abbrev.has(Attr::Declaration) => {
-                self.index_name(NameKind::Aggregate, at, seen);
-                self.index_members(seen, depth);
+            gimli::DW_TAG_namespace => self.index_children(die, depth),
+            _ if die.abbrev.is_aggregate() && !die.abbrev.has(Attr::Declaration) => {
+                self.index_name(NameKind::Aggregate, at, die);
+                self.index_members(die, depth);
             }
             _ => {}
         }
     }
 
-    /// Notes what the members of an aggregate are, those of anonymous ones in it too.
+    /// Notes the types of an aggregate's members, those of anonymous aggregates in it too.
     fn index_members(&mut self, aggregate: ScannedDie<'_>, depth: u32) {
         let Some(depth) = depth.checked_sub(1) else { return };
         let scan = self.scan;
-        for (_, seen) in scan.children(aggregate) {
-            if seen.abbrev.tag == gimli::DW_TAG_member {
-                self.index_member(seen);
-            } else if seen.abbrev.is_aggregate() {
-                self.index_members(seen, depth);
+        for (_, die) in scan.children(aggregate) {
+            if die.abbrev.tag == gimli::DW_TAG_member {
+                self.index_member(die);
+            } else if die.abbrev.is_aggregate() {
+                self.index_members(die, depth);
             }
         }
     }
 
     fn index_member(&mut self, member: ScannedDie<'_>) -> Option<()> {
-        let mut seen = member;
+        let mut die = member;
         for _ in 0..MAX_DEPTH {
-            let RawAttrValue::Local(offset) = self.scan.attr_value(seen, Attr::Type) else {
-                return None;
-            };
-            seen = self.scan.die(usize::try_from(offset).ok()?)?;
-            match seen.abbrev.tag {
-                gimli::DW_TAG_typedef
-                | gimli::DW_TAG_const_type
-                | gimli::DW_TAG_volatile_type
-                | gimli::DW_TAG_array_type => {}
-                _ if seen.abbrev.is_aggregate() => {
-                    let name = self.dwarf.raw_string(self.unit, self.scan.attr_value(seen, Attr::Name))?;
+            let RawValue::Local(offset) = self.scan.attr_value(die, Attr::Type) else { return None };
+            die = self.scan.die(usize::try_from(offset).ok()?)?;
+            match die.abbrev.tag {
+                gimli::DW_TAG_typedef | gimli::DW_TAG_array_type => {}
+                gimli::DW_TAG_const_type | gimli::DW_TAG_volatile_type => {}
+                _ if die.abbrev.is_aggregate() => {
+                    let name = self.dwarf.raw_string(self.unit, self.scan.attr_value(die, Attr::Name))?;
                     self.found.embedded.push(name_hash(name));
                     return Some(());
                 }
@@ -206,14 +199,14 @@ impl UnitWalk<'_, '_> {
         None
     }
 
-    fn index_name(&mut self, kind: NameKind, at: usize, seen: ScannedDie<'_>) {
-        let own = self.dwarf.raw_string(self.unit, self.scan.attr_value(seen, Attr::Name));
+    fn index_name(&mut self, kind: NameKind, at: usize, die: ScannedDie<'_>) {
+        let own = self.dwarf.raw_string(self.unit, self.scan.attr_value(die, Attr::Name));
         // A definition may leave its name to its declaration.
-        let leaves =
-            kind == NameKind::Variable && !seen.abbrev.has(Attr::Declaration) && !seen.abbrev.has(Attr::Name);
-        let name = if leaves { self.dwarf.name_of(DieRef { unit: self.unit, offset: at }) } else { own };
-        // What the linker calls it, in languages where that is another name.
-        let linkage = self.dwarf.raw_string(self.unit, self.scan.attr_value(seen, Attr::LinkageName));
+        let has = |attr| die.abbrev.has(attr);
+        let is_nameless = kind == NameKind::Variable && !has(Attr::Declaration) && !has(Attr::Name);
+        let name = if is_nameless { self.dwarf.name_of(DieRef { unit: self.unit, offset: at }) } else { own };
+        // The linker's name, in languages where that is another.
+        let linkage = self.dwarf.raw_string(self.unit, self.scan.attr_value(die, Attr::LinkageName));
         if let Ok(offset) = u32::try_from(at) {
             let names = [name, linkage].into_iter().flatten();
             self.found.names.extend(names.map(|name| (name_hash(name), kind, offset)));
@@ -237,9 +230,7 @@ impl UnitWalk<'_, '_> {
     fn index_variable(&mut self, at: usize) -> Option<()> {
         let die = DieRef { unit: self.unit, offset: at };
         let entry = self.dwarf.die(die).ok()?;
-        let Some(Value::Exprloc(expression)) = entry.attr_value(gimli::DW_AT_location) else {
-            return None;
-        };
+        let Some(Value::Exprloc(expression)) = entry.attr_value(gimli::DW_AT_location) else { return None };
         let mut operations = expression.operations(self.parsed.encoding());
         if let Ok(Some(Operation::Address { address })) = operations.next() {
             self.found.variables.push((address, u32::try_from(at).ok()?));

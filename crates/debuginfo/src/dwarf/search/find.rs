@@ -1,7 +1,7 @@
 //! The definitions of names, without parsing the rest of the file.
 //!
 //! A name stands in .debug_str (or in place), so the units that may define it are those whose bytes hold the
-//! string's offset. A hit is a definition's name only if, under some abbreviation of the unit that defines a struct,
+//! string's offset. A match is a definition's name only if, under some abbreviation of the unit that defines a struct,
 //! the attribute's place fits: that is a proof when it fails, and a guess when it fits. A guess is believed only if
 //! the struct it shows has the signature of a definition found for certain; otherwise the unit is walked to the place.
 //! Many names share each pass: over the strings, over the units' bytes, and along a unit that is walked.
@@ -26,22 +26,20 @@ const UNITS_PER_CHUNK: usize = 32;
 /// All distinct definitions of each of some names, in order of their first occurrence; none of a name that has none. Fails if a
 /// unit that may hold one is broken.
 pub fn find_many(dwarf: &Dwarf<'_>, names: &[&str]) -> Result<Vec<Vec<DwarfDefinition>>> {
-    let (distinct, places) = deduplicate_names(names);
+    let (distinct, positions) = deduplicate_names(names);
     let spellings = Spellings::new(dwarf, &distinct);
-    let units: Vec<u32> = (0..dwarf.unit_count() as u32).collect();
+    let units: Vec<u32> = dwarf.unit_indices().collect();
     let mut found = vec![Vec::new(); distinct.len()];
     for attempt in 0..MAX_ATTEMPTS {
-        let open = names_to_try(&spellings, attempt, |name| found[name].is_empty());
-        if open.is_empty() {
+        let missing = spellings.with_attempt(attempt, |name| found[name].is_empty());
+        if missing.is_empty() {
             continue;
         }
-        let wanted = SearchTargets::new(dwarf, &spellings, attempt, open, false);
+        let search = Search::new(dwarf, &spellings, attempt, missing, false);
         // Chunks are found in parallel but joined in order, so that the first definition is the file's first.
         let chunks: Vec<&[u32]> = units.chunks(UNITS_PER_CHUNK).collect();
-        let parts: Result<Vec<Vec<Vec<DwarfDefinition>>>> =
-            parallel::map(&chunks, |chunk| find_in_units(dwarf, chunk, &wanted)).into_iter().collect();
-        for part in parts? {
-            for (known, more) in found.iter_mut().zip(part) {
+        for chunk in parallel::map(&chunks, |chunk| search.find_in_units(chunk)) {
+            for (known, more) in found.iter_mut().zip(chunk?) {
                 more.into_iter().for_each(|definition| add_definition(known, definition));
             }
         }
@@ -50,51 +48,41 @@ pub fn find_many(dwarf: &Dwarf<'_>, names: &[&str]) -> Result<Vec<Vec<DwarfDefin
         *definitions = merge_equal_definitions(dwarf, std::mem::take(definitions))?;
     }
     find_in_full_index(dwarf, &spellings, &mut found)?;
-    Ok(places.into_iter().map(|place| found[place].clone()).collect())
+    Ok(positions.into_iter().map(|position| found[position].clone()).collect())
 }
 
 /// The first definition of each of some names in file order, `units` counting itself only. For callers that know there is one
 /// definition and want no proof: most kernel structs stand in the first of thousands of units. Fails as [`find_many`] does.
 pub fn find_first_many(dwarf: &Dwarf<'_>, names: &[&str]) -> Result<Vec<Option<DwarfDefinition>>> {
-    let (distinct, places) = deduplicate_names(names);
+    let (distinct, positions) = deduplicate_names(names);
     let spellings = Spellings::new(dwarf, &distinct);
     let first = |(name, all): (u32, Vec<DwarfDefinition>)| {
         all.into_iter().next().map(|first| (name, DwarfDefinition { units: 1, ..first }))
     };
-    let find = |units: &[u32], wanted: &SearchTargets<'_, '_>| {
-        Ok((0..).zip(find_in_units(dwarf, units, wanted)?).filter_map(first).collect())
+    let find = |search: &Search<'_, '_, '_>, units: &[u32]| {
+        Ok((0..).zip(search.find_in_units(units)?).filter_map(first).collect())
     };
     let mut found = vec![None; distinct.len()];
     for attempt in 0..MAX_ATTEMPTS {
-        let open = names_to_try(&spellings, attempt, |name| found[name].is_none());
-        find_first_in_batches(dwarf, &spellings, (attempt, open), find, &mut found)?;
+        let missing = spellings.with_attempt(attempt, |name| found[name].is_none());
+        find_first_in_batches(dwarf, &spellings, (attempt, missing), find, &mut found)?;
     }
     let mut found: Vec<Vec<DwarfDefinition>> = found.into_iter().map(Vec::from_iter).collect();
     find_in_full_index(dwarf, &spellings, &mut found)?;
-    Ok(places.into_iter().map(|place| found[place].first().cloned()).collect())
+    Ok(positions.into_iter().map(|position| found[position].first().cloned()).collect())
 }
 
 /// The names, each once, and for each of those given which of them it is.
 pub(super) fn deduplicate_names<'n>(names: &[&'n str]) -> (Vec<&'n str>, Vec<usize>) {
-    let (mut all, mut known) = (Vec::new(), FxHashMap::default());
-    let places = names.iter().map(|name| {
+    let (mut distinct, mut known) = (Vec::new(), FxHashMap::default());
+    let positions = names.iter().map(|name| {
         *known.entry(*name).or_insert_with(|| {
-            all.push(*name);
-            all.len() - 1
+            distinct.push(*name);
+            distinct.len() - 1
         })
     });
-    let places = places.collect();
-    (all, places)
-}
-
-/// The names that an attempt has something to try for, as far as they are wanted.
-pub(super) fn names_to_try(
-    spellings: &Spellings<'_>,
-    attempt: usize,
-    is_wanted: impl Fn(usize) -> bool,
-) -> Vec<u32> {
-    let has_attempt = |name: &u32| spellings.get(*name).is_some_and(|spelling| spelling.has_attempt(attempt));
-    (0..spellings.len() as u32).filter(|name| is_wanted(*name as usize)).filter(has_attempt).collect()
+    let positions = positions.collect();
+    (distinct, positions)
 }
 
 /// Walks everything for names that were not found but may stand where no attempt looked.
@@ -103,16 +91,14 @@ fn find_in_full_index(
     spellings: &Spellings<'_>,
     found: &mut [Vec<DwarfDefinition>],
 ) -> Result<()> {
-    let is_open = |name: usize| {
-        found[name].is_empty() && spellings.get(name as u32).is_some_and(|spelling| !spelling.complete)
-    };
-    if !(0..found.len()).any(is_open) {
+    let missing: Vec<bool> =
+        (0..).zip(&*found).map(|(name, found)| found.is_empty() && spellings.is_incomplete(name)).collect();
+    if !missing.contains(&true) {
         return Ok(());
     }
-    let open: Vec<bool> = (0..found.len()).map(is_open).collect();
     for definition in index::index_definitions(dwarf)? {
         let name = spellings.index(definition.name.as_bytes()).map(|name| name as usize);
-        if let Some(name) = name.filter(|name| open[*name]) {
+        if let Some(name) = name.filter(|name| missing[*name]) {
             found[name].push(definition);
         }
     }
@@ -123,22 +109,21 @@ fn find_in_full_index(
 pub(super) fn find_first_in_batches<T: Send>(
     dwarf: &Dwarf<'_>,
     spellings: &Spellings<'_>,
-    (attempt, mut open): (usize, Vec<u32>),
-    find: impl Fn(&[u32], &SearchTargets<'_, '_>) -> Result<Vec<(u32, T)>> + Sync,
+    (attempt, mut missing): (usize, Vec<u32>),
+    find: impl Fn(&Search<'_, '_, '_>, &[u32]) -> Result<Vec<(u32, T)>> + Sync,
     found: &mut [Option<T>],
 ) -> Result<()> {
-    let units: Vec<u32> = (0..dwarf.unit_count() as u32).collect();
+    let units: Vec<u32> = dwarf.unit_indices().collect();
     let (mut rest, mut batch) = (units.as_slice(), 1);
-    while !rest.is_empty() && !open.is_empty() {
+    while !rest.is_empty() && !missing.is_empty() {
         let (now, later) = rest.split_at(batch.min(rest.len()));
-        let wanted = SearchTargets::new(dwarf, spellings, attempt, open.clone(), true);
+        let search = Search::new(dwarf, spellings, attempt, missing.clone(), true);
         let chunks: Vec<&[u32]> = now.chunks(UNITS_PER_CHUNK).collect();
-        let parts: Result<Vec<Vec<(u32, T)>>> =
-            parallel::map(&chunks, |chunk| find(chunk, &wanted)).into_iter().collect();
-        for (name, first) in parts?.into_iter().flatten() {
+        let parts = parallel::map(&chunks, |chunk| find(&search, chunk)).into_iter();
+        for (name, first) in parts.collect::<Result<Vec<_>>>()?.into_iter().flatten() {
             found[name as usize].get_or_insert(first);
         }
-        open.retain(|name| found[*name as usize].is_none());
+        missing.retain(|name| found[*name as usize].is_none());
         (rest, batch) = (later, batch * 4);
     }
     Ok(())
@@ -150,9 +135,10 @@ pub fn has_types_beyond_btf(dwarf: &Dwarf<'_>) -> bool {
     memmem::find(dwarf.inner.debug_str.reader().slice(), b"rustc version").is_some()
 }
 
-/// What to search for.
-pub(super) struct SearchTargets<'w, 'n> {
-    pub(super) spellings: &'w Spellings<'n>,
+/// A search for some names, where one attempt supposes them.
+pub(super) struct Search<'w, 's, 'n> {
+    pub(super) dwarf: &'w Dwarf<'s>,
+    spellings: &'w Spellings<'n>,
     /// The names that are searched for, sorted.
     pub(super) names: Vec<u32>,
     needles: Needles<'static>,
@@ -160,129 +146,121 @@ pub(super) struct SearchTargets<'w, 'n> {
     is_first_enough: bool,
 }
 
-impl<'w, 'n> SearchTargets<'w, 'n> {
-    pub(super) fn new(
-        dwarf: &Dwarf<'_>,
+/// A name that a unit may define, and the sorted offsets at which it may; `None`: where arithmetic does not reach.
+type Candidate = (u32, Option<Vec<usize>>);
+
+impl<'w, 's, 'n> Search<'w, 's, 'n> {
+    fn new(
+        dwarf: &'w Dwarf<'s>,
         spellings: &'w Spellings<'n>,
         attempt: usize,
         names: Vec<u32>,
         is_first_enough: bool,
     ) -> Self {
         let needles = Needles::new(dwarf, spellings, attempt, &names);
-        Self { spellings, names, needles, is_first_enough }
+        Self { dwarf, spellings, names, needles, is_first_enough }
+    }
+
+    /// The definitions of each name in some units.
+    fn find_in_units(&self, units: &[u32]) -> Result<Vec<Vec<DwarfDefinition>>> {
+        let mut found: Vec<Vec<DwarfDefinition>> = vec![Vec::new(); self.spellings.len()];
+        for &unit in units {
+            let is_wanted = |name: u32| !self.is_first_enough || found[name as usize].is_empty();
+            if self.spellings.indexed {
+                let names: Vec<u32> = self.names.iter().copied().filter(|name| is_wanted(*name)).collect();
+                let mut builder = SignatureBuilder::new_by_offset(self.dwarf, unit)?;
+                self.walk_for_definitions(&mut builder, (&names, None), &mut found)?;
+                continue;
+            }
+            let mut candidates = self.candidates(unit, is_wanted)?;
+            if candidates.is_empty() {
+                continue;
+            }
+            let mut builder = SignatureBuilder::new_by_offset(self.dwarf, unit)?;
+            candidates.retain(|(name, offsets)| {
+                let known = &mut found[*name as usize];
+                !offsets.as_ref().is_some_and(|offsets| match_candidates(&mut builder, offsets, known))
+            });
+            if !candidates.is_empty() {
+                let (names, offsets) = join_candidates(candidates);
+                self.walk_for_definitions(&mut builder, (&names, offsets.as_deref()), &mut found)?;
+            }
+        }
+        Ok(found)
+    }
+
+    /// Names that a unit may define, in order.
+    pub(super) fn candidates(&self, unit: u32, is_wanted: impl Fn(u32) -> bool) -> Result<Vec<Candidate>> {
+        let entry = self.dwarf.entry(unit)?;
+        let matches = self.needles.find_matches(self.dwarf, entry);
+        if matches.is_empty() {
+            return Ok(Vec::new());
+        }
+        let (section, start, encoding) = self.dwarf.abbreviation_bytes(entry);
+        let abbrevs = abbrev::find_defining_abbrevs(section, start, encoding);
+        let bytes = self.dwarf.unit_bytes(entry);
+        let by_name = matches.chunk_by(|left, right| left.name == right.name);
+        let named = by_name.filter_map(|matches| Some((matches.first()?.name, matches)));
+        let candidates = named
+            .filter(|(name, _)| is_wanted(*name))
+            .map(|(name, matches)| (name, candidate_offsets(bytes, abbrevs.as_deref(), matches)));
+        Ok(candidates
+            .filter(|(_, offsets)| offsets.as_ref().is_none_or(|offsets| !offsets.is_empty()))
+            .collect())
+    }
+
+    /// Walks the builder's unit for definitions of names, which are sorted.
+    fn walk_for_definitions(
+        &self,
+        builder: &mut SignatureBuilder<'_, 's>,
+        (names, candidates): (&[u32], Option<&[usize]>),
+        found: &mut [Vec<DwarfDefinition>],
+    ) -> Result<()> {
+        let (scan, unit) = (Rc::clone(&builder.scan), builder.unit);
+        walk_unit(self.dwarf, unit, &scan, candidates, |offset, die| {
+            if let Some(kind) = defined_kind(&scan, die)
+                && let Some(name) = self.match_name(unit, &scan, die)
+                && names.binary_search(&name).is_ok()
+                && let Some(spelling) = self.spellings.get(name)
+            {
+                let (at, signature) = (DieRef { unit, offset }, builder.require_signature(offset)?);
+                let definition = DwarfDefinition::new(spelling.name, kind, die.abbrev.tag, at, signature);
+                add_definition(&mut found[name as usize], definition);
+            }
+            Ok(true)
+        })
+    }
+
+    /// Which of the names a DIE has.
+    pub(super) fn match_name(&self, unit: u32, scan: &UnitScan<'s>, die: ScannedDie<'_>) -> Option<u32> {
+        self.spellings.index(self.dwarf.raw_string(unit, scan.attr_value(die, Attr::Name))?)
     }
 }
 
-/// The definitions of each name in some units.
-fn find_in_units(
-    dwarf: &Dwarf<'_>,
-    units: &[u32],
-    wanted: &SearchTargets<'_, '_>,
-) -> Result<Vec<Vec<DwarfDefinition>>> {
-    let mut found: Vec<Vec<DwarfDefinition>> = vec![Vec::new(); wanted.spellings.len()];
-    for &unit in units {
-        let is_wanted = |name: u32| !wanted.is_first_enough || found[name as usize].is_empty();
-        if wanted.spellings.indexed {
-            let names: Vec<u32> = wanted.names.iter().copied().filter(|name| is_wanted(*name)).collect();
-            walk_for_definitions(
-                dwarf,
-                wanted,
-                &mut SignatureBuilder::new_by_offset(dwarf, unit)?,
-                (&names, None),
-                &mut found,
-            )?;
-            continue;
-        }
-        let mut supposed = candidate_names(dwarf, unit, wanted, is_wanted)?;
-        if supposed.is_empty() {
-            continue;
-        }
-        let mut signer = SignatureBuilder::new_by_offset(dwarf, unit)?;
-        supposed.retain(|(name, here)| {
-            let known = &mut found[*name as usize];
-            !here.as_ref().is_some_and(|here| match_candidates(&mut signer, here, known))
-        });
-        if !supposed.is_empty() {
-            let (names, places) = join_candidates(supposed);
-            walk_for_definitions(dwarf, wanted, &mut signer, (&names, places.as_deref()), &mut found)?;
-        }
-    }
-    Ok(found)
-}
-
-/// Names that a unit may define, in order, each with the places where it may; `None`: where arithmetic does not reach.
-pub(super) fn candidate_names(
-    dwarf: &Dwarf<'_>,
-    unit: u32,
-    wanted: &SearchTargets<'_, '_>,
-    is_wanted: impl Fn(u32) -> bool,
-) -> Result<Vec<(u32, Option<Vec<usize>>)>> {
-    let hits = wanted.needles.find_matches(dwarf, dwarf.entry(unit)?);
-    if hits.is_empty() {
-        return Ok(Vec::new());
-    }
-    let (section, start, encoding) = dwarf.abbreviation_bytes(dwarf.entry(unit)?);
-    let definers = abbrev::find_defining_abbrevs(section, start, encoding);
-    let by_name = hits.chunk_by(|left, right| left.name == right.name);
-    let named = by_name.filter_map(|hits| Some((hits.first()?.name, hits)));
-    let placed = named
-        .filter(|(name, _)| is_wanted(*name))
-        .map(|(name, hits)| (name, candidate_offsets(dwarf, unit, definers.as_deref(), hits)));
-    Ok(placed.filter(|(_, here)| here.as_ref().is_none_or(|here| !here.is_empty())).collect())
-}
-
-/// The names, and all places in order; `None`: anywhere.
-pub(super) fn join_candidates(supposed: Vec<(u32, Option<Vec<usize>>)>) -> (Vec<u32>, Option<Vec<usize>>) {
-    let (names, places): (Vec<u32>, Vec<_>) = supposed.into_iter().unzip();
-    let places = places.into_iter().collect::<Option<Vec<_>>>().map(|places| {
-        let mut places = places.concat();
-        places.sort_unstable();
-        places
+/// The names, and all offsets in order; `None`: anywhere.
+pub(super) fn join_candidates(candidates: Vec<Candidate>) -> (Vec<u32>, Option<Vec<usize>>) {
+    let (names, offsets): (Vec<u32>, Vec<_>) = candidates.into_iter().unzip();
+    let offsets = offsets.into_iter().collect::<Option<Vec<_>>>().map(|offsets| {
+        let mut offsets = offsets.concat();
+        offsets.sort_unstable();
+        offsets
     });
-    (names, places)
+    (names, offsets)
 }
 
-/// Walks the signer's unit for definitions of names, which are sorted.
-fn walk_for_definitions<'s>(
-    dwarf: &Dwarf<'s>,
-    wanted: &SearchTargets<'_, '_>,
-    signer: &mut SignatureBuilder<'_, 's>,
-    (names, candidates): (&[u32], Option<&[usize]>),
-    found: &mut [Vec<DwarfDefinition>],
-) -> Result<()> {
-    let (scan, unit) = (Rc::clone(&signer.scan), signer.unit);
-    walk_unit(dwarf, unit, &scan, candidates, |offset, seen| {
-        if let Some(kind) = defined_kind(&scan, seen)
-            && let Some(index) = match_name(dwarf, unit, &scan, seen, wanted)
-            && names.binary_search(&index).is_ok()
-            && let Some(spelling) = wanted.spellings.get(index)
-        {
-            let signature =
-                signer.compute_signature(offset).ok_or_else(|| dwarf.broken_die_error(unit, offset))?;
-            let die = DieRef { unit, offset };
-            let definition = DwarfDefinition::new(spelling.name, kind, seen.abbrev.tag, die, signature);
-            add_definition(&mut found[index as usize], definition);
-        }
-        Ok(true)
-    })
-}
-
-/// Offsets of DIEs that would be definitions with the name at a hit, sorted. Empty: there is no definition here, for sure.
+/// Offsets of DIEs that would be definitions with the name at a match, sorted. Empty: there is no definition here, for sure.
 /// `None`: a definition may be where arithmetic does not reach.
 fn candidate_offsets(
-    dwarf: &Dwarf<'_>,
-    unit: u32,
-    definers: Option<&[DefiningAbbrev]>,
-    hits: &[NeedleMatch],
+    unit: &[u8],
+    abbrevs: Option<&[DefiningAbbrev]>,
+    matches: &[NeedleMatch],
 ) -> Option<Vec<usize>> {
-    let bytes = dwarf.unit_bytes(dwarf.entry(unit).ok()?);
     let mut candidates = Vec::new();
-    for definer in definers? {
-        let offset = definer.name_offset?;
-        let here = hits.iter().filter(|hit| hit.form == definer.form);
-        let starts =
-            here.filter_map(|hit| scan::code_before(bytes, hit.at.checked_sub(offset)?, definer.code));
-        candidates.extend(starts);
+    for abbrev in abbrevs? {
+        let offset = abbrev.name_offset?;
+        let here = matches.iter().filter(|candidate| candidate.form == abbrev.form);
+        let attrs = here.filter_map(|candidate| candidate.at.checked_sub(offset));
+        candidates.extend(attrs.filter_map(|attrs| scan::code_before(unit, attrs, abbrev.code)));
     }
     candidates.sort_unstable();
     Some(candidates)
@@ -290,16 +268,16 @@ fn candidate_offsets(
 
 /// Counts the candidates that equal a definition known for certain; `false` if one does not.
 fn match_candidates(
-    signer: &mut SignatureBuilder<'_, '_>,
+    builder: &mut SignatureBuilder<'_, '_>,
     candidates: &[usize],
     found: &mut [DwarfDefinition],
 ) -> bool {
     let mut counts = vec![0; found.len()];
     for &offset in candidates {
-        let signature = signer.compute_signature(offset);
+        let signature = builder.signature(offset);
         match found.iter().position(|known| Some(known.signature) == signature) {
             Some(known) => counts[known] += 1,
-            None if is_plain_typedef(&signer.scan, offset) => {}
+            None if is_plain_typedef(&builder.scan, offset) => {}
             None => return false,
         }
     }
@@ -309,10 +287,10 @@ fn match_candidates(
     true
 }
 
-/// A typedef that does not name an anonymous aggregate is none of ours.
+/// Whether a DIE is a typedef that does not name an anonymous aggregate, and so no definition.
 fn is_plain_typedef(scan: &UnitScan<'_>, offset: usize) -> bool {
-    let typedef = scan.die(offset).filter(|seen| seen.abbrev.tag == gimli::DW_TAG_typedef);
-    typedef.is_some_and(|seen| defined_kind(scan, seen).is_none())
+    let typedef = scan.die(offset).filter(|die| die.abbrev.tag == gimli::DW_TAG_typedef);
+    typedef.is_some_and(|die| defined_kind(scan, die).is_none())
 }
 
 /// Walks the DIEs of a unit: all of them, or only as far as needed to tell which candidates are DIEs, until the callback ends it.
@@ -323,13 +301,13 @@ pub(super) fn walk_unit(
     candidates: Option<&[usize]>,
     mut callback: impl FnMut(usize, ScannedDie<'_>) -> Result<bool>,
 ) -> Result<()> {
-    let past = candidates.map(|candidates| candidates.last().map_or(0, |last| last + 1));
+    let end = candidates.map(|candidates| candidates.last().map_or(0, |last| last + 1));
     let (mut at, mut goes_on) = (scan.root, true);
-    while goes_on && !scan.is_end(at) && past.is_none_or(|past| at < past) {
+    while goes_on && !scan.is_end(at) && end.is_none_or(|end| at < end) {
         let next = match scan.die(at) {
-            Some(seen) => {
-                goes_on = callback(at, seen)?;
-                next_walk_offset(scan, seen, at, candidates)
+            Some(die) => {
+                goes_on = callback(at, die)?;
+                next_walk_offset(scan, die, at, candidates)
             }
             None => scan.null_end(at),
         };
@@ -338,23 +316,23 @@ pub(super) fn walk_unit(
     Ok(())
 }
 
-/// Behind the DIE's attributes, or behind its descendants if no candidate is among them.
+/// The offset behind the DIE's attributes, or behind its descendants if no candidate is among them.
 fn next_walk_offset(
     scan: &UnitScan<'_>,
-    seen: ScannedDie<'_>,
+    die: ScannedDie<'_>,
     at: usize,
     candidates: Option<&[usize]>,
 ) -> Option<usize> {
     if let Some(candidates) = candidates
-        && seen.abbrev.has(Attr::Sibling)
+        && die.abbrev.has(Attr::Sibling)
     {
-        let sibling = scan.next_sibling(seen)?;
+        let sibling = scan.next_sibling(die)?;
         let next = candidates.partition_point(|candidate| *candidate <= at);
         if candidates.get(next).is_none_or(|candidate| *candidate >= sibling) {
             return Some(sibling);
         }
     }
-    scan.attrs_end(seen)
+    scan.attrs_end(die)
 }
 
 /// Adds a definition, or its units to an equal one.
@@ -363,15 +341,4 @@ fn add_definition(found: &mut Vec<DwarfDefinition>, definition: DwarfDefinition)
         Some(known) => known.units += definition.units,
         None => found.push(definition),
     }
-}
-
-/// Which of the names a DIE has.
-pub(super) fn match_name<'s>(
-    dwarf: &Dwarf<'s>,
-    unit: u32,
-    scan: &UnitScan<'s>,
-    seen: ScannedDie<'_>,
-    wanted: &SearchTargets<'_, '_>,
-) -> Option<u32> {
-    wanted.spellings.index(dwarf.raw_string(unit, scan.attr_value(seen, Attr::Name))?)
 }

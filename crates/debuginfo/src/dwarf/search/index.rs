@@ -2,10 +2,11 @@
 
 use super::signature::SignatureBuilder;
 use crate::dwarf::bytes::abbrev::{Attr, kind_of};
-use crate::dwarf::bytes::scan::{RawAttrValue, ScannedDie, UnitScan};
+use crate::dwarf::bytes::scan::{RawValue, ScannedDie, UnitScan};
 use crate::dwarf::bytes::units::{DieRef, Dwarf};
 use crate::error::Result;
 use fieldline_layout::types::AggregateKind;
+use gimli::DwTag;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
@@ -30,14 +31,8 @@ pub struct DwarfDefinition {
 }
 
 impl DwarfDefinition {
-    /// As one unit has it.
-    pub(super) fn new(
-        name: &[u8],
-        kind: AggregateKind,
-        tag: gimli::DwTag,
-        die: DieRef,
-        signature: u64,
-    ) -> Self {
+    /// The definition as one unit has it.
+    pub(super) fn new(name: &[u8], kind: AggregateKind, tag: DwTag, die: DieRef, signature: u64) -> Self {
         let name = String::from_utf8_lossy(name).into_owned().into_boxed_str();
         let is_typedef = tag == gimli::DW_TAG_typedef;
         Self { name, kind, is_typedef, die, units: 1, signature, is_nested: false }
@@ -46,22 +41,12 @@ impl DwarfDefinition {
 
 /// All distinct definitions in the order of their first occurrence. Fails if a unit is broken.
 pub fn index_definitions(dwarf: &Dwarf<'_>) -> Result<Vec<DwarfDefinition>> {
-    let parts: Result<Vec<DefinitionMap>> = (0..dwarf.unit_count() as u32)
-        .into_par_iter()
-        .fold(
-            || Ok(DefinitionMap::default()),
-            |found: Result<DefinitionMap>, unit| {
-                let mut found = found?;
-                index_unit(dwarf, unit, &mut found)?;
-                Ok(found)
-            },
-        )
-        .collect();
+    let units = dwarf.unit_indices().into_par_iter();
+    let parts = units.try_fold(DefinitionMap::default, |found, unit| index_unit(dwarf, unit, found));
     let mut all = DefinitionMap::default();
-    for (signature, definition) in parts?.into_iter().flat_map(|part| part.0) {
-        all.add_definition(signature, (definition.die, definition.units, definition.is_nested), || {
-            Some(definition)
-        });
+    for (signature, definition) in parts.collect::<Result<Vec<_>>>()?.into_iter().flat_map(|part| part.0) {
+        let DwarfDefinition { die, units, is_nested, .. } = definition;
+        all.add_definition(signature, (die, units, is_nested), || Some(definition));
     }
     let mut definitions: Vec<DwarfDefinition> = all.0.into_values().collect();
     definitions.sort_by_key(|definition| definition.die);
@@ -78,33 +63,30 @@ pub(crate) fn merge_equal_definitions(
         *by_name.entry(definition.name.clone()).or_default() += 1;
     }
     let mut kept: Vec<DwarfDefinition> = Vec::with_capacity(definitions.len());
-    let mut places: FxHashMap<u64, usize> = FxHashMap::default();
+    let mut positions: FxHashMap<u64, usize> = FxHashMap::default();
     for mut definition in definitions {
         if by_name.get(&definition.name).is_some_and(|count| *count > 1) {
-            definition.signature = compute_exact_signature(dwarf, definition.die)?;
-            if let Some(known) = places.get(&definition.signature).and_then(|place| kept.get_mut(*place)) {
+            let DieRef { unit, offset } = definition.die;
+            definition.signature = SignatureBuilder::new(dwarf, unit)?.require_signature(offset)?;
+            if let Some(known) =
+                positions.get(&definition.signature).and_then(|position| kept.get_mut(*position))
+            {
                 known.units += definition.units;
                 continue;
             }
-            places.insert(definition.signature, kept.len());
+            positions.insert(definition.signature, kept.len());
         }
         kept.push(definition);
     }
     Ok(kept)
 }
 
-/// The exact signature of a definition.
-pub(crate) fn compute_exact_signature(dwarf: &Dwarf<'_>, die: DieRef) -> Result<u64> {
-    SignatureBuilder::new(dwarf, die.unit)?
-        .compute_signature(die.offset)
-        .ok_or_else(|| dwarf.broken_die_error(die.unit, die.offset))
-}
-
+/// Definitions by signature.
 #[derive(Default)]
 struct DefinitionMap(FxHashMap<u64, DwarfDefinition>);
 
 impl DefinitionMap {
-    /// Counts a definition; what it is is looked at only the first time.
+    /// Counts a definition, which is made only the first time.
     fn add_definition(
         &mut self,
         signature: u64,
@@ -122,51 +104,49 @@ impl DefinitionMap {
 }
 
 /// Walks all DIEs of a unit, those inside functions too.
-fn index_unit(dwarf: &Dwarf<'_>, unit: u32, found: &mut DefinitionMap) -> Result<()> {
-    let mut signer = SignatureBuilder::new_by_offset(dwarf, unit)?;
-    let scan = Rc::clone(&signer.scan);
+fn index_unit(dwarf: &Dwarf<'_>, unit: u32, mut found: DefinitionMap) -> Result<DefinitionMap> {
+    let mut builder = SignatureBuilder::new_by_offset(dwarf, unit)?;
+    let scan = Rc::clone(&builder.scan);
     let mut at = scan.root;
     let mut depth = 0u32;
     while !scan.is_end(at) {
-        let Some(seen) = scan.die(at) else {
-            at = scan.null_end(at).ok_or_else(|| dwarf.broken_die_error(unit, at))?;
+        let broken = move || dwarf.broken_die_error(unit, at);
+        let Some(entry) = scan.die(at) else {
+            at = scan.null_end(at).ok_or_else(broken)?;
             depth = depth.saturating_sub(1);
             continue;
         };
-        let kind = defined_kind(&scan, seen);
+        let kind = defined_kind(&scan, entry);
         if let Some(kind) = kind {
-            let die = DieRef { unit, offset: at };
-            let signature = signer.compute_signature(at).ok_or_else(|| dwarf.broken_die_error(unit, at))?;
+            let (die, signature) = (DieRef { unit, offset: at }, builder.require_signature(at)?);
             found.add_definition(signature, (die, 1, depth > 1), || {
-                let name = dwarf.raw_string(unit, scan.attr_value(seen, Attr::Name))?;
-                Some(DwarfDefinition::new(name, kind, seen.abbrev.tag, die, signature))
+                let name = dwarf.raw_string(unit, scan.attr_value(entry, Attr::Name))?;
+                Some(DwarfDefinition::new(name, kind, entry.abbrev.tag, die, signature))
             });
         }
-        let inside = kind.is_none() || !signer.has_members_only(at);
-        depth += u32::from(inside && seen.abbrev.has_children);
-        let next = if inside { scan.attrs_end(seen) } else { scan.next_sibling(seen) };
-        at = next.ok_or_else(|| dwarf.broken_die_error(unit, at))?;
+        let inside = kind.is_none() || !builder.has_members_only(at);
+        depth += u32::from(inside && entry.abbrev.has_children);
+        let next = if inside { scan.attrs_end(entry) } else { scan.next_sibling(entry) };
+        at = next.ok_or_else(broken)?;
     }
-    Ok(())
+    Ok(found)
 }
 
-/// The kind of what a DIE defines: itself if it is a named aggregate, or an anonymous one it is a typedef of.
-pub(crate) fn defined_kind(scan: &UnitScan<'_>, seen: ScannedDie<'_>) -> Option<AggregateKind> {
-    if !seen.abbrev.has(Attr::Name) || seen.abbrev.has(Attr::Declaration) {
+/// The kind of the aggregate that a DIE defines: itself if it is a named aggregate, or an anonymous one it is a typedef of.
+pub(crate) fn defined_kind(scan: &UnitScan<'_>, die: ScannedDie<'_>) -> Option<AggregateKind> {
+    if !die.abbrev.has(Attr::Name) || die.abbrev.has(Attr::Declaration) {
         return None;
     }
-    if seen.abbrev.tag == gimli::DW_TAG_typedef {
-        anonymous_target_kind(scan, seen)
+    if die.abbrev.tag == gimli::DW_TAG_typedef {
+        anonymous_target_kind(scan, die)
     } else {
-        kind_of(seen.abbrev.tag)
+        kind_of(die.abbrev.tag)
     }
 }
 
 /// The kind of the anonymous aggregate a typedef names directly.
 fn anonymous_target_kind(scan: &UnitScan<'_>, typedef: ScannedDie<'_>) -> Option<AggregateKind> {
-    let RawAttrValue::Local(target) = scan.attr_value(typedef, Attr::Type) else {
-        return None;
-    };
+    let RawValue::Local(target) = scan.attr_value(typedef, Attr::Type) else { return None };
     let target = scan.die(usize::try_from(target).ok()?)?;
     let kind = kind_of(target.abbrev.tag)?;
     (!target.abbrev.has(Attr::Name)).then_some(kind)

@@ -12,10 +12,10 @@ use crate::dwarf::bytes::units::{DieRef, Dwarf};
 use crate::error::Result;
 use std::sync::OnceLock;
 
-/// How many units are looked at before all are.
+/// How many units are opened before all are.
 const FIRST_UNITS: usize = 4;
 
-/// The DWARF of one file: its first units, and all of them once somebody asks.
+/// The DWARF of one file: its first units, and all of them once they are needed.
 pub struct LazyDwarf<'s> {
     sections: &'s DebugSections<'s>,
     first_units: Dwarf<'s>,
@@ -25,11 +25,8 @@ pub struct LazyDwarf<'s> {
 impl<'s> LazyDwarf<'s> {
     /// Reads the headers of the first units. Fails as [`Dwarf::new`] does, as far as it was read.
     pub fn new(sections: &'s DebugSections<'s>) -> Result<Self> {
-        Ok(Self {
-            sections,
-            first_units: Dwarf::with_first_units(sections, FIRST_UNITS)?,
-            all: OnceLock::new(),
-        })
+        let first_units = Dwarf::with_first_units(sections, FIRST_UNITS)?;
+        Ok(Self { sections, first_units, all: OnceLock::new() })
     }
 
     /// The file's name, for messages.
@@ -76,7 +73,7 @@ impl<'s> LazyDwarf<'s> {
         self.find_lazily(names, find_typedefs, |found| *found)
     }
 
-    /// What the first units have with all it refers to; for other names what all units have.
+    /// Results of the first units that refer to no other unit; for other names, those of all units.
     fn find_lazily<T>(
         &self,
         names: &[&str],
@@ -84,14 +81,15 @@ impl<'s> LazyDwarf<'s> {
         die: impl Fn(&T) -> DieRef,
     ) -> Result<Vec<Option<T>>> {
         let mut found = find(&self.first_units, names)?;
-        let is_early = |hit: &Option<T>| hit.as_ref().is_some_and(|found| self.is_in_first_units(die(found)));
+        let is_early =
+            |found: &Option<T>| found.as_ref().is_some_and(|found| self.is_in_first_units(die(found)));
         let late: Vec<usize> = (0..found.len()).filter(|name| !is_early(&found[*name])).collect();
         if late.is_empty() {
             return Ok(found);
         }
         let names: Vec<&str> = late.iter().map(|name| names[*name]).collect();
-        for (place, hit) in late.into_iter().zip(find(self.all()?, &names)?) {
-            found[place] = hit;
+        for (name, definition) in late.into_iter().zip(find(self.all()?, &names)?) {
+            found[name] = definition;
         }
         Ok(found)
     }

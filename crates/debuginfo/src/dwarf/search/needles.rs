@@ -1,7 +1,7 @@
-//! Places where names may be meant, found by the bytes that stand there.
+//! Offsets at which names may be meant, found by the bytes that stand there.
 //!
 //! One name is searched for as text is, by its rarest bytes. Many names are searched for in one pass: every four bytes are
-//! looked up in a small table of marks that says no nearly always.
+//! looked up in a small table of marks that rules out nearly all of them.
 
 use super::spelling::Spellings;
 use crate::dwarf::bytes::units::{Dwarf, UnitEntry};
@@ -15,7 +15,7 @@ const MIN_TABLE_NEEDLES: usize = 4;
 /// Bytes that are looked up.
 const PREFIX_LEN: usize = 4;
 
-/// A place where a name may be meant.
+/// An offset at which a name may be meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct NeedleMatch {
     /// The name, as [`Spellings`] counts.
@@ -26,7 +26,7 @@ pub(super) struct NeedleMatch {
     pub(super) at: usize,
 }
 
-/// What to search for.
+/// Byte strings to search for.
 pub(super) struct Needles<'n> {
     finders: Vec<(Needle, memmem::Finder<'n>)>,
     table: Option<NeedleTable>,
@@ -42,7 +42,7 @@ struct Needle {
 }
 
 impl Needles<'_> {
-    /// Needles for some of the names, where an attempt supposes them.
+    /// Needles for some of the names, at the offsets an attempt supposes.
     pub(super) fn new(dwarf: &Dwarf<'_>, spellings: &Spellings<'_>, attempt: usize, names: &[u32]) -> Self {
         let big_endian = dwarf.target.big_endian;
         let mut needles = Vec::new();
@@ -50,31 +50,28 @@ impl Needles<'_> {
             let in_place = spelling.inline.clone().into_boxed_slice();
             needles.push(Needle { name, form: gimli::DW_FORM_string, bytes: in_place });
             let offsets = spelling.offsets(attempt).iter();
-            needles.extend(offsets.map(|(form, offset)| Needle {
-                name,
-                form: *form,
-                bytes: offset_bytes(*offset, big_endian),
-            }));
+            let bytes = |offset| offset_bytes(offset, big_endian);
+            needles.extend(offsets.map(|(form, offset)| Needle { name, form: *form, bytes: bytes(*offset) }));
         }
         let is_many = needles.len() >= MIN_TABLE_NEEDLES;
         let (many, few) = needles.into_iter().partition(|needle| is_many && needle.bytes.len() >= PREFIX_LEN);
         Self { finders: build_finders(few), table: is_many.then(|| NeedleTable::new(many)), big_endian }
     }
 
-    /// Places in a unit, by name. Of the 8 bytes of 64-bit DWARF the lower 4 are searched.
+    /// Matches in a unit, by name. Of the 8 bytes of 64-bit DWARF the lower 4 are searched.
     pub(super) fn find_matches<'s>(&self, dwarf: &Dwarf<'s>, entry: &UnitEntry<'s>) -> Vec<NeedleMatch> {
         let bytes = dwarf.unit_bytes(entry);
         let wide = entry.header.encoding().format == gimli::Format::Dwarf64;
         let shift = if wide && self.big_endian { 4 } else { 0 };
-        let mut hits = Vec::new();
+        let mut matches = Vec::new();
         for (needle, finder) in &self.finders {
-            hits.extend(finder.find_iter(bytes).filter_map(|at| needle.match_at_offset(at, shift)));
+            matches.extend(finder.find_iter(bytes).filter_map(|at| needle.match_at_offset(at, shift)));
         }
         if let Some(table) = &self.table {
-            table.find(bytes, |needle, at| hits.extend(needle.match_at_offset(at, shift)));
+            table.find(bytes, |needle, at| matches.extend(needle.match_at_offset(at, shift)));
         }
-        hits.sort_unstable();
-        hits
+        matches.sort_unstable();
+        matches
     }
 }
 
@@ -102,12 +99,11 @@ impl HeuristicFrequencyRank for DebugInfoByteRank {
 
 fn build_finders(needles: Vec<Needle>) -> Vec<(Needle, memmem::Finder<'static>)> {
     let builder = memmem::FinderBuilder::new();
-    let finder = |bytes: &[u8]| builder.build_forward_with_ranker(DebugInfoByteRank, bytes).into_owned();
-    let made = needles.into_iter().map(|needle| {
-        let finder = finder(&needle.bytes);
+    let with_finder = |needle: Needle| {
+        let finder = builder.build_forward_with_ranker(DebugInfoByteRank, &needle.bytes).into_owned();
         (needle, finder)
-    });
-    made.collect()
+    };
+    needles.into_iter().map(with_finder).collect()
 }
 
 /// Needles by their first bytes.
@@ -133,7 +129,7 @@ impl NeedleTable {
         table
     }
 
-    /// Every place of every needle. Four offsets at a time are rejected, with one branch.
+    /// Every match of every needle. Four offsets at a time are rejected, with one branch.
     fn find(&self, bytes: &[u8], mut found: impl FnMut(&Needle, usize)) {
         let mut at = 0;
         while let Some(eight) = bytes.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
@@ -158,7 +154,7 @@ impl NeedleTable {
     }
 }
 
-/// Where a word has its mark (D. Knuth, The Art of Computer Programming 3, section 6.4: multiplicative hashing).
+/// The index of the mark of a word (D. Knuth, The Art of Computer Programming 3, section 6.4: multiplicative hashing).
 fn mark_index(word: u32) -> usize {
     (word.wrapping_mul(0x9e37_79b1) >> (32 - MARK_BITS)) as usize
 }

@@ -5,7 +5,7 @@ use gimli::{DwForm, Section};
 use memchr::memmem;
 use rustc_hash::FxHashMap;
 
-/// How many places of a shared tail are tried one by one before everything is walked.
+/// How many offsets of a shared tail are tried one by one before everything is walked.
 pub(super) const MAX_ATTEMPTS: usize = 2;
 
 /// Distinct names.
@@ -21,24 +21,23 @@ pub(super) struct Spelling<'n> {
     pub(super) name: &'n [u8],
     /// The name with its terminator, as it stands in place (DW_FORM_string).
     pub(super) inline: Vec<u8>,
-    /// Where it stands in string sections, by form: the likeliest places first.
+    /// Its offsets in string sections, with their forms, by attempt: the likeliest first.
     attempts: Vec<Vec<(DwForm, u64)>>,
     /// Whether the attempts are all there can be.
-    pub(super) complete: bool,
+    complete: bool,
 }
 
 impl<'n> Spellings<'n> {
     pub(super) fn new(dwarf: &Dwarf<'_>, names: &[&'n str]) -> Self {
         let mut all: Vec<Spelling<'n>> = names.iter().map(|name| Spelling::new(name)).collect();
-        let by_name: FxHashMap<&[u8], u32> =
-            (0..).zip(&all).map(|(index, spelling)| (spelling.name, index)).collect();
+        let by_name = (0..).zip(&all).map(|(index, spelling)| (spelling.name, index)).collect();
         let main = dwarf.inner.debug_str.reader().slice();
         let sup = dwarf.inner.sup().map(|sup| sup.debug_str.reader().slice());
-        let of_sup = [gimli::DW_FORM_strp, gimli::DW_FORM_GNU_strp_alt, gimli::DW_FORM_strp_sup];
-        for (section, forms) in [(Some(main), &of_sup[..1]), (sup, &of_sup[..])] {
-            let places = find_name_offsets(section.unwrap_or(&[]), &all, &by_name);
-            for (spelling, (places, is_all)) in all.iter_mut().zip(places) {
-                spelling.add_offsets(&places, is_all, forms);
+        let forms = [gimli::DW_FORM_strp, gimli::DW_FORM_GNU_strp_alt, gimli::DW_FORM_strp_sup];
+        for (section, forms) in [(Some(main), &forms[..1]), (sup, &forms[..])] {
+            let offsets = find_name_offsets(section.unwrap_or(&[]), &all, &by_name);
+            for (spelling, (offsets, is_all)) in all.iter_mut().zip(offsets) {
+                spelling.add_offsets(&offsets, is_all, forms);
             }
         }
         let indexed = !dwarf.inner.debug_str_offsets.reader().slice().is_empty();
@@ -51,6 +50,17 @@ impl<'n> Spellings<'n> {
 
     pub(super) fn get(&self, name: u32) -> Option<&Spelling<'n>> {
         self.all.get(name as usize)
+    }
+
+    /// Whether a name may stand where no attempt looks.
+    pub(super) fn is_incomplete(&self, name: u32) -> bool {
+        self.get(name).is_some_and(|spelling| !spelling.complete)
+    }
+
+    /// The names that an attempt has something to try for, as far as they are wanted.
+    pub(super) fn with_attempt(&self, attempt: usize, is_wanted: impl Fn(usize) -> bool) -> Vec<u32> {
+        let wanted = (0..).zip(&self.all).filter(|(name, _)| is_wanted(*name as usize));
+        wanted.filter(|(_, spelling)| spelling.has_attempt(attempt)).map(|(name, _)| name).collect()
     }
 
     /// Which of the names a text is.
@@ -67,26 +77,25 @@ impl<'n> Spelling<'n> {
         Self { name: name.as_bytes(), inline, attempts, complete: true }
     }
 
-    fn add_offsets(&mut self, places: &[Vec<u64>], is_all: bool, forms: &[DwForm]) {
+    fn add_offsets(&mut self, offsets: &[Vec<u64>], is_all: bool, forms: &[DwForm]) {
         self.complete &= is_all;
-        for (attempt, offsets) in self.attempts.iter_mut().zip(places) {
-            let spelled = offsets.iter().flat_map(|offset| forms.iter().map(|form| (*form, *offset)));
-            attempt.extend(spelled);
+        for (attempt, offsets) in self.attempts.iter_mut().zip(offsets) {
+            attempt.extend(offsets.iter().flat_map(|offset| forms.iter().map(|form| (*form, *offset))));
         }
     }
 
     /// Whether there is something to try: names in place are searched for with the first attempt, offsets or not.
-    pub(super) fn has_attempt(&self, attempt: usize) -> bool {
+    fn has_attempt(&self, attempt: usize) -> bool {
         attempt == 0 || !self.offsets(attempt).is_empty()
     }
 
-    /// Where an attempt supposes the name in string sections.
+    /// The offsets in string sections at which an attempt supposes the name.
     pub(super) fn offsets(&self, attempt: usize) -> &[(DwForm, u64)] {
         self.attempts.get(attempt).map_or(&[], Vec::as_slice)
     }
 }
 
-/// Where each name is meant in a section, as [`find_string_offsets`] says.
+/// Where each name is meant in a section, as [`find_string_offsets`] finds it.
 fn find_name_offsets(
     section: &[u8],
     names: &[Spelling<'_>],
@@ -115,8 +124,8 @@ fn find_whole_strings(
     for end in memchr::memchr_iter(0, section) {
         let string = &section[start..end];
         let name = if string.len() <= longest { by_name.get(string) } else { None };
-        if let Some(places) = name.and_then(|name| found.get_mut(*name as usize)) {
-            places.push(start as u64);
+        if let Some(offsets) = name.and_then(|name| found.get_mut(*name as usize)) {
+            offsets.push(start as u64);
         }
         start = end + 1;
     }
@@ -146,7 +155,7 @@ fn find_string_offsets(section: &[u8], inline: &[u8]) -> (Vec<Vec<u64>>, bool) {
 mod tests {
     use super::*;
 
-    fn spelled(section: &[u8], names: &[&'static str]) -> Vec<(Vec<Vec<u64>>, bool)> {
+    fn name_offsets(section: &[u8], names: &[&'static str]) -> Vec<(Vec<Vec<u64>>, bool)> {
         let all: Vec<Spelling<'_>> = names.iter().map(|name| Spelling::new(name)).collect();
         let by_name = (0..).zip(&all).map(|(index, spelling)| (spelling.name, index)).collect();
         find_name_offsets(section, &all, &by_name)
@@ -156,9 +165,9 @@ mod tests {
     fn strings_of_several_names_are_found_in_one_pass_as_one_by_one() {
         let section = b"\0node\0a_node\0tree_list\0blacklist\0node\0x";
         let names = ["node", "list", "a_node", "gone", "st"];
-        let together = spelled(section, &names);
+        let together = name_offsets(section, &names);
         for (name, found) in names.iter().zip(&together) {
-            assert_eq!(spelled(section, &[name])[..], *std::slice::from_ref(found), "{name}");
+            assert_eq!(name_offsets(section, &[name])[..], *std::slice::from_ref(found), "{name}");
         }
         assert_eq!(together[0], (vec![vec![1, 33]], true));
         assert_eq!(together[1].0.len(), 2, "the tail of two strings");

@@ -1,15 +1,16 @@
 //! Members of structs, unions, classes, and of enums of Rust.
 
-use super::reader::{ReadExtent, TypeReader};
+use super::reader::TypeReader;
 use crate::dwarf::bytes::sections::R;
 use crate::dwarf::bytes::units::DieRef;
 use crate::dwarf::bytes::values::{Die, flag, sdata, udata};
 use crate::error::Result;
+use crate::extent::Extent;
 use fieldline_layout::types::{AggregateKind, MemberDecl, MemberOrder, TypeId};
 use gimli::AttributeValue as Value;
 
 impl<'s> TypeReader<'_, 's> {
-    /// Who orders the members. Those of Rust are put in order of place.
+    /// Whether declaration or compiler orders the members. Those of Rust are sorted by offset.
     pub(super) fn sort_members(&mut self, at: DieRef, members: &mut [MemberDecl]) -> MemberOrder {
         let is_virtual = |member: &MemberDecl| {
             member.is_base || member.name.as_deref().is_some_and(|name| name.starts_with("_vptr"))
@@ -56,8 +57,8 @@ impl<'s> TypeReader<'_, 's> {
         Ok(members)
     }
 
-    /// Of what an enum of Rust holds: the number that tells which variant it is, and the variants, which lie over one
-    /// another (DWARF 5 section 5.7.10).
+    /// Reads the members of a Rust enum: the discriminant, and those of the variants, which overlap (DWARF 5 section
+    /// 5.7.10).
     fn read_variants(&mut self, part: DieRef, members: &mut Vec<MemberDecl>, depth: u32) -> Result<()> {
         for child in self.dwarf.children(part)? {
             match child.tag() {
@@ -81,8 +82,8 @@ impl<'s> TypeReader<'_, 's> {
             || self.is_virtual_base(at, die)
             || flag(die, gimli::DW_AT_external)
             || flag(die, gimli::DW_AT_declaration);
-        let want = if is_static { ReadExtent::Name } else { ReadExtent::Whole };
-        let ty = self.target(at, die, want, depth)?;
+        let extent = if is_static { Extent::Name } else { Extent::Whole };
+        let ty = self.target(at, die, extent, depth)?;
         let bit_field = udata(die, gimli::DW_AT_bit_size);
         Ok(MemberDecl {
             name: self.name(at, die)?,
@@ -96,7 +97,7 @@ impl<'s> TypeReader<'_, 's> {
         })
     }
 
-    /// Whether only the object says where it is: a virtual base class. It has no place in the class itself.
+    /// Whether only the object itself has its offset: a virtual base class. It has none in the class.
     fn is_virtual_base(&self, at: DieRef, die: &Die<'s>) -> bool {
         let location = die.attr_value(gimli::DW_AT_data_member_location);
         let is_expression = matches!(location, Some(Value::Exprloc(_)));
@@ -119,9 +120,8 @@ impl<'s> TypeReader<'_, 's> {
             return Ok(base.saturating_add_signed(from_top));
         }
         let storage = udata(die, gimli::DW_AT_byte_size).unwrap_or_else(|| self.table.size_of(ty));
-        let from_bottom =
-            (storage.saturating_mul(8) as i64).saturating_sub(from_top).saturating_sub(width as i64);
-        Ok(base.saturating_add_signed(from_bottom))
+        let bits = storage.saturating_mul(8) as i64;
+        Ok(base.saturating_add_signed(bits.saturating_sub(from_top).saturating_sub(width as i64)))
     }
 
     /// DW_AT_data_member_location: a constant, or in DWARF 2 an expression that adds one to the object's address.

@@ -1,6 +1,6 @@
 //! Namespaces and classes around types: `fleet` of `fleet::Bus`.
 //!
-//! A DIE does not say what it stands in, so the first question about a unit walks it, unless it is of C.
+//! A DIE does not name its parent, so the first question about a unit walks it, unless it is of C.
 
 use crate::dwarf::bytes::abbrev::Attr;
 use crate::dwarf::bytes::scan::{ScannedDie, UnitScan};
@@ -10,20 +10,14 @@ use std::sync::Arc;
 
 /// How deep scopes may nest.
 const MAX_DEPTH: u32 = 24;
-/// What compilers and debuggers call a namespace without a name.
+/// The name that compilers and debuggers give a namespace without one.
 const UNNAMED: &str = "(anonymous namespace)";
 
-/// Languages without namespaces: C and assembly.
+/// Whether a language has no namespaces: C and assembly.
 fn has_no_namespaces(language: DwLang) -> bool {
-    matches!(
-        language,
-        gimli::DW_LANG_C
-            | gimli::DW_LANG_C89
-            | gimli::DW_LANG_C99
-            | gimli::DW_LANG_C11
-            | gimli::DW_LANG_C17
-            | gimli::DW_LANG_Mips_Assembler
-    )
+    use gimli::constants as dw;
+    matches!(language, dw::DW_LANG_C | dw::DW_LANG_C89 | dw::DW_LANG_C99 | dw::DW_LANG_C11 | dw::DW_LANG_C17)
+        || language == dw::DW_LANG_Mips_Assembler
 }
 
 struct PathWalk<'w, 's> {
@@ -37,19 +31,19 @@ impl PathWalk<'_, '_> {
     fn walk_children(&mut self, parent: ScannedDie<'_>, path: &Arc<str>, depth: u32) {
         let Some(depth) = depth.checked_sub(1) else { return };
         let scan = self.scan;
-        for (at, seen) in scan.children(parent) {
-            let is_type = seen.abbrev.is_aggregate();
+        for (at, die) in scan.children(parent) {
+            let is_type = die.abbrev.is_aggregate();
             if is_type && !path.is_empty() {
                 self.found.push((at, Arc::clone(path)));
             }
-            if is_type || seen.abbrev.tag == gimli::DW_TAG_namespace {
-                let inner = self.inner_path(path, seen);
-                self.walk_children(seen, &inner, depth);
+            if is_type || die.abbrev.tag == gimli::DW_TAG_namespace {
+                let inner = self.inner_path(path, die);
+                self.walk_children(die, &inner, depth);
             }
         }
     }
 
-    /// The path of what stands in a scope. An unnamed struct is none.
+    /// The path of DIEs in a scope. An unnamed struct adds nothing to it.
     fn inner_path(&self, path: &Arc<str>, scope: ScannedDie<'_>) -> Arc<str> {
         let bytes = self.dwarf.raw_string(self.unit, self.scan.attr_value(scope, Attr::Name));
         let name = bytes.map(String::from_utf8_lossy);
@@ -65,7 +59,7 @@ impl PathWalk<'_, '_> {
     }
 }
 
-/// Walks a unit. Where a DIE is broken the walk ends: what stands behind it has no path.
+/// The paths of all types of a unit that have one. A broken DIE ends the walk: types behind it have no path.
 fn collect_paths(dwarf: &Dwarf<'_>, unit: u32) -> Vec<(usize, Arc<str>)> {
     let mut found = Vec::new();
     // A partial unit may not say which language it is of.
@@ -84,7 +78,7 @@ impl Dwarf<'_> {
     /// The namespaces and classes around a type, `::` between them; `None` at the top of a unit.
     pub fn path_of(&self, die: DieRef) -> Option<Arc<str>> {
         let paths = self.entry(die.unit).ok()?.paths.get_or_init(|| collect_paths(self, die.unit));
-        let place = paths.binary_search_by_key(&die.offset, |(at, _)| *at).ok()?;
-        paths.get(place).map(|(_, path)| Arc::clone(path))
+        let index = paths.binary_search_by_key(&die.offset, |(at, _)| *at).ok()?;
+        paths.get(index).map(|(_, path)| Arc::clone(path))
     }
 }

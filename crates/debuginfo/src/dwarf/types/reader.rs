@@ -1,6 +1,6 @@
 //! DIEs to a type table, on demand.
 //!
-//! What is held by value is read whole. A named struct behind a pointer is read as its name only: otherwise one
+//! A type held by value is read whole. A named struct behind a pointer is read as its name only: otherwise one
 //! kernel struct would pull in nearly all others.
 
 use crate::dwarf::bytes::abbrev::kind_of;
@@ -8,6 +8,7 @@ use crate::dwarf::bytes::sections::R;
 use crate::dwarf::bytes::units::{DieRef, Dwarf};
 use crate::dwarf::bytes::values::{Die, constant, file_path, flag, text, udata};
 use crate::error::Result;
+use crate::extent::Extent;
 use fieldline_layout::types::{
     Aggregate, AggregateKind, Base, Decl, Encoding, Enumeration, PointerKind, Prototype, Qualifier, Type,
     TypeId, TypeTable,
@@ -18,13 +19,6 @@ use std::rc::Rc;
 
 /// How deep types may nest before corrupt input is assumed.
 const MAX_DEPTH: u32 = 128;
-
-/// Whether a type's content is wanted or its name is enough.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum ReadExtent {
-    Whole,
-    Name,
-}
 
 /// Reads types of one file into one table.
 pub struct TypeReader<'a, 's> {
@@ -52,7 +46,7 @@ impl<'a, 's> TypeReader<'a, 's> {
         }
     }
 
-    /// What was read so far.
+    /// The types read so far.
     pub fn table(&self) -> &TypeTable {
         &self.table
     }
@@ -64,12 +58,12 @@ impl<'a, 's> TypeReader<'a, 's> {
 
     /// Reads a type and all it holds by value. Fails if a DIE on the way is broken.
     pub fn read(&mut self, die: DieRef) -> Result<TypeId> {
-        self.read_type(die, ReadExtent::Whole, MAX_DEPTH)
+        self.read_type(die, Extent::Whole, MAX_DEPTH)
     }
 
     /// Reads a type, a named struct only as its name and size. Fails if a DIE on the way is broken.
     pub fn read_name(&mut self, die: DieRef) -> Result<TypeId> {
-        self.read_type(die, ReadExtent::Name, MAX_DEPTH)
+        self.read_type(die, Extent::Name, MAX_DEPTH)
     }
 
     /// The DIE a type was read from.
@@ -77,10 +71,10 @@ impl<'a, 's> TypeReader<'a, 's> {
         self.dies.get(&id).copied()
     }
 
-    fn read_type(&mut self, die: DieRef, want: ReadExtent, depth: u32) -> Result<TypeId> {
+    fn read_type(&mut self, die: DieRef, extent: Extent, depth: u32) -> Result<TypeId> {
         let known = self.ids.get(&die).copied();
         if let Some((id, whole)) = known
-            && (whole || want == ReadExtent::Name)
+            && (whole || extent == Extent::Name)
         {
             return Ok(id);
         }
@@ -88,38 +82,37 @@ impl<'a, 's> TypeReader<'a, 's> {
             return Ok(TypeId::VOID);
         }
         let id = known.map_or_else(|| self.table.push(Type::Void), |(id, _)| id);
-        self.ids.insert(die, (id, want == ReadExtent::Whole));
+        self.ids.insert(die, (id, extent == Extent::Whole));
         self.dies.insert(id, die);
         let entry = self.dwarf.die(die)?;
-        let (ty, whole) = self.convert(die, &entry, want, depth - 1)?;
+        let (ty, whole) = self.convert(die, &entry, extent, depth - 1)?;
         self.table.set(id, ty);
-        self.ids.insert(die, (id, whole || want == ReadExtent::Whole));
+        self.ids.insert(die, (id, whole || extent == Extent::Whole));
         Ok(id)
     }
 
     /// The type, and whether it is whole even though only its name was wanted.
-    fn convert(&mut self, at: DieRef, die: &Die<'s>, want: ReadExtent, depth: u32) -> Result<(Type, bool)> {
+    fn convert(&mut self, at: DieRef, die: &Die<'s>, extent: Extent, depth: u32) -> Result<(Type, bool)> {
         let tag = die.tag();
         if let Some(kind) = kind_of(tag) {
-            return self.aggregate(at, die, kind, want, depth);
+            return self.aggregate(at, die, kind, extent, depth);
         }
         let name = |this: &mut Self| Ok(this.name(at, die)?.unwrap_or_default());
         Ok(match (pointer(tag), qualifier(tag), tag) {
             (Some(kind), ..) => {
-                let known = udata(die, gimli::DW_AT_byte_size);
-                let size = known.unwrap_or(u64::from(self.table.target.pointer_size));
-                let target = self.target(at, die, ReadExtent::Name, depth)?;
-                (Type::Pointer { kind, target, size }, true)
+                let size = udata(die, gimli::DW_AT_byte_size);
+                let size = size.unwrap_or(u64::from(self.table.target.pointer_size));
+                (Type::Pointer { kind, target: self.target(at, die, Extent::Name, depth)?, size }, true)
             }
             (_, Some(qualifier), _) => {
-                (Type::Qualified { qualifier, target: self.target(at, die, want, depth)? }, false)
+                (Type::Qualified { qualifier, target: self.target(at, die, extent, depth)? }, false)
             }
             (.., gimli::DW_TAG_base_type) => (self.base(at, die)?, true),
             (.., gimli::DW_TAG_enumeration_type) => (self.enumeration(at, die)?, true),
-            (.., gimli::DW_TAG_array_type) => (self.array(at, die, want, depth)?, false),
+            (.., gimli::DW_TAG_array_type) => (self.array(at, die, extent, depth)?, false),
             (.., gimli::DW_TAG_subroutine_type) => (self.function(at, die, depth)?, true),
             (.., gimli::DW_TAG_typedef) => {
-                (Type::Typedef { name: name(self)?, target: self.target(at, die, want, depth)? }, false)
+                (Type::Typedef { name: name(self)?, target: self.target(at, die, extent, depth)? }, false)
             }
             _ => (Type::Unspecified(name(self)?), true),
         })
@@ -130,7 +123,7 @@ impl<'a, 's> TypeReader<'a, 's> {
         at: DieRef,
         die: &Die<'s>,
         kind: AggregateKind,
-        want: ReadExtent,
+        extent: Extent,
         depth: u32,
     ) -> Result<(Type, bool)> {
         if let Some(Value::DebugTypesRef(signature)) = die.attr_value(gimli::DW_AT_signature)
@@ -138,10 +131,10 @@ impl<'a, 's> TypeReader<'a, 's> {
             && definition != at
         {
             let entry = self.dwarf.die(definition)?;
-            return self.aggregate(definition, &entry, kind, want, depth);
+            return self.aggregate(definition, &entry, kind, extent, depth);
         }
         let name = self.name(at, die)?;
-        let name_is_enough = want == ReadExtent::Name && name.is_some();
+        let is_name_only = extent == Extent::Name && name.is_some();
         let mut aggregate = Aggregate {
             kind,
             name,
@@ -150,12 +143,12 @@ impl<'a, 's> TypeReader<'a, 's> {
             is_declaration: flag(die, gimli::DW_AT_declaration),
             ..Aggregate::default()
         };
-        if !name_is_enough {
+        if !is_name_only {
             aggregate.members = self.read_members(at, kind, depth)?;
             aggregate.order = self.sort_members(at, &mut aggregate.members);
             aggregate.decl = self.decl(at, die)?;
         }
-        Ok((Type::Aggregate(aggregate), !name_is_enough))
+        Ok((Type::Aggregate(aggregate), !is_name_only))
     }
 
     fn base(&mut self, at: DieRef, die: &Die<'s>) -> Result<Type> {
@@ -185,7 +178,7 @@ impl<'a, 's> TypeReader<'a, 's> {
         let size = match udata(die, gimli::DW_AT_byte_size) {
             Some(size) => size,
             None => {
-                let underlying = self.target(at, die, ReadExtent::Whole, MAX_DEPTH)?;
+                let underlying = self.target(at, die, Extent::Whole, MAX_DEPTH)?;
                 self.table.size_of(underlying)
             }
         };
@@ -197,8 +190,8 @@ impl<'a, 's> TypeReader<'a, 's> {
         }))
     }
 
-    fn array(&mut self, at: DieRef, die: &Die<'s>, want: ReadExtent, depth: u32) -> Result<Type> {
-        let element = self.target(at, die, want, depth)?;
+    fn array(&mut self, at: DieRef, die: &Die<'s>, extent: Extent, depth: u32) -> Result<Type> {
+        let element = self.target(at, die, extent, depth)?;
         let children = self.dwarf.children(at)?;
         let ranges = children.iter().filter(|child| child.tag() == gimli::DW_TAG_subrange_type);
         Ok(Type::Array {
@@ -209,12 +202,12 @@ impl<'a, 's> TypeReader<'a, 's> {
     }
 
     fn function(&mut self, at: DieRef, die: &Die<'s>, depth: u32) -> Result<Type> {
-        let returns = self.target(at, die, ReadExtent::Name, depth)?;
+        let returns = self.target(at, die, Extent::Name, depth)?;
         let mut prototype = Prototype { returns, parameters: Vec::new(), variadic: false };
         for child in self.dwarf.children(at)? {
             match child.tag() {
                 gimli::DW_TAG_formal_parameter => {
-                    let ty = self.target(at, &child, ReadExtent::Name, depth)?;
+                    let ty = self.target(at, &child, Extent::Name, depth)?;
                     prototype.parameters.push((self.name(at, &child)?, ty));
                 }
                 gimli::DW_TAG_unspecified_parameters => prototype.variadic = true,
@@ -224,15 +217,9 @@ impl<'a, 's> TypeReader<'a, 's> {
         Ok(Type::Function(prototype))
     }
 
-    pub(super) fn target(
-        &mut self,
-        at: DieRef,
-        die: &Die<'s>,
-        want: ReadExtent,
-        depth: u32,
-    ) -> Result<TypeId> {
+    pub(super) fn target(&mut self, at: DieRef, die: &Die<'s>, extent: Extent, depth: u32) -> Result<TypeId> {
         match die.attr_value(gimli::DW_AT_type).and_then(|value| self.dwarf.resolve(at.unit, &value)) {
-            Some(target) => self.read_type(target, want, depth),
+            Some(target) => self.read_type(target, extent, depth),
             None => Ok(TypeId::VOID),
         }
     }
@@ -251,17 +238,13 @@ impl<'a, 's> TypeReader<'a, 's> {
     }
 
     fn string(&mut self, at: DieRef, value: Value<R<'s>>) -> Result<Box<str>> {
-        let space = self.dwarf.entry(at.unit)?.space;
-        let dwarf = self.dwarf.dwarf_of(space);
+        let dwarf = self.dwarf.dwarf_of(self.dwarf.entry(at.unit)?.section);
         let reader = match value {
             Value::String(reader) => Ok(reader),
             Value::DebugStrRef(offset) => dwarf.string(offset),
             Value::DebugStrRefSup(offset) => dwarf.sup_string(offset),
             Value::DebugLineStrRef(offset) => dwarf.line_string(offset),
-            other => {
-                let unit = self.unit(at.unit)?;
-                dwarf.attr_string(&unit, other)
-            }
+            other => dwarf.attr_string(&*self.unit(at.unit)?, other),
         };
         reader.map(|reader| text(&reader)).map_err(|error| self.dwarf.error_at(at, &error))
     }
@@ -277,8 +260,8 @@ impl<'a, 's> TypeReader<'a, 's> {
             return Ok(known.clone());
         }
         let parsed = self.unit(unit)?;
-        let space = self.dwarf.entry(unit)?.space;
-        let name = file_path(self.dwarf.dwarf_of(space), &parsed, index).map(String::into_boxed_str);
+        let dwarf = self.dwarf.dwarf_of(self.dwarf.entry(unit)?.section);
+        let name = file_path(dwarf, &parsed, index).map(String::into_boxed_str);
         self.files.insert((unit, index), name.clone());
         Ok(name)
     }

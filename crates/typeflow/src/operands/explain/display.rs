@@ -57,13 +57,13 @@ fn arm_syntax(address: &Address) -> String {
     let Some(base) = address.base else {
         return format!("{:#x}", address.displacement);
     };
-    let behind = match (address.index, address.displacement) {
-        (Some(index), _) if address.scale == 0 => format!(", part of {}", name(index)),
-        (Some(index), _) if address.scale == 1 => format!(", {}", name(index)),
-        (Some(index), _) => format!(", {}, lsl #{}", name(index), address.scale.trailing_zeros()),
-        (None, 0) => String::new(),
-        (None, displacement) if displacement < 0 => format!(", #-{:#x}", displacement.unsigned_abs()),
-        (None, displacement) => format!(", #{displacement:#x}"),
+    let behind = match (address.index.map(name), address.scale, address.displacement) {
+        (Some(index), None, _) => format!(", part of {index}"),
+        (Some(index), Some(1), _) => format!(", {index}"),
+        (Some(index), Some(scale), _) => format!(", {index}, lsl #{}", scale.trailing_zeros()),
+        (None, _, 0) => String::new(),
+        (None, _, displacement) if displacement < 0 => format!(", #-{:#x}", displacement.unsigned_abs()),
+        (None, _, displacement) => format!(", #{displacement:#x}"),
     };
     format!("[{}{behind}]", name(base))
 }
@@ -82,7 +82,7 @@ fn att_syntax(address: &Address) -> String {
     }
     let base = address.base.map(|base| format!("%{}", name(base))).unwrap_or_default();
     let inner = match address.index {
-        Some(index) => format!("({base},%{},{})", name(index), address.scale),
+        Some(index) => format!("({base},%{},{})", name(index), address.scale.unwrap_or(0)),
         None if !base.is_empty() => format!("({base})"),
         None => String::new(),
     };

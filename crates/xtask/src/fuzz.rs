@@ -58,7 +58,7 @@ impl SeedCorpus {
         fs::create_dir_all(&folder)?;
         let path = folder.join(name);
         fs::write(&path, bytes).with_context(|| format!("{}", path.display()))?;
-        print_line(&format!("{}: {} bytes", path.display(), bytes.len()));
+        print_line!("{}: {} bytes", path.display(), bytes.len());
         Ok(())
     }
 
@@ -170,7 +170,7 @@ fn stacks(seeds: &SeedCorpus, program: &Elf<'_>) -> Result<()> {
 /// Small objects by the compiler that is here, if any.
 fn objects(seeds: &SeedCorpus, source: &Path) -> Result<()> {
     if !shell::has("gcc") {
-        print_line("no gcc: no small objects");
+        print_line!("no gcc: no small objects");
         return Ok(());
     }
     let folder = seeds.part()?;

@@ -45,8 +45,8 @@ pub(crate) fn run(_args: &[String]) -> Result<bool> {
     let mut holds = true;
     for (name, rule) in RULES {
         let broken = rule(&checkout)?;
-        print_line(&format!("test {name} ... {}", if broken.is_empty() { "ok" } else { "FAILED" }));
-        broken.iter().for_each(|place| print_line(&format!("  {place}")));
+        print_line!("test {name} ... {}", if broken.is_empty() { "ok" } else { "FAILED" });
+        broken.iter().for_each(|place| print_line!("  {place}"));
         holds &= broken.is_empty();
     }
     Ok(holds)

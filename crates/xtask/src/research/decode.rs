@@ -28,7 +28,7 @@ const KNOWN_DIFFERENCES: &[(&str, &str)] = &[
 pub(crate) const LIBRARY: (&str, &str) = ("/usr/aarch64-linux-gnu/lib/libc.so.6", "libc6-arm64-cross");
 
 #[derive(Default)]
-struct OperandComparison {
+struct Comparison {
     instructions: u64,
     /// Of these, those that touch memory.
     same: u64,
@@ -54,7 +54,7 @@ pub(crate) fn run(args: &[String]) -> Result<bool> {
         .spawn()
         .with_context(|| format!("cannot run {OBJDUMP}"))?;
     let lines = BufReader::new(objdump.stdout.take().context("objdump prints nothing")?).lines();
-    let mut outcome = OperandComparison::default();
+    let mut outcome = Comparison::default();
     for line in lines {
         let Some(theirs) = listing::parse(&line?) else { continue };
         let bytes = sections.iter().find_map(|(_, begin, bytes)| {
@@ -70,8 +70,8 @@ pub(crate) fn run(args: &[String]) -> Result<bool> {
     Ok(outcome.print())
 }
 
-impl OperandComparison {
-    fn compare(&mut self, theirs: &listing::ListedInstruction, ours: Option<&Instruction>) {
+impl Comparison {
+    fn compare(&mut self, theirs: &listing::Listed, ours: Option<&Instruction>) {
         self.instructions += 1;
         let ours = ours.map_or_else(|| "not decoded".to_owned(), format_operands);
         if ours == theirs.operand {
@@ -91,13 +91,14 @@ impl OperandComparison {
         for (mnemonic, (count, example)) in &self.differences {
             let why = KNOWN_DIFFERENCES.iter().find(|(known, _)| known == mnemonic).map(|(_, why)| *why);
             new += u64::from(why.is_none());
-            print_line(&format!("  {count} × {mnemonic} ({}), such as {example}", why.unwrap_or("NEW")));
+            print_line!("  {count} × {mnemonic} ({}), such as {example}", why.unwrap_or("NEW"));
         }
         let differ: u64 = self.differences.values().map(|(count, _)| count).sum();
-        print_line(&format!(
+        print_line!(
             "  {} instructions, {} operands in memory agree, {differ} differ, {new} kinds of them not explained",
-            self.instructions, self.same
-        ));
+            self.instructions,
+            self.same
+        );
         self.same > 0 && new == 0
     }
 }

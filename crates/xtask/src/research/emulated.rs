@@ -20,11 +20,11 @@ use fieldline_debuginfo::{Elf, FileBytes};
 use fieldline_perfdata::sample_file::SampleFile;
 use fieldline_profile::attribute::Attribution;
 use fieldline_typeflow::program::Program;
-use score::{EmulatedObject, EmulatedScore};
+use score::{Object, Score};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use trace::EmulatedTrace;
+use trace::Trace;
 
 /// What the programs are compiled of, with which compiler.
 const PROGRAMS: [(&str, &str, &[&str]); 2] = [
@@ -60,7 +60,7 @@ pub(crate) fn run(_: &[String]) -> Result<bool> {
         let trace = folder.join(format!("{name}.trace"));
         let printed = emulate(&plugin, &program, &trace)?;
         let objects = score::objects(&printed)?;
-        let trace = EmulatedTrace::read(&trace)?;
+        let trace = Trace::read(&trace)?;
         let recording = trace.recording(&program, trace::PERIOD)?;
         for with_addresses in [true, false] {
             let score = judge(&program, &recording, &objects, with_addresses)?;
@@ -139,16 +139,16 @@ fn with_attribution<T>(
 fn judge<'o>(
     path: &Path,
     recording: &[u8],
-    objects: &'o [EmulatedObject],
+    objects: &'o [Object],
     with_addresses: bool,
-) -> Result<EmulatedScore<'o>> {
+) -> Result<Score<'o>> {
     with_attribution(path, recording, with_addresses, |attribution| {
-        let mut score = EmulatedScore::new(objects);
+        let mut score = Score::new(objects);
         attribution.for_each_sample(0, |sample, found| {
             score.add(sample.addr.unwrap_or(0), found, &attribution.answers);
             Ok::<(), fieldline_perfdata::perf_data::Error>(())
         })?;
-        print_line(&format!("  {}: {} samples of its code", path.display(), score.samples));
+        print_line!("  {}: {} samples of its code", path.display(), score.samples);
         Ok(score)
     })
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-pub(super) struct ListedInstruction {
+pub(super) struct Listed {
     pub(super) address: u64,
     pub(super) mnemonic: String,
     /// Mnemonic and operands.
@@ -12,7 +12,7 @@ pub(super) struct ListedInstruction {
 }
 
 /// Reads a line; `None` if it holds no instruction.
-pub(super) fn parse(line: &str) -> Option<ListedInstruction> {
+pub(super) fn parse(line: &str) -> Option<Listed> {
     let mut fields = line.split('\t');
     let address = fields.next()?.trim().strip_suffix(':')?;
     let address = u64::from_str_radix(address, 16).ok()?;
@@ -22,7 +22,7 @@ pub(super) fn parse(line: &str) -> Option<ListedInstruction> {
         return None;
     }
     let operand = operand(&mnemonic, &operands).unwrap_or_default();
-    Some(ListedInstruction { address, text: format!("{mnemonic} {operands}"), mnemonic, operand })
+    Some(Listed { address, text: format!("{mnemonic} {operands}"), mnemonic, operand })
 }
 
 fn operand(mnemonic: &str, operands: &str) -> Option<String> {

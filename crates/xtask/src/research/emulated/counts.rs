@@ -1,8 +1,8 @@
 //! How often members were touched by branch stacks, against how often they were.
 
-use super::score::{EmulatedObject, object_at};
-use super::trace::EmulatedTrace;
-use crate::research::rank;
+use super::score::{Object, object_at};
+use super::trace::Trace;
+use crate::research::statistics;
 use crate::tools::shell::print_line;
 use anyhow::Result;
 use fieldline_perfdata::perf_data::Error;
@@ -29,8 +29,8 @@ pub(super) struct MemberCounts {
 impl MemberCounts {
     pub(super) fn new(
         program: &Path,
-        objects: &[EmulatedObject],
-        trace: &EmulatedTrace,
+        objects: &[Object],
+        trace: &Trace,
         attribution: &Attribution<'_>,
     ) -> Result<Self> {
         let mut places: BTreeMap<MemberOffset, [u64; 4]> = BTreeMap::new();
@@ -72,12 +72,12 @@ impl MemberCounts {
     /// The rank correlation of what stacks show with another column.
     pub(super) fn rank_correlation(&self, with: usize) -> f64 {
         let pairs = self.counts.values().map(|counts| (counts[with], counts[SAMPLED]));
-        rank::correlation(&pairs.collect::<Vec<_>>())
+        statistics::rank_correlation(&pairs.collect::<Vec<_>>())
     }
 
     pub(super) fn print(&self, name: &str, depth: usize) {
         let share = |column| self.sum(PERIOD_SUMS) as f64 / self.sum(column).max(1) as f64;
-        print_line(&format!(
+        print_line!(
             "  {name} by stacks of {depth} branches: {} accesses, {} of them in {} places of listed objects. Rank correlation \
              {:.4} with what the code can type, {:.4} with all; sum of periods {:.3} of the {} accesses that it can, {:.3} of \
              all {}",
@@ -90,6 +90,6 @@ impl MemberCounts {
             self.sum(TYPED),
             share(ACTUAL),
             self.sum(ACTUAL),
-        ));
+        );
     }
 }

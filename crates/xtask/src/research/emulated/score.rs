@@ -8,20 +8,20 @@ use fieldline_typeflow::operands::target::Target;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// An object the program said it has.
-pub(super) struct EmulatedObject {
+pub(super) struct Object {
     pub(super) begin: u64,
     pub(super) size: u64,
     pub(super) ty: String,
 }
 
 /// The objects a program printed: `object TYPE ADDRESS SIZE`.
-pub(super) fn objects(printed: &str) -> Result<Vec<EmulatedObject>> {
+pub(super) fn objects(printed: &str) -> Result<Vec<Object>> {
     let mut objects = Vec::new();
     for row in printed.lines().filter_map(|line| line.strip_prefix("object ")) {
         let mut words = row.rsplitn(3, ' ');
         let (size, begin, ty) = (words.next(), words.next(), words.next());
         let begin = begin.and_then(|word| word.strip_prefix("0x")).context("an object without an address")?;
-        objects.push(EmulatedObject {
+        objects.push(Object {
             begin: u64::from_str_radix(begin, 16)?,
             size: size.context("an object without a size")?.parse()?,
             ty: ty.context("an object without a type")?.to_owned(),
@@ -33,14 +33,14 @@ pub(super) fn objects(printed: &str) -> Result<Vec<EmulatedObject>> {
 }
 
 /// The object an address lies in, of objects in order of address.
-pub(super) fn object_at(objects: &[EmulatedObject], address: u64) -> Option<&EmulatedObject> {
+pub(super) fn object_at(objects: &[Object], address: u64) -> Option<&Object> {
     let past = objects.partition_point(|object| object.begin <= address);
     let object = objects.get(past.checked_sub(1)?)?;
     (address - object.begin < object.size).then_some(object)
 }
 
-pub(super) struct EmulatedScore<'o> {
-    objects: &'o [EmulatedObject],
+pub(super) struct Score<'o> {
+    objects: &'o [Object],
     names: BTreeSet<&'o str>,
     /// Of the program's code.
     pub(super) samples: u64,
@@ -52,8 +52,8 @@ pub(super) struct EmulatedScore<'o> {
     missed: BTreeMap<String, u64>,
 }
 
-impl<'o> EmulatedScore<'o> {
-    pub(super) fn new(objects: &'o [EmulatedObject]) -> Self {
+impl<'o> Score<'o> {
+    pub(super) fn new(objects: &'o [Object]) -> Self {
         let names = objects.iter().map(|object| object.ty.as_str()).collect();
         Self { objects, names, samples: 0, inside: 0, right: 0, wrong: 0, missed: BTreeMap::new() }
     }
@@ -82,7 +82,7 @@ impl<'o> EmulatedScore<'o> {
     }
 
     /// The object itself, or something in it that the program did not list as an object of its own.
-    fn is_right(&self, object: &EmulatedObject, address: u64, name: &str, offset: u64) -> bool {
+    fn is_right(&self, object: &Object, address: u64, name: &str, offset: u64) -> bool {
         let Some(begin) = address.checked_sub(offset) else { return false };
         if name == object.ty {
             return begin == object.begin;
@@ -107,15 +107,15 @@ impl<'o> EmulatedScore<'o> {
 
     pub(super) fn print(&self, name: &str, with_addresses: bool) {
         let how = if with_addresses { "with addresses" } else { "by code alone" };
-        print_line(&format!(
+        print_line!(
             "  {name} {how}: {} samples in {} objects, recall {:.2} %, precision {:.2} %",
             self.inside,
             self.objects.len(),
             self.recall(),
             self.precision()
-        ));
+        );
         for (what, count) in &self.missed {
-            print_line(&format!("    {count} × {what}"));
+            print_line!("    {count} × {what}");
         }
     }
 }

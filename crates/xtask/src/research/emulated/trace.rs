@@ -18,13 +18,13 @@ const PAGE: u64 = 4096;
 /// Words of 8 bytes that an access takes.
 const WORDS_PER_ROW: usize = 4;
 
-pub(super) struct EmulatedTrace {
+pub(super) struct Trace {
     loaded: u64,
     /// Four words each.
     rows: Vec<[u64; WORDS_PER_ROW]>,
 }
 
-impl EmulatedTrace {
+impl Trace {
     pub(super) fn read(path: &Path) -> Result<Self> {
         let bytes = fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
         let words: Vec<u64> = bytes

@@ -13,9 +13,9 @@ pub(super) struct ObjectSpan {
 
 /// All objects by type, in order of address.
 #[derive(Default)]
-pub(super) struct RecordedObjects(BTreeMap<String, Vec<ObjectSpan>>);
+pub(super) struct Objects(BTreeMap<String, Vec<ObjectSpan>>);
 
-impl RecordedObjects {
+impl Objects {
     /// Reads rows `address type size …`, the address in hex.
     pub(super) fn read(path: &Path) -> Result<Self> {
         let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;

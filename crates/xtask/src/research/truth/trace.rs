@@ -1,4 +1,4 @@
-//! Visits in a full trace of memory accesses: what one CPU touches of one object in one go.
+//! Visits in a full trace of memory accesses: the accesses of one CPU to one object in one episode.
 
 use super::objects::{ObjectSpan, object_index_at};
 use anyhow::{Context, Result};
@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::Path;
 
-/// Accesses of a CPU, whatever they are to, after which a visit of its is over.
+/// A visit is over when its CPU has made so many accesses elsewhere.
 const GAP: u64 = 400;
 /// Bytes of a record: address, low half of the instruction's address, CPU, flags, thread.
 const RECORD: usize = 16;
@@ -39,15 +39,15 @@ fn each_access(path: &Path, mut each: impl FnMut(TracedAccess)) -> Result<()> {
     }
 }
 
-/// What a visit touched: bit `n` stands for bytes `8 n ..= 8 n + 7` of the object.
+/// The words of an object that a visit touched: bit `n` stands for bytes `8 n ..= 8 n + 7`.
 type TouchedWords = Vec<u64>;
 
-/// Visits of the objects of one type that go on.
+/// Visits of the objects of one type that have not ended.
 struct OpenVisits<'s> {
     spans: &'s [ObjectSpan],
     /// By CPU, its accesses so far.
     clocks: Vec<u64>,
-    /// By CPU and object, the clock at the last touch and what was touched.
+    /// By CPU and object, the clock at the last access and the words touched.
     open: Vec<Vec<(u64, TouchedWords)>>,
 }
 
@@ -56,7 +56,7 @@ impl<'s> OpenVisits<'s> {
         Self { spans, clocks: Vec::new(), open: Vec::new() }
     }
 
-    /// Takes the next access; gives the visit that ended before it, if one did.
+    /// Adds the next access. Returns the visit that ended before it, if any.
     fn add_access(&mut self, access: TracedAccess) -> Option<TouchedWords> {
         let cpu = usize::from(access.cpu);
         if self.clocks.len() <= cpu {

@@ -125,20 +125,17 @@ fn name(text: &str) -> &str {
     head.split(" : ").next().unwrap_or(head)
 }
 
-/// A type of pahole's that ours does not equal.
+/// A known difference: format and type.
+type Listed = (String, String);
+
+/// A type whose text differs from pahole's.
 struct Difference<'t> {
     name: &'t str,
     ours: &'t str,
     theirs: &'t str,
 }
 
-fn compare(
-    peer: &Pahole,
-    format: &str,
-    ours: &Texts,
-    theirs: &Texts,
-    listed: &[(String, String)],
-) -> Result<bool> {
+fn compare(peer: &Pahole, format: &str, ours: &Texts, theirs: &Texts, listed: &[Listed]) -> Result<bool> {
     let missing: Vec<&String> = theirs.0.keys().filter(|name| !ours.0.contains_key(*name)).collect();
     let extra: Vec<&String> = ours.0.keys().filter(|name| !theirs.0.contains_key(*name)).collect();
     let texts = theirs.0.iter().flat_map(|(name, texts)| texts.iter().map(move |text| (name, text)));
@@ -198,12 +195,12 @@ fn first_difference(difference: &Difference<'_>) -> String {
 }
 
 /// The rows `| format | type | … |` of the table of differences.
-fn known_differences(document: &Path) -> Result<Vec<(String, String)>> {
+fn known_differences(document: &Path) -> Result<Vec<Listed>> {
     let text = std::fs::read_to_string(document).with_context(|| document.display().to_string())?;
     Ok(text.lines().filter_map(parse_row).collect())
 }
 
-fn parse_row(line: &str) -> Option<(String, String)> {
+fn parse_row(line: &str) -> Option<Listed> {
     let mut cells = line.strip_prefix('|')?.split('|').map(str::trim);
     let format = cells.next().filter(|format| ["dwarf", "btf"].contains(format))?;
     let ty = cells.next()?.trim_matches('`');

@@ -17,7 +17,7 @@ use anyhow::{Context, Result};
 use fieldline_access::AccessProfile;
 use fieldline_layout::constraint::{PlacementRequests, constraints};
 use fieldline_plan::cost::VisitModel;
-use objects::{ObjectSpan, Objects};
+use objects::{Objects, Span};
 use score::Score;
 use sharing::busiest;
 use std::path::Path;
@@ -113,12 +113,7 @@ impl Comparison<'_> {
     }
 
     /// Cachelines per visit of the declared layout, by the model and by the trace.
-    fn lines_per_visit(
-        &self,
-        profile: &AccessProfile,
-        spans: &[ObjectSpan],
-        name: &str,
-    ) -> Result<(f64, f64)> {
+    fn lines_per_visit(&self, profile: &AccessProfile, spans: &[Span], name: &str) -> Result<(f64, f64)> {
         let layout = busiest(profile, name).and_then(|busy| busy.layout.as_ref()).context("no layout")?;
         let constraints = constraints(layout, &PlacementRequests::default())?;
         let model = VisitModel::new(profile, layout, &constraints, LINE);

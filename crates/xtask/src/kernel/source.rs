@@ -144,12 +144,11 @@ fn compare(source: &SourceText<'_>, text: &[u8], layout: &Layout) -> Result<Comp
     let query = DefinitionQuery::for_name(&layout.name).with_line((layout.line > 0).then_some(layout.line));
     let definition: StructDefinition = source.find(&query)?;
     let body = StructBody::parse(source, &definition)?;
-    let expected: Vec<ExpectedMember> = (layout.members.iter())
-        .map(|Member { name, line, .. }| ExpectedMember {
-            name: name.clone(),
-            line: Some(*line).filter(|line| *line > 0),
-        })
-        .collect();
+    let expected = |member: &Member| {
+        let (name, line) = (member.name.clone(), Some(member.line).filter(|line| *line > 0));
+        ExpectedMember { name, line }
+    };
+    let expected: Vec<ExpectedMember> = layout.members.iter().map(expected).collect();
     let join = Join::new(&body, &expected)?;
     let declared: Vec<usize> = (0..expected.len()).collect();
     let is_identical = join.reorder(&declared)?.edits.apply(text) == text;

@@ -91,7 +91,7 @@ impl Comparison {
         for (mnemonic, (count, example)) in &self.differences {
             let known = KNOWN_DIFFERENCES.iter().find(|(known, _)| known == mnemonic);
             new += u64::from(known.is_none());
-            let reason = known.map_or("NEW", |(_, reason)| reason);
+            let reason = known.map_or("NEW", |(_, reason)| *reason);
             print_line!("  {count} × {mnemonic} ({reason}), such as {example}");
         }
         let differ: u64 = self.differences.values().map(|(count, _)| count).sum();

@@ -89,6 +89,6 @@ pub(super) fn ambiguous_type_names(checkout: &Checkout) -> Result<Vec<String>> {
         }
     }
     crates.retain(|name, owners| owners.len() > 1 && !SHARED_TYPE_NAMES.contains(name));
-    let format = |(name, owners): (&str, _)| format!("{name}: in {}", Vec::from_iter(owners).join(", "));
-    Ok(crates.into_iter().map(format).collect())
+    let crates = crates.into_iter();
+    Ok(crates.map(|(name, owners)| format!("{name}: in {}", Vec::from_iter(owners).join(", "))).collect())
 }

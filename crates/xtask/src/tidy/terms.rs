@@ -1,7 +1,7 @@
 //! Terms: identifiers in the field's words, doc comments that begin with a noun or verb, documents of readable width.
 
 use super::checkout::{Checkout, sources};
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 use proc_macro2::{TokenStream, TokenTree};
 use std::collections::BTreeMap;
 use std::fs::read_to_string;
@@ -25,8 +25,8 @@ const MAX_TERMS: usize = 60;
 pub(super) fn banned_identifiers(checkout: &Checkout) -> Result<Vec<String>> {
     let mut found = Vec::new();
     for path in sources(&checkout.root.join("crates")) {
-        let parsed = read_to_string(&path)?.parse();
-        let tokens: TokenStream = parsed.map_err(|error| anyhow::anyhow!("{}: {error}", path.display()))?;
+        let tokens = read_to_string(&path)?.parse::<TokenStream>();
+        let tokens = tokens.map_err(|error| anyhow!("{}: {error}", path.display()))?;
         let mut names = BTreeMap::new();
         collect_identifiers(tokens, &mut names);
         let banned = names.into_iter().filter(|(name, _)| is_banned(name));

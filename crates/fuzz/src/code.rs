@@ -11,15 +11,15 @@ use std::sync::OnceLock;
 const IDIOMS: &[u8] = include_bytes!("../../../fixtures/attribution/idioms");
 /// The same for AArch64.
 const AARCH64: &[u8] = include_bytes!("../../../fixtures/attribution/idioms-aarch64");
-/// Functions and instructions that are explained.
+/// Most functions, and instructions of each, that are explained.
 const EXPLAINED: usize = 4;
 
-/// The fixture as it is.
+/// The unchanged fixture.
 pub(crate) fn idioms() -> FileBytes {
     FileBytes::from_vec("idioms", IDIOMS.to_vec())
 }
 
-/// Code that stands where a function's was; the first two bytes choose which, and the lowest bit the processor.
+/// Code that replaces a function's. The first two bytes choose its place, and the lowest bit the processor.
 pub fn code(bytes: &[u8]) {
     let Some((place, code)) = bytes.split_first_chunk::<2>() else { return };
     let place = usize::from(u16::from_le_bytes(*place));
@@ -40,7 +40,7 @@ pub fn code(bytes: &[u8]) {
     analyse(&program, address + (at - begin) as u64);
 }
 
-/// Where the text stands in the file, of the fixture for x86-64 or the other.
+/// File offset and length of a fixture's text.
 fn text_range(is_x86: bool) -> (usize, usize) {
     static RANGES: [OnceLock<(usize, usize)>; 2] = [OnceLock::new(), OnceLock::new()];
     *RANGES[usize::from(is_x86)].get_or_init(|| {
@@ -56,7 +56,7 @@ fn text_range(is_x86: bool) -> (usize, usize) {
 fn analyse<'a>(program: &'a Program<'a>, changed: u64) {
     let functions = program.symbols.iter().filter(|symbol| symbol.is_function);
     let mut addresses: Vec<u64> = functions.map(|symbol| symbol.address).collect();
-    // What is called from the changed function is asked about, too.
+    // Functions that the changed code may call are analysed, too.
     addresses.retain(|address| address.abs_diff(changed) < 512);
     addresses.push(changed);
     let answers = ProgramOperands::new(program, &addresses[..].into());

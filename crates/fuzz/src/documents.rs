@@ -13,34 +13,28 @@ use fieldline_plan::simulate::{
 };
 use fieldline_plan::{Plan, PlanOptions, PlanRequest, count_samples};
 
-/// Longer declarations are not searched: a search takes a while by design.
+/// Most members of a struct that is planned: the search takes long by design.
 const SEARCHED: usize = 6;
 
-/// A plan: what `simulate` and `verify` do with it.
+/// A plan, as `simulate` and `verify` read it.
 pub fn plan(bytes: &[u8]) {
     let Ok(plan) = serde_json::from_slice::<Plan>(bytes) else { return };
     let _ = plan.check_format();
-    let structs = |side: fn(&fieldline_plan::StructPlan) -> Rearrangement| -> Vec<Rearrangement> {
-        plan.structs.iter().map(side).collect()
-    };
-    let objects: Vec<TraceObject> = (0..)
-        .zip(&plan.structs)
-        .map(|(index, plan)| TraceObject {
-            base: 0x1000 + 0x10_0000 * index as u64,
-            size: plan.declared.size,
-            struct_index: index,
-        })
-        .collect();
-    let accesses = (0..64u64).map(|at| TraceAccess {
-        cpu: at as usize % 2,
-        address: 0x1000 + at % 4 * 0x10_0000 + at * 24,
-        size: 8,
-        is_store: at % 3 == 0,
+    let objects = (0..).zip(&plan.structs).map(|(struct_index, plan)| TraceObject {
+        base: 0x1000 + 0x10_0000 * struct_index as u64,
+        size: plan.declared.size,
+        struct_index,
     });
-    let machine =
-        SimulatedMachine { cpus: 2, line: 64, sizes: [1 << 12, 1 << 13, 1 << 14], gap: 10, block: 16 };
-    for side in [structs(Rearrangement::declared), structs(Rearrangement::chosen)] {
-        let _ = simulate(&machine, &objects, &side, || accesses.clone());
+    let objects: Vec<TraceObject> = objects.collect();
+    let accesses = (0..64u64).map(|number| {
+        let (cpu, address) = (number as usize % 2, 0x1000 + number % 4 * 0x10_0000 + number * 24);
+        TraceAccess { cpu, address, size: 8, is_store: number % 3 == 0 }
+    });
+    let sizes = [1 << 12, 1 << 13, 1 << 14];
+    let machine = SimulatedMachine { cpus: 2, line: 64, sizes, gap: 10, block: 16 };
+    for order in [Rearrangement::declared, Rearrangement::chosen] {
+        let structs: Vec<Rearrangement> = plan.structs.iter().map(order).collect();
+        let _ = simulate(&machine, &objects, &structs, || accesses.clone());
     }
     for item in &plan.structs {
         let _ = (item.order(), item.changes());
@@ -48,7 +42,7 @@ pub fn plan(bytes: &[u8]) {
     let _ = serde_json::to_vec(&plan);
 }
 
-/// A profile: what `plan`, `place`, `merge`, `check` and `simulate` do with it.
+/// A profile, as `plan`, `place`, `merge`, `check` and `simulate` read it.
 pub fn profile(bytes: &[u8]) {
     let Ok(profile) = serde_json::from_slice::<AccessProfile>(bytes) else { return };
     let mut sum = profile.clone();
@@ -57,24 +51,21 @@ pub fn profile(bytes: &[u8]) {
     }
     for item in &profile.types {
         if let Some(layout) = &item.layout {
-            of_struct(&profile, layout);
+            plan_struct(&profile, layout);
         }
     }
     let _ = serde_json::to_vec(&sum);
 }
 
-fn of_struct(profile: &AccessProfile, layout: &Layout) {
+fn plan_struct(profile: &AccessProfile, layout: &Layout) {
     let _ = count_samples(profile, layout);
-    add(profile, layout);
+    add_member(profile, layout);
     let requests = PlacementRequests::default();
     let Ok(units) = constraints(layout, &requests) else { return };
     visits(profile, layout, &units);
     if layout.members.len() <= SEARCHED {
-        let plan = fieldline_plan::plan(
-            profile,
-            &[PlanRequest { layout, requests: &requests }],
-            &PlanOptions::default(),
-        );
+        let subjects = [PlanRequest { layout, requests: &requests }];
+        let plan = fieldline_plan::plan(profile, &subjects, &PlanOptions::default());
         for item in &plan.structs {
             if let Ok(predicted) = item.predicted(layout) {
                 let _ = PredictionVerdict::new(&predicted, layout).holds();
@@ -84,7 +75,7 @@ fn of_struct(profile: &AccessProfile, layout: &Layout) {
     }
 }
 
-fn add(profile: &AccessProfile, layout: &Layout) {
+fn add_member(profile: &AccessProfile, layout: &Layout) {
     let Some(member) = layout.members.first() else { return };
     let addition = MemberAddition {
         layout,

@@ -1,7 +1,7 @@
-//! What the commands do with input of others, from its bytes on: one function for each kind of input.
+//! Entry points of the fuzz targets: one function for each kind of input, which does what the commands do with its bytes.
 //!
-//! The fuzz targets call these, and a test of the command's crate calls them for every input that was once a finding.
-//! Whatever the bytes are, each returns: an error is an answer, a panic is a bug.
+//! A test of the command's crate calls them, too, for every input that was once a finding. They return for all bytes: an
+//! error is a result, a panic is a bug.
 
 mod code;
 mod documents;
@@ -15,7 +15,7 @@ pub use recording::{perf_data, script};
 pub use text::source;
 pub use types::{btf, dwarf};
 
-/// The function of a kind of input, by the name of its fuzz target.
+/// The function of a fuzz target.
 pub fn entry(name: &str) -> Option<fn(&[u8])> {
     Some(match name {
         "perf_data" => perf_data,

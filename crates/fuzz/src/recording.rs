@@ -12,7 +12,7 @@ use fieldline_profile::perf_types;
 use fieldline_profile::sums::{self, AttributedProgram};
 use fieldline_typeflow::program::Program;
 
-/// A perf.data: its facts, all records and fields of samples, what `doctor` says, and a profile of it.
+/// A perf.data: its facts, all records and fields of samples, the diagnosis of `doctor`, and a profile.
 pub fn perf_data(bytes: &[u8]) {
     let _ = SampleFile::from_bytes(bytes.to_vec()).map(read);
 }
@@ -36,16 +36,15 @@ fn read(file: SampleFile) -> Result<(), Error> {
             std::hint::black_box((chain, branches));
         }
     }
-    let survey = summarize(&file, None)?;
-    let exam = diagnose(&file, &survey, None);
-    for finding in &exam.findings {
+    let summary = summarize(&file, None)?;
+    for finding in &diagnose(&file, &summary, None).findings {
         let _ = serde_json::to_string(finding);
     }
     let _ = attribute(&[file]);
     Ok(())
 }
 
-/// Attributes samples to a program that may be the one they were taken of, as far as the recording tells.
+/// Attributes samples to a program that need not be the recorded one.
 fn attribute(files: &[SampleFile]) -> Option<()> {
     let bytes = idioms();
     let elf = Elf::parse(&bytes).ok()?;
@@ -59,8 +58,8 @@ fn attribute(files: &[SampleFile]) -> Option<()> {
     let parts = [AttributedProgram { dwarf: &dwarf, attribution: &attributions[0] }];
     let joint = JointAttribution { attributions: &attributions };
     let _ = sums::coverage(joint, files);
-    let profile =
-        sums::profile(&parts, joint, files, &["recording".to_owned()], None, |_, _| Vec::new()).ok()?;
+    let names = ["recording".to_owned()];
+    let profile = sums::profile(&parts, joint, files, &names, None, |_, _| Vec::new()).ok()?;
     for event in &profile.coverage {
         let lost: u64 = event.unattributed.values().map(|count| count.samples).sum();
         assert_eq!(event.total.samples, event.attributed.samples + lost, "attribution is total");

@@ -1,4 +1,4 @@
-//! C text: what `patch`, `propose` and the search for uses do with it.
+//! C text, as `patch`, `propose` and the search for uses read it.
 
 use fieldline_layout::spec::MemberSpec;
 use fieldline_source::mark::GroupToMark;
@@ -7,7 +7,7 @@ use fieldline_source::{
     ExpectedMember, Join, MemberAnnotation, SourceRefusal, SourceText, StructBody, diff, startup,
 };
 
-/// Structs that are edited.
+/// Most structs that are edited.
 const EDITED: usize = 16;
 
 /// A C file: every struct of it is parsed, joined with its own members, reordered, annotated and marked.
@@ -16,18 +16,14 @@ pub fn source(bytes: &[u8]) {
     for definition in source.definitions().into_iter().take(EDITED) {
         if let Ok(body) = StructBody::parse(&source, &definition) {
             let _ = edit(&body, bytes);
-            let members = names(&body).into_iter().flatten();
-            let members = (0..).zip(members).map(|(at, name)| (name, at)).collect();
+            let members = names(&body).into_iter().flatten().zip(0..).collect();
             let tag = definition.name().to_owned();
             let subject = UsedStruct { tag, members, prefix_tags: vec!["list_head".to_owned()] };
-            let awaited = find_uses("file.c", bytes, &subject).unresolved;
-            let macros = ["INIT", "LIST_HEAD_INIT"].map(|name| UnresolvedMacro {
-                line: 1,
-                name: name.to_owned(),
-                is_array: false,
-            });
-            for name in awaited.iter().chain(&macros).take(EDITED) {
-                let _ = find_definitions(bytes, name, &subject);
+            let macros = ["INIT", "LIST_HEAD_INIT"].map(str::to_owned);
+            let macros = macros.map(|name| UnresolvedMacro { line: 1, name, is_array: false });
+            let unresolved = find_uses("file.c", bytes, &subject).unresolved;
+            for unresolved in unresolved.iter().chain(&macros).take(EDITED) {
+                let _ = find_definitions(bytes, unresolved, &subject);
             }
         }
     }
@@ -40,7 +36,7 @@ pub fn source(bytes: &[u8]) {
     let _ = std::str::from_utf8(bytes).map(MemberSpec::parse);
 }
 
-/// Names of all members in the text, of which a configuration may have fewer.
+/// Names of all members in the text. In a configuration there may be fewer.
 fn names(body: &StructBody<'_, '_>) -> Vec<Option<String>> {
     let declarators = body.statements().iter().flat_map(|statement| statement.declarators());
     declarators.map(|member| member.name.clone()).collect()
@@ -48,11 +44,11 @@ fn names(body: &StructBody<'_, '_>) -> Vec<Option<String>> {
 
 fn edit(body: &StructBody<'_, '_>, bytes: &[u8]) -> Result<(), SourceRefusal> {
     let mut names = names(body);
-    // Without the conditional members, if not with them.
     let joined = join(body, &names).or_else(|_| {
-        let plain = body.statements().iter().filter(|statement| body.conditions(statement).is_empty());
-        names =
-            plain.flat_map(|statement| statement.declarators()).map(|member| member.name.clone()).collect();
+        let unconditional =
+            body.statements().iter().filter(|statement| body.conditions(statement).is_empty());
+        let declarators = unconditional.flat_map(|statement| statement.declarators());
+        names = declarators.map(|member| member.name.clone()).collect();
         join(body, &names)
     });
     let join = joined?;
@@ -63,18 +59,13 @@ fn edit(body: &StructBody<'_, '_>, bytes: &[u8]) -> Result<(), SourceRefusal> {
             let _ = diff::unified("file.h", bytes, &new);
         }
     }
-    let half = names.len() / 2;
-    let heading =
-        MemberAnnotation { member: half, comment: Some("hot".to_owned()), attribute: Some("__x".to_owned()) };
-    let _ = join.annotate(&[heading]).map(|annotated| annotated.edits.apply(bytes));
-    let marking = GroupToMark {
-        name: "hot".to_owned(),
-        members: half / 2..half + 1,
-        comment: "hot".to_owned(),
-        begin: "__cacheline_group_begin(hot);".to_owned(),
-        end: "__cacheline_group_end(hot);".to_owned(),
-    };
-    let _ = join.mark(&[marking]).map(|marked| marked.edits.apply(bytes));
+    let (half, hot) = (names.len() / 2, || "hot".to_owned());
+    let annotation =
+        MemberAnnotation { member: half, comment: Some(hot()), attribute: Some("__x".to_owned()) };
+    let _ = join.annotate(&[annotation]).map(|annotated| annotated.edits.apply(bytes));
+    let [begin, end] = ["begin", "end"].map(|side| format!("__cacheline_group_{side}(hot);"));
+    let group = GroupToMark { name: hot(), members: half / 2..half + 1, comment: hot(), begin, end };
+    let _ = join.mark(&[group]).map(|marked| marked.edits.apply(bytes));
     Ok(())
 }
 
@@ -86,7 +77,7 @@ fn join<'b, 's, 't>(
     Join::new(body, &expected.collect::<Vec<_>>())
 }
 
-/// Backwards, and the first member last.
+/// The declared order reversed, and rotated by one member.
 fn orders(count: usize) -> [Vec<usize>; 2] {
     let mut rotated: Vec<usize> = (0..count).collect();
     rotated.rotate_left(count.min(1));

@@ -8,15 +8,15 @@ use fieldline_layout::{Layout, Member, TypeTable, abi, declaration};
 use fieldline_typeflow::operands::program_operands::ProgramOperands;
 use fieldline_typeflow::program::Program;
 
-/// Members are asked for at no more offsets than these, of no more types.
-const LOOKED_AT: usize = 512;
-/// Members that layouts are shown of, nested ones included, one more layout aside. A layout may have 65 536, and a few bytes
-/// make one more type that has as many.
-const MEMBERS: usize = 1 << 18;
-/// Names that are looked for, each of which goes over all types.
-const LOOKED_UP: usize = 8;
+/// Most types, and most offsets of each, that are read.
+const MAX_TYPES: usize = 512;
+/// Members, nested ones included, after which no more layouts are read. A layout may have 65 536, and a few bytes make
+/// one more type that has as many.
+const MAX_MEMBERS: usize = 1 << 18;
+/// Most names that are searched, each of which goes over all types.
+const MAX_NAMES: usize = 8;
 
-/// A program, object or module: every type, and what its code tells.
+/// A program, object or module: every type, and the operands of its code.
 pub fn dwarf(bytes: &[u8]) {
     let file = FileBytes::from_vec("fuzzed.ko", bytes.to_vec());
     let _ = program(&file);
@@ -32,13 +32,13 @@ fn program(file: &FileBytes) -> Result<()> {
         btf(&section);
     }
     let sections = DebugSections::load(&elf, None)?;
-    let _ = opened(&sections);
+    let _ = lazy(&sections);
     let dwarf = Dwarf::new(&sections)?;
     types(&dwarf)?;
     let mut program = Program::new(&elf, &dwarf)?;
     program.load_all();
     let functions = program.symbols.iter().filter(|symbol| symbol.is_function);
-    let functions: Vec<u64> = functions.map(|symbol| symbol.address).take(LOOKED_AT).collect();
+    let functions: Vec<u64> = functions.map(|symbol| symbol.address).take(MAX_TYPES).collect();
     let answers = ProgramOperands::new(&program, &functions[..].into());
     std::hint::black_box(answers.functions.len());
     Ok(())
@@ -49,20 +49,20 @@ fn headers(elf: &Elf<'_>) {
     let _ = (elf.segments(), elf.text_sections(), elf.data_sections(), elf.bytes_at(0, 16));
 }
 
-fn opened(sections: &DebugSections<'_>) -> Result<()> {
-    let opened = LazyDwarf::new(sections)?;
-    let _ = dwarf::has_types_beyond_btf(opened.first_units());
-    let _ = opened.find_first_many(&["torture", "list_head", "box"])?;
-    let _ = opened.find_typedefs(&["u64", "size_t"])?;
+fn lazy(sections: &DebugSections<'_>) -> Result<()> {
+    let lazy = LazyDwarf::new(sections)?;
+    let _ = dwarf::has_types_beyond_btf(lazy.first_units());
+    let _ = lazy.find_first_many(&["torture", "list_head", "box"])?;
+    let _ = lazy.find_typedefs(&["u64", "size_t"])?;
     Ok(())
 }
 
 fn types(dwarf: &Dwarf<'_>) -> Result<()> {
     let all = dwarf::index_definitions(dwarf)?;
-    let names: Vec<&str> = all.iter().map(|definition| definition.name.as_ref()).take(LOOKED_AT).collect();
+    let names: Vec<&str> = all.iter().map(|definition| definition.name.as_ref()).take(MAX_TYPES).collect();
     let _ = dwarf::find_many(dwarf, &names)?;
     let mut reader = TypeReader::new(dwarf);
-    for definition in all.iter().take(LOOKED_AT) {
+    for definition in all.iter().take(MAX_TYPES) {
         let _ = dwarf.path_of(definition.die);
         let _ = reader.read(definition.die)?;
     }
@@ -70,7 +70,7 @@ fn types(dwarf: &Dwarf<'_>) -> Result<()> {
     Ok(())
 }
 
-/// BTF as it stands in /sys/kernel/btf: every type, by itself and upon itself as a base.
+/// BTF as in /sys/kernel/btf: every type, by itself and as split BTF with itself as the base.
 pub fn btf(bytes: &[u8]) {
     let Ok(base) = btf::parse(bytes, None) else { return };
     read_btf(&base);
@@ -80,13 +80,10 @@ pub fn btf(bytes: &[u8]) {
 }
 
 fn read_btf(btf: &Btf<'_>) {
-    for found in btf.definitions().take(LOOKED_UP) {
+    for found in btf.definitions().take(MAX_NAMES) {
         let _ = btf.find(&String::from_utf8_lossy(found.name));
-        let _ = (
-            btf.find_kind("box", btf::BtfKind::is_aggregate),
-            btf.resolve_aggregate(found.id),
-            btf.holders(&[found.id]),
-        );
+        let _ = btf.find_kind("box", btf::BtfKind::is_aggregate);
+        let _ = (btf.resolve_aggregate(found.id), btf.holders(&[found.id]));
     }
     let mut table = TypeTable::new(btf.target());
     let mut reader = btf::BtfReader::new(btf);
@@ -96,18 +93,18 @@ fn read_btf(btf: &Btf<'_>) {
     show(&table);
 }
 
-/// What `layout` prints of every type, and what planning asks first.
+/// Reads every type as `layout` does and as planning begins.
 fn show(table: &TypeTable) {
     let mut members = 0;
-    for (id, _) in table.iter().take(LOOKED_AT) {
+    for (id, _) in table.iter().take(MAX_TYPES) {
         let _ = declaration::declare(table, id, "it");
         let Some(layout) = Layout::from_type(table, id) else { continue };
-        members += layout.members.iter().map(nested).sum::<usize>();
-        if members > MEMBERS {
+        members += layout.members.iter().map(count_nested).sum::<usize>();
+        if members > MAX_MEMBERS {
             return;
         }
         let _ = (layout.fingerprint(), abi::find_mismatch(&layout), layout.cachelines(64));
-        for offset in (0..layout.size).take(LOOKED_AT) {
+        for offset in (0..layout.size).take(MAX_TYPES) {
             let _ = layout.path_at(offset);
         }
         if let Ok(units) = constraints(&layout, &PlacementRequests::default()) {
@@ -118,7 +115,7 @@ fn show(table: &TypeTable) {
     }
 }
 
-/// A member and all within it.
-fn nested(member: &Member) -> usize {
-    1 + member.members.iter().map(nested).sum::<usize>()
+/// Number of a member and all nested ones.
+fn count_nested(member: &Member) -> usize {
+    1 + member.members.iter().map(count_nested).sum::<usize>()
 }

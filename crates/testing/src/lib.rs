@@ -1,8 +1,8 @@
-//! What tests need of the machine they run on, and what happens where it is missing.
+//! Programs and kernel facilities that tests need of the machine they run on.
 //!
-//! By hand, a test without its tools says so and passes. With `FIELDLINE_REQUIRE_ALL=1`, as in `.ci/run`, it fails; only
-//! the tests in [`EXEMPT_TESTS`] may go without the facility of the kernel that stands beside them, and each that does is
-//! written to the file that `FIELDLINE_LEFT_OUT` names, so that they can be counted.
+//! Run by hand, a test without its programs prints so and passes. With `FIELDLINE_REQUIRE_ALL=1`, as in `.ci/run`, it
+//! fails. Only the tests in [`EXEMPT_TESTS`] may run without the listed facility of the kernel. Each that does is written
+//! to the file that `FIELDLINE_LEFT_OUT` names, so that they can be counted.
 
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -35,16 +35,16 @@ pub fn has_programs(names: &[&str]) -> bool {
     })
 }
 
-/// Whether something is there that a test needs.
+/// Whether a program or facility that a test needs is there.
 ///
 /// # Panics
 /// If it isn't, and all is required.
 #[expect(clippy::print_stdout, reason = "a test that is left out says why")]
 #[must_use]
-pub fn is_available(what: &str, is_there: bool) -> bool {
-    assert!(is_there || !is_all_required(), "{what} is missing, and FIELDLINE_REQUIRE_ALL is set");
+pub fn is_available(name: &str, is_there: bool) -> bool {
+    assert!(is_there || !is_all_required(), "{name} is missing, and FIELDLINE_REQUIRE_ALL is set");
     if !is_there {
-        println!("left out: {what} is needed");
+        println!("left out: {name} is needed");
     }
     is_there
 }
@@ -52,7 +52,7 @@ pub fn is_available(what: &str, is_there: bool) -> bool {
 /// Whether the kernel has a facility that a test needs.
 ///
 /// # Panics
-/// If it hasn't, all is required, and the test is not [`EXEMPT_TESTS`]; or if the note of it can't be written.
+/// If it hasn't, all is required, and the test is not in [`EXEMPT_TESTS`]; or if the file can't be written.
 #[must_use]
 pub fn has_facility(test: &str, facility: KernelFacility, is_there: bool) -> bool {
     let is_listed = EXEMPT_TESTS.contains(&(test, facility));
@@ -61,8 +61,8 @@ pub fn has_facility(test: &str, facility: KernelFacility, is_there: bool) -> boo
     }
     if let Some(file) = std::env::var_os("FIELDLINE_LEFT_OUT") {
         let file = std::fs::OpenOptions::new().append(true).create(true).open(file);
-        let noted = file.and_then(|mut file| file.write_all(format!("{test}: {facility:?}\n").as_bytes()));
-        assert!(noted.is_ok(), "what is left out can't be noted: {noted:?}");
+        let written = file.and_then(|mut file| file.write_all(format!("{test}: {facility:?}\n").as_bytes()));
+        assert!(written.is_ok(), "the tests left out can't be listed: {written:?}");
     }
     false
 }

@@ -1,32 +1,25 @@
-//! What CI runs, with the time each stage may take.
+//! The stages of CI, with the time each may take.
 
 use crate::tools::shell::{self, print_line};
 use anyhow::{Context, Result};
 use std::time::{Duration, Instant};
 
-/// A stage: its name, minutes on two idle cores, and its work.
+/// A stage: its name, its budget in minutes on two idle cores, and its work.
 type Stage = (&'static str, u64, fn() -> Result<bool>);
 
-/// The budget. What isn't here is a verb that people run by hand.
+/// All stages. Other verbs are run by hand.
 const STAGES: &[Stage] =
     &[("tests", 8, tests), ("lints", 4, lints), ("kernel", 6, || crate::kernel::run(&[]))];
 
-/// Programs that tests run, with their Debian packages.
-const PROGRAMS: &[(&str, &str)] = &[
-    ("gcc", "gcc"),
-    ("g++", "g++"),
-    ("clang", "clang"),
-    ("git", "git"),
-    ("patch", "patch"),
-    ("make", "make"),
-];
+/// Programs that tests run. Their Debian packages have the same names.
+const PROGRAMS: [&str; 6] = ["gcc", "g++", "clang", "git", "patch", "make"];
 
 /// Runs each stage in turn; the first that fails ends it. `--no-kernel` leaves the real kernel out.
 pub(crate) fn run(args: &[String]) -> Result<bool> {
     let mut spent: Vec<String> = Vec::new();
     for (name, minutes, work) in STAGES {
         if *name == "kernel" && args.iter().any(|arg| arg == "--no-kernel") {
-            print_line("kernel: left out as asked");
+            print_line!("kernel: left out as asked");
             continue;
         }
         let start = Instant::now();
@@ -36,7 +29,7 @@ pub(crate) fn run(args: &[String]) -> Result<bool> {
             return Ok(false);
         }
     }
-    print_line(&format!("\n{}", spent.join("\n")));
+    print_line!("\n{}", spent.join("\n"));
     Ok(true)
 }
 
@@ -47,14 +40,14 @@ fn stage_report(name: &str, spent: Duration, minutes: u64) -> String {
 }
 
 fn tests() -> Result<bool> {
-    shell::require_files(PROGRAMS)?;
-    let left_out = std::env::temp_dir().join(format!("fieldline-left-out-{}", std::process::id()));
+    shell::require_files(&PROGRAMS.map(|name| (name, name)))?;
+    let left_out = shell::temporary("left-out");
     std::fs::write(&left_out, "").with_context(|| left_out.display().to_string())?;
     cargo(&["test", "--workspace"], &[("FIELDLINE_LEFT_OUT", &left_out.display().to_string())])?;
     let names = std::fs::read_to_string(&left_out)?;
     std::fs::remove_file(&left_out)?;
-    print_line(&format!("{} tests left out for want of a facility of the kernel", names.lines().count()));
-    names.lines().for_each(|name| print_line(&format!("  {name}")));
+    print_line!("{} tests left out for want of a facility of the kernel", names.lines().count());
+    names.lines().for_each(|name| print_line!("  {name}"));
     Ok(true)
 }
 

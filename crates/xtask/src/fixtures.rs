@@ -1,9 +1,9 @@
-//! Builds the example of `fieldline demo` again: the program, a trace of its memory accesses, and a recording
-//! drawn from the trace. fixtures/demo/README.md says what each file is.
+//! Rebuilds the example of `fieldline demo`: the program, a trace of its memory accesses, and a recording
+//! sampled from the trace. fixtures/demo/README.md describes each file.
 //!
-//! * `trace`: what valgrind's lackey prints.
-//! * `caches`: where the caches of a small machine serve each access from.
-//! * `sampling`: one access in so many, with CPU and time.
+//! * `trace`: the output of valgrind's lackey.
+//! * `caches`: the cache level that serves each access on a small machine.
+//! * `sampling`: one access per period, with CPU and time.
 //! * `recording`: samples to a perf.data file.
 //! * `synthetic`: a made-up recording of a real kernel, for tests of all steps up to a patch.
 
@@ -28,7 +28,7 @@ const NAME: &str = "shaper";
 /// Where the program is traced. Its path lies on its stack, so it is the same on every machine.
 const TRACED_IN: &str = "/tmp/fieldline-fixtures";
 
-/// Builds the files; says which of them changed.
+/// Builds the files and prints which of them changed.
 pub(crate) fn run(args: &[String]) -> Result<bool> {
     ensure!(args.is_empty(), "fixtures takes no arguments");
     shell::require_files(&[("gcc", "gcc"), ("valgrind", "valgrind")])?;
@@ -50,7 +50,7 @@ fn replace(file: &Path, make: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
     let is_same = fs::read(file).is_ok_and(|old| old == bytes);
     fs::rename(&part, file).with_context(|| format!("{}", file.display()))?;
     let change = if is_same { "as before" } else { "new" };
-    print_line(&format!("{}: {} bytes, {change}", file.display(), bytes.len()));
+    print_line!("{}: {} bytes, {change}", file.display(), bytes.len());
     Ok(())
 }
 
@@ -72,29 +72,27 @@ fn units(tree: &Path) -> Result<Vec<PathBuf>> {
     Ok(units)
 }
 
-/// Runs the program under lackey. Gives the samples drawn from its accesses, and where its objects are.
+/// Runs the program under lackey. Returns the samples of its accesses, and the table of its objects.
 fn trace_samples(program: &Path) -> Result<(Vec<Sample>, String)> {
-    let mut sampler = Sampler::new(marks(program)?);
+    let mut sampler = Sampler::new(markers(program)?);
     fs::create_dir_all(TRACED_IN)?;
     fs::copy(program, Path::new(TRACED_IN).join(NAME))?;
     let printed = trace(&mut sampler)?;
     fs::remove_dir_all(TRACED_IN)?;
-    print_line(&sampler.summary());
+    print_line!("{}", sampler.summary());
     Ok((sampler.into_samples(), objects(&printed)?))
 }
 
-/// Feeds every access of the program to the sampler. Gives what the program printed.
+/// Passes every access of the program to the sampler. Returns the program's output.
 fn trace(sampler: &mut Sampler) -> Result<String> {
     // Without the optimiser, lackey sees all loads of the program, in its order.
     let args = ["--tool=lackey", "--vex-iropt-level=0", "--trace-mem=yes", "./shaper", "objects"];
-    print_line(&format!("$ cd {TRACED_IN}; env -i valgrind {}", args.join(" ")));
+    print_line!("$ cd {TRACED_IN}; env -i valgrind {}", args.join(" "));
     let mut valgrind = Command::new("valgrind");
     valgrind.args(args).current_dir(TRACED_IN).env_clear();
     let mut child = valgrind.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
     for line in BufReader::new(child.stderr.take().context("no trace")?).split(b'\n') {
-        if let Some(step) = trace::parse(&line?) {
-            sampler.process_event(step);
-        }
+        trace::parse(&line?).into_iter().for_each(|event| sampler.process_event(event));
     }
     let mut printed = String::new();
     child.stdout.take().context("no output")?.read_to_string(&mut printed)?;
@@ -103,12 +101,11 @@ fn trace(sampler: &mut Sampler) -> Result<String> {
     Ok(printed)
 }
 
-/// Addresses of the variables that the program announces turns with.
-fn marks(program: &Path) -> Result<MarkerAddresses> {
+/// Addresses of the variables by which the program announces CPUs and the recording.
+fn markers(program: &Path) -> Result<MarkerAddresses> {
     let file = FileBytes::open(program)?;
     let elf = Elf::parse(&file)?;
-    let (turns, recording) = (address(&elf, "turn_of")?, address(&elf, "recording")?);
-    Ok(MarkerAddresses { turns, recording })
+    Ok(MarkerAddresses { cpus: address(&elf, "turn_of")?, recording: address(&elf, "recording")? })
 }
 
 /// The rows `type address size count` among what the program printed.
@@ -184,7 +181,7 @@ mod tests {
         .collect()
     }
 
-    /// What the debug info and the text of the recorded program have in common with no machine.
+    /// Debug info and text of the recorded program are the same on every build machine.
     #[test]
     fn no_path_of_the_build_machine_is_in_the_program() {
         let bytes = fs::read(demo("shaper")).unwrap();

@@ -1,4 +1,4 @@
-//! Seeds for the fuzz targets below `crates/fuzz`, out of the fixtures.
+//! Seeds for the fuzz targets below `crates/fuzz`, from the fixtures.
 
 use crate::tools::shell::{self, print_line, root};
 use anyhow::{Context, Result, bail};
@@ -18,15 +18,15 @@ const CODE: usize = 192;
 const STACK: usize = 8;
 /// `PERF_SAMPLE_BRANCH_ANY` and `PERF_SAMPLE_BRANCH_KERNEL` (`include/uapi/linux/perf_event.h`).
 const ANY_IN_KERNEL: u64 = 1 << 3 | 1 << 1;
-/// Rows that lists in a shortened document keep.
-const MAX_ROWS: usize = 8;
+/// Most entries of lists in a shortened document.
+const MAX_ENTRIES: usize = 8;
 
 /// `cargo xtask fuzz`: writes `crates/fuzz/corpus/TARGET/*`.
 pub(crate) fn run(args: &[String]) -> Result<bool> {
     if !args.is_empty() {
         bail!("fuzz takes no arguments; it writes seeds, `cargo +nightly fuzz run TARGET` runs a target");
     }
-    let seeds = SeedCorpus { corpus: root().join("crates/fuzz/corpus") };
+    let seeds = Seeds { corpus: root().join("crates/fuzz/corpus") };
     let (fixtures, own) = (root().join("fixtures"), root().join("crates/fuzz/seeds"));
     let program = FileBytes::open(&fixtures.join("attribution/idioms"))?;
     let program = Elf::parse(&program)?;
@@ -48,17 +48,17 @@ pub(crate) fn run(args: &[String]) -> Result<bool> {
     Ok(true)
 }
 
-struct SeedCorpus {
+struct Seeds {
     corpus: PathBuf,
 }
 
-impl SeedCorpus {
+impl Seeds {
     fn add(&self, target: &str, name: &str, bytes: &[u8]) -> Result<()> {
         let folder = self.corpus.join(target);
         fs::create_dir_all(&folder)?;
         let path = folder.join(name);
         fs::write(&path, bytes).with_context(|| format!("{}", path.display()))?;
-        print_line(&format!("{}: {} bytes", path.display(), bytes.len()));
+        print_line!("{}: {} bytes", path.display(), bytes.len());
         Ok(())
     }
 
@@ -74,7 +74,7 @@ impl SeedCorpus {
         Ok(())
     }
 
-    /// A folder for what seeds are made of.
+    /// A temporary folder.
     fn part(&self) -> Result<PathBuf> {
         let folder = self.corpus.join("part");
         fs::create_dir_all(&folder)?;
@@ -83,15 +83,15 @@ impl SeedCorpus {
 }
 
 /// Recordings of the program in every form that a file can have.
-fn recordings(seeds: &SeedCorpus, program: &Elf<'_>) -> Result<()> {
+fn recordings(seeds: &Seeds, program: &Elf<'_>) -> Result<()> {
     let packings =
         [("plain", Packing::None), ("zstd", Packing::Compressed(500)), ("zstd2", Packing::Compressed2(500))];
     for endian in [Endian::Little, Endian::Big] {
-        for (word, packing) in packings {
+        for (name, packing) in packings {
             let mut recording = sampled(program, endian);
             recording.set_packing(packing);
-            seeds.add("perf_data", &format!("{word}-{endian:?}-file"), &recording.to_file())?;
-            seeds.add("perf_data", &format!("{word}-{endian:?}-pipe"), &recording.to_pipe())?;
+            seeds.add("perf_data", &format!("{name}-{endian:?}-file"), &recording.to_file())?;
+            seeds.add("perf_data", &format!("{name}-{endian:?}-pipe"), &recording.to_pipe())?;
         }
     }
     Ok(())
@@ -139,9 +139,9 @@ fn sampled(elf: &Elf<'_>, endian: Endian) -> RecordingWriter {
 }
 
 /// Stacks of branches that run through the program's functions, as a file and as text.
-fn stacks(seeds: &SeedCorpus, program: &Elf<'_>) -> Result<()> {
-    let functions: Vec<_> =
-        program.symbols().filter(|symbol| symbol.is_function && symbol.size.is_some()).collect();
+fn stacks(seeds: &Seeds, program: &Elf<'_>) -> Result<()> {
+    let functions = program.symbols().filter(|symbol| symbol.is_function && symbol.size.is_some());
+    let functions: Vec<_> = functions.collect();
     let mut recording = RecordingWriter::new(Endian::Little);
     let fields = SampleFields::IP | SampleFields::TID | SampleFields::TIME | SampleFields::PERIOD;
     let sample_type = fields | SampleFields::BRANCH_STACK;
@@ -158,19 +158,18 @@ fn stacks(seeds: &SeedCorpus, program: &Elf<'_>) -> Result<()> {
         let (pid, tid, period, branches) = (7, 7, 310, &branches[..]);
         let values = SampleValues { ip, pid, tid, time, period, branches, ..SampleValues::default() };
         recording.sample(event, &SampleValues { cpu_mode: CpuMode::Kernel, ..values });
-        let words: Vec<String> =
-            branches.iter().map(|[from, to, _]| format!("{from:#x}/{to:#x}/P/-/-/0")).collect();
-        let words = words.join(" ");
-        writeln!(text, "a 7/7 [000] 1.{time:06}: 310 cycles: {ip:x} run+0x0 ([kernel.kallsyms]) {words}")?;
+        write!(text, "a 7/7 [000] 1.{time:06}: 310 cycles: {ip:x} run+0x0 ([kernel.kallsyms])")?;
+        branches.iter().try_for_each(|[from, to, _]| write!(text, " {from:#x}/{to:#x}/P/-/-/0"))?;
+        text.push('\n');
     }
     seeds.add("perf_data", "stacks", &recording.to_file())?;
     seeds.add("script", "stacks.txt", text.as_bytes())
 }
 
 /// Small objects by the compiler that is here, if any.
-fn objects(seeds: &SeedCorpus, source: &Path) -> Result<()> {
+fn objects(seeds: &Seeds, source: &Path) -> Result<()> {
     if !shell::has("gcc") {
-        print_line("no gcc: no small objects");
+        print_line!("no gcc: no small objects");
         return Ok(());
     }
     let folder = seeds.part()?;
@@ -190,7 +189,7 @@ fn objects(seeds: &SeedCorpus, source: &Path) -> Result<()> {
 }
 
 /// Pieces of the program's own text; two bytes say where they go.
-fn code(seeds: &SeedCorpus, program: &Elf<'_>) -> Result<()> {
+fn code(seeds: &Seeds, program: &Elf<'_>) -> Result<()> {
     let (_, _, text) = *program.text_sections().first().context("the program has no text")?;
     for (piece, code) in text.chunks(CODE).enumerate() {
         let at = u16::try_from(piece * CODE)?;
@@ -200,7 +199,7 @@ fn code(seeds: &SeedCorpus, program: &Elf<'_>) -> Result<()> {
 }
 
 /// A profile and plans of the demo, whole and shortened.
-fn documents(seeds: &SeedCorpus, demo: &Path) -> Result<()> {
+fn documents(seeds: &Seeds, demo: &Path) -> Result<()> {
     let fieldline = shell::fieldline()?;
     let folder = seeds.part()?;
     let (profile, plan) = (folder.join("profile.json"), folder.join("plan.json"));
@@ -214,22 +213,22 @@ fn documents(seeds: &SeedCorpus, demo: &Path) -> Result<()> {
     for (target, path) in [("profile", &profile), ("plan", &plan)] {
         let bytes = fs::read(path)?;
         let mut value: Value = serde_json::from_slice(&bytes)?;
-        shorten(&mut value, 4 * MAX_ROWS);
+        shorten(&mut value, 4 * MAX_ENTRIES);
         seeds.add(target, "short.json", &serde_json::to_vec(&value)?)?;
-        shorten(&mut value, MAX_ROWS);
+        shorten(&mut value, MAX_ENTRIES);
         seeds.add(target, "shorter.json", &serde_json::to_vec(&value)?)?;
         seeds.add(target, "whole.json", &bytes)?;
     }
     Ok(fs::remove_dir_all(folder)?)
 }
 
-fn shorten(value: &mut Value, rows: usize) {
+fn shorten(value: &mut Value, length: usize) {
     match value {
         Value::Array(list) => {
-            list.truncate(rows);
-            list.iter_mut().for_each(|value| shorten(value, rows));
+            list.truncate(length);
+            list.iter_mut().for_each(|value| shorten(value, length));
         }
-        Value::Object(fields) => fields.values_mut().for_each(|value| shorten(value, rows)),
+        Value::Object(fields) => fields.values_mut().for_each(|value| shorten(value, length)),
         _ => {}
     }
 }

@@ -11,21 +11,22 @@ use crate::research::emulated;
 use crate::tools::inputs::{self, TARGETS, with_dwarf};
 use crate::tools::shell::{self, print_line};
 use crate::tools::{builds, debian};
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, ensure};
 use fieldline_debuginfo::btf::{self, BtfKind};
-use fieldline_debuginfo::dwarf::{self, DebugSections, Dwarf, LazyDwarf, TypeReader};
+use fieldline_debuginfo::dwarf::{self, DebugSections, Dwarf, LazyDwarf};
 use fieldline_debuginfo::{Elf, FileBytes};
 use fieldline_layout::{Layout, abi};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A unit whose functions work on them.
+/// A compile unit whose functions access [`TARGETS`].
 const UNIT: &str = "kernel/sched/fair.c";
+const UNKNOWN_NAME: &str = "a name of the file is not found";
 
-/// `cargo xtask kernel [--full]`: each part says what it found; `true` if all hold.
+/// `cargo xtask kernel [--full]`: each test prints its result; `true` if all hold.
 pub(crate) fn run(args: &[String]) -> Result<bool> {
     let vmlinux = inputs::vmlinux()?;
-    print_line(&format!("kernel: {}", vmlinux.display()));
+    print_line!("kernel: {}", vmlinux.display());
     let (mut passed, mut failed) = (0, 0);
     let mut count = |name: &str, result: Result<bool>| {
         let (sum, word) = match result {
@@ -34,7 +35,7 @@ pub(crate) fn run(args: &[String]) -> Result<bool> {
             Err(error) => (&mut failed, format!("FAILED: {error:#}")),
         };
         *sum += 1;
-        print_line(&format!("test {name} ... {word}"));
+        print_line!("test {name} ... {word}");
     };
     count("placement rules reproduce every struct", placement(&vmlinux));
     count("names found one by one are those of the whole file", name_search(&vmlinux));
@@ -50,34 +51,32 @@ pub(crate) fn run(args: &[String]) -> Result<bool> {
     let is_full = args.iter().any(|arg| arg == "--full");
     count("random orders compile as predicted", permutations::check_random_orders(&vmlinux, is_full));
     if is_full {
-        let vmlinux_again = [vmlinux.display().to_string()];
-        count("declarations in the tree are those of debug info", source::run(&vmlinux_again));
+        let args = [vmlinux.display().to_string()];
+        count("declarations in the tree are those of debug info", source::run(&args));
         count("the gate finds what grew between kernels", regressions::compare_releases(&vmlinux));
     }
-    print_line(&format!("\nkernel: {passed} passed, {failed} failed"));
+    print_line!("\nkernel: {passed} passed, {failed} failed");
     Ok(failed == 0)
 }
 
 /// The placement rules give the offsets and size that debug info states, for every struct.
 fn placement(vmlinux: &Path) -> Result<bool> {
     with_dwarf(vmlinux, |dwarf| {
-        let mut reader = TypeReader::new(dwarf);
         let (mut structs, mut wrong) = (0, 0);
-        for definition in dwarf::index_definitions(dwarf)? {
-            let id = reader.read(definition.die)?;
-            let Some(layout) = Layout::from_type(reader.table(), id) else { continue };
+        for layout in inputs::layouts(dwarf)? {
+            let layout = layout?;
             structs += 1;
-            if let Some(disagreement) = abi::find_mismatch(&layout) {
+            if let Some(mismatch) = abi::find_mismatch(&layout) {
                 wrong += 1;
-                print_line(&format!("  {} {}: {disagreement:?}", layout.kind, layout.name));
+                print_line!("  {} {}: {mismatch:?}", layout.kind, layout.name);
             }
         }
-        print_line(&format!("  {structs} structs and unions, {wrong} placed elsewhere"));
+        print_line!("  {structs} structs and unions, {wrong} placed elsewhere");
         Ok(structs > 5000 && wrong == 0)
     })
 }
 
-/// Finding a name by its string gives the definitions that walking everything gives.
+/// A search by name finds the definitions that the index of the whole file has.
 fn name_search(vmlinux: &Path) -> Result<bool> {
     with_dwarf(vmlinux, |dwarf| {
         let all = dwarf::index_definitions(dwarf)?;
@@ -89,15 +88,12 @@ fn name_search(vmlinux: &Path) -> Result<bool> {
             let found = dwarf::find_many(dwarf, &[&definition.name])?.concat();
             let found = sorted(found.iter().map(|other| other.units));
             if expected != found {
-                print_line(&format!(
-                    "  {}: {found:?} units by name, {expected:?} in the file",
-                    definition.name
-                ));
+                print_line!("  {}: {found:?} units by name, {expected:?} in the file", definition.name);
                 return Ok(false);
             }
             checked += 1;
         }
-        print_line(&format!("  {checked} names of {}", all.len()));
+        print_line!("  {checked} names of {}", all.len());
         Ok(checked > 50)
     })
 }
@@ -108,7 +104,7 @@ fn sorted<T: Ord>(values: impl Iterator<Item = T>) -> Vec<T> {
     values
 }
 
-/// Looking for many names in one pass gives what looking for each gives, and what walking everything gives.
+/// A search for many names at once finds what searches for each find, and what the index of the whole file has.
 fn batch_search(vmlinux: &Path) -> Result<bool> {
     with_dwarf(vmlinux, |dwarf| {
         let all = dwarf::index_definitions(dwarf)?;
@@ -117,54 +113,49 @@ fn batch_search(vmlinux: &Path) -> Result<bool> {
         let (together, firsts) = (dwarf::find_many(dwarf, &names)?, dwarf::find_first_many(dwarf, &names)?);
         for (index, (found, first)) in together.iter().zip(&firsts).enumerate() {
             let name = names[index];
-            let walked =
-                sorted(all.iter().filter(|definition| *definition.name == *name).map(definition_key));
-            let known = sorted(found.iter().map(definition_key));
+            let same = all.iter().filter(|definition| *definition.name == *name);
+            let (indexed, batched) = (sorted(same.map(key)), sorted(found.iter().map(key)));
             let is_first = first.as_ref().map(|definition| definition.die)
                 == found.iter().map(|definition| definition.die).min();
             let matches_single_search = index % 31 != 0
                 || (dwarf::find_many(dwarf, &[name])? == std::slice::from_ref(found)
                     && dwarf::find_first_many(dwarf, &[name])? == std::slice::from_ref(first));
-            if walked != known || !is_first || !matches_single_search {
-                print_line(&format!("  {name}: {known:?} together, {walked:?} in the file"));
+            if indexed != batched || !is_first || !matches_single_search {
+                print_line!("  {name}: {batched:?} together, {indexed:?} in the file");
                 return Ok(false);
             }
         }
-        print_line(&format!("  {} names at once", names.len()));
+        print_line!("  {} names at once", names.len());
         Ok(names.len() > 500)
     })
 }
 
-fn definition_key(definition: &dwarf::DwarfDefinition) -> (&str, u64, u32) {
+fn key(definition: &dwarf::DwarfDefinition) -> (&str, u64, u32) {
     (&definition.name, definition.signature, definition.units)
 }
 
-/// What is found with the first units alone is what all units give, and typedefs that BTF has are found in DWARF.
+/// A search in the first units alone finds what a search in all finds, and typedefs that BTF has are found in DWARF.
 fn lazy_search(vmlinux: &Path) -> Result<bool> {
     let file = FileBytes::open(vmlinux)?;
     let elf = Elf::parse(&file)?;
     let sections = DebugSections::load(&elf, None)?;
     let all = Dwarf::new(&sections)?;
-    let (mut definitions, mut in_head) = (0, 0);
-    for definition in
-        dwarf::index_definitions(&all)?.iter().filter(|definition| !definition.is_nested).step_by(61)
-    {
-        let opened = LazyDwarf::new(&sections)?;
-        let name = [&*definition.name];
-        let (found, first) =
-            (opened.find_first_many(&name)?.pop(), dwarf::find_first_many(&all, &name)?.pop());
-        let found = found.flatten().context("a name of the file is not found")?;
-        let first = first.flatten().context("a name of the file is not found")?;
+    let (mut count, mut early) = (0, 0);
+    let definitions = dwarf::index_definitions(&all)?;
+    for definition in definitions.iter().filter(|definition| !definition.is_nested).step_by(61) {
+        let (lazy, name) = (LazyDwarf::new(&sections)?, [&*definition.name]);
+        let found = lazy.find_first_many(&name)?.pop().flatten().context(UNKNOWN_NAME)?;
+        let first = dwarf::find_first_many(&all, &name)?.pop().flatten().context(UNKNOWN_NAME)?;
         if (found.die, found.signature) != (first.die, first.signature) {
-            print_line(&format!("  {}: {:?} early, {:?} of all", definition.name, found.die, first.die));
+            print_line!("  {}: {:?} early, {:?} of all", definition.name, found.die, first.die);
             return Ok(false);
         }
-        definitions += 1;
-        in_head += u32::from(opened.is_in_first_units(found.die));
+        count += 1;
+        early += u32::from(lazy.is_in_first_units(found.die));
     }
     let typedefs = count_typedefs(&elf, &sections)?;
-    print_line(&format!("  {definitions} definitions, {in_head} in the first units; {typedefs} typedefs"));
-    Ok(in_head > 0)
+    print_line!("  {count} definitions, {early} in the first units; {typedefs} typedefs");
+    Ok(early > 0)
 }
 
 /// Every instruction of the kernel, decoded by two libraries (crates/machinecode/tests/suite/second_decoder.rs).
@@ -178,7 +169,7 @@ fn second_decoder(vmlinux: &Path) -> Result<bool> {
 
 /// The tests that `cargo test` ignores because they need a kernel, its tree, perf, or recordings.
 fn ignored_tests(vmlinux: &Path) -> Result<bool> {
-    let members = std::env::temp_dir().join(format!("fieldline-members-{}", std::process::id()));
+    let members = shell::temporary("members");
     std::fs::write(&members, with_dwarf(vmlinux, list_members)?)?;
     let mut test = shell::cargo(&["test", "--quiet", "--workspace", "--tests", "--", "--ignored"]);
     test.env("FIELDLINE_VMLINUX", vmlinux).env("FIELDLINE_TREE", inputs::tree(vmlinux)?);
@@ -186,7 +177,7 @@ fn ignored_tests(vmlinux: &Path) -> Result<bool> {
     match inputs::all_recordings()? {
         Some(folder) => test.env("FIELDLINE_DATA", folder),
         None => {
-            print_line("  tests of recordings left out: FIELDLINE_DATA is not set");
+            print_line!("  tests of recordings left out: FIELDLINE_DATA is not set");
             test.args(["--skip", "recordings"])
         }
     };
@@ -197,17 +188,15 @@ fn ignored_tests(vmlinux: &Path) -> Result<bool> {
 
 /// File, line, kind, name and members of each struct, a line each.
 fn list_members(dwarf: &Dwarf<'_>) -> Result<String> {
-    let mut reader = TypeReader::new(dwarf);
-    let mut rows = String::new();
-    for definition in dwarf::index_definitions(dwarf)? {
-        let id = reader.read(definition.die)?;
-        let Some(layout) = Layout::from_type(reader.table(), id) else { continue };
-        let Some(file) = layout.file.as_deref().filter(|_| !layout.name.is_empty()) else { continue };
-        let names = layout.members.iter().map(|member| member.name.as_deref().unwrap_or("-"));
-        let names = names.collect::<Vec<_>>().join(",");
-        rows.push_str(&format!("{file}\t{}\t{}\t{}\t{names}\n", layout.line, layout.kind, layout.name));
+    let mut list = String::new();
+    for layout in inputs::layouts(dwarf)? {
+        let Layout { file, line, kind, name, members, .. } = layout?;
+        let Some(file) = file.filter(|_| !name.is_empty()) else { continue };
+        let members = members.iter().map(|member| member.name.as_deref().unwrap_or("-"));
+        let members = members.collect::<Vec<_>>().join(",");
+        list.push_str(&format!("{file}\t{line}\t{kind}\t{name}\t{members}\n"));
     }
-    Ok(rows)
+    Ok(list)
 }
 
 /// How many typedefs of structs BTF has that DWARF has too; an error if it lacks one.
@@ -226,7 +215,7 @@ fn count_typedefs(elf: &Elf<'_>, sections: &DebugSections<'_>) -> Result<u32> {
 
 /// Recording, profile, plan, patch, `git apply --check`, and the proof by compiling, for both structs.
 fn propose_end_to_end(vmlinux: &Path) -> Result<bool> {
-    let out = std::env::temp_dir().join(format!("fieldline-end-to-end-{}", std::process::id()));
+    let out = shell::temporary("end-to-end");
     let recording = match inputs::recording()? {
         Some(recording) => recording,
         None => write_synthetic_recording(vmlinux, &out)?,
@@ -237,9 +226,7 @@ fn propose_end_to_end(vmlinux: &Path) -> Result<bool> {
     propose.arg("propose").args(TARGETS).arg("--vmlinux").arg(vmlinux).arg("--perf").arg(&recording);
     shell::run(propose.arg("--tree").arg(&tree).arg("-o").arg(&out))?;
     let patches = patch_files(&out)?;
-    if patches.is_empty() {
-        bail!("{}: propose wrote no patch", out.display());
-    }
+    ensure!(!patches.is_empty(), "{}: propose wrote no patch", out.display());
     for patch in &patches {
         let mut apply = Command::new("git");
         shell::run(apply.current_dir(&tree).args(["apply", "--check", "--verbose"]).arg(patch))?;
@@ -255,20 +242,20 @@ fn propose_end_to_end(vmlinux: &Path) -> Result<bool> {
 
 /// A recording for a kernel of which there is none.
 fn write_synthetic_recording(vmlinux: &Path, folder: &Path) -> Result<PathBuf> {
-    print_line("  no recordings (FIELDLINE_DATA is not set): a made-up one of this kernel's code stands in");
+    print_line!(
+        "  no recordings (FIELDLINE_DATA is not set): a synthetic one of this kernel's code replaces them"
+    );
     std::fs::create_dir_all(folder)?;
-    let place = folder.join("synthetic.perf.data");
-    std::fs::write(&place, synthetic::record(vmlinux, UNIT, &TARGETS)?)?;
-    Ok(place)
+    let path = folder.join("synthetic.perf.data");
+    std::fs::write(&path, synthetic::record(vmlinux, UNIT, &TARGETS)?)?;
+    Ok(path)
 }
 
 fn patch_files(folder: &Path) -> Result<Vec<PathBuf>> {
-    let mut found: Vec<PathBuf> = std::fs::read_dir(folder)?
-        .filter_map(|entry| Some(entry.ok()?.path()))
-        .filter(|path| path.extension().is_some_and(|extension| extension == "patch"))
-        .collect();
-    found.sort();
-    Ok(found)
+    let mut paths: Vec<PathBuf> = std::fs::read_dir(folder)?.flatten().map(|entry| entry.path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "patch"));
+    paths.sort();
+    Ok(paths)
 }
 
 /// The plan moves something, keeps every member, and grows nothing.
@@ -276,21 +263,18 @@ fn check_plan_improves(plan: &Path) -> Result<()> {
     let plan: serde_json::Value = serde_json::from_slice(&std::fs::read(plan)?)?;
     let structs = plan["structs"].as_array().context("plan.json: no structs")?;
     for target in TARGETS {
-        let found =
-            structs.iter().find(|entry| entry["name"] == target).context("plan.json: a struct is missing")?;
-        let names = |side: &str| -> Result<Vec<String>> {
-            let members = found[side]["members"].as_array().context("plan.json: no members")?;
+        let plan = structs.iter().find(|entry| entry["name"] == target);
+        let plan = plan.context("plan.json: a struct is missing")?;
+        let names = |order: &str| -> Result<Vec<String>> {
+            let members = plan[order]["members"].as_array().context("plan.json: no members")?;
             Ok(members.iter().map(|member| member["name"].to_string()).collect())
         };
         let (mut declared, mut chosen) = (names("declared")?, names("chosen")?);
-        if declared == chosen {
-            bail!("{target}: nothing moves");
-        }
+        ensure!(declared != chosen, "{target}: nothing moves");
         declared.sort();
         chosen.sort();
-        if declared != chosen || found["chosen"]["size"].as_u64() > found["declared"]["size"].as_u64() {
-            bail!("{target}: members lost or the struct grew");
-        }
+        let grows = plan["chosen"]["size"].as_u64() > plan["declared"]["size"].as_u64();
+        ensure!(declared == chosen && !grows, "{target}: members lost or the struct grew");
     }
     Ok(())
 }

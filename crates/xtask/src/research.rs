@@ -2,6 +2,6 @@
 
 pub(crate) mod decode;
 pub(crate) mod emulated;
-mod rank;
+mod statistics;
 pub(crate) mod truth;
 pub(crate) mod typed;

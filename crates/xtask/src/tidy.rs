@@ -1,12 +1,11 @@
-//! The architecture as a check: what may be named where, and how files are laid out. docs/ARCHITECTURE.md says why.
+//! Checks of the architecture that docs/ARCHITECTURE.md describes.
 //!
 //! * `arguments`: where the command's arguments may be named.
-//! * `checkout`: the crates, their files, and what each file declares and names.
-//! * `crates`: imports between crates as docs/ARCHITECTURE.md draws them, libraries where they belong, and one meaning for each
-//!   public type's name.
+//! * `checkout`: the crates, their files, and the names in each file.
+//! * `crates`: imports between crates, libraries where they belong, and one meaning for each public type's name.
 //! * `files`: no import cycles, no crowded folders, one style of modules, sizes.
-//! * `forbidden`: what must not stand in code.
-//! * `terms`: names the glossary replaces, documents one can finish.
+//! * `forbidden`: input and output, unsafe code, names of the test recordings.
+//! * `terms`: banned names, doc comments, documents, the glossary.
 
 mod arguments;
 mod checkout;
@@ -19,7 +18,7 @@ use crate::tools::shell::{print_line, root};
 use anyhow::Result;
 use checkout::Checkout;
 
-/// A rule: its name, and what breaks it.
+/// A rule: its name, and the function that finds violations.
 type Rule = (&'static str, fn(&Checkout) -> Result<Vec<String>>);
 
 const RULES: &[Rule] = &[
@@ -42,15 +41,15 @@ const RULES: &[Rule] = &[
     ("the glossary is short and cites its sources", terms::unsourced_terms),
 ];
 
-/// `cargo xtask tidy`: each rule with what breaks it; `true` if all hold.
+/// `cargo xtask tidy`: prints each rule with its violations; `true` if there are none.
 pub(crate) fn run(_args: &[String]) -> Result<bool> {
     let checkout = Checkout::read(&root())?;
     let mut holds = true;
     for (name, rule) in RULES {
-        let broken = rule(&checkout)?;
-        print_line(&format!("test {name} ... {}", if broken.is_empty() { "ok" } else { "FAILED" }));
-        broken.iter().for_each(|place| print_line(&format!("  {place}")));
-        holds &= broken.is_empty();
+        let violations = rule(&checkout)?;
+        print_line!("test {name} ... {}", if violations.is_empty() { "ok" } else { "FAILED" });
+        violations.iter().for_each(|violation| print_line!("  {violation}"));
+        holds &= violations.is_empty();
     }
     Ok(holds)
 }

@@ -1,4 +1,4 @@
-//! What the verbs work with: other programs, Debian's packages, real kernels, their builds, and what a run costs.
+//! Tools of the verbs: other programs, Debian's packages, real kernels, their builds, and the cost of a run.
 
 pub(crate) mod builds;
 pub(crate) mod cost;

@@ -1,17 +1,17 @@
-//! Plans without a profile, for every struct of a kernel: what is printed must be possible.
+//! Plans without a profile for every struct of a kernel: each predicted layout must be possible.
 
 use crate::tools::inputs::{self, with_dwarf};
 use crate::tools::shell::print_line;
 use anyhow::Result;
-use fieldline_debuginfo::dwarf::{self, Dwarf, TypeReader};
+use fieldline_debuginfo::dwarf::Dwarf;
 use fieldline_layout::Layout;
 use fieldline_layout::constraint::PlacementRequests;
 use fieldline_plan::packing::pack_struct;
 use fieldline_plan::{Outcome, PlanOptions, PlanRequest, StructPlan};
 
-/// What came of all structs.
+/// Sums over all structs.
 #[derive(Default)]
-struct PackingTally {
+struct Tally {
     structs: usize,
     moved: usize,
     members: usize,
@@ -30,36 +30,27 @@ pub(crate) fn run(args: &[String]) -> Result<bool> {
 
 /// Each plan's order is placed anew: it must be as predicted, grow for no line size, and save a line or a slab class.
 pub(crate) fn every_struct(dwarf: &Dwarf<'_>) -> Result<bool> {
-    let mut reader = TypeReader::new(dwarf);
-    let mut count = PackingTally::default();
+    let mut tally = Tally::default();
     let (requests, options) = (PlacementRequests::default(), PlanOptions::default());
-    for definition in dwarf::index_definitions(dwarf)? {
-        let id = reader.read(definition.die)?;
-        let Some(layout) = Layout::from_type(reader.table(), id) else { continue };
-        count.structs += 1;
+    for layout in inputs::layouts(dwarf)? {
+        let layout = layout?;
+        tally.structs += 1;
         let plan = pack_struct(PlanRequest { layout: &layout, requests: &requests }, &options);
         if let Some(fault) = find_fault(&plan, &layout) {
-            count.wrong += 1;
-            print_line(&format!("  {} {}: {fault}", layout.kind, layout.name));
+            tally.wrong += 1;
+            print_line!("  {} {}: {fault}", layout.kind, layout.name);
         }
-        count.add(&plan);
+        tally.add(&plan);
     }
-    print_line(&format!(
-        "  {} structs and unions, {} get smaller by {} bytes: {} cachelines and {} slab classes fewer, {} members moved, \
-         {} proven to need no fewer; {} impossible",
-        count.structs,
-        count.moved,
-        count.bytes,
-        count.lines,
-        count.classes,
-        count.members,
-        count.proven,
-        count.wrong
-    ));
-    Ok(count.structs > 5000 && count.moved > 0 && count.wrong == 0)
+    let Tally { structs, moved, members, bytes, lines, classes, proven, wrong } = tally;
+    print_line!(
+        "  {structs} structs and unions, {moved} get smaller by {bytes} bytes: {lines} cachelines and {classes} slab classes \
+         fewer, {members} members moved, {proven} proven to need no fewer; {wrong} impossible"
+    );
+    Ok(structs > 5000 && moved > 0 && wrong == 0)
 }
 
-impl PackingTally {
+impl Tally {
     fn add(&mut self, plan: &StructPlan) {
         let Some(size) = plan.sizes.first().filter(|_| plan.outcome == Outcome::Moved) else { return };
         self.moved += 1;
@@ -71,7 +62,7 @@ impl PackingTally {
     }
 }
 
-/// What a plan says that isn't so.
+/// A statement of a plan that does not hold.
 fn find_fault(plan: &StructPlan, layout: &Layout) -> Option<String> {
     if plan.outcome != Outcome::Moved {
         return (plan.chosen != plan.declared).then(|| "not moved, but another order".to_owned());

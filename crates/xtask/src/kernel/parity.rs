@@ -5,17 +5,16 @@
 
 use crate::tools::shell::{self, print_line};
 use crate::tools::{debian, inputs};
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, ensure};
 use fieldline_debuginfo::{Elf, FileBytes};
 use std::collections::BTreeMap;
-use std::iter::repeat;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The release whose text ours equals. Later ones infer other alignments from BTF.
 const VERSION: &str = "v1.30";
 
-/// How many differing types pahole is asked for again by name; reading DWARF takes it a second each time.
+/// Most differing types that pahole prints again by name. Reading DWARF takes it a second each time.
 const MAX_RETRIES: usize = 100;
 
 const MAX_SHOWN: usize = 20;
@@ -24,25 +23,19 @@ const MAX_SHOWN: usize = 20;
 pub(crate) fn run(args: &[String]) -> Result<bool> {
     let file = args.first().map_or_else(inputs::vmlinux, |file| Ok(PathBuf::from(file)))?;
     let fieldline = shell::fieldline()?;
-    let peer = PaholePeer::find(&file)?;
-    let listed = read_known_differences(&shell::root().join("docs").join("PARITY.md"))?;
+    let peer = Pahole::find(&file)?;
+    let listed = known_differences(&shell::root().join("docs").join("PARITY.md"))?;
     let formats = formats(&file)?;
-    if formats.is_empty() {
-        bail!("{}: neither DWARF nor BTF to compare", file.display());
-    }
-    let mut fine = true;
+    ensure!(!formats.is_empty(), "{}: neither DWARF nor BTF to compare", file.display());
+    let mut holds = true;
     for format in formats {
-        let theirs = TypeTexts::split(&peer.text(format, None)?);
-        let ours = TypeTexts::split(&shell::output(&mut fieldline_command(&fieldline, &file, format))?);
-        fine &= compare(&peer, format, &ours, &theirs, &listed)?;
+        let theirs = Texts::split(&peer.text(format, None)?);
+        let mut layout = Command::new(&fieldline);
+        layout.args(["layout", "--style", "pahole", "--debug-format", format, "--from"]).arg(&file);
+        let ours = Texts::split(&shell::output(&mut layout)?);
+        holds &= compare(&peer, format, &ours, &theirs, &listed)?;
     }
-    Ok(fine)
-}
-
-fn fieldline_command(fieldline: &Path, file: &Path, format: &str) -> Command {
-    let mut command = Command::new(fieldline);
-    command.args(["layout", "--style", "pahole", "--debug-format", format, "--from"]).arg(file);
-    command
+    Ok(holds)
 }
 
 fn formats(file: &Path) -> Result<Vec<&'static str>> {
@@ -56,25 +49,22 @@ fn formats(file: &Path) -> Result<Vec<&'static str>> {
 }
 
 /// pahole of the release we follow: the host's, or one in a root made for it.
-struct PaholePeer {
+struct Pahole {
     root: Option<PathBuf>,
     /// The file to read, by its path in that root.
     file: String,
 }
 
-impl PaholePeer {
+impl Pahole {
     fn find(file: &Path) -> Result<Self> {
-        let host = shell::has("pahole") && version(&mut Command::new("pahole"))? == VERSION;
-        if host {
+        if shell::has("pahole") && version(&mut Command::new("pahole"))? == VERSION {
             return Ok(Self { root: None, file: file.display().to_string() });
         }
         let root = debian::peers_root()?;
         let file = debian::copy_into_root(&root, file)?;
         let peer = Self { root: Some(root), file };
         let found = version(&mut peer.command())?;
-        if found != VERSION {
-            bail!("pahole {found} in the peers' root instead of {VERSION}");
-        }
+        ensure!(found == VERSION, "pahole {found} in the peers' root instead of {VERSION}");
         Ok(peer)
     }
 
@@ -98,9 +88,9 @@ fn version(pahole: &mut Command) -> Result<String> {
 
 /// Texts by name, such as `struct list_head`; several where types share it.
 #[derive(Debug, Default)]
-struct TypeTexts(BTreeMap<String, Vec<String>>);
+struct Texts(BTreeMap<String, Vec<String>>);
 
-impl TypeTexts {
+impl Texts {
     /// Splits a listing at the lines that close a type.
     fn split(listing: &str) -> Self {
         let mut texts = Self::default();
@@ -135,54 +125,43 @@ fn name(text: &str) -> &str {
     head.split(" : ").next().unwrap_or(head)
 }
 
-/// A type of pahole's that ours does not equal.
-struct TextDifference<'t> {
+/// A known difference: format and type.
+type Listed = (String, String);
+
+/// A type whose text differs from pahole's.
+struct Difference<'t> {
     name: &'t str,
     ours: &'t str,
     theirs: &'t str,
 }
 
-fn compare(
-    peer: &PaholePeer,
-    format: &str,
-    ours: &TypeTexts,
-    theirs: &TypeTexts,
-    listed: &[(String, String)],
-) -> Result<bool> {
+fn compare(peer: &Pahole, format: &str, ours: &Texts, theirs: &Texts, listed: &[Listed]) -> Result<bool> {
     let missing: Vec<&String> = theirs.0.keys().filter(|name| !ours.0.contains_key(*name)).collect();
     let extra: Vec<&String> = ours.0.keys().filter(|name| !theirs.0.contains_key(*name)).collect();
-    let differing: Vec<TextDifference<'_>> = theirs
-        .0
-        .iter()
-        .flat_map(|(name, texts)| texts.iter().map(move |text| (name, text)))
-        .filter(|(name, text)| ours.0.contains_key(*name) && !ours.has(name, text))
-        .filter_map(|(name, theirs)| Some(TextDifference { name, ours: ours.0.get(name)?.first()?, theirs }))
-        .collect();
+    let texts = theirs.0.iter().flat_map(|(name, texts)| texts.iter().map(move |text| (name, text)));
+    let differing = texts.filter(|(name, text)| !ours.has(name, text));
+    let differing = differing
+        .filter_map(|(name, theirs)| Some(Difference { name, ours: ours.0.get(name)?.first()?, theirs }));
     let (contradicted, real) = find_contradictions(peer, format, ours, differing)?;
-    let is_listed =
-        |name: &str| listed.iter().any(|(listed_format, ty)| listed_format == format && ty == name);
+    let is_listed = |name: &str| listed.iter().any(|(of_format, ty)| of_format == format && ty == name);
     let known = real.iter().filter(|difference| is_listed(difference.name)).count();
-    let agree = theirs.count() - real.len() - missing.iter().map(|name| theirs.0[*name].len()).sum::<usize>();
-    print_line(&format!(
-        "{format}: {agree} of {} types agree ({} names); {} names missing, {} extra",
-        theirs.count(),
-        theirs.0.len(),
-        missing.len(),
-        extra.len()
-    ));
-    let contradicted =
-        contradicted.into_iter().zip(repeat("pahole agrees when asked for it by name (docs/PARITY.md)"));
-    let absent = missing.iter().map(|name| (name.as_str(), "missing here"));
-    let more = extra.iter().map(|name| (name.as_str(), "not in pahole's list"));
-    for (name, remark) in contradicted.chain(absent).chain(more) {
-        print_line(&format!("{format}: {name}: {remark}"));
+    let (types, names) = (theirs.count(), theirs.0.len());
+    let agree = types - real.len() - missing.iter().map(|name| theirs.0[*name].len()).sum::<usize>();
+    let (absent, more) = (missing.len(), extra.len());
+    print_line!(
+        "{format}: {agree} of {types} types agree ({names} names); {absent} names missing, {more} extra"
+    );
+    for name in contradicted {
+        print_line!("{format}: {name}: pahole agrees when asked for it by name (docs/PARITY.md)");
     }
+    missing.iter().for_each(|name| print_line!("{format}: {name}: missing here"));
+    extra.iter().for_each(|name| print_line!("{format}: {name}: not in pahole's list"));
     for difference in real.iter().take(MAX_SHOWN) {
-        let remark = if is_listed(difference.name) { " (listed)" } else { "" };
-        print_line(&format!("{format}: {}{remark}:\n{}", difference.name, first_difference(difference)));
+        let note = if is_listed(difference.name) { " (listed)" } else { "" };
+        print_line!("{format}: {}{note}:\n{}", difference.name, first_difference(difference));
     }
     if real.len() > MAX_SHOWN {
-        print_line(&format!("{format}: {} more differences", real.len() - MAX_SHOWN));
+        print_line!("{format}: {} more differences", real.len() - MAX_SHOWN);
     }
     Ok(missing.is_empty() && extra.is_empty() && known == real.len())
 }
@@ -190,27 +169,25 @@ fn compare(
 /// Those for which pahole itself prints our text when asked by name, and the rest. In a listing of all, whether pahole
 /// says `__packed__` depends on which types it printed before.
 fn find_contradictions<'t>(
-    peer: &PaholePeer,
+    peer: &Pahole,
     format: &str,
-    ours: &TypeTexts,
-    differing: Vec<TextDifference<'t>>,
-) -> Result<(Vec<&'t str>, Vec<TextDifference<'t>>)> {
+    ours: &Texts,
+    differing: impl Iterator<Item = Difference<'t>>,
+) -> Result<(Vec<&'t str>, Vec<Difference<'t>>)> {
     let (mut contradicted, mut real) = (Vec::new(), Vec::new());
-    for (index, difference) in differing.into_iter().enumerate() {
+    for (index, difference) in differing.enumerate() {
         let tag = difference.name.split_once(' ').map_or(difference.name, |(_, tag)| tag);
         let again = if index < MAX_RETRIES { peer.text(format, Some(tag))? } else { String::new() };
-        let agrees =
-            TypeTexts::split(&again).0.values().flatten().any(|text| ours.has(difference.name, text));
-        if agrees {
-            contradicted.push(difference.name);
-        } else {
-            real.push(difference);
+        let again = Texts::split(&again);
+        match again.0.values().flatten().any(|text| ours.has(difference.name, text)) {
+            true => contradicted.push(difference.name),
+            false => real.push(difference),
         }
     }
     Ok((contradicted, real))
 }
 
-fn first_difference(difference: &TextDifference<'_>) -> String {
+fn first_difference(difference: &Difference<'_>) -> String {
     let pairs = difference.ours.lines().zip(difference.theirs.lines());
     let at = pairs.take_while(|(ours, theirs)| ours == theirs).count();
     let line = |text: &str| text.lines().nth(at).unwrap_or("(nothing more)").to_owned();
@@ -218,12 +195,12 @@ fn first_difference(difference: &TextDifference<'_>) -> String {
 }
 
 /// The rows `| format | type | … |` of the table of differences.
-fn read_known_differences(document: &Path) -> Result<Vec<(String, String)>> {
+fn known_differences(document: &Path) -> Result<Vec<Listed>> {
     let text = std::fs::read_to_string(document).with_context(|| document.display().to_string())?;
-    Ok(text.lines().filter_map(parse_difference_row).collect())
+    Ok(text.lines().filter_map(parse_row).collect())
 }
 
-fn parse_difference_row(line: &str) -> Option<(String, String)> {
+fn parse_row(line: &str) -> Option<Listed> {
     let mut cells = line.strip_prefix('|')?.split('|').map(str::trim);
     let format = cells.next().filter(|format| ["dwarf", "btf"].contains(format))?;
     let ty = cells.next()?.trim_matches('`');
@@ -238,7 +215,7 @@ mod tests {
 
     #[test]
     fn listings_split_into_texts_by_name() {
-        let texts = TypeTexts::split(LISTING);
+        let texts = Texts::split(LISTING);
         assert_eq!(texts.count(), 3);
         assert!(texts.has("struct a", "struct a {\n\tint x;\n};\n"));
         assert!(texts.has("struct a", "struct a {\n};\n"));
@@ -248,11 +225,9 @@ mod tests {
 
     #[test]
     fn the_table_of_differences_is_read() {
-        assert_eq!(
-            parse_difference_row("| dwarf | `struct foo` | why |"),
-            Some(("dwarf".to_owned(), "struct foo".to_owned()))
-        );
-        assert_eq!(parse_difference_row("| format | type | why |"), None);
-        assert_eq!(parse_difference_row("| --- | --- | --- |"), None);
+        let expected = Some(("dwarf".to_owned(), "struct foo".to_owned()));
+        assert_eq!(parse_row("| dwarf | `struct foo` | why |"), expected);
+        assert_eq!(parse_row("| format | type | why |"), None);
+        assert_eq!(parse_row("| --- | --- | --- |"), None);
     }
 }

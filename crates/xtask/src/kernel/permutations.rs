@@ -4,7 +4,7 @@ use crate::kernel::source;
 use crate::tools::builds;
 use crate::tools::inputs::{self, with_dwarf};
 use crate::tools::shell::{self, print_line};
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use fieldline_debuginfo::dwarf::{self, TypeReader};
 use fieldline_layout::types::{Aggregate, Type};
 use fieldline_layout::{Layout, TypeId, TypeTable};
@@ -15,22 +15,22 @@ use std::process::Command;
 
 /// Objects whose units read the headers, for CI and for the whole test.
 const CI_OBJECTS: &[&str] = &["arch/x86/kernel/asm-offsets.s", "kernel/sched/core.o"];
-const ALL_OBJECTS: &[&str] =
+const FULL_OBJECTS: &[&str] =
     &["mm/memory.o", "fs/namei.o", "net/ipv4/tcp.o", "block/blk-mq.o", "kernel/cgroup/cgroup.o"];
 const CI_STRUCTS: usize = 100;
-const ALL_STRUCTS: usize = 500;
+const FULL_STRUCTS: usize = 500;
 /// Most structs whose declaration can't be edited, in percent.
-const MAX_REFUSED_PERCENT: usize = 5;
+const MAX_REFUSED: usize = 5;
 /// Fewest structs that an order makes larger, in percent.
-const MIN_GROWN_PERCENT: usize = 5;
+const MIN_GROWN: usize = 5;
 /// Equal numbers draw equal orders.
 const SEED: u64 = 1;
 
 /// A struct that may be chosen.
-struct ReorderableStruct {
+struct Reorderable {
     name: String,
     /// Tags of all it holds by value.
-    inner: BTreeSet<String>,
+    contained: BTreeSet<String>,
 }
 
 /// `cargo xtask permutations [--full]`.
@@ -38,98 +38,85 @@ pub(crate) fn run(args: &[String]) -> Result<bool> {
     check_random_orders(&inputs::vmlinux()?, args.iter().any(|arg| arg == "--full"))
 }
 
-/// Reorders structs at random, all in one patch, and compiles what reads them.
+/// Reorders structs at random, all in one patch, and compiles the units that read them.
 pub(crate) fn check_random_orders(vmlinux: &Path, is_full: bool) -> Result<bool> {
     let tree = inputs::tree(vmlinux)?;
-    let objects: Vec<&str> =
-        CI_OBJECTS.iter().chain(ALL_OBJECTS.iter().filter(|_| is_full)).copied().collect();
+    let mut objects = CI_OBJECTS.to_vec();
+    objects.extend(FULL_OBJECTS.iter().filter(|_| is_full));
     let build = builds::prepared_build(&tree, &objects)?;
     let read = read_headers(&tree, &build, &objects)?;
-    let candidates = reorderable_structs(vmlinux, &tree, &read)?;
-    let wanted = if is_full { ALL_STRUCTS } else { CI_STRUCTS };
-    let names = choose_independent(&candidates, wanted + wanted / 2);
-    let (tried, files) = (names.len(), read.len());
-    print_line(&format!(
-        "  {} structs in {files} files that the units read; {tried} tried",
-        candidates.len()
-    ));
-    let folder = std::env::temp_dir().join(format!("fieldline-orders-{}", std::process::id()));
+    let structs = reorderable_structs(vmlinux, &tree, &read)?;
+    let wanted = if is_full { FULL_STRUCTS } else { CI_STRUCTS };
+    let names = choose_independent(&structs, wanted + wanted / 2);
+    let (structs, files, tried) = (structs.len(), read.len(), names.len());
+    print_line!("  {structs} structs in {files} files that the units read; {tried} tried");
+    let (folder, fieldline) = (shell::temporary("orders"), shell::fieldline()?);
     std::fs::create_dir_all(&folder)?;
-    let result = compile_orders(vmlinux, &tree, &build, &objects, &names, &folder);
+    let plan = folder.join("plan.json");
+    let mut shuffle = Command::new(&fieldline);
+    shuffle.arg("plan").args(names).args(["--static", "--shuffle", &SEED.to_string()]);
+    shuffle.arg("--vmlinux").arg(vmlinux).arg("--tree").arg(&tree).arg("-o").arg(&plan);
+    let mut verify = Command::new(&fieldline);
+    verify.arg("verify").arg("--plan").arg(&plan).arg("--tree").arg(&tree).arg("--build").arg(&build);
+    let units = objects.iter().map(|object| Path::new(object).with_extension("c"));
+    verify.args(units.flat_map(|unit| [PathBuf::from("--unit"), unit]));
+    let result = compile_orders(&mut shuffle, &plan, &mut verify);
     std::fs::remove_dir_all(&folder)?;
-    result.map(|(moved, refused)| moved >= wanted && refused * 100 <= (moved + refused) * MAX_REFUSED_PERCENT)
+    result.map(|(moved, refused)| moved >= wanted && refused * 100 <= (moved + refused) * MAX_REFUSED)
 }
 
-/// Plans, patches, compiles. How many structs moved, and how many could not be edited.
-fn compile_orders(
-    vmlinux: &Path,
-    tree: &Path,
-    build: &Path,
-    objects: &[&str],
-    names: &[String],
-    folder: &Path,
-) -> Result<(usize, usize)> {
-    let fieldline = shell::fieldline()?;
-    let plan = folder.join("plan.json");
-    let mut draw = Command::new(&fieldline);
-    draw.arg("plan").args(names).args(["--static", "--shuffle", &SEED.to_string(), "--vmlinux"]).arg(vmlinux);
-    draw.arg("--tree").arg(tree).arg("-o").arg(&plan);
-    // Structs that nothing may move in end it with 1.
-    let output = draw.output().context("cannot run fieldline")?;
+/// Plans, patches, compiles. Returns how many structs moved, and how many could not be edited.
+fn compile_orders(shuffle: &mut Command, plan: &Path, verify: &mut Command) -> Result<(usize, usize)> {
+    // The exit code is 1 if nothing may move in a struct.
+    let output = shuffle.output().context("cannot run fieldline")?;
     if output.status.code().is_none_or(|code| code > 1) {
         bail!("plan: {}", String::from_utf8_lossy(&output.stderr));
     }
-    let PermutationOutcomes { moved, fixed, grown } = count_outcomes(&plan)?;
-    let mut verify = Command::new(&fieldline);
-    verify.arg("verify").arg("--plan").arg(&plan).arg("--tree").arg(tree).arg("--build").arg(build);
-    for object in objects {
-        verify.arg("--unit").arg(Path::new(object).with_extension("c"));
-    }
+    let Outcomes { moved, fixed, grown } = count_outcomes(plan)?;
     let output = verify.output().context("cannot run fieldline")?;
     let text = String::from_utf8_lossy(&output.stdout);
     let (agreeing, others): (Vec<&str>, Vec<&str>) =
         text.lines().partition(|line| line.ends_with("members as predicted"));
     let proven = agreeing.iter().filter(|line| !line.contains("NOT")).count();
-    // What the plan refused is printed again; the rest can't be edited.
+    // Structs that the plan refused are printed again; the others can't be edited.
     let refused = others.iter().filter(|line| line.starts_with("refused: ")).count().saturating_sub(fixed);
-    others.iter().for_each(|line| print_line(&format!("  {line}")));
-    print_line(&String::from_utf8_lossy(&output.stderr));
-    print_line(&format!(
+    others.iter().for_each(|line| print_line!("  {line}"));
+    print_line!("{}", String::from_utf8_lossy(&output.stderr));
+    print_line!(
         "  {moved} structs reordered, of which {grown} grow, {refused} refused by the source, {proven} compiled as predicted"
-    ));
-    if proven + refused != moved || proven == 0 {
-        bail!("not every order is proven");
-    }
-    if grown * 100 < moved * MIN_GROWN_PERCENT {
-        bail!("hardly any order makes its struct larger: padding is not tried");
-    }
+    );
+    ensure!(proven + refused == moved && proven > 0, "not every order is proven");
+    ensure!(
+        grown * 100 >= moved * MIN_GROWN,
+        "hardly any order makes its struct larger: padding is not tried"
+    );
     Ok((proven, refused))
 }
 
 /// How many structs of a plan move, may not move, and become larger.
-struct PermutationOutcomes {
+struct Outcomes {
     moved: usize,
     fixed: usize,
     grown: usize,
 }
 
 /// Counts the structs of a plan, and prints all by outcome.
-fn count_outcomes(plan: &Path) -> Result<PermutationOutcomes> {
+fn count_outcomes(plan: &Path) -> Result<Outcomes> {
     let plan: serde_json::Value = serde_json::from_slice(&std::fs::read(plan)?)?;
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     let structs = plan["structs"].as_array().context("plan.json: no structs")?;
-    let size = |plan: &serde_json::Value, side: &str| plan[side]["size"].as_u64();
+    let size = |plan: &serde_json::Value, order: &str| plan[order]["size"].as_u64();
     let grown = structs.iter().filter(|plan| size(plan, "chosen") > size(plan, "declared")).count();
     for plan in structs {
         let outcome = plan["outcome"].as_str().unwrap_or_default();
         let reason = if outcome == "refused" { plan["reason"].as_str().unwrap_or_default() } else { "" };
         *counts.entry(format!("{outcome} {reason}")).or_default() += 1;
     }
-    counts.iter().for_each(|(outcome, count)| print_line(&format!("  {count} {outcome}")));
+    counts.iter().for_each(|(outcome, count)| print_line!("  {count} {outcome}"));
     let count = |outcome: &str| {
-        counts.iter().filter(|(key, _)| key.starts_with(outcome)).map(|(_, count)| *count).sum()
+        counts.iter().filter(|(key, _)| key.starts_with(outcome)).map(|(_, count)| count).sum()
     };
-    Ok(PermutationOutcomes { moved: count("moved"), fixed: count("refused"), grown })
+    Ok(Outcomes { moved: count("moved"), fixed: count("refused"), grown })
 }
 
 /// Files of the tree that the units read, from their `.cmd` files.
@@ -146,26 +133,22 @@ fn read_headers(tree: &Path, build: &Path, objects: &[&str]) -> Result<BTreeSet<
 }
 
 /// Structs with one definition, declared in files that are read, in order of names.
-fn reorderable_structs(
-    vmlinux: &Path,
-    tree: &Path,
-    read: &BTreeSet<PathBuf>,
-) -> Result<Vec<ReorderableStruct>> {
+fn reorderable_structs(vmlinux: &Path, tree: &Path, read: &BTreeSet<PathBuf>) -> Result<Vec<Reorderable>> {
     with_dwarf(vmlinux, |dwarf| {
         let mut reader = TypeReader::new(dwarf);
-        let mut found: BTreeMap<String, Option<ReorderableStruct>> = BTreeMap::new();
+        let mut found: BTreeMap<String, Option<Reorderable>> = BTreeMap::new();
         for definition in dwarf::index_definitions(dwarf)? {
             let id = reader.read(definition.die)?;
             let Some(layout) = Layout::from_type(reader.table(), id) else { continue };
-            let candidate = is_reorderable(&layout, tree, read).then(|| {
-                let mut inner = BTreeSet::new();
-                collect_contained_structs(reader.table(), id, &mut inner);
-                inner.remove(&layout.name);
-                ReorderableStruct { name: layout.name.clone(), inner }
+            let entry = is_reorderable(&layout, tree, read).then(|| {
+                let mut contained = BTreeSet::new();
+                collect_contained(reader.table(), id, &mut contained);
+                contained.remove(&layout.name);
+                Reorderable { name: layout.name.clone(), contained }
             });
-            // Several definitions of a name are no candidate.
+            // A name with several definitions is left out.
             let is_first = !found.contains_key(&layout.name);
-            found.insert(layout.name, candidate.filter(|_| is_first));
+            found.insert(layout.name, entry.filter(|_| is_first));
         }
         Ok(found.into_values().flatten().collect())
     })
@@ -174,52 +157,48 @@ fn reorderable_structs(
 /// Structs made by macros have no declaration to edit.
 fn is_reorderable(layout: &Layout, tree: &Path, read: &BTreeSet<PathBuf>) -> bool {
     let file = || layout.file.as_deref().and_then(|file| source::in_tree(tree, file));
-    let is_written = |file: &PathBuf| {
-        let text = std::fs::read(file).unwrap_or_default();
-        SourceText::new(&text)
-            .find(&DefinitionQuery::for_name(&layout.name).with_line(Some(layout.line)))
-            .is_ok()
-    };
+    let query = DefinitionQuery::for_name(&layout.name).with_line(Some(layout.line));
+    let is_declared =
+        |file: &PathBuf| std::fs::read(file).is_ok_and(|text| SourceText::new(&text).find(&query).is_ok());
     layout.kind == "struct"
         && layout.members.len() > 2
         && file().is_some_and(|file| {
             let is_public = file.components().any(|part| part.as_os_str() == "uapi");
-            read.contains(&file) && !is_public && is_written(&file)
+            read.contains(&file) && !is_public && is_declared(&file)
         })
 }
 
 /// Tags of everything that a type holds by value, its own included.
-fn collect_contained_structs(table: &TypeTable, id: TypeId, into: &mut BTreeSet<String>) {
+fn collect_contained(table: &TypeTable, id: TypeId, into: &mut BTreeSet<String>) {
     match table.get(table.strip(id)) {
-        Type::Array { element, .. } => collect_contained_structs(table, *element, into),
+        Type::Array { element, .. } => collect_contained(table, *element, into),
         Type::Aggregate(Aggregate { name, members, .. }) => {
             into.extend(name.iter().map(|name| name.to_string()));
-            members.iter().for_each(|member| collect_contained_structs(table, member.ty, into));
+            members.iter().for_each(|member| collect_contained(table, member.ty, into));
         }
         _ => {}
     }
 }
 
-/// Structs of which none holds another, spread over the names.
-fn choose_independent(candidates: &[ReorderableStruct], wanted: usize) -> Vec<String> {
-    let mut chosen: BTreeSet<&str> = BTreeSet::new();
-    let mut inside: BTreeSet<&str> = BTreeSet::new();
-    let mut ranked: Vec<&ReorderableStruct> = candidates.iter().collect();
-    ranked.sort_by_cached_key(|candidate| (hash_name(&candidate.name), candidate.name.clone()));
-    for candidate in ranked {
-        let holds_chosen = candidate.inner.iter().any(|tag| chosen.contains(tag.as_str()));
-        if chosen.len() < wanted && !holds_chosen && !inside.contains(candidate.name.as_str()) {
-            chosen.insert(&candidate.name);
-            inside.extend(candidate.inner.iter().map(String::as_str));
+/// Structs of which none contains another, chosen by hash of the name.
+fn choose_independent(structs: &[Reorderable], wanted: usize) -> Vec<String> {
+    let (mut chosen, mut inside) = (BTreeSet::<&str>::new(), BTreeSet::<&str>::new());
+    let mut ranked: Vec<&Reorderable> = structs.iter().collect();
+    ranked.sort_by_cached_key(|entry| (hash_name(&entry.name), entry.name.clone()));
+    for entry in ranked {
+        let contains_chosen = entry.contained.iter().any(|tag| chosen.contains(tag.as_str()));
+        if chosen.len() < wanted && !contains_chosen && !inside.contains(entry.name.as_str()) {
+            chosen.insert(&entry.name);
+            inside.extend(entry.contained.iter().map(String::as_str));
         }
     }
     chosen.into_iter().map(str::to_owned).collect()
 }
 
-/// A number that says nothing about a name (FNV-1a, 64 bits).
+/// FNV-1a, 64 bits.
 fn hash_name(name: &str) -> u64 {
-    name.bytes()
-        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
+    let step = |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
+    name.bytes().fold(0xcbf2_9ce4_8422_2325, step)
 }
 
 #[cfg(test)]
@@ -228,12 +207,11 @@ mod tests {
 
     #[test]
     fn no_chosen_struct_holds_another() {
-        let candidate = |name: &str, inner: &[&str]| ReorderableStruct {
+        let entry = |name: &str, contained: &[&str]| Reorderable {
             name: name.to_owned(),
-            inner: inner.iter().map(|tag| (*tag).to_owned()).collect(),
+            contained: contained.iter().map(|tag| (*tag).to_owned()).collect(),
         };
-        let all =
-            [candidate("a", &["b"]), candidate("b", &[]), candidate("c", &["b", "d"]), candidate("d", &[])];
+        let all = [entry("a", &["b"]), entry("b", &[]), entry("c", &["b", "d"]), entry("d", &[])];
         let chosen = choose_independent(&all, 4);
         assert!(chosen == ["a", "c"] || chosen == ["b", "d"] || chosen == ["a", "d"], "{chosen:?}");
         assert_eq!(choose_independent(&all, 1).len(), 1);

@@ -16,11 +16,11 @@ const IMAGE: u64 = 4 << 20;
 
 /// A kernel against itself: every rule is on for every type, and none finds anything.
 pub(crate) fn compare_with_itself(vmlinux: &Path) -> Result<bool> {
-    let gate = RegressionGate::new()?;
+    let gate = Gate::new()?;
     let (code, verdict) = gate.check(&["*"], vmlinux, vmlinux)?;
     let found = verdict["findings"].as_array().context("no findings")?;
     let types = verdict["targets"][0]["types"].as_array().context("no types")?.len();
-    print_line(&format!("  {types} types, {} findings", found.len()));
+    print_line!("  {types} types, {} findings", found.len());
     Ok(code == 0 && found.is_empty() && types > 1000)
 }
 
@@ -28,7 +28,7 @@ pub(crate) fn compare_with_itself(vmlinux: &Path) -> Result<bool> {
 pub(crate) fn compare_releases(vmlinux: &Path) -> Result<bool> {
     let [older, newer] = SUITES.map(|(variable, suite)| other_release(variable, suite));
     let (older, newer) = (older?, newer?);
-    let gate = RegressionGate::new()?;
+    let gate = Gate::new()?;
     let (mut grown, mut moved, mut agree) = (0, 0, true);
     for (old, new) in [(&*older, vmlinux), (vmlinux, &*newer), (&*older, &*newer)] {
         let change = gate.diff(&WATCHED, old, new)?;
@@ -44,33 +44,28 @@ pub(crate) fn compare_releases(vmlinux: &Path) -> Result<bool> {
             grown += usize::from(after > before);
             agree &= is_reported(&layout["name"]) == (after > before);
             if after > before {
-                print_line(&format!(
-                    "  {}: {} -> {} bytes",
-                    layout["name"],
-                    before.unwrap_or(0),
-                    after.unwrap_or(0)
-                ));
+                print_line!("  {}: {} -> {} bytes", layout["name"], before.unwrap_or(0), after.unwrap_or(0));
             }
         }
         agree &= (code == 1) == found.iter().any(|finding| finding["level"] == "error");
     }
-    print_line(&format!("  {moved} members moved"));
+    print_line!("  {moved} members moved");
     Ok(agree && grown > 0 && moved > 0)
 }
 
 fn is_moved(member: &Value) -> bool {
-    member["what"].as_array().is_some_and(|what| what.iter().any(|word| word == "moved"))
+    member["what"].as_array().is_some_and(|changes| changes.iter().any(|change| change == "moved"))
 }
 
 /// A folder with the program that is tested.
-struct RegressionGate {
+struct Gate {
     fieldline: PathBuf,
     folder: PathBuf,
 }
 
-impl RegressionGate {
+impl Gate {
     fn new() -> Result<Self> {
-        let folder = std::env::temp_dir().join(format!("fieldline-gate-{}", std::process::id()));
+        let folder = shell::temporary("gate");
         std::fs::create_dir_all(&folder)?;
         Ok(Self { fieldline: shell::fieldline()?, folder })
     }
@@ -96,9 +91,9 @@ impl RegressionGate {
     }
 }
 
-impl Drop for RegressionGate {
+impl Drop for Gate {
     fn drop(&mut self) {
-        // What stays in a temporary folder harms nobody.
+        // A temporary folder may stay.
         let _ = std::fs::remove_dir_all(&self.folder);
     }
 }
@@ -131,7 +126,7 @@ fn is_image(name: &str) -> bool {
     version.is_some_and(|version| version.starts_with(|letter: char| letter.is_ascii_digit()))
 }
 
-/// How a kernel may be packed: the magic number, and a program that unpacks what follows (scripts/extract-vmlinux tries the same).
+/// Compressions of a kernel's image: magic number, and the program that reads it. scripts/extract-vmlinux tries the same.
 const PACKERS: [(&[u8], &str); 4] = [
     (b"\xfd7zXZ\0", "xz"),
     (b"\x28\xb5\x2f\xfd", "zstd"),
@@ -148,9 +143,9 @@ fn btf_of(image: &[u8]) -> Option<Vec<u8>> {
     })
 }
 
-/// What a program makes of packed bytes; it may complain about what stands behind them.
+/// The output of a program for compressed bytes. It may fail at the bytes behind them.
 fn decompress(bytes: &[u8], program: &str) -> Option<Vec<u8>> {
-    let place = std::env::temp_dir().join(format!("fieldline-image-{}", std::process::id()));
+    let place = shell::temporary("image");
     std::fs::write(&place, bytes).ok()?;
     let file = std::fs::File::open(&place).ok()?;
     let output = Command::new(program).arg("-dc").stdin(file).output();

@@ -3,8 +3,8 @@
 use crate::tools::inputs::{self, with_dwarf};
 use crate::tools::shell::print_line;
 use anyhow::{Context, Result};
-use fieldline_debuginfo::dwarf::{self, Dwarf, TypeReader};
-use fieldline_layout::Layout;
+use fieldline_debuginfo::dwarf::Dwarf;
+use fieldline_layout::{Layout, Member};
 use fieldline_source::{
     DeclaredMembers, DefinitionQuery, ExpectedMember, Join, MemberShape, SourceRefusal, SourceText,
     Statement, StructBody, StructDefinition,
@@ -18,9 +18,9 @@ const MAX_REFUSED: usize = 1;
 /// Fewer structs than this are no kernel.
 const MIN_STRUCTS: usize = 5000;
 
-/// What came of all structs whose declaring file is in the tree.
+/// Counts of structs by how their declaration compares with debug info.
 #[derive(Default)]
-struct DeclarationTally {
+struct Tally {
     /// Body read, names equal and in order.
     equal: usize,
     /// Named members of those.
@@ -42,29 +42,25 @@ struct DeclarationTally {
 pub(crate) fn run(args: &[String]) -> Result<bool> {
     let vmlinux = args.first().map_or_else(inputs::vmlinux, |path| Ok(path.into()))?;
     let tree = args.get(1).map_or_else(|| inputs::tree(&vmlinux), |path| Ok(path.into()))?;
-    let mut count = DeclarationTally::default();
+    let mut tally = Tally::default();
     for (file, layouts) in with_dwarf(&vmlinux, layouts_by_file)? {
         let Some(path) = in_tree(&tree, &file) else {
-            count.elsewhere += layouts.len();
+            tally.elsewhere += layouts.len();
             continue;
         };
         let text = std::fs::read(&path).with_context(|| path.display().to_string())?;
         let source = SourceText::new(&text);
-        for layout in &layouts {
-            count.compare_declaration(&source, &text, layout, &path);
-        }
+        layouts.iter().for_each(|layout| tally.add(&source, &text, layout, &path));
     }
-    count.print();
-    Ok(count.holds())
+    tally.print();
+    Ok(tally.holds())
 }
 
 /// All layouts by the file that declares them.
 fn layouts_by_file(dwarf: &Dwarf<'_>) -> Result<BTreeMap<String, Vec<Layout>>> {
-    let mut reader = TypeReader::new(dwarf);
     let mut files: BTreeMap<String, Vec<Layout>> = BTreeMap::new();
-    for definition in dwarf::index_definitions(dwarf)? {
-        let id = reader.read(definition.die)?;
-        let Some(layout) = Layout::from_type(reader.table(), id) else { continue };
+    for layout in inputs::layouts(dwarf)? {
+        let layout = layout?;
         if let Some(file) = &layout.file {
             files.entry(file.clone()).or_default().push(layout);
         }
@@ -88,92 +84,80 @@ pub(crate) fn in_tree(tree: &Path, declared: &str) -> Option<PathBuf> {
     })
 }
 
-/// What a declaration was found to be: whether the text alone gives the names of members, how many of them are on the line of
-/// debug info, and whether their order written again gave the same bytes.
-struct DeclarationComparison {
+/// A declaration against debug info.
+struct Comparison {
     names_agree: bool,
+    /// Members on the line that debug info gives.
     at_line: usize,
+    /// The declared order written again gave the same bytes.
     is_identical: bool,
 }
 
-impl DeclarationTally {
-    fn compare_declaration(&mut self, source: &SourceText<'_>, text: &[u8], layout: &Layout, path: &Path) {
-        let place = || format!("{}:{} {}", path.display(), layout.line, layout.name);
-        match read(source, text, layout) {
-            Ok(reading) if reading.names_agree => {
+impl Tally {
+    fn add(&mut self, source: &SourceText<'_>, text: &[u8], layout: &Layout, path: &Path) {
+        let entry = format!("{}:{} {}", path.display(), layout.line, layout.name);
+        match compare(source, text, layout) {
+            Ok(comparison) if comparison.names_agree => {
                 self.equal += 1;
                 self.members += layout.members.iter().filter(|member| member.name.is_some()).count();
-                self.at_line += reading.at_line;
-                self.identical += usize::from(reading.is_identical);
+                self.at_line += comparison.at_line;
+                self.identical += usize::from(comparison.is_identical);
             }
-            Ok(_) => self.wrong.push(place()),
+            Ok(_) => self.wrong.push(entry),
             Err(SourceRefusal::NotFound { .. }) => self.made += 1,
             Err(refusal) => {
-                let entry = format!("{}: {refusal}", place());
-                self.refused.entry(reason(&refusal)).or_default().push(entry);
+                self.refused.entry(reason(&refusal)).or_default().push(format!("{entry}: {refusal}"));
             }
         }
     }
 
-    fn refusals(&self) -> usize {
-        self.refused.values().map(Vec::len).sum()
+    /// How many are refused, and how many the tree defines.
+    fn totals(&self) -> (usize, usize) {
+        let refused = self.refused.values().map(Vec::len).sum();
+        (refused, self.equal + refused + self.wrong.len())
     }
 
     fn print(&self) {
-        let found = self.equal + self.refusals() + self.wrong.len();
         for (reason, structs) in &self.refused {
-            print_line(&format!("  refused, {reason}: {}", structs.len()));
-            structs.iter().for_each(|entry| print_line(&format!("    {entry}")));
+            print_line!("  refused, {reason}: {}", structs.len());
+            structs.iter().for_each(|entry| print_line!("    {entry}"));
         }
-        self.wrong.iter().for_each(|entry| print_line(&format!("  wrong: {entry}")));
-        print_line(&format!(
-            "  {found} structs and unions defined in the tree: {} equal ({:.2} %), {} refused, {} wrong; {} of {} written \
-             again byte by byte; {} of {} named members on the line of debug info; {} more made by macros, {} declared outside",
-            self.equal,
-            100.0 * self.equal as f64 / found.max(1) as f64,
-            self.refusals(),
-            self.wrong.len(),
-            self.identical,
-            self.equal,
-            self.at_line,
-            self.members,
-            self.made,
-            self.elsewhere
-        ));
+        self.wrong.iter().for_each(|entry| print_line!("  wrong: {entry}"));
+        let Self { equal, members, at_line, identical, made, elsewhere, .. } = self;
+        let ((refused, found), wrong) = (self.totals(), self.wrong.len());
+        let share = 100.0 * *equal as f64 / found.max(1) as f64;
+        print_line!(
+            "  {found} structs and unions defined in the tree: {equal} equal ({share:.2} %), {refused} refused, {wrong} wrong; \
+             {identical} of {equal} written again byte by byte; {at_line} of {members} named members on the line of debug \
+             info; {made} more made by macros, {elsewhere} declared outside"
+        );
     }
 
     fn holds(&self) -> bool {
-        let found = self.equal + self.refusals() + self.wrong.len();
-        let refused = self.refusals() * 100 <= found * MAX_REFUSED;
-        found >= MIN_STRUCTS && refused && self.wrong.is_empty() && self.identical == self.equal
+        let (refused, found) = self.totals();
+        let are_few = refused * 100 <= found * MAX_REFUSED;
+        found >= MIN_STRUCTS && are_few && self.wrong.is_empty() && self.identical == self.equal
     }
 }
 
-fn read(
-    source: &SourceText<'_>,
-    text: &[u8],
-    layout: &Layout,
-) -> Result<DeclarationComparison, SourceRefusal> {
+fn compare(source: &SourceText<'_>, text: &[u8], layout: &Layout) -> Result<Comparison, SourceRefusal> {
     let query = DefinitionQuery::for_name(&layout.name).with_line((layout.line > 0).then_some(layout.line));
     let definition: StructDefinition = source.find(&query)?;
     let body = StructBody::parse(source, &definition)?;
-    let member = |member: &fieldline_layout::Member| ExpectedMember {
-        name: member.name.clone(),
-        line: (member.line > 0).then_some(member.line),
+    let expected = |member: &Member| {
+        let (name, line) = (member.name.clone(), Some(member.line).filter(|line| *line > 0));
+        ExpectedMember { name, line }
     };
-    let expected: Vec<ExpectedMember> = layout.members.iter().map(member).collect();
+    let expected: Vec<ExpectedMember> = layout.members.iter().map(expected).collect();
     let join = Join::new(&body, &expected)?;
     let declared: Vec<usize> = (0..expected.len()).collect();
-    let same = join.reorder(&declared)?.edits.apply(text);
-    Ok(DeclarationComparison {
-        names_agree: names_agree(&body, &join, &expected),
-        at_line: at_line(&body, &join, &expected),
-        is_identical: same == text,
-    })
+    let is_identical = join.reorder(&declared)?.edits.apply(text) == text;
+    let (names_agree, at_line) = (names_agree(&body, &join, &expected), at_line(&body, &join, &expected));
+    Ok(Comparison { names_agree, at_line, is_identical })
 }
 
-/// Whether the statements taken for the members declare those names, all of them, in that order. What the text alone
-/// doesn't tell (macros) must be one statement a member, or a statement that names it.
+/// Whether the statements joined with the members declare those names, all of them, in that order. A macro must be one
+/// statement of one member, or name it.
 fn names_agree(body: &StructBody<'_, '_>, join: &Join<'_, '_, '_>, expected: &[ExpectedMember]) -> bool {
     let mut next = 0;
     for (index, statement) in body.statements().iter().enumerate() {
@@ -186,11 +170,10 @@ fn names_agree(body: &StructBody<'_, '_>, join: &Join<'_, '_, '_>, expected: &[E
         if let DeclaredMembers::Members(declared) = &statement.declared {
             let kept = declared.iter().filter(|member| member.shape != MemberShape::UnnamedBits);
             let all: Vec<Option<&str>> = kept.clone().map(|member| member.name.as_deref()).collect();
-            let sure = kept.filter(|member| !member.is_optional).map(|member| member.name.as_deref());
-            let sure: Vec<Option<&str>> = sure.collect();
-            let found: Vec<Option<&str>> = run.iter().map(|member| member.name.as_deref()).collect();
-            let renamed = || is_renamed(body, statement, &all, run);
-            if found != all && found != sure && !renamed() {
+            let certain = kept.filter(|member| !member.is_optional).map(|member| member.name.as_deref());
+            let names = run.iter().map(|member| member.name.as_deref());
+            let is_equal = names.clone().eq(all.iter().copied()) || names.eq(certain);
+            if !is_equal && !is_renamed(&lines(body, statement), &all, run) {
                 return false;
             }
         }
@@ -198,14 +181,8 @@ fn names_agree(body: &StructBody<'_, '_>, join: &Join<'_, '_, '_>, expected: &[E
     next == expected.len()
 }
 
-/// Whether a macro gave a member another name (`#define rcu_head callback_head`): the line proves that it is the one.
-fn is_renamed(
-    body: &StructBody<'_, '_>,
-    statement: &Statement,
-    names: &[Option<&str>],
-    run: &[ExpectedMember],
-) -> bool {
-    let lines = lines(body, statement);
+/// Whether a macro gave a member another name (`#define rcu_head callback_head`): the lines agree.
+fn is_renamed(lines: &RangeInclusive<u32>, names: &[Option<&str>], run: &[ExpectedMember]) -> bool {
     let fits = |(name, member): (&Option<&str>, &ExpectedMember)| {
         let is_named = name.is_some() && member.name.is_some();
         is_named && member.line.is_some_and(|line| lines.contains(&line))
@@ -222,25 +199,21 @@ fn lines(body: &StructBody<'_, '_>, statement: &Statement) -> RangeInclusive<u32
 /// Named members whose statement covers the line that debug info gives them; compilers disagree about unnamed ones.
 fn at_line(body: &StructBody<'_, '_>, join: &Join<'_, '_, '_>, expected: &[ExpectedMember]) -> usize {
     let is_there = |(index, member): &(usize, &ExpectedMember)| {
-        let statement = join.statement_of(*index);
-        let lines = statement.map(|statement| lines(body, statement));
+        let lines = join.statement_of(*index).map(|statement| lines(body, statement));
         member.name.is_some() && lines.zip(member.line).is_some_and(|(lines, line)| lines.contains(&line))
     };
     expected.iter().enumerate().filter(is_there).count()
 }
 
 fn reason(refusal: &SourceRefusal) -> &'static str {
+    use SourceRefusal as Refusal;
     match refusal {
-        SourceRefusal::Ambiguous { .. } => "several definitions",
-        SourceRefusal::AmbiguousBranches { .. } => "several branches fit",
-        SourceRefusal::NoBranches { .. } | SourceRefusal::Contradiction { .. } => {
-            "no choice of branches fits"
-        }
-        SourceRefusal::NotDeclared { .. } => "a member is not declared",
-        SourceRefusal::Differs { .. } => "a declaration differs",
-        SourceRefusal::Unbalanced { .. }
-        | SourceRefusal::TooDeep { .. }
-        | SourceRefusal::Entangled { .. } => "can't be read",
+        Refusal::Ambiguous { .. } => "several definitions",
+        Refusal::AmbiguousBranches { .. } => "several branches fit",
+        Refusal::NoBranches { .. } | Refusal::Contradiction { .. } => "no choice of branches fits",
+        Refusal::NotDeclared { .. } => "a member is not declared",
+        Refusal::Differs { .. } => "a declaration differs",
+        Refusal::Unbalanced { .. } | Refusal::TooDeep { .. } | Refusal::Entangled { .. } => "can't be read",
         _ => "other",
     }
 }

@@ -1,4 +1,4 @@
-//! Recordings of any size, made of a small one.
+//! Recordings of any size, made by repeating a small one.
 
 use crate::tools::shell;
 use anyhow::{Context, Result, bail, ensure};
@@ -8,34 +8,33 @@ use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-/// Samples between two marks that a round is over.
+/// Samples between two records of finished rounds.
 const SAMPLES_PER_ROUND: usize = 10_000;
-/// Bytes of the recording that the bound is about.
+/// Bytes of the recording that the bound applies to.
 pub(crate) const SIZE: u64 = 1_000_000_000;
-/// Offsets of the sections' place in the file header (`struct perf_file_header`): offset and size of the records.
+/// Offset in the file header (`struct perf_file_header`) of the offset and size of the records.
 const RECORDS_AT: usize = 40;
 /// `PERF_RECORD_FINISHED_ROUND` with its header.
 const FINISHED_ROUND: [u8; 8] = [68, 0, 0, 0, 0, 0, 8, 0];
 
-/// A recording of at least some bytes: all records, then the samples again and again with later times, and a mark after
-/// each [`SAMPLES_PER_ROUND`] that all before are older than what comes after the next.
+/// A recording of at least `bytes`: all records, then the samples repeated with later times, and a finished round after
+/// each [`SAMPLES_PER_ROUND`].
 pub(crate) fn enlarge_recording(recording: &Path, bytes: u64) -> Result<PathBuf> {
     let name = recording.file_name().context("no file name")?.to_string_lossy();
-    let place = shell::cache()?.join("data").join(format!("{bytes}.{name}"));
-    if place.exists() {
-        return Ok(place);
+    let path = shell::cache()?.join("data").join(format!("{bytes}.{name}"));
+    if !path.exists() {
+        let part = path.with_extension("part");
+        Enlarger::read(recording)?.write(bytes, &part)?;
+        fs::rename(&part, &path)?;
     }
-    let part = place.with_extension("part");
-    Enlarger::read(recording)?.write(bytes, &part)?;
-    fs::rename(&part, &place)?;
-    Ok(place)
+    Ok(path)
 }
 
-/// A recording taken apart.
+/// The parts of a recording.
 struct Enlarger {
     file: Vec<u8>,
     records: (usize, usize),
-    /// Records that are no samples, but for marks.
+    /// Records that are neither samples nor finished rounds.
     others: Vec<u8>,
     /// Samples with their times, in order of time.
     samples: Vec<(u64, Vec<u8>)>,
@@ -49,8 +48,8 @@ impl Enlarger {
         let (begin, size) = (word(&file, RECORDS_AT)?, word(&file, RECORDS_AT + 8)?);
         let records = (begin, begin.checked_add(size).context("no such size")?);
         ensure!(records.1 <= file.len() && size > 0, "{}: cut", recording.display());
-        let mut parts =
-            Self { records, others: Vec::new(), samples: Vec::new(), time_at: time_at(&parsed)?, file };
+        let (others, samples, time_at) = (Vec::new(), Vec::new(), time_at(&parsed)?);
+        let mut parts = Self { records, others, samples, time_at, file };
         let mut found = parsed.records();
         while let Some(raw) = found.next_raw()? {
             let at = usize::try_from(raw.place.offset)?;
@@ -73,9 +72,8 @@ impl Enlarger {
         let once: u64 = self.samples.iter().map(|(_, bytes)| bytes.len() as u64).sum();
         let times = bytes.div_ceil(once);
         let count = times as usize * self.samples.len();
-        let data = self.others.len() as u64
-            + times * once
-            + (count / SAMPLES_PER_ROUND * FINISHED_ROUND.len()) as u64;
+        let rounds = (count / SAMPLES_PER_ROUND * FINISHED_ROUND.len()) as u64;
+        let data = self.others.len() as u64 + times * once + rounds;
         let grown = data - (self.records.1 - self.records.0) as u64;
         self.move_features(grown)?;
         self.file[RECORDS_AT + 8..RECORDS_AT + 16].copy_from_slice(&data.to_le_bytes());
@@ -97,7 +95,7 @@ impl Enlarger {
         Ok(out.flush()?)
     }
 
-    /// Sections of features stand behind the records, and a table in front of them says where.
+    /// Moves the sections of features, which follow the records: a table before them has their offsets.
     fn move_features(&mut self, by: u64) -> Result<()> {
         let bits = (72..104).map(|at| self.file[at].count_ones() as usize).sum::<usize>();
         for entry in 0..bits {

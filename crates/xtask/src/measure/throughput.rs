@@ -17,14 +17,14 @@ pub(crate) fn run(args: &[String]) -> Result<bool> {
     let recording = inputs::recording()?.context("FIELDLINE_DATA is no folder with recordings")?;
     let small = measure(&fieldline, &vmlinux, &recording)?;
     let few = samples(&recording)?;
-    print_line(&row("as recorded", few, &small, None));
+    print_line!("{}", row("as recorded", few, &small, None));
     let mut holds = true;
     for (name, bytes) in [("1/2 GB", SIZE / 2), ("1 GB", SIZE), ("2 GB", 2 * SIZE)] {
         let large = enlarge_recording(&recording, bytes)?;
         let many = samples(&large)?;
         let cost = measure(&fieldline, &vmlinux, &large)?;
         let rate = (many - few) as f64 / (cost.time.saturating_sub(small.time)).as_secs_f64();
-        print_line(&row(name, many, &cost, Some(rate)));
+        print_line!("{}", row(name, many, &cost, Some(rate)));
         holds &= rate >= 3e6;
         if bytes == SIZE && args.iter().any(|arg| arg == "perf") {
             peer(&large, many)?;
@@ -58,7 +58,7 @@ fn peer(recording: &Path, samples: u64) -> Result<()> {
     let inside = debian::copy_into_root(&root, recording)?;
     let words = ["report", "--stdio", "-s", "symbol", "-i", &inside];
     let cost = run_measured(debian::peer(&root, "perf").args(words))?;
-    print_line(&row("  perf report", samples, &cost, Some(samples as f64 / cost.time.as_secs_f64())));
+    print_line!("{}", row("  perf report", samples, &cost, Some(samples as f64 / cost.time.as_secs_f64())));
     Ok(())
 }
 

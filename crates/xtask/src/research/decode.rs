@@ -16,7 +16,7 @@ mod listing;
 
 const OBJDUMP: &str = "aarch64-linux-gnu-objdump";
 
-/// Where both differ, and why: mnemonic, and who is right.
+/// Mnemonics whose operands differ, with the reason.
 const KNOWN_DIFFERENCES: &[(&str, &str)] = &[
     ("ld1b", "SVE, of which ours says nothing"),
     ("st1b", "SVE, of which ours says nothing"),
@@ -24,15 +24,15 @@ const KNOWN_DIFFERENCES: &[(&str, &str)] = &[
     ("wfit", "touches no memory; ours does not know it"),
 ];
 
-/// A library of programs for AArch64 with vectors, atomic operations and all else a compiler writes, and its package.
+/// A library for AArch64 with vectors, atomic operations and other code of a compiler, and its package.
 pub(crate) const LIBRARY: (&str, &str) = ("/usr/aarch64-linux-gnu/lib/libc.so.6", "libc6-arm64-cross");
 
 #[derive(Default)]
-struct OperandComparison {
+struct Comparison {
     instructions: u64,
     /// Of these, those that touch memory.
     same: u64,
-    /// By mnemonic: how many, and one of them.
+    /// By mnemonic: count, and an example.
     differences: BTreeMap<String, (u64, String)>,
 }
 
@@ -54,7 +54,7 @@ pub(crate) fn run(args: &[String]) -> Result<bool> {
         .spawn()
         .with_context(|| format!("cannot run {OBJDUMP}"))?;
     let lines = BufReader::new(objdump.stdout.take().context("objdump prints nothing")?).lines();
-    let mut outcome = OperandComparison::default();
+    let mut comparison = Comparison::default();
     for line in lines {
         let Some(theirs) = listing::parse(&line?) else { continue };
         let bytes = sections.iter().find_map(|(_, begin, bytes)| {
@@ -62,16 +62,16 @@ pub(crate) fn run(args: &[String]) -> Result<bool> {
             bytes.get(offset..).filter(|rest| !rest.is_empty())
         });
         let ours = bytes.and_then(|bytes| reader.read(theirs.address, bytes));
-        outcome.compare(&theirs, ours.as_ref());
+        comparison.add(&theirs, ours.as_ref());
     }
     if !objdump.wait()?.success() {
         bail!("{OBJDUMP} failed");
     }
-    Ok(outcome.print())
+    Ok(comparison.print())
 }
 
-impl OperandComparison {
-    fn compare(&mut self, theirs: &listing::ListedInstruction, ours: Option<&Instruction>) {
+impl Comparison {
+    fn add(&mut self, theirs: &listing::Listed, ours: Option<&Instruction>) {
         self.instructions += 1;
         let ours = ours.map_or_else(|| "not decoded".to_owned(), format_operands);
         if ours == theirs.operand {
@@ -81,23 +81,25 @@ impl OperandComparison {
         let entry = self.differences.entry(theirs.mnemonic.clone()).or_default();
         entry.0 += 1;
         if entry.0 == 1 {
-            entry.1 =
-                format!("{:x}: {} | ours: {ours} | theirs: {}", theirs.address, theirs.text, theirs.operand);
+            let listing::Listed { address, text, operand, .. } = theirs;
+            entry.1 = format!("{address:x}: {text} | ours: {ours} | theirs: {operand}");
         }
     }
 
     fn print(&self) -> bool {
         let mut new = 0;
         for (mnemonic, (count, example)) in &self.differences {
-            let why = KNOWN_DIFFERENCES.iter().find(|(known, _)| known == mnemonic).map(|(_, why)| *why);
-            new += u64::from(why.is_none());
-            print_line(&format!("  {count} × {mnemonic} ({}), such as {example}", why.unwrap_or("NEW")));
+            let known = KNOWN_DIFFERENCES.iter().find(|(known, _)| known == mnemonic);
+            new += u64::from(known.is_none());
+            let reason = known.map_or("NEW", |(_, reason)| *reason);
+            print_line!("  {count} × {mnemonic} ({reason}), such as {example}");
         }
         let differ: u64 = self.differences.values().map(|(count, _)| count).sum();
-        print_line(&format!(
+        print_line!(
             "  {} instructions, {} operands in memory agree, {differ} differ, {new} kinds of them not explained",
-            self.instructions, self.same
-        ));
+            self.instructions,
+            self.same
+        );
         self.same > 0 && new == 0
     }
 }

@@ -1,11 +1,11 @@
-//! Attribution of AArch64 programs, run here under qemu's user-space emulation, against where their objects lie.
+//! Attribution of AArch64 programs, run under qemu's user-space emulation, against the addresses of their objects.
 //!
-//! A plugin of our own (`crates/xtask/plugin/accesses.c`) writes down every access; of these one in so many becomes a
-//! sample, of a perf.data file by our own writer. The programs print where their objects are.
+//! A plugin of our own (`crates/xtask/plugin/accesses.c`) records every access. One per period becomes a sample of a
+//! perf.data file by our own writer. The programs print the addresses of their objects.
 //!
 //! * `trace`: accesses and branches to recordings.
-//! * `score`: what attribution says against what was there.
-//! * `counts`: how often members were touched by branch stacks, against how often they were.
+//! * `score`: attributed samples against the objects they touched.
+//! * `counts`: accesses of members by branch stacks, against all accesses.
 
 mod counts;
 mod score;
@@ -20,13 +20,13 @@ use fieldline_debuginfo::{Elf, FileBytes};
 use fieldline_perfdata::sample_file::SampleFile;
 use fieldline_profile::attribute::Attribution;
 use fieldline_typeflow::program::Program;
-use score::{EmulatedObject, EmulatedScore};
+use score::{Object, Score};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use trace::EmulatedTrace;
+use trace::Trace;
 
-/// What the programs are compiled of, with which compiler.
+/// Programs: name, compiler, sources.
 const PROGRAMS: [(&str, &str, &[&str]); 2] = [
     ("depot", "aarch64-linux-gnu-gcc", &["depot.c", "ledger.c"]),
     ("fleet", "aarch64-linux-gnu-g++", &["fleet.cc"]),
@@ -37,7 +37,7 @@ const LIBRARIES: &str = "/usr/aarch64-linux-gnu";
 const RECALL: f64 = 95.0;
 const PRECISION: f64 = 99.5;
 /// Branches taken between two stacks, and the least rank correlation of members' counts with those of all accesses that the
-/// code alone can type. Many members are touched equally often, so that chance decides about their ranks.
+/// code alone can type. Many members are touched equally often, so that their ranks are random.
 const EVERY: u64 = 50;
 const CORRELATION: f64 = 0.85;
 
@@ -60,23 +60,20 @@ pub(crate) fn run(_: &[String]) -> Result<bool> {
         let trace = folder.join(format!("{name}.trace"));
         let printed = emulate(&plugin, &program, &trace)?;
         let objects = score::objects(&printed)?;
-        let trace = EmulatedTrace::read(&trace)?;
+        let trace = Trace::read(&trace)?;
         let recording = trace.recording(&program, trace::PERIOD)?;
         for with_addresses in [true, false] {
-            let score = judge(&program, &recording, &objects, with_addresses)?;
+            let score = score(&program, &recording, &objects, with_addresses)?;
             score.print(name, with_addresses);
             holds &= !with_addresses || (score.recall() >= RECALL && score.precision() >= PRECISION);
         }
-        let everything = trace.recording(&program, 1)?;
-        let truth = with_attribution(&program, &everything, false, |attribution| {
-            MemberCounts::new(&program, &objects, &trace, attribution)
-        })?;
+        let count = |recording: Vec<u8>| {
+            let count = |found: &Attribution<'_>| MemberCounts::new(&program, &objects, &trace, found);
+            with_attribution(&program, &recording, false, count)
+        };
+        let truth = count(trace.recording(&program, 1)?)?;
         for depth in [16, 32] {
-            let recording = trace.branch_stacks(&program, depth, EVERY)?;
-            let counts = with_attribution(&program, &recording, false, |attribution| {
-                MemberCounts::new(&program, &objects, &trace, attribution)
-            })?;
-            let counts = counts.compared_with(&truth);
+            let counts = count(trace.branch_stacks(&program, depth, EVERY)?)?.compared_with(&truth);
             counts.print(name, depth);
             holds &= counts.rank_correlation(TYPED) >= CORRELATION;
         }
@@ -110,13 +107,13 @@ fn compile(folder: &Path, name: &str, compiler: &str, sources: &[&str]) -> Resul
     Ok(program)
 }
 
-/// Runs a program; gives what it printed.
+/// Runs a program. Returns its output.
 fn emulate(plugin: &Path, program: &Path, trace: &Path) -> Result<String> {
     let plugin = format!("{},out={}", plugin.display(), trace.display());
     output(Command::new("qemu-aarch64").args(["-L", LIBRARIES, "-plugin", &plugin]).arg(program))
 }
 
-/// Works with what is attributed of a recording.
+/// Attributes the samples of a recording and works on them.
 fn with_attribution<T>(
     path: &Path,
     recording: &[u8],
@@ -136,19 +133,14 @@ fn with_attribution<T>(
     work(&attribution)
 }
 
-fn judge<'o>(
-    path: &Path,
-    recording: &[u8],
-    objects: &'o [EmulatedObject],
-    with_addresses: bool,
-) -> Result<EmulatedScore<'o>> {
-    with_attribution(path, recording, with_addresses, |attribution| {
-        let mut score = EmulatedScore::new(objects);
+fn score<'o>(path: &Path, data: &[u8], objects: &'o [Object], with_addresses: bool) -> Result<Score<'o>> {
+    with_attribution(path, data, with_addresses, |attribution| {
+        let mut score = Score::new(objects);
         attribution.for_each_sample(0, |sample, found| {
             score.add(sample.addr.unwrap_or(0), found, &attribution.answers);
             Ok::<(), fieldline_perfdata::perf_data::Error>(())
         })?;
-        print_line(&format!("  {}: {} samples of its code", path.display(), score.samples));
+        print_line!("  {}: {} samples of its code", path.display(), score.samples);
         Ok(score)
     })
 }

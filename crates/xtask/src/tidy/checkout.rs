@@ -1,4 +1,4 @@
-//! The crates, their files, and what each file declares and names, tests apart.
+//! The crates, their files, and the names in each file, without tests.
 
 use anyhow::{Context, Result};
 use proc_macro2::{TokenStream, TokenTree};
@@ -72,8 +72,8 @@ impl CrateSources {
         let mut files = BTreeMap::new();
         for path in sources(&src).into_iter().filter(|path| !is_test_path(path)) {
             let module = path.strip_prefix(&src)?.with_extension("");
-            let mut module: Vec<String> =
-                module.iter().map(|part| part.to_string_lossy().into_owned()).collect();
+            let parts = module.iter().map(|part| part.to_string_lossy().into_owned());
+            let mut module: Vec<String> = parts.collect();
             if matches!(module.last().map(String::as_str), Some("lib" | "main" | "mod")) {
                 module.pop();
             }
@@ -156,25 +156,19 @@ impl SourceFile {
         let mut path: Vec<String> = Vec::new();
         let mut colons = 0;
         for token in tokens {
-            match token {
-                TokenTree::Ident(name) => {
-                    if colons != 2 {
-                        self.end_path(&mut path);
-                    }
-                    path.push(name.to_string());
-                    colons = 0;
-                }
-                TokenTree::Punct(mark) if mark.as_char() == ':' => colons += 1,
-                TokenTree::Group(group) => {
-                    self.end_path(&mut path);
-                    self.add_tokens(group.stream());
-                    colons = 0;
-                }
-                _ => {
-                    self.end_path(&mut path);
-                    colons = 0;
-                }
+            if matches!(&token, TokenTree::Punct(mark) if mark.as_char() == ':') {
+                colons += 1;
+                continue;
             }
+            if colons != 2 || !matches!(token, TokenTree::Ident(_)) {
+                self.end_path(&mut path);
+            }
+            match token {
+                TokenTree::Ident(name) => path.push(name.to_string()),
+                TokenTree::Group(group) => self.add_tokens(group.stream()),
+                _ => {}
+            }
+            colons = 0;
         }
         self.end_path(&mut path);
     }
@@ -220,10 +214,10 @@ fn attributes(item: &Item) -> &[Attribute] {
 
 /// Whether an item is for tests alone: `#[cfg(test)]`, also with a feature beside it.
 fn is_test(attributes: &[Attribute]) -> bool {
-    let is_word =
-        |text: &str| text.split(|letter: char| !letter.is_alphanumeric()).any(|word| word == "test");
+    let has_test =
+        |list: &str| list.split(|letter: char| !letter.is_alphanumeric()).any(|word| word == "test");
     let mut lists = attributes.iter().filter(|attribute| attribute.path().is_ident("cfg"));
-    lists.any(|item| item.meta.require_list().is_ok_and(|list| is_word(&list.tokens.to_string())))
+    lists.any(|item| item.meta.require_list().is_ok_and(|list| has_test(&list.tokens.to_string())))
 }
 
 fn public_type(item: &Item) -> Option<String> {

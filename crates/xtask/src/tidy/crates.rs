@@ -19,7 +19,7 @@ const LIBRARY_USERS: [(&str, &[&str]); 11] = [
     ("clap", &["cli"]),
 ];
 
-/// The row of docs/ARCHITECTURE.md's table of crates, whose second column has what a crate imports.
+/// The column of docs/ARCHITECTURE.md's table of crates that lists imports.
 const IMPORTS_COLUMN: usize = 2;
 
 /// Crates that `all` in that column leaves out.
@@ -36,13 +36,13 @@ pub(super) fn undocumented_imports(checkout: &Checkout) -> Result<Vec<String>> {
         };
         let cell = row.split('|').nth(IMPORTS_COLUMN).context("a row without columns")?;
         let is_library = |other: &&str| *other != name && !NO_LIBRARIES.contains(other);
-        let drawn: BTreeSet<&str> = match cell.trim() {
+        let documented: BTreeSet<&str> = match cell.trim() {
             "all" => checkout.crates.keys().map(String::as_str).filter(is_library).collect(),
             some => some.split([' ', ',']).filter(|word| !word.is_empty()).collect(),
         };
-        let real: BTreeSet<&str> = sources.imports.iter().map(String::as_str).collect();
-        if drawn != real {
-            found.push(format!("{name}: imports {real:?}, but {drawn:?} is drawn"));
+        let actual: BTreeSet<&str> = sources.imports.iter().map(String::as_str).collect();
+        if documented != actual {
+            found.push(format!("{name}: imports {actual:?}, but {documented:?} is documented"));
         }
     }
     Ok(found)
@@ -51,13 +51,13 @@ pub(super) fn undocumented_imports(checkout: &Checkout) -> Result<Vec<String>> {
 /// Names of libraries in crates where they don't belong; a module beside a file may have a library's name.
 pub(super) fn misplaced_libraries(checkout: &Checkout) -> Result<Vec<String>> {
     let mut found = Vec::new();
-    for (library, homes) in LIBRARY_USERS {
-        for (_, sources) in checkout.crates.iter().filter(|(name, _)| !homes.contains(&name.as_str())) {
+    for (library, users) in LIBRARY_USERS {
+        for (_, sources) in checkout.crates.iter().filter(|(name, _)| !users.contains(&name.as_str())) {
             for (module, file) in &sources.files {
                 let child = [&module[..], &[library.to_owned()]].concat();
                 let mut named = file.uses.iter().map(|import| &import.path).chain(&file.paths);
                 if !sources.files.contains_key(&child) && named.any(|path| path[0] == library) {
-                    found.push(format!("{}: {library} is for {homes:?} only", file.path.display()));
+                    found.push(format!("{}: {library} is for {users:?} only", file.path.display()));
                 }
             }
         }
@@ -82,13 +82,13 @@ const SHARED_TYPE_NAMES: [&str; 2] = ["Error", "Result"];
 
 /// Names of public types that several crates have.
 pub(super) fn ambiguous_type_names(checkout: &Checkout) -> Result<Vec<String>> {
-    let mut owners: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    let mut crates: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for (owner, sources) in &checkout.crates {
         for name in sources.files.values().flat_map(|file| &file.public_types) {
-            owners.entry(name).or_default().insert(owner);
+            crates.entry(name).or_default().insert(owner);
         }
     }
-    let shared =
-        owners.into_iter().filter(|(name, homes)| homes.len() > 1 && !SHARED_TYPE_NAMES.contains(name));
-    Ok(shared.map(|(name, homes)| format!("{name}: in {}", Vec::from_iter(homes).join(", "))).collect())
+    crates.retain(|name, owners| owners.len() > 1 && !SHARED_TYPE_NAMES.contains(name));
+    let crates = crates.into_iter();
+    Ok(crates.map(|(name, owners)| format!("{name}: in {}", Vec::from_iter(owners).join(", "))).collect())
 }

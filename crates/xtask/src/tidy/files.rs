@@ -17,51 +17,47 @@ const MAX_FIXTURE_BYTES: u64 = 1 << 20;
 /// A module by its path from the crate's root.
 type ModulePath = [String];
 
+/// Modules, each with others that it imports.
+type Imports<'m> = BTreeMap<&'m ModulePath, BTreeSet<&'m ModulePath>>;
+
 /// Import cycles: files of one crate that name each other's items.
 pub(super) fn import_cycles(checkout: &Checkout) -> Result<Vec<String>> {
     let mut found = Vec::new();
     for (name, sources) in &checkout.crates {
-        let arrows: BTreeMap<&ModulePath, BTreeSet<&ModulePath>> = sources
-            .files
-            .keys()
-            .map(|module| (module.as_slice(), imported_modules(sources, module)))
-            .collect();
-        let behind: BTreeMap<_, _> =
-            arrows.keys().map(|module| (*module, reachable_modules(&arrows, module))).collect();
-        let circle = |module: &ModulePath| -> BTreeSet<&ModulePath> {
-            behind[module].iter().filter(|other| behind[**other].contains(module)).copied().collect()
+        let modules = sources.files.keys().map(Vec::as_slice);
+        let imports: Imports<'_> =
+            modules.clone().map(|module| (module, imported_modules(sources, module))).collect();
+        let reachable: Imports<'_> =
+            modules.clone().map(|module| (module, reachable_modules(&imports, module))).collect();
+        let cycle = |module: &ModulePath| -> BTreeSet<&ModulePath> {
+            reachable[module].iter().filter(|other| reachable[**other].contains(module)).copied().collect()
         };
-        let distinct: BTreeSet<_> =
-            arrows.keys().map(|module| circle(module)).filter(|members| members.len() > 1).collect();
-        found.extend(distinct.into_iter().map(|circle| {
-            let files: Vec<String> = circle.iter().map(|module| module.join("/")).collect();
+        let cycles: BTreeSet<_> = modules.map(cycle).filter(|cycle| cycle.len() > 1).collect();
+        found.extend(cycles.into_iter().map(|cycle| {
+            let files: Vec<String> = cycle.iter().map(|module| module.join("/")).collect();
             format!("{name}: {} import each other", files.join(", "))
         }));
     }
     Ok(found)
 }
 
-/// All that is imported by a module, directly or not.
-fn reachable_modules<'m>(
-    arrows: &BTreeMap<&'m ModulePath, BTreeSet<&'m ModulePath>>,
-    from: &ModulePath,
-) -> BTreeSet<&'m ModulePath> {
+/// All modules that a module imports, directly or not.
+fn reachable_modules<'m>(imports: &Imports<'m>, from: &ModulePath) -> BTreeSet<&'m ModulePath> {
     let mut found = BTreeSet::new();
-    let mut rest: Vec<&ModulePath> = arrows[from].iter().copied().collect();
+    let mut rest: Vec<&ModulePath> = imports[from].iter().copied().collect();
     while let Some(next) = rest.pop() {
         if found.insert(next) {
-            rest.extend(arrows[next].iter().copied());
+            rest.extend(imports[next].iter().copied());
         }
     }
     found
 }
 
-/// The files whose items a file names. Declaring a module and handing names on is no import.
+/// The files whose items a file names. Declaring a module and re-exporting names is no import.
 fn imported_modules<'c>(sources: &'c CrateSources, module: &ModulePath) -> BTreeSet<&'c ModulePath> {
     let file = &sources.files[module];
-    let words: BTreeSet<&str> =
-        file.identifiers.iter().chain(file.paths.iter().flatten()).map(String::as_str).collect();
-    let used = file.uses.iter().filter(|import| !import.is_public || words.contains(import.name.as_str()));
+    let identifiers: BTreeSet<&String> = file.identifiers.iter().chain(file.paths.iter().flatten()).collect();
+    let used = file.uses.iter().filter(|import| !import.is_public || identifiers.contains(&import.name));
     let named = used.map(|import| &import.path).chain(&file.paths);
     let defining = named.filter_map(|path| {
         let path = resolve_path(sources, module, path)?;
@@ -95,14 +91,14 @@ fn resolve_path(sources: &CrateSources, module: &ModulePath, path: &[String]) ->
     }
 }
 
-/// The module whose file defines what a path names, through all that hand it on.
+/// The module whose file defines the item of a path, found through re-exports.
 fn defining_module<'c>(sources: &'c CrateSources, path: &[String], depth: usize) -> &'c ModulePath {
-    let length =
-        (0..=path.len()).rev().find(|length| sources.files.contains_key(&path[..*length])).unwrap_or(0);
+    let length = (0..=path.len()).rev().find(|length| sources.files.contains_key(&path[..*length]));
+    let length = length.unwrap_or(0);
     let Some((module, file)) = sources.files.get_key_value(&path[..length]) else { return &[] };
-    let handed = path.get(length).and_then(|name| file.uses.iter().find(|known| known.name == *name));
+    let reexport = path.get(length).and_then(|name| file.uses.iter().find(|known| known.name == *name));
     // No chain of re-exports is that long.
-    match handed.filter(|_| depth < 16).and_then(|known| resolve_path(sources, module, &known.path)) {
+    match reexport.filter(|_| depth < 16).and_then(|known| resolve_path(sources, module, &known.path)) {
         Some(further) => defining_module(sources, &[&further[..], &path[length + 1..]].concat(), depth + 1),
         None => module,
     }

@@ -1,4 +1,4 @@
-//! What must not stand in code.
+//! Strings that must not stand in code.
 
 use super::checkout::Checkout;
 use anyhow::Result;
@@ -6,10 +6,10 @@ use anyhow::Result;
 /// Crates without input and output.
 const PURE: [&str; 6] = ["layout", "access", "plan", "check", "source", "cachemodel"];
 
-/// Lines of the code of some crates, comments and tests apart, that hold a word.
-fn find_in_code(checkout: &Checkout, is_meant: impl Fn(&str) -> bool, words: &[&str]) -> Result<Vec<String>> {
+/// Lines of code of some crates, without comments and tests, that contain a string.
+fn find_in_code(checkout: &Checkout, applies: impl Fn(&str) -> bool, words: &[&str]) -> Result<Vec<String>> {
     let mut places = Vec::new();
-    let crates = checkout.crates.iter().filter(|(name, _)| is_meant(name));
+    let crates = checkout.crates.iter().filter(|(name, _)| applies(name));
     for file in crates.flat_map(|(_, sources)| sources.files.values()) {
         let text = std::fs::read_to_string(&file.path)?;
         let code = text.split("#[cfg(test)]").next().unwrap_or_default();
@@ -39,7 +39,7 @@ pub(super) fn find_unsafe_code(checkout: &Checkout) -> Result<Vec<String>> {
     Ok(found)
 }
 
-/// What only the recordings with a known truth have.
+/// Names that only the recordings with a known truth have.
 pub(super) fn find_recording_names(checkout: &Checkout) -> Result<Vec<String>> {
     let words = ["cfs_rq", "sched_entity", "throttle_count", "leaf_cfs_rq", "6.12.107", "c1.mem"];
     find_in_code(checkout, |name| name != "xtask", &words)

@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What a kernel needs to be prepared, program or file, and package.
+/// Programs and files that preparing a kernel needs, each with its Debian package.
 const TOOLS: &[(&str, &str)] = &[
     ("make", "make"),
     ("gcc", "gcc"),
@@ -63,9 +63,9 @@ fn make(tree: &Path, folder: &Path, targets: &[&str]) -> Result<()> {
 
 /// The suite's configuration for the tree's series.
 fn config(tree: &Path) -> Result<String> {
-    let series =
-        tree.file_name().and_then(|name| name.to_str()).and_then(|name| name.strip_prefix("linux-source-"));
-    let wanted = format!("linux-config-{}", series.context("the tree is not named linux-source-SERIES")?);
+    let name = tree.file_name().unwrap_or_default().to_string_lossy();
+    let series = name.strip_prefix("linux-source-").context("the tree is not named linux-source-SERIES")?;
+    let wanted = format!("linux-config-{series}");
     let package = debian::packages(SUITE, |name| name == wanted)?;
     let package = package.last().with_context(|| format!("no package {wanted}"))?;
     let folder = package.folder()?;
@@ -73,8 +73,8 @@ fn config(tree: &Path) -> Result<String> {
     if find_file(&folder, "", &end).is_none() {
         debian::unpack(package, "*/config.*", &folder)?;
     }
-    let path = find_file(&folder, "", &end)
-        .with_context(|| format!("{wanted} has no configuration for {FLAVOUR}"))?;
-    print_line(&format!("configuration: {}", path.display()));
+    let path = find_file(&folder, "", &end);
+    let path = path.with_context(|| format!("{wanted} has no configuration for {FLAVOUR}"))?;
+    print_line!("configuration: {}", path.display());
     shell::output(Command::new("xz").arg("-dc").arg(path))
 }

@@ -1,4 +1,4 @@
-//! What a run of a program costs.
+//! Time and memory of a program's run.
 
 use anyhow::{Context, Result};
 use std::process::{Command, Stdio};
@@ -8,13 +8,20 @@ use std::time::{Duration, Instant};
 #[derive(Clone, Copy)]
 pub(crate) struct RunCost {
     pub(crate) time: Duration,
-    /// All that is resident.
+    /// Peak of the resident set.
     pub(crate) resident: u64,
-    /// What is private and anonymous, as far as it was seen.
+    /// Peak of private anonymous memory, sampled while the program ran.
     pub(crate) anonymous: u64,
 }
 
-/// Runs a command with its output thrown away and looks at its memory while it runs.
+/// Runs a command of ours with an empty cache.
+pub(crate) fn run_uncached(command: &mut Command) -> Result<RunCost> {
+    let home = std::env::temp_dir().join("fieldline-empty-home");
+    std::fs::create_dir_all(&home)?;
+    run_measured(command.env("HOME", &home).env("XDG_CACHE_HOME", &home))
+}
+
+/// Runs a command, discards its output, and samples its memory while it runs.
 pub(crate) fn run_measured(command: &mut Command) -> Result<RunCost> {
     let start = Instant::now();
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().context("cannot run")?;

@@ -1,8 +1,8 @@
-//! Debian packages of any suite, and a root with the peers we measure against.
+//! Debian packages of any suite, and a root with the peers: the programs we compare with.
 //!
-//! The mirror is the one apt is set up with, so nothing is named here.
+//! The mirror is the one apt is set up with.
 
-use crate::tools::shell::{self, cache};
+use crate::tools::shell::{self, cache, print_line};
 use anyhow::{Context, Result, bail};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -91,12 +91,7 @@ pub(crate) fn unpack(package: &DebianPackage, members: &str, into: &Path) -> Res
     shell::require_files(&[("curl", "curl"), ("dpkg-deb", "dpkg"), ("tar", "tar")])?;
     let file = cache()?.join(package.file.rsplit('/').next().unwrap_or(&package.name));
     if fs::metadata(&file).map_or(0, |data| data.len()) != package.size {
-        shell::print_line(&format!(
-            "fetching {} {} ({} MB)",
-            package.name,
-            package.version,
-            package.size >> 20
-        ));
+        print_line!("fetching {} {} ({} MB)", package.name, package.version, package.size >> 20);
         fetch(&format!("{}{}", mirror()?, package.file), &file)?;
     }
     let sum = shell::output(Command::new("sha256sum").arg(&file))?;
@@ -124,7 +119,7 @@ pub(crate) fn peers_root() -> Result<PathBuf> {
     Ok(root)
 }
 
-/// Puts a file into the peers' root (as a hard link where possible) and says its path inside.
+/// Puts a file into the peers' root (as a hard link where possible). Returns its path inside.
 pub(crate) fn copy_into_root(root: &Path, file: &Path) -> Result<String> {
     let name = file.file_name().context("not a file")?;
     let folder = root.join("inputs");

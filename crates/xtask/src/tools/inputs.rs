@@ -6,13 +6,15 @@
 use crate::tools::debian::{self, SUITE};
 use crate::tools::shell::{self, cache};
 use anyhow::{Context, Result, bail};
-use fieldline_debuginfo::dwarf::{DebugSections, Dwarf};
+use fieldline_debuginfo::dwarf::{self, DebugSections, Dwarf, TypeReader};
 use fieldline_debuginfo::{Elf, FileBytes};
+use fieldline_layout::Layout;
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The structs of the first job, which acceptance names; nothing that is shipped knows them.
+/// The structs that acceptance tests plan. Shipped code knows none of them.
 pub(crate) const TARGETS: [&str; 2] = ["cfs_rq", "sched_entity"];
 
 /// The folder with recordings, if the caller has one.
@@ -25,12 +27,8 @@ pub(crate) fn vmlinux() -> Result<PathBuf> {
     if let Some(given) = std::env::var_os("FIELDLINE_VMLINUX") {
         return Ok(PathBuf::from(given));
     }
-    match data_folder() {
-        Some(data) => {
-            decompress(&only_file(&data, |name| name.starts_with("vmlinux-") && name.ends_with(".zst"))?)
-        }
-        None => debian_vmlinux(),
-    }
+    let Some(data) = data_folder() else { return debian_vmlinux() };
+    decompress(&only_file(&data, |name| name.starts_with("vmlinux-") && name.ends_with(".zst"))?)
 }
 
 /// Opens a kernel's DWARF and works on it.
@@ -39,6 +37,17 @@ pub(crate) fn with_dwarf<T>(vmlinux: &Path, work: impl FnOnce(&Dwarf<'_>) -> Res
     let elf = Elf::parse(&file)?;
     let sections = DebugSections::load(&elf, None)?;
     work(&Dwarf::new(&sections)?)
+}
+
+/// The layouts of all structs and unions that DWARF defines.
+pub(crate) fn layouts(dwarf: &Dwarf<'_>) -> Result<impl Iterator<Item = Result<Layout>>> {
+    let mut reader = TypeReader::new(dwarf);
+    let definitions = dwarf::index_definitions(dwarf)?.into_iter();
+    let layouts = definitions.map(move |definition| {
+        let id = reader.read(definition.die)?;
+        Ok(Layout::from_type(reader.table(), id))
+    });
+    Ok(layouts.filter_map(Result::transpose))
 }
 
 /// The data folder's recording of memory accesses, unpacked.
@@ -60,18 +69,18 @@ pub(crate) fn all_recordings() -> Result<Option<PathBuf>> {
     Ok(Some(cache()?.join("data")))
 }
 
-/// A recording of memory accesses with what really happened while it was made.
+/// A recording of memory accesses, with files of the ground truth.
 pub(crate) struct KnownTruthRecording {
-    /// What the files' names begin with.
+    /// Prefix of the files' names.
     pub(crate) name: String,
     pub(crate) recording: PathBuf,
-    /// Where the objects were.
+    /// Addresses of the objects.
     pub(crate) objects: PathBuf,
-    /// What each instruction touched.
+    /// Accesses by instruction, type and offset.
     pub(crate) instructions: PathBuf,
-    /// What the caches lost, by place in a struct.
+    /// Lost cachelines by type and offset.
     pub(crate) coherence: PathBuf,
-    /// The first accesses, one by one.
+    /// The first accesses, each by itself.
     pub(crate) trace: PathBuf,
 }
 
@@ -80,8 +89,6 @@ pub(crate) fn known_truth_recordings() -> Result<Vec<KnownTruthRecording>> {
     let data = data_folder().context("FIELDLINE_DATA is no folder with recordings")?;
     let files = fs::read_dir(&data)?.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
     let names = files.filter_map(|name| Some(name.strip_suffix(".objects.tsv.zst")?.to_owned()));
-    let mut names: Vec<String> = names.collect();
-    names.sort();
     let truth = |name: String| {
         let file = |rest: &str| decompress(&only_file(&data, |other| other == format!("{name}.{rest}.zst"))?);
         Ok(KnownTruthRecording {
@@ -93,17 +100,15 @@ pub(crate) fn known_truth_recordings() -> Result<Vec<KnownTruthRecording>> {
             name,
         })
     };
-    names.into_iter().map(truth).collect()
+    names.collect::<BTreeSet<_>>().into_iter().map(truth).collect()
 }
 
 fn only_file(folder: &Path, matches: impl Fn(&str) -> bool) -> Result<PathBuf> {
-    let mut found: Vec<PathBuf> = fs::read_dir(folder)
-        .with_context(|| format!("{}", folder.display()))?
+    let entries = fs::read_dir(folder).with_context(|| folder.display().to_string())?;
+    let found = entries
         .filter_map(|entry| Some(entry.ok()?.path()))
-        .filter(|path| path.file_name().is_some_and(|name| matches(&name.to_string_lossy())))
-        .collect();
-    found.sort();
-    found.into_iter().next().with_context(|| format!("{}: the file wanted is not there", folder.display()))
+        .filter(|path| path.file_name().is_some_and(|name| matches(&name.to_string_lossy())));
+    found.min().with_context(|| format!("{}: the file wanted is not there", folder.display()))
 }
 
 /// A .zst file unpacked into the cache, unless it is there already.

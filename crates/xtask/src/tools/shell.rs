@@ -4,16 +4,21 @@ use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Says what is done.
+/// Prints a line on standard output, formatted as `format!` does.
+macro_rules! print_line {
+    ($($text:tt)*) => { $crate::tools::shell::write_line(format_args!($($text)*)) };
+}
+pub(crate) use print_line;
+
 #[expect(clippy::print_stdout, reason = "a command-line tool")]
-pub(crate) fn print_line(text: &str) {
+pub(crate) fn write_line(text: std::fmt::Arguments<'_>) {
     println!("{text}");
 }
 
 /// Runs a command; an error if it can't be run or fails.
 pub(crate) fn run(command: &mut Command) -> Result<()> {
     let shown = format_command(command);
-    print_line(&format!("$ {shown}"));
+    print_line!("$ {shown}");
     let status = command.status().with_context(|| format!("cannot run {shown}"))?;
     if !status.success() {
         bail!("{shown}: {status}");
@@ -21,7 +26,7 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// Runs a command and gives what it printed on standard output.
+/// Runs a command and returns its standard output.
 pub(crate) fn output(command: &mut Command) -> Result<String> {
     let shown = format_command(command);
     let output = command.stderr(Stdio::inherit()).output().with_context(|| format!("cannot run {shown}"))?;
@@ -76,10 +81,14 @@ pub(crate) fn cache() -> Result<PathBuf> {
     Ok(folder)
 }
 
-/// Builds the release binary and says where it is.
+/// Builds the release binary and returns its path.
 pub(crate) fn fieldline() -> Result<PathBuf> {
     run(&mut cargo(&["build", "--release", "--quiet", "--package", "fieldline-cli"]))?;
-    let target =
-        std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from).unwrap_or_else(|| root().join("target"));
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
     Ok(target.join("release").join("fieldline"))
+}
+
+/// A path for temporary files of this run.
+pub(crate) fn temporary(name: &str) -> PathBuf {
+    std::env::temp_dir().join(format!("fieldline-{name}-{}", std::process::id()))
 }

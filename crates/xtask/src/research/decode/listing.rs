@@ -1,18 +1,18 @@
-//! What objdump prints of AArch64 instructions, as far as they touch memory. Read from the text alone.
+//! Operands in memory of AArch64 instructions, read from the text that objdump prints.
 
 use std::fmt::Write as _;
 
-pub(super) struct ListedInstruction {
+pub(super) struct Listed {
     pub(super) address: u64,
     pub(super) mnemonic: String,
     /// Mnemonic and operands.
     pub(super) text: String,
-    /// Access, bytes, address, and by how much the base moves on; empty where no data in memory is touched.
+    /// Access, bytes, address, and the writeback to the base; empty where no data in memory is touched.
     pub(super) operand: String,
 }
 
 /// Reads a line; `None` if it holds no instruction.
-pub(super) fn parse(line: &str) -> Option<ListedInstruction> {
+pub(super) fn parse(line: &str) -> Option<Listed> {
     let mut fields = line.split('\t');
     let address = fields.next()?.trim().strip_suffix(':')?;
     let address = u64::from_str_radix(address, 16).ok()?;
@@ -22,7 +22,7 @@ pub(super) fn parse(line: &str) -> Option<ListedInstruction> {
         return None;
     }
     let operand = operand(&mnemonic, &operands).unwrap_or_default();
-    Some(ListedInstruction { address, text: format!("{mnemonic} {operands}"), mnemonic, operand })
+    Some(Listed { address, text: format!("{mnemonic} {operands}"), mnemonic, operand })
 }
 
 fn operand(mnemonic: &str, operands: &str) -> Option<String> {
@@ -44,7 +44,7 @@ fn operand(mnemonic: &str, operands: &str) -> Option<String> {
     Some(format!("{access} {} {}", size(mnemonic, registers)?, address(place)?))
 }
 
-/// What the mnemonic says is done to data in memory. Tags of memory and prefetching are none of it.
+/// The access to data in memory by mnemonic. Memory tags and prefetches are no access.
 fn access(mnemonic: &str) -> Option<&'static str> {
     const TAGS: [&str; 6] = ["ldg", "ldgm", "stg", "st2g", "stgm", "stzgm"];
     const UPDATES: [&str; 8] = ["ldadd", "ldclr", "ldeor", "ldset", "ldsmax", "ldsmin", "ldumax", "ldumin"];
@@ -66,7 +66,7 @@ fn size(mnemonic: &str, registers: &str) -> Option<u32> {
     }
     let names: Vec<&str> = registers.split(',').map(str::trim).filter(|name| !name.is_empty()).collect();
     let moved = names.get(usize::from(exclusive)..)?;
-    let of_register = || match moved.first()?.as_bytes().first()? {
+    let register_size = || match moved.first()?.as_bytes().first()? {
         b'x' | b'd' => Some(8),
         b'w' | b's' if *moved.first()? != "sp" => Some(4),
         b'h' => Some(2),
@@ -81,12 +81,12 @@ fn size(mnemonic: &str, registers: &str) -> Option<u32> {
         "stzg" => 16,
         "stz2g" => 32,
         "ldpsw" | "ldraa" | "ldrab" => 8,
-        _ if is_pair => 2 * of_register()?,
+        _ if is_pair => 2 * register_size()?,
         _ if mnemonic.ends_with("sw") => 4,
         // Order is spelled before the size in ldadd's family: ldaddalh.
         _ if mnemonic.ends_with('h') => 2,
         _ if mnemonic.ends_with('b') && ordered(mnemonic) != "su" => 1,
-        _ => of_register()?,
+        _ => register_size()?,
     })
 }
 
@@ -141,7 +141,7 @@ fn address(place: &str) -> Option<String> {
     Some(text)
 }
 
-/// What the index is multiplied with; 0 where only a part of it counts.
+/// The factor of the index; 0 where only a part of the register is the index.
 fn scale(index: &str, extension: Option<&str>) -> u32 {
     if index.starts_with('w') {
         return 0;

@@ -1,8 +1,8 @@
-//! How often members were touched by branch stacks, against how often they were.
+//! Accesses of members by branch stacks, against all accesses.
 
-use super::score::{EmulatedObject, object_at};
-use super::trace::EmulatedTrace;
-use crate::research::rank;
+use super::score::{Object, object_at};
+use super::trace::Trace;
+use crate::research::statistics;
 use crate::tools::shell::print_line;
 use anyhow::Result;
 use fieldline_perfdata::perf_data::Error;
@@ -11,16 +11,16 @@ use fieldline_typeflow::operands::target::Target;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// A struct and the offset of what was touched in it.
+/// A struct and an offset in it.
 type MemberOffset = (String, u64);
 
-/// Columns of counts: all accesses, those that the code alone types, those that stacks show, and what these stand for.
+/// Columns of counts: all accesses, those that the code alone types, those that stacks show, and their sum of periods.
 pub(super) const ACTUAL: usize = 0;
 pub(super) const TYPED: usize = 1;
 const SAMPLED: usize = 2;
 const PERIOD_SUMS: usize = 3;
 
-/// Counts of places in the objects the program listed.
+/// Counts by offset in the objects that the program listed.
 pub(super) struct MemberCounts {
     counts: BTreeMap<MemberOffset, [u64; 4]>,
     accesses: u64,
@@ -29,35 +29,35 @@ pub(super) struct MemberCounts {
 impl MemberCounts {
     pub(super) fn new(
         program: &Path,
-        objects: &[EmulatedObject],
-        trace: &EmulatedTrace,
-        attribution: &Attribution<'_>,
+        objects: &[Object],
+        trace: &Trace,
+        found: &Attribution<'_>,
     ) -> Result<Self> {
-        let mut places: BTreeMap<MemberOffset, [u64; 4]> = BTreeMap::new();
+        let mut counts: BTreeMap<MemberOffset, [u64; 4]> = BTreeMap::new();
         let code = trace.code(program)?;
-        for [_, address, ..] in trace.accesses().filter(|row| code.contains(&row[0])) {
+        for [_, address, ..] in trace.accesses().filter(|access| code.contains(&access[0])) {
             if let Some(object) = object_at(objects, address) {
-                places.entry((object.ty.clone(), address - object.begin)).or_default()[ACTUAL] += 1;
+                counts.entry((object.ty.clone(), address - object.begin)).or_default()[ACTUAL] += 1;
             }
         }
         let names: BTreeSet<String> = objects.iter().map(|object| object.ty.clone()).collect();
         let mut accesses = 0;
-        attribution.for_each_sample(0, |sample, found| {
+        found.for_each_sample(0, |sample, attributed| {
             accesses += 1;
-            if let Target::Exact { ty, offset } = found.target
-                && let Some(name) = attribution.answers.type_entry(ty).map(|entry| &entry.name.name)
+            if let Target::Exact { ty, offset } = attributed.target
+                && let Some(name) = found.answers.type_entry(ty).map(|entry| &entry.name.name)
                 && names.contains(name)
             {
-                let counts = places.entry((name.clone(), offset)).or_default();
-                counts[SAMPLED] += 1;
-                counts[PERIOD_SUMS] += sample.period;
+                let columns = counts.entry((name.clone(), offset)).or_default();
+                columns[SAMPLED] += 1;
+                columns[PERIOD_SUMS] += sample.period;
             }
             Ok::<(), Error>(())
         })?;
-        Ok(Self { counts: places, accesses })
+        Ok(Self { counts, accesses })
     }
 
-    /// The same with what another recording, of all accesses, shows as what the code can type.
+    /// The same with the accesses that the code can type, from a recording of all accesses.
     pub(super) fn compared_with(mut self, all: &Self) -> Self {
         for (place, counts) in &all.counts {
             self.counts.entry(place.clone()).or_default()[TYPED] = counts[SAMPLED];
@@ -69,27 +69,23 @@ impl MemberCounts {
         self.counts.values().filter_map(|counts| counts.get(column)).sum()
     }
 
-    /// The rank correlation of what stacks show with another column.
-    pub(super) fn rank_correlation(&self, with: usize) -> f64 {
-        let pairs = self.counts.values().map(|counts| (counts[with], counts[SAMPLED]));
-        rank::correlation(&pairs.collect::<Vec<_>>())
+    /// The rank correlation of accesses shown by stacks with another column.
+    pub(super) fn rank_correlation(&self, column: usize) -> f64 {
+        let pairs = self.counts.values().map(|counts| (counts[column], counts[SAMPLED]));
+        statistics::rank_correlation(&pairs.collect::<Vec<_>>())
     }
 
     pub(super) fn print(&self, name: &str, depth: usize) {
-        let share = |column| self.sum(PERIOD_SUMS) as f64 / self.sum(column).max(1) as f64;
-        print_line(&format!(
-            "  {name} by stacks of {depth} branches: {} accesses, {} of them in {} places of listed objects. Rank correlation \
-             {:.4} with what the code can type, {:.4} with all; sum of periods {:.3} of the {} accesses that it can, {:.3} of \
-             all {}",
+        let [all, typed, sampled, periods] =
+            [ACTUAL, TYPED, SAMPLED, PERIOD_SUMS].map(|column| self.sum(column));
+        let [of_all, of_typed] = [all, typed].map(|sum| periods as f64 / sum.max(1) as f64);
+        let [with_all, with_typed] = [ACTUAL, TYPED].map(|column| self.rank_correlation(column));
+        print_line!(
+            "  {name} by stacks of {depth} branches: {} accesses, {sampled} of them in {} places of listed objects. Rank \
+             correlation {with_typed:.4} with what the code can type, {with_all:.4} with all; sum of periods {of_typed:.3} \
+             of the {typed} accesses that it can, {of_all:.3} of all {all}",
             self.accesses,
-            self.sum(SAMPLED),
-            self.counts.len(),
-            self.rank_correlation(TYPED),
-            self.rank_correlation(ACTUAL),
-            share(TYPED),
-            self.sum(TYPED),
-            share(ACTUAL),
-            self.sum(ACTUAL),
-        ));
+            self.counts.len()
+        );
     }
 }

@@ -1,13 +1,13 @@
-//! How hot members are, by samples and in truth.
+//! Heat of members, by samples and in truth.
 
-use crate::research::rank;
+use crate::research::statistics;
 use anyhow::{Context, Result};
 use fieldline_access::access::TypeProfile;
 use fieldline_layout::Member;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Rank correlation of samples with true accesses over the innermost members that either saw touched.
+/// Rank correlation of samples with true accesses over the innermost members that have either.
 pub(super) fn correlation(profile: &TypeProfile, name: &str, truth: &Path) -> Result<f64> {
     let members = profile.layout.as_ref().map_or(&[][..], |layout| &layout.members);
     let mut heat: BTreeMap<u64, (u64, u64)> = BTreeMap::new();
@@ -17,8 +17,7 @@ pub(super) fn correlation(profile: &TypeProfile, name: &str, truth: &Path) -> Re
     for (offset, accesses) in accesses(name, truth)? {
         heat.entry(member_offset(members, offset)).or_default().1 += accesses;
     }
-    let pairs: Vec<(u64, u64)> = heat.into_values().collect();
-    Ok(rank::correlation(&pairs))
+    Ok(statistics::rank_correlation(&heat.into_values().collect::<Vec<_>>()))
 }
 
 /// Offset of the innermost member that holds a byte; of none, the byte's.

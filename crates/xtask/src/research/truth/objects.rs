@@ -6,16 +6,16 @@ use std::path::Path;
 
 /// One object: address of its first byte, and bytes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct ObjectSpan {
+pub(super) struct Span {
     pub(super) base: u64,
     pub(super) size: u64,
 }
 
 /// All objects by type, in order of address.
 #[derive(Default)]
-pub(super) struct RecordedObjects(BTreeMap<String, Vec<ObjectSpan>>);
+pub(super) struct Objects(BTreeMap<String, Vec<Span>>);
 
-impl RecordedObjects {
+impl Objects {
     /// Reads rows `address type size …`, the address in hex.
     pub(super) fn read(path: &Path) -> Result<Self> {
         let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
@@ -29,7 +29,7 @@ impl RecordedObjects {
             let mut words = row.split('\t');
             let mut word = || words.next().with_context(|| format!("{origin}: short row {row:?}"));
             let (base, name, size) = (word()?, word()?, word()?);
-            let span = ObjectSpan { base: u64::from_str_radix(base, 16)?, size: size.parse()? };
+            let span = Span { base: u64::from_str_radix(base, 16)?, size: size.parse()? };
             found.0.entry(name.to_owned()).or_default().push(span);
         }
         found.0.values_mut().for_each(|spans| spans.sort_unstable());
@@ -43,7 +43,7 @@ impl RecordedObjects {
         types
     }
 
-    pub(super) fn spans(&self, name: &str) -> &[ObjectSpan] {
+    pub(super) fn spans(&self, name: &str) -> &[Span] {
         self.0.get(name).map_or(&[], Vec::as_slice)
     }
 
@@ -53,7 +53,7 @@ impl RecordedObjects {
 }
 
 /// The object an address lies in, by index.
-pub(super) fn object_index_at(spans: &[ObjectSpan], address: u64) -> Option<usize> {
+pub(super) fn object_index_at(spans: &[Span], address: u64) -> Option<usize> {
     let index = spans.partition_point(|span| span.base <= address).checked_sub(1)?;
     let span = spans.get(index)?;
     (address - span.base < span.size).then_some(index)
@@ -65,7 +65,7 @@ mod tests {
 
     #[test]
     fn an_address_lies_in_the_object_that_covers_it() {
-        let spans = [ObjectSpan { base: 100, size: 8 }, ObjectSpan { base: 200, size: 16 }];
+        let spans = [Span { base: 100, size: 8 }, Span { base: 200, size: 16 }];
         let found: Vec<Option<usize>> =
             [99, 100, 107, 108, 215, 216].iter().map(|address| object_index_at(&spans, *address)).collect();
         assert_eq!(found, [None, Some(0), Some(0), None, Some(1), None]);

@@ -4,13 +4,14 @@
 //! may be named by itself or through its holder. It is wrong if the address lies in some listed object otherwise. An
 //! address in no listed object (freed before the list was made) can't be judged.
 
-use super::objects::{RecordedObjects, object_index_at};
+use super::objects::{Objects, object_index_at};
+use crate::research::statistics::percent;
 use anyhow::{Context, Result};
 use std::collections::BTreeMap;
 
 #[derive(Default)]
-pub(super) struct AttributionScore {
-    /// By the innermost listed type: samples that touched it, and those of them with a right claim.
+pub(super) struct Score {
+    /// By the innermost listed type: samples that touched it, and those with a right claim.
     by_type: BTreeMap<String, (u64, u64)>,
     /// Claims of listed types; those `unlisted` have an address in no listed object.
     right: u64,
@@ -22,9 +23,9 @@ pub(super) struct AttributionScore {
     stack: u64,
 }
 
-impl AttributionScore {
+impl Score {
     /// Judges rows `ip addr type offset reason`.
-    pub(super) fn from_rows(rows: &str, objects: &RecordedObjects) -> Result<Self> {
+    pub(super) fn from_rows(rows: &str, objects: &Objects) -> Result<Self> {
         let types = objects.types();
         let mut score = Self::default();
         for row in rows.lines().filter(|row| !row.starts_with('#')) {
@@ -33,12 +34,12 @@ impl AttributionScore {
         Ok(score)
     }
 
-    fn add(&mut self, row: &str, objects: &RecordedObjects, types: &[&str]) -> Result<()> {
+    fn add(&mut self, row: &str, objects: &Objects, types: &[&str]) -> Result<()> {
         let words: Vec<&str> = row.split_whitespace().collect();
         let [_, address, claim, offset, reason, ..] = words.as_slice() else { anyhow::bail!("short row") };
         let address = u64::from_str_radix(address, 16)?;
-        let truth =
-            types.iter().copied().find(|name| object_index_at(objects.spans(name), address).is_some());
+        let contains = |name: &&str| object_index_at(objects.spans(name), address).is_some();
+        let truth = types.iter().copied().find(contains);
         self.samples += 1;
         self.typed += u64::from(*claim != "-");
         self.stack += u64::from(*reason == "stack");
@@ -85,24 +86,19 @@ impl AttributionScore {
     }
 }
 
-/// A share in percent; of nothing, 0.
-pub(super) fn percent(part: u64, whole: u64) -> f64 {
-    100.0 * part as f64 / whole.max(1) as f64
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn objects() -> RecordedObjects {
-        RecordedObjects::parse("# address type size\n1000\tholder\t256\n1080\theld\t64\n", "test").unwrap()
+    fn objects() -> Objects {
+        Objects::parse("# address type size\n1000\tholder\t256\n1080\theld\t64\n", "test").unwrap()
     }
 
     #[test]
     fn a_held_struct_may_be_named_through_its_holder() {
         let rows = "# ip addr type offset reason\n\
                     1 1088 held 8 -\n1 1088 holder 136 -\n1 1088 held 16 -\n1 5000 held 8 -\n1 1008 - - stack\n1 1008 other 4 -\n";
-        let score = AttributionScore::from_rows(rows, &objects()).unwrap();
+        let score = Score::from_rows(rows, &objects()).unwrap();
         assert_eq!((score.right, score.wrong, score.unlisted), (2, 1, 1));
         assert_eq!(score.by_type["held"], (3, 2));
         assert_eq!(score.by_type["holder"], (2, 0));

@@ -1,26 +1,23 @@
 //! Measured figures with the bounds they are held to.
 
-/// What a figure must reach.
+/// The values that a figure may have.
 #[derive(Clone, Copy)]
-pub(super) enum FigureBound {
-    /// Nothing; it is shown only.
+pub(super) enum Bound {
+    /// Any value: the figure is shown only.
     None,
     AtLeast(f64),
     AtMost(f64),
-    /// Off a wanted figure by no more than a share of it.
-    Near {
-        wanted: f64,
-        share: f64,
-    },
+    /// Within a share of another figure: the figure, the share.
+    Near(f64, f64),
 }
 
-impl FigureBound {
+impl Bound {
     fn holds(self, measured: f64) -> bool {
         match self {
             Self::None => true,
             Self::AtLeast(least) => measured >= least,
             Self::AtMost(most) => measured <= most,
-            Self::Near { wanted, share } => (measured - wanted).abs() <= share * wanted,
+            Self::Near(wanted, share) => (measured - wanted).abs() <= share * wanted,
         }
     }
 
@@ -29,21 +26,21 @@ impl FigureBound {
             Self::None => String::new(),
             Self::AtLeast(least) => format!(">= {least}"),
             Self::AtMost(most) => format!("<= {most}"),
-            Self::Near { wanted, share } => format!("{wanted:.3} within {:.0} %", 100.0 * share),
+            Self::Near(wanted, share) => format!("{wanted:.3} within {:.0} %", 100.0 * share),
         }
     }
 }
 
 /// Rows in the order they were added.
 #[derive(Default)]
-pub(super) struct FigureTable {
-    rows: Vec<(String, f64, FigureBound)>,
+pub(super) struct Table {
+    rows: Vec<(String, f64, Bound)>,
     notes: Vec<String>,
 }
 
-impl FigureTable {
-    pub(super) fn add(&mut self, name: String, measured: f64, bound: FigureBound) {
-        self.rows.push((name, measured, bound));
+impl Table {
+    pub(super) fn add(&mut self, name: impl Into<String>, measured: f64, bound: Bound) {
+        self.rows.push((name.into(), measured, bound));
     }
 
     /// Adds a remark, shown below the rows.
@@ -58,7 +55,7 @@ impl FigureTable {
     pub(super) fn text(&self) -> String {
         let rows = self.rows.iter().map(|(name, measured, bound)| {
             let verdict = match (*bound, bound.holds(*measured)) {
-                (FigureBound::None, _) => "",
+                (Bound::None, _) => "",
                 (_, true) => "ok",
                 (_, false) => "short",
             };
@@ -75,11 +72,11 @@ mod tests {
 
     #[test]
     fn one_figure_out_of_bounds_spoils_the_table() {
-        let mut table = FigureTable::default();
-        table.add("high".to_owned(), 0.5, FigureBound::AtLeast(0.4));
-        table.add("near".to_owned(), 4.4, FigureBound::Near { wanted: 4.0, share: 0.15 });
+        let mut table = Table::default();
+        table.add("high", 0.5, Bound::AtLeast(0.4));
+        table.add("near", 4.4, Bound::Near(4.0, 0.15));
         assert!(table.holds());
-        table.add("low".to_owned(), 0.5, FigureBound::AtMost(0.4));
+        table.add("low", 0.5, Bound::AtMost(0.4));
         assert!(!table.holds());
         assert!(table.text().contains("short"));
     }

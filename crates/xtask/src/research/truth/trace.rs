@@ -1,12 +1,12 @@
-//! Visits in a full trace of memory accesses: what one CPU touches of one object in one go.
+//! Visits in a full trace of memory accesses: the accesses of one CPU to one object in one episode.
 
-use super::objects::{ObjectSpan, object_index_at};
+use super::objects::{Span, object_index_at};
 use anyhow::{Context, Result};
 use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::Path;
 
-/// Accesses of a CPU, whatever they are to, after which a visit of its is over.
+/// A visit is over when its CPU has made so many accesses elsewhere.
 const GAP: u64 = 400;
 /// Bytes of a record: address, low half of the instruction's address, CPU, flags, thread.
 const RECORD: usize = 16;
@@ -39,24 +39,24 @@ fn each_access(path: &Path, mut each: impl FnMut(TracedAccess)) -> Result<()> {
     }
 }
 
-/// What a visit touched: bit `n` stands for bytes `8 n ..= 8 n + 7` of the object.
+/// The words of an object that a visit touched: bit `n` stands for bytes `8 n ..= 8 n + 7`.
 type TouchedWords = Vec<u64>;
 
-/// Visits of the objects of one type that go on.
+/// Visits of the objects of one type that have not ended.
 struct OpenVisits<'s> {
-    spans: &'s [ObjectSpan],
+    spans: &'s [Span],
     /// By CPU, its accesses so far.
     clocks: Vec<u64>,
-    /// By CPU and object, the clock at the last touch and what was touched.
+    /// By CPU and object, the clock at the last access and the words touched.
     open: Vec<Vec<(u64, TouchedWords)>>,
 }
 
 impl<'s> OpenVisits<'s> {
-    fn new(spans: &'s [ObjectSpan]) -> Self {
+    fn new(spans: &'s [Span]) -> Self {
         Self { spans, clocks: Vec::new(), open: Vec::new() }
     }
 
-    /// Takes the next access; gives the visit that ended before it, if one did.
+    /// Adds the next access. Returns the visit that ended before it, if any.
     fn add_access(&mut self, access: TracedAccess) -> Option<TouchedWords> {
         let cpu = usize::from(access.cpu);
         if self.clocks.len() <= cpu {
@@ -83,7 +83,7 @@ impl<'s> OpenVisits<'s> {
 
 /// Mean number of cachelines of `line` bytes that the visits of a trace touch in the objects of one type, which do not
 /// overlap and begin on lines.
-pub(super) fn lines_per_visit(trace: &Path, spans: &[ObjectSpan], line: u64) -> Result<f64> {
+pub(super) fn lines_per_visit(trace: &Path, spans: &[Span], line: u64) -> Result<f64> {
     let mut visits = OpenVisits::new(spans);
     let (mut count, mut touched) = (0, 0);
     let mut add = |words: TouchedWords| {
@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     fn visits(accesses: &[(u64, u8)]) -> Vec<TouchedWords> {
-        let spans = [ObjectSpan { base: 4096, size: 256 }];
+        let spans = [Span { base: 4096, size: 256 }];
         let mut visits = OpenVisits::new(&spans);
         let mut found: Vec<TouchedWords> = accesses
             .iter()

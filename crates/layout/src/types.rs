@@ -36,8 +36,8 @@ impl Default for TargetMachine {
 pub struct Decl {
     /// Path as recorded by the compiler, joined with its directory (DWARF 5 section 6.2.4).
     pub file: Box<str>,
-    /// Line, counted from 1; 0 when unknown.
-    pub line: u32,
+    /// Line, counted from 1.
+    pub line: Option<u32>,
 }
 
 /// An arithmetic type.
@@ -133,8 +133,8 @@ pub struct MemberDecl {
     pub bit_field: Option<u64>,
     /// Alignment in bytes given in the source (DW_AT_alignment); BTF does not carry it.
     pub align: Option<u64>,
-    /// Line of the declaration, 0 when unknown (it is in the aggregate's file).
-    pub line: u32,
+    /// Line of the declaration, in the aggregate's file.
+    pub line: Option<u32>,
     /// Whether it is a C++ static data member, which takes no room.
     pub is_static: bool,
     /// Whether it is a C++ base class.

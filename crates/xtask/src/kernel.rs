@@ -205,7 +205,8 @@ fn list_members(dwarf: &Dwarf<'_>) -> Result<String> {
         let Some(file) = layout.file.as_deref().filter(|_| !layout.name.is_empty()) else { continue };
         let names = layout.members.iter().map(|member| member.name.as_deref().unwrap_or("-"));
         let names = names.collect::<Vec<_>>().join(",");
-        rows.push_str(&format!("{file}\t{}\t{}\t{}\t{names}\n", layout.line, layout.kind, layout.name));
+        let line = layout.line.unwrap_or(0);
+        rows.push_str(&format!("{file}\t{line}\t{}\t{}\t{names}\n", layout.kind, layout.name));
     }
     Ok(rows)
 }

@@ -85,7 +85,7 @@ fn moves_with(layout: &Layout, notes: &[MemberNote], before: usize, index: usize
     match (notes.get(before), notes.get(index)) {
         (Some(previous), Some(other)) => previous.unit.is_some() && previous.unit == other.unit,
         _ => {
-            previous.line > 0
+            previous.line.is_some()
                 && previous.line == other.line
                 && !previous.role.is_marker()
                 && !other.role.is_marker()
@@ -118,10 +118,8 @@ pub(super) fn constrain_by_layout(
 
 /// Where a member is declared, as far as debug info has it.
 fn format_declaration_site(layout: &Layout, member: &Member) -> String {
-    match &layout.file {
-        Some(file) if member.line > 0 => format!(" ({file}:{})", member.line),
-        _ => String::new(),
-    }
+    let site = layout.file.as_ref().zip(member.line);
+    site.map_or_else(String::new, |(file, line)| format!(" ({file}:{line})"))
 }
 
 /// Why a member's place is part of the struct's meaning.

@@ -196,9 +196,9 @@ impl<'a> MatchedStruct<'a> {
     }
 }
 
-/// The member declared last before a line, by the members' lines; `None` if a line isn't known.
-pub fn find_preceding(lines: impl Iterator<Item = u32>, line: u32) -> Option<usize> {
-    let known = lines.enumerate().filter(|(_, other)| *other > 0 && *other < line);
+/// The member declared last before a line, by the members' lines as far as they are known.
+pub fn find_preceding(lines: impl Iterator<Item = Option<u32>>, line: Option<u32>) -> Option<usize> {
+    let known = lines.enumerate().filter(|(_, other)| other.is_some() && *other < line);
     known.max_by_key(|(index, other)| (*other, *index)).map(|(index, _)| index)
 }
 

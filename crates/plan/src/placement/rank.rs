@@ -83,7 +83,7 @@ pub(super) fn rank_position(
     let mut placement = RankedPlacement {
         after: before.map(|before| before.label().to_owned()),
         index: place,
-        line: before.map_or(0, |before| before.line),
+        line: before.and_then(|before| before.line),
         offset: new.map_or(0, |new| new.offset()),
         bit_offset: new.filter(|new| new.is_bit_field()).map(|new| new.bit_offset),
         hole: growth.hole,

@@ -3,7 +3,7 @@
 use super::confidence::{Confidence, VisitEvidence};
 use super::forecast::{BuildNote, Candidate, Forecast, Group, SizeForecast, Term};
 use fieldline_layout::constraint::Constraints;
-use fieldline_layout::{Layout, abi};
+use fieldline_layout::{Layout, abi, line_number};
 use serde::{Deserialize, Serialize};
 
 /// Value of [`Plan::format`].
@@ -71,9 +71,9 @@ pub struct StructPlan {
     /// File that declares it, if debug info has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
-    /// Line that declares it, 0 when unknown.
-    #[serde(default)]
-    pub line: u32,
+    /// Line that declares it.
+    #[serde(default, with = "line_number")]
+    pub line: Option<u32>,
     /// The outcome.
     pub outcome: Outcome,
     /// Why, unless members move; then what it costs to keep pins that the declared order breaks, if anything.
@@ -164,9 +164,9 @@ pub struct PlacedMember {
     /// For a bit-field, its width.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bit_size: Option<u64>,
-    /// Line of the declaration, 0 when unknown.
-    #[serde(default)]
-    pub line: u32,
+    /// Line of the declaration.
+    #[serde(default, with = "line_number")]
+    pub line: Option<u32>,
 }
 
 /// A struct that holds a planned one by value, before and after, in bytes.

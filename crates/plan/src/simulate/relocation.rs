@@ -123,7 +123,7 @@ mod tests {
             size: *size,
             bit_offset: None,
             bit_size: None,
-            line: 0,
+            line: None,
         });
         Arrangement { size, members: members.collect() }
     }

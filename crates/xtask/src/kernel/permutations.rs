@@ -177,7 +177,7 @@ fn is_reorderable(layout: &Layout, tree: &Path, read: &BTreeSet<PathBuf>) -> boo
     let is_written = |file: &PathBuf| {
         let text = std::fs::read(file).unwrap_or_default();
         SourceText::new(&text)
-            .find(&DefinitionQuery::for_name(&layout.name).with_line(Some(layout.line)))
+            .find(&DefinitionQuery::for_name(&layout.name).with_line(layout.line))
             .is_ok()
     };
     layout.kind == "struct"

@@ -98,7 +98,7 @@ struct DeclarationComparison {
 
 impl DeclarationTally {
     fn compare_declaration(&mut self, source: &SourceText<'_>, text: &[u8], layout: &Layout, path: &Path) {
-        let place = || format!("{}:{} {}", path.display(), layout.line, layout.name);
+        let place = || format!("{}:{} {}", path.display(), layout.line.unwrap_or(0), layout.name);
         match read(source, text, layout) {
             Ok(reading) if reading.names_agree => {
                 self.equal += 1;
@@ -154,12 +154,12 @@ fn read(
     text: &[u8],
     layout: &Layout,
 ) -> Result<DeclarationComparison, SourceRefusal> {
-    let query = DefinitionQuery::for_name(&layout.name).with_line((layout.line > 0).then_some(layout.line));
+    let query = DefinitionQuery::for_name(&layout.name).with_line(layout.line);
     let definition: StructDefinition = source.find(&query)?;
     let body = StructBody::parse(source, &definition)?;
     let member = |member: &fieldline_layout::Member| ExpectedMember {
         name: member.name.clone(),
-        line: (member.line > 0).then_some(member.line),
+        line: member.line,
     };
     let expected: Vec<ExpectedMember> = layout.members.iter().map(member).collect();
     let join = Join::new(&body, &expected)?;

@@ -69,7 +69,7 @@ fn column_titles(place: &PlacementReport) -> Vec<String> {
 
 fn row_cells(place: &PlacementReport, number: usize, spot: &RankedPlacement) -> Vec<String> {
     let after = spot.after.as_deref().unwrap_or("(the start)");
-    let line = if spot.line > 0 { format!("{after}, line {}", spot.line) } else { after.to_owned() };
+    let line = spot.line.map_or_else(|| after.to_owned(), |line| format!("{after}, line {line}"));
     let offset = match spot.bit_offset.filter(|bits| bits % 8 > 0) {
         Some(bits) => format!("{}:{}", bits / 8, bits % 8),
         None => spot.offset.to_string(),

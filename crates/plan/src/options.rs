@@ -1,7 +1,8 @@
 //! Options of a plan.
 
 use crate::cost::AlternateBuild;
-use crate::result::{Basis, FORMAT, Outcome, Plan, StructPlan, VERSION, constrained_members, unchanged_plan};
+use crate::decision::Decision;
+use crate::result::{Basis, FORMAT, Plan, StructPlan, VERSION, constrained_members};
 use fieldline_layout::Layout;
 use fieldline_layout::constraint::{
     Constraints, PlacementRequests, ReorderRefusal, constraints, constraints_for_new_member,
@@ -75,13 +76,11 @@ impl PlanRequest<'_> {
                 StructPlan { constraints: constrained_members(&constraints), ..plan(&constraints) }
             }
             Err(refusal) => {
-                let mut result = unchanged_plan(self.layout, Outcome::Refused, &refusal.to_string());
-                if let (ReorderRefusal::Fixed, Ok(limits)) =
-                    (&refusal, constraints_for_new_member(self.layout, self.requests))
-                {
-                    result.constraints = constrained_members(&limits);
-                }
-                result
+                let is_fixed = matches!(refusal, ReorderRefusal::Fixed);
+                let limits = constraints_for_new_member(self.layout, self.requests).ok();
+                let limits = limits.filter(|_| is_fixed).as_ref().map(constrained_members);
+                let plan = Decision::Refuse(refusal.to_string()).plan(self.layout);
+                StructPlan { constraints: limits.unwrap_or_default(), ..plan }
             }
         }
     }

@@ -1,12 +1,10 @@
 //! Why a member moves, in facts a maintainer can check: functions, neighbours, reads or writes.
 
 use crate::cost::VisitModel;
-use crate::result::{Arrangement, MovedMember, Outcome, StructPlan, rounded};
-use crate::search::moved_units;
+use crate::result::{MovedMember, rounded};
 use fieldline_access::AccessProfile;
 use fieldline_access::access::Access;
-use fieldline_layout::constraint::Constraints;
-use fieldline_layout::{Layout, Member, abi};
+use fieldline_layout::{Layout, Member};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
@@ -100,31 +98,6 @@ impl<'a> Explainer<'a> {
             functions.iter().filter_map(|(function, _)| self.profile.functions.get(**function as usize));
         names.take(NAMED).cloned().collect()
     }
-}
-
-/// Makes an order of units the chosen one; `explain` completes each member that moves, by the new layout and
-/// the declared indices of its members.
-pub(crate) fn apply_order(
-    result: &mut StructPlan,
-    layout: &Layout,
-    constraints: &Constraints,
-    order: &[usize],
-    explain: impl Fn(MovedMember, &Layout, &[usize]) -> MovedMember,
-) {
-    let members = constraints.member_order(order);
-    let Some(chosen) = abi::reorder(layout, &members) else { return };
-    let units = moved_units(order).into_iter().map(|unit| &constraints.units[unit]);
-    let moved = units.flat_map(|unit| &unit.members).filter_map(|index| {
-        let member = layout.members.get(*index)?;
-        let place = members.iter().position(|other| other == index)?;
-        let (name, from, to) = (member.name.clone(), member.offset(), chosen.members.get(place)?.offset());
-        let moved = MovedMember { index: *index, name, from, to, ..MovedMember::default() };
-        Some(explain(moved, &chosen, &members))
-    });
-    result.moved = moved.collect();
-    result.chosen = Arrangement::new(&chosen, members.iter().copied());
-    result.outcome = Outcome::Moved;
-    result.reason = None;
 }
 
 impl MemberAccessCounts {

@@ -4,7 +4,7 @@
 use crate::cost::{OrderState, Problem};
 use crate::judge::forecast::OrderEvaluation;
 use crate::judge::planner::Planner;
-use crate::result::{PinReport, StructPlan};
+use crate::result::PinReport;
 use fieldline_layout::constraint::{Constraints, UnitConstraintKind};
 use std::collections::BTreeSet;
 
@@ -44,12 +44,7 @@ fn misplaced_pins(constraints: &Constraints, order: &[usize]) -> Vec<String> {
 
 impl Planner<'_> {
     /// Reports which pins are kept: each about lines, and those the declared order breaks.
-    pub(crate) fn report_pins(
-        &self,
-        result: &mut StructPlan,
-        declared: &PinViolations,
-        chosen: Option<&[usize]>,
-    ) {
+    pub(crate) fn pin_reports(&self, declared: &PinViolations, chosen: Option<&[usize]>) -> Vec<PinReport> {
         let after =
             chosen.map_or_else(|| declared.clone(), |order| PinViolations::find(&self.together, order));
         let line_reports =
@@ -63,7 +58,7 @@ impl Planner<'_> {
             declared: false,
             chosen: !after.misplaced.contains(reason),
         });
-        result.pins = line_reports.chain(misplaced).collect();
+        line_reports.chain(misplaced).collect()
     }
 
     /// Why no order is offered, when the declared one breaks pins.

@@ -23,13 +23,6 @@ const SHORT_SEARCH_DIVISOR: usize = 4;
 /// The same for a search with a warm start: it checks whether any order is better by more than chance.
 const WARM_START_DIVISOR: usize = 24;
 
-/// The order that passed, if any, and the reason for doubt.
-pub(crate) struct JudgedCandidate {
-    pub(crate) confidence: Confidence,
-    pub(crate) order: Option<OrderEvaluation>,
-    pub(crate) doubt: Option<String>,
-}
-
 /// A model of resampled time blocks, and an order for it.
 struct ResamplePlan {
     model: VisitModel,
@@ -37,75 +30,57 @@ struct ResamplePlan {
 }
 
 impl Planner<'_> {
-    /// Judges the chosen candidate, if asked for, and inserts the stable part of it among the candidates.
-    pub(crate) fn judge_candidates(
-        &self,
-        profile: &AccessProfile,
-        search: &SearchResults,
-        before: &OrderEvaluation,
-        front: &mut Vec<OrderEvaluation>,
-        chosen: &mut Option<usize>,
-    ) -> Option<JudgedCandidate> {
-        let number = (*chosen).filter(|number| self.options.resamples > 0 && *number < front.len())?;
-        let verdict = self.judge(profile, search, before, &front[..=number])?;
-        *chosen = verdict.order.clone().map(|order| insert_candidate(&self.together, front, order));
-        Some(verdict)
-    }
-
-    /// Judges the last candidate by cross-validation and bootstrap; members whose move isn't repeated stay.
-    fn judge(
+    /// Judges the last candidate by cross-validation and bootstrap: its order without the moves that resamples
+    /// don't repeat, or why there is doubt.
+    pub(crate) fn judge(
         &self,
         profile: &AccessProfile,
         search: &SearchResults,
         before: &OrderEvaluation,
         front: &[OrderEvaluation],
-    ) -> Option<JudgedCandidate> {
-        let found = front.last()?.clone();
-        let blocks = profile.blocks.len();
-        let mut confidence = Confidence { blocks, ..Confidence::default() };
+    ) -> Option<(Confidence, Result<OrderEvaluation, String>)> {
+        let found = front.last()?;
+        let (blocks, resamples) = (profile.blocks.len(), self.options.resamples);
         if blocks < FOLDS {
-            let missing = format!("the profile holds {blocks} blocks of time, {FOLDS} are needed");
-            confidence.missing = Some(missing);
-            return Some(JudgedCandidate { confidence, order: Some(found), doubt: None });
+            let missing = Some(format!("the profile holds {blocks} blocks of time, {FOLDS} are needed"));
+            return Some((Confidence { blocks, missing, ..Confidence::default() }, Ok(found.clone())));
         }
-        (confidence.folds, confidence.cross_validation) = self.cross_validate(profile, before, &found);
-        confidence.resamples = self.options.resamples;
+        let (folds, cross_validation) = self.cross_validate(profile, before, found);
         // Orders that a search in other visits of the same struct begins with, the hottest first.
         let declared = std::iter::once(self.constraints.initial_order());
         let known: Vec<Vec<usize>> = declared.chain(costliest_first(&search.found)).collect();
-        let resample_plans: Vec<ResamplePlan> = (0..self.options.resamples as u64)
-            .into_par_iter()
-            .map(|number| self.plan_resample(profile, number, &found.order, &known))
-            .collect();
-        let bootstrap = BootstrapPlans::new(self, &resample_plans, &before.order);
-        let unit_stabilities = bootstrap.unit_stabilities(&found.order);
-        confidence.groupings = bootstrap.groupings(&found.order);
+        let numbers = (0..resamples as u64).into_par_iter();
+        let plans = numbers.map(|number| self.plan_resample(profile, number, &found.order, &known));
+        let plans: Vec<ResamplePlan> = plans.collect();
+        let bootstrap = BootstrapPlans::new(self, &plans, &before.order);
         let order = self.stable_order(before, &bootstrap, front);
-        let stays = unit_stabilities.iter().filter(|share| {
-            share.is_chance()
-                && !order.as_ref().is_some_and(|left| moved_units(&left.order).contains(&share.unit))
+        let unit_stabilities = bootstrap.unit_stabilities(&found.order);
+        let moves = |unit| order.as_ref().is_some_and(|left| moved_units(&left.order).contains(&unit));
+        let stays = unit_stabilities.iter().filter(|share| share.is_chance() && !moves(share.unit));
+        let stabilities = unit_stabilities.iter().flat_map(|unit| {
+            let members = self.members(std::iter::once(unit.unit)).into_iter();
+            members.map(|index| Stability { index, share: unit.share, worth: unit.worth })
         });
-        confidence.kept = self.members(stays.map(|share| share.unit));
-        let members = |stability: &UnitStability| self.members(std::iter::once(stability.unit)).into_iter();
-        let stabilities = unit_stabilities.iter().flat_map(|stability| {
-            members(stability).map(|index| Stability {
-                index,
-                share: stability.share,
-                worth: stability.worth,
-            })
-        });
-        confidence.members = stabilities.collect();
-        confidence.interval = bootstrap.interval(before, order.as_ref().unwrap_or(&found));
-        let doubt = match &order {
-            None => Some(format!(
-                "no grouping comes again in {:.0} % of {} resamples and brings a gain",
-                100.0 * STABLE,
-                self.options.resamples
-            )),
-            Some(after) if self.saves_a_line(before, after) => None,
-            Some(_) => describe_noise(&confidence),
+        let confidence = Confidence {
+            missing: None,
+            blocks,
+            folds,
+            cross_validation,
+            resamples,
+            interval: bootstrap.interval(before, order.as_ref().unwrap_or(found)),
+            groupings: bootstrap.groupings(&found.order),
+            kept: self.members(stays.map(|share| share.unit)),
+            members: stabilities.collect(),
         };
-        Some(JudgedCandidate { confidence, order: order.filter(|_| doubt.is_none()), doubt })
+        let verdict = match order {
+            None => Err(format!(
+                "no grouping recurs in {:.0} % of {resamples} resamples and brings a gain",
+                100.0 * STABLE
+            )),
+            Some(after) if self.saves_a_line(before, &after) => Ok(after),
+            Some(after) => describe_insignificance(&confidence).map_or(Ok(after), Err),
+        };
+        Some((confidence, verdict))
     }
 
     fn members(&self, units: impl Iterator<Item = usize>) -> Vec<usize> {
@@ -228,7 +203,7 @@ impl Planner<'_> {
 }
 
 /// Inserts an order among candidates in place of those that it dominates; returns its index.
-fn insert_candidate(
+pub(crate) fn insert_candidate(
     problem: &Problem<'_>,
     front: &mut Vec<OrderEvaluation>,
     order: OrderEvaluation,
@@ -242,7 +217,7 @@ fn insert_candidate(
 }
 
 /// The reason to leave a struct unchanged if intervals include no gain.
-fn describe_noise(confidence: &Confidence) -> Option<String> {
+fn describe_insignificance(confidence: &Confidence) -> Option<String> {
     let percent = |interval: Interval| {
         let [change, low, high] = [interval.change, interval.low, interval.high].map(|share| 100.0 * share);
         format!("{change:+.1} % lines per visit, 95 % between {low:+.1} % and {high:+.1} %")
@@ -252,7 +227,7 @@ fn describe_noise(confidence: &Confidence) -> Option<String> {
     let bootstrap = confidence.interval.map(|interval| ("over resamples", interval));
     let mut intervals = cross_validated.into_iter().chain(bootstrap);
     let (what, interval) = intervals.find(|(_, interval)| interval.high >= 0.0)?;
-    Some(format!("the gain is within noise: {what} {}", percent(interval)))
+    Some(format!("the gain is not statistically significant: {what} {}", percent(interval)))
 }
 
 fn summarise_folds(in_sample: &Forecast, changes: &[BeforeAfter]) -> Option<CrossValidation> {

@@ -4,11 +4,12 @@
 //! size: padding then lies where no plan would leave any.
 
 use super::judge::PackingJudge;
-use crate::judge::explain::apply_order;
+use crate::decision::Decision;
 use crate::options::{PlanOptions, PlanRequest};
 use crate::random::Random;
-use crate::result::{Basis, MovedMember, Outcome, Plan, StructPlan, unchanged_plan};
+use crate::result::{Basis, MovedMember, Plan, StructPlan};
 use crate::search::moved_units;
+use fieldline_layout::Layout;
 
 /// Changes tried for each unit of a struct.
 const CHANGES_PER_UNIT: usize = 16;
@@ -27,18 +28,14 @@ fn shuffle_struct(request: PlanRequest<'_>, options: &PlanOptions, seed: u64) ->
         let mut random = Random::new(seed ^ layout.fingerprint());
         let may_grow = random.below(2) == 0 && !request.requests.size_is_asserted;
         let order = random_walk(&judge, u64::from(may_grow), &mut random);
-        let mut result = unchanged_plan(layout, Outcome::NoGain, "no other order keeps every constraint");
         if moved_units(&order).is_empty() {
-            return result;
+            return Decision::Keep("no other order keeps every constraint".to_owned()).plan(layout);
         }
-        apply_order(&mut result, layout, constraints, &order, |moved, _, _| MovedMember {
-            reason: "it goes where chance put it".to_owned(),
-            ..moved
-        });
-        if result.changes() {
-            result.sizes = judge.forecasts(&order);
-        }
-        result
+        let reason = "it is a random position";
+        let explain =
+            |moved: MovedMember, _: &Layout, _: &[usize]| MovedMember { reason: reason.to_owned(), ..moved };
+        let plan = Decision::adopt(layout, constraints, &order, None, explain).plan(layout);
+        StructPlan { sizes: judge.forecasts(&order), ..plan }
     })
 }
 

@@ -339,22 +339,6 @@ impl Arrangement {
     }
 }
 
-/// A plan that leaves the struct as it is declared.
-pub(crate) fn unchanged_plan(layout: &Layout, outcome: Outcome, reason: &str) -> StructPlan {
-    let declared = Arrangement::new(layout, 0..layout.members.len());
-    StructPlan {
-        name: layout.name.clone(),
-        fingerprint: layout.fingerprint(),
-        file: layout.file.clone(),
-        line: layout.line,
-        outcome,
-        reason: Some(reason.to_owned()),
-        chosen: declared.clone(),
-        declared,
-        ..StructPlan::default()
-    }
-}
-
 pub(crate) fn constrained_members(constraints: &Constraints) -> Vec<ConstrainedMember> {
     let units = constraints.units.iter();
     let members = units.flat_map(|unit| unit.members.iter().map(|index| (*index, unit.constraint.as_ref())));

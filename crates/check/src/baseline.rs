@@ -115,7 +115,7 @@ mod tests {
     fn lines_of_the_source_are_not_kept() {
         let (mut first, mut second) = (longs(&["a"]), longs(&["a"]));
         (first.members[0].line, second.members[0].line) = (Some(10), Some(20));
-        (first.line, second.line) = (9, 19);
+        (first.line, second.line) = (Some(9), Some(19));
         assert_eq!(BaselineLayout::new(first), BaselineLayout::new(second));
     }
 

@@ -72,9 +72,7 @@ impl PlanRequest<'_> {
     /// A plan under the constraints; a refusal names each member's constraint if nothing may move.
     pub(crate) fn plan(&self, plan: impl FnOnce(&Constraints) -> StructPlan) -> StructPlan {
         match constraints(self.layout, self.requests) {
-            Ok(constraints) => {
-                StructPlan { constraints: constrained_members(&constraints), ..plan(&constraints) }
-            }
+            Ok(limits) => StructPlan { constraints: constrained_members(&limits), ..plan(&limits) },
             Err(refusal) => {
                 let is_fixed = matches!(refusal, ReorderRefusal::Fixed);
                 let limits = constraints_for_new_member(self.layout, self.requests).ok();

@@ -19,6 +19,8 @@ use crate::visits::sufficiency::SampleSufficiency;
 use fieldline_access::AccessProfile;
 use rayon::prelude::*;
 
+/// Why no order is adopted where no pin is violated.
+const INSIGNIFICANT: &str = "no order brings a statistically significant gain";
 /// Results of a search whose moves are reduced.
 const REFINED: usize = 4;
 
@@ -89,9 +91,7 @@ impl Planner<'_> {
             Some((confidence, verdict)) => {
                 (Some(confidence), verdict.map(|order| insert_candidate(&self.together, front, order)))
             }
-            None => {
-                (None, asked.ok_or_else(|| "no order brings a statistically significant gain".to_owned()))
-            }
+            None => (None, asked.ok_or_else(|| INSIGNIFICANT.to_owned())),
         }
     }
 
@@ -112,10 +112,8 @@ impl Planner<'_> {
                 Decision::adopt(self.layout, self.constraints, &after.order, price, explain)
             }
             (Err(_), Some(missing)) => Decision::Keep(missing),
-            (Err(_), None) if !violations.is_empty() => {
-                Decision::Refuse(self.describe_violations(violations))
-            }
-            (Err(doubt), None) => Decision::Keep(doubt),
+            (Err(doubt), None) if violations.is_empty() => Decision::Keep(doubt),
+            (Err(_), None) => Decision::Refuse(self.describe_violations(violations)),
         }
     }
 
@@ -135,8 +133,8 @@ impl Planner<'_> {
         let found: Vec<CostedOrder> = found.par_iter().map(|found| reduce_moves(problem, found)).collect();
         let most = self.options.max_moves.unwrap_or(usize::MAX);
         let accepts = |order: &[usize]| !may_stay || self.evaluate(order).is_no_worse_than(before);
-        let front =
-            candidates::pareto_front(problem, &self.constraints.initial_order(), &found, most, &accepts);
+        let start = self.constraints.initial_order();
+        let front = candidates::pareto_front(problem, &start, &found, most, &accepts);
         let mut front: Vec<OrderEvaluation> = front.iter().map(|found| self.evaluate(&found.order)).collect();
         let mut cheapest = u64::MAX;
         front.retain(|after| {
@@ -160,16 +158,13 @@ impl Planner<'_> {
             (chosen, Mark::Chosen),
         ];
         let visits = self.model.together.total().max(1) as f64;
+        let lost = |order: &OrderEvaluation| order.lost as f64 / visits;
         let candidates = front.iter().enumerate().map(|(index, after)| Candidate {
             moved: moved_members(&self.together, &after.order),
             marks: marks.iter().filter(|mark| mark.0 == Some(index)).map(|mark| mark.1).collect(),
             forecasts: self.forecasts(before, after),
             sizes: self.sizes(before, after),
-            coherence: BeforeAfter::round_to(
-                before.lost as f64 / visits,
-                after.lost as f64 / visits,
-                1_000.0,
-            ),
+            coherence: BeforeAfter::round_to(lost(before), lost(after), 1_000.0),
             order: self.constraints.member_order(&after.order),
             terms: cost_terms(&self.together, &before.order, &after.order),
         });

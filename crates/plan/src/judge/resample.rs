@@ -181,8 +181,8 @@ impl Planner<'_> {
         while let Some(unit) = bootstrap.least_stable_unit(&order) {
             order = with_unit_returned(&order, unit, &moved_units(&order));
             if self.constraints.check(&order).is_ok() {
-                orders
-                    .push(reduce_moves(&self.together, &CostedOrder { order: order.clone(), cost: 0 }).order);
+                let returned = CostedOrder { order: order.clone(), cost: 0 };
+                orders.push(reduce_moves(&self.together, &returned).order);
             }
             orders.push(order.clone());
         }
@@ -222,10 +222,9 @@ fn describe_insignificance(confidence: &Confidence) -> Option<String> {
         let [change, low, high] = [interval.change, interval.low, interval.high].map(|share| 100.0 * share);
         format!("{change:+.1} % lines per visit, 95 % between {low:+.1} % and {high:+.1} %")
     };
-    let cross_validated =
-        confidence.cross_validation.first().map(|row| ("in cross-validation", row.interval));
-    let bootstrap = confidence.interval.map(|interval| ("over resamples", interval));
-    let mut intervals = cross_validated.into_iter().chain(bootstrap);
+    let folds = confidence.cross_validation.first().map(|row| ("in cross-validation", row.interval));
+    let resamples = confidence.interval.map(|interval| ("over resamples", interval));
+    let mut intervals = folds.into_iter().chain(resamples);
     let (what, interval) = intervals.find(|(_, interval)| interval.high >= 0.0)?;
     Some(format!("the gain is not statistically significant: {what} {}", percent(interval)))
 }
@@ -269,28 +268,21 @@ struct BootstrapPlans<'p> {
 }
 
 impl<'p> BootstrapPlans<'p> {
-    fn new(planner: &'p Planner<'p>, resample_plans: &'p [ResamplePlan], declared: &[usize]) -> Self {
+    fn new(planner: &'p Planner<'p>, plans: &'p [ResamplePlan], declared: &[usize]) -> Self {
         let pairs = |order: &[usize]| UnitPairs::new(&units_by_line(planner, order));
         Self {
             planner,
             declared: pairs(declared),
-            pairs: resample_plans.iter().map(|resample_plan| pairs(&resample_plan.order)).collect(),
-            planners: resample_plans
-                .par_iter()
-                .map(|resample_plan| planner.with_model(&resample_plan.model))
-                .collect(),
+            pairs: plans.iter().map(|plan| pairs(&plan.order)).collect(),
+            planners: plans.par_iter().map(|plan| planner.with_model(&plan.model)).collect(),
         }
     }
 
     /// Relative changes of lines over all configurations from one order to another, in the visits of each
     /// refit.
     fn changes(&self, from: &[usize], to: &[usize]) -> Vec<f64> {
-        let resample_plans = self.planners.par_iter();
-        resample_plans
-            .map(|resample_plan| {
-                resample_plan.relative_change(&resample_plan.evaluate(from), &resample_plan.evaluate(to))
-            })
-            .collect()
+        let plans = self.planners.par_iter();
+        plans.map(|plan| plan.relative_change(&plan.evaluate(from), &plan.evaluate(to))).collect()
     }
 
     fn interval(&self, before: &OrderEvaluation, after: &OrderEvaluation) -> Option<Interval> {
@@ -335,9 +327,7 @@ impl<'p> BootstrapPlans<'p> {
 
 /// Touched units by line of the recorded machine, in an order.
 fn units_by_line(planner: &Planner<'_>, order: &[usize]) -> Vec<Vec<usize>> {
-    let (Some(build), Some(configuration)) =
-        (planner.matrix.builds.first(), planner.matrix.configurations.first())
-    else {
+    let (Some(build), Some(config)) = (planner.matrix.builds.first(), planner.matrix.configs.first()) else {
         return Vec::new();
     };
     let starts: BTreeMap<usize, u64> =
@@ -345,7 +335,7 @@ fn units_by_line(planner: &Planner<'_>, order: &[usize]) -> Vec<Vec<usize>> {
     let mut lines: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for range in planner.model.ranges.iter().filter(|range| range.size > 0) {
         let start = starts.get(&range.unit).copied().unwrap_or(0) + 8 * range.start;
-        let (first, last) = configuration.lines_of(start, start + 8 * range.size);
+        let (first, last) = config.lines_of(start, start + 8 * range.size);
         for line in first..=last {
             let units = lines.entry(line).or_default();
             if !units.contains(&range.unit) {

@@ -1,7 +1,7 @@
 //! Plans of the fewest moves that save a cacheline or a slab class.
 
 use super::fewest::{self, PackedOrder, PackingFront};
-use super::judge::PackingJudge;
+use super::judge::SizeJudge;
 use super::smallest;
 use crate::decision::Decision;
 use crate::options::{PlanOptions, PlanRequest};
@@ -18,7 +18,7 @@ pub fn pack(requests: &[PlanRequest<'_>], options: &PlanOptions) -> Plan {
 pub fn pack_struct(request: PlanRequest<'_>, options: &PlanOptions) -> StructPlan {
     let layout = request.layout;
     request.plan(|constraints| {
-        let judge = PackingJudge::new(layout, constraints, options);
+        let judge = SizeJudge::new(layout, constraints, options);
         Packer { layout, constraints, judge, options }.run()
     })
 }
@@ -26,7 +26,7 @@ pub fn pack_struct(request: PlanRequest<'_>, options: &PlanOptions) -> StructPla
 struct Packer<'a> {
     layout: &'a Layout,
     constraints: &'a Constraints,
-    judge: PackingJudge<'a>,
+    judge: SizeJudge<'a>,
     options: &'a PlanOptions,
 }
 

@@ -3,7 +3,7 @@
 //! Half of the structs may become larger, by a cacheline at most, unless code asserts something about their
 //! size: padding then lies where no plan would leave any.
 
-use super::judge::PackingJudge;
+use super::judge::SizeJudge;
 use crate::decision::Decision;
 use crate::options::{PlanOptions, PlanRequest};
 use crate::random::Random;
@@ -24,7 +24,7 @@ pub fn shuffle(requests: &[PlanRequest<'_>], options: &PlanOptions, seed: u64) -
 fn shuffle_struct(request: PlanRequest<'_>, options: &PlanOptions, seed: u64) -> StructPlan {
     let layout = request.layout;
     request.plan(|constraints| {
-        let judge = PackingJudge::new(layout, constraints, options);
+        let judge = SizeJudge::new(layout, constraints, options);
         let mut random = Random::new(seed ^ layout.fingerprint());
         let may_grow = random.below(2) == 0 && !request.requests.size_is_asserted;
         let order = random_walk(&judge, u64::from(may_grow), &mut random);
@@ -40,7 +40,7 @@ fn shuffle_struct(request: PlanRequest<'_>, options: &PlanOptions, seed: u64) ->
 }
 
 /// Exchanges and inserts units at random, keeping what is accepted with so many lines more.
-fn random_walk(judge: &PackingJudge<'_>, lines: u64, random: &mut Random) -> Vec<usize> {
+fn random_walk(judge: &SizeJudge<'_>, lines: u64, random: &mut Random) -> Vec<usize> {
     let mut order = judge.constraints.initial_order();
     if !judge.accepts(&order, 0) {
         order = (0..order.len()).collect();

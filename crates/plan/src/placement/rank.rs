@@ -65,10 +65,7 @@ pub(super) fn rank_position(
         visits: more_lines(&visits, options.build_line),
         away: count_distant_neighbours(addition, growth, place),
         hot_pushed: if heat.is_some() { pushed.len() } else { 0 },
-        growth: sizes
-            .iter()
-            .map(|size| more_cachelines(size) + u64::from(size.slab_after > size.slab_before))
-            .sum(),
+        growth: sizes.iter().map(|size| more_cachelines(size) + u64::from(grows_class(size))).sum(),
         line: line.map_or(0, |line| heat_rank(&line, addition.is_cold)),
         doubts,
         pushed: pushed.len(),
@@ -96,9 +93,8 @@ pub(super) fn rank_position(
         reason: String::new(),
     };
     placement.reason = describe_reason(addition, &placement, &rank, options);
-    let room =
-        (placement.offset / options.build_line.max(1), growth.shifted.last().map_or(place, |last| last + 1));
-    (rank, room, placement)
+    let end = growth.shifted.last().map_or(place, |last| last + 1);
+    (rank, (placement.offset / options.build_line.max(1), end), placement)
 }
 
 /// Penalty of a line for a new member: contended lines most, then hot ones.
@@ -121,6 +117,10 @@ fn more_lines(visits: &[VisitChange], build_line: u64) -> u64 {
         if visit.line == build_line { 2 * more } else { more }
     });
     more.sum::<u64>() / 2
+}
+
+fn grows_class(size: &SizeForecast) -> bool {
+    size.slab_after > size.slab_before
 }
 
 fn more_cachelines(size: &SizeForecast) -> u64 {
@@ -175,9 +175,10 @@ fn describe_room(addition: &MemberAddition<'_>, placement: &RankedPlacement) -> 
     let grows = own.map_or(0, |size| size.after.saturating_sub(size.before));
     let last = placement.index == addition.layout.members.len();
     let lines = own.map_or(0, more_cachelines);
-    let class = own.filter(|size| size.slab_after > size.slab_before);
     let class =
-        class.map(|size| format!("and the slab class from {} to {}", size.slab_before, size.slab_after));
+        own.filter(|size| grows_class(size)).map(|SizeForecast { slab_before, slab_after, .. }| {
+            format!("and the slab class from {slab_before} to {slab_after}")
+        });
     let price = match (lines, class) {
         (0, None) => "no cacheline and no slab class".to_owned(),
         (0, Some(class)) => class,

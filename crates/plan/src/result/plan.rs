@@ -294,30 +294,22 @@ impl StructPlan {
     /// # Errors
     /// If the plan was made for another layout, or doesn't hold what its order gives.
     pub fn predicted(&self, layout: &Layout) -> Result<Layout, PlanError> {
-        let actual = layout.fingerprint();
+        let (name, actual) = (self.name.clone(), layout.fingerprint());
         if self.name != layout.name || self.fingerprint != actual {
-            return Err(PlanError::OtherLayout {
-                name: self.name.clone(),
-                planned: self.fingerprint,
-                actual,
-            });
+            return Err(PlanError::OtherLayout { name, planned: self.fingerprint, actual });
         }
         let order = self.order();
-        let placed = abi::reorder(layout, &order).ok_or_else(|| PlanError::NotAnOrder(self.name.clone()))?;
+        let Some(placed) = abi::reorder(layout, &order) else { return Err(PlanError::NotAnOrder(name)) };
         for (planned, member) in self.chosen.members.iter().zip(&placed.members) {
             let bit_offset = planned.bit_offset.unwrap_or_else(|| planned.offset.saturating_mul(8));
             if bit_offset != member.bit_offset {
-                return Err(PlanError::OtherOffset {
-                    name: self.name.clone(),
-                    index: planned.index,
-                    planned: bit_offset,
-                    placed: member.bit_offset,
-                });
+                let (index, placed) = (planned.index, member.bit_offset);
+                return Err(PlanError::OtherOffset { name, index, planned: bit_offset, placed });
             }
         }
         match self.chosen.size {
             size if size == placed.size => Ok(placed),
-            planned => Err(PlanError::OtherSize { name: self.name.clone(), planned, placed: placed.size }),
+            planned => Err(PlanError::OtherSize { name, planned, placed: placed.size }),
         }
     }
 }
@@ -341,10 +333,9 @@ impl Arrangement {
 
 pub(crate) fn constrained_members(constraints: &Constraints) -> Vec<ConstrainedMember> {
     let units = constraints.units.iter();
-    let members = units.flat_map(|unit| unit.members.iter().map(|index| (*index, unit.constraint.as_ref())));
-    members
-        .filter_map(|(index, hold)| Some(ConstrainedMember { index, reason: hold?.reason.clone() }))
-        .collect()
+    let held = units.filter_map(|unit| Some((unit, &unit.constraint.as_ref()?.reason)));
+    let member = |index: &usize, reason: &String| ConstrainedMember { index: *index, reason: reason.clone() };
+    held.flat_map(|(unit, reason)| unit.members.iter().map(move |index| member(index, reason))).collect()
 }
 
 /// Why a plan can't be used.

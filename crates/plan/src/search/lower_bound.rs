@@ -44,21 +44,16 @@ pub fn gap(cost: u64, bound: u64) -> f64 {
 /// Bounds the cost of all orders. A good order known beforehand makes it faster, not different.
 pub fn lower_bound(problem: &Problem<'_>, known: Option<&[usize]>) -> LowerBound {
     let known = known.map(|order| OrderState::evaluate(problem, order).touched_lines());
-    let configurations: Vec<(usize, Chunks)> = problem
-        .configurations
-        .iter()
-        .map(|configuration| split_visits(problem, configuration))
-        .enumerate()
-        .collect();
-    let bounds: Vec<u64> = configurations
+    let configs: Vec<(usize, Chunks)> =
+        problem.configs.iter().map(|config| split_visits(problem, config)).enumerate().collect();
+    let bounds: Vec<u64> = configs
         .par_iter()
         .map(|(index, chunks)| {
             let known = known.as_ref().and_then(|known| known.get(*index)).copied();
             bound_touched_lines(chunks, known.unwrap_or(u64::MAX))
         })
         .collect();
-    let lines =
-        problem.configurations.iter().zip(&bounds).map(|(configuration, bound)| configuration.weight * bound);
+    let lines = problem.configs.iter().zip(&bounds).map(|(config, bound)| config.weight * bound);
     let cost = lines.sum::<u64>() + least_size_and_guards(problem);
     LowerBound { touched: bounds, cost }
 }

@@ -1,7 +1,7 @@
 //! Local descent that reduces moved units: every member that moves must be worth a reader's time.
 
 use super::order::{exchange, insertion};
-use crate::cost::{LineCostCache, OrderState, Problem};
+use crate::cost::{CostCache, OrderState, Problem};
 use crate::search::{CostedOrder, MoveGenerator};
 use std::collections::BTreeMap;
 
@@ -39,7 +39,7 @@ pub fn moved_units(order: &[usize]) -> Vec<usize> {
 
 /// Descends from an order: single units, and whole lines, go where cost and moved units are fewer together.
 pub fn reduce_moves(problem: &Problem<'_>, found: &CostedOrder) -> CostedOrder {
-    let mut memo = LineCostCache::default();
+    let mut memo = CostCache::default();
     let mut reduction = MoveReduction {
         problem,
         mover: MoveGenerator::new(problem),
@@ -66,7 +66,7 @@ struct MoveReduction<'p> {
     problem: &'p Problem<'p>,
     mover: MoveGenerator,
     state: OrderState<'p>,
-    memo: LineCostCache,
+    memo: CostCache,
     moved_weight: u64,
     /// Units not in declared order.
     moved_count: u64,
@@ -226,9 +226,8 @@ impl MoveReduction<'_> {
     /// Exchanges what begins on two lines.
     fn swap_lines(&mut self) -> bool {
         let mut changed = false;
-        for (this, other) in
-            (0..FEW_LINES).flat_map(|this| (this + 1..FEW_LINES).map(move |other| (this, other)))
-        {
+        let pairs = (0..FEW_LINES).flat_map(|this| (this + 1..FEW_LINES).map(move |other| (this, other)));
+        for (this, other) in pairs {
             let (Some(a), Some(b)) = (self.line_run(this), self.line_run(other)) else { continue };
             self.units.clear();
             for run in [b.0..b.1, a.1..b.0, a.0..a.1] {

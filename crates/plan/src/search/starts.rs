@@ -5,7 +5,7 @@
 
 use super::chain::{REPLICAS, ReplicaExchange};
 use super::order::{CostedOrder, costliest_first};
-use crate::cost::{LineConfiguration, Problem};
+use crate::cost::{LineConfig, Problem};
 use crate::random::Random;
 use crate::search::greedy_fill::fill_lines;
 use crate::search::{MoveGenerator, exact};
@@ -80,8 +80,8 @@ pub fn search(problem: &Problem<'_>, start: &[usize], effort: SearchEffort, seed
     let mut found: Vec<CostedOrder> = (0..chains).into_par_iter().map(chain).collect();
     let known = costliest_first(&found);
     let rounds = (effort.rounds * 3).div_ceil(4);
-    found
-        .push(ReplicaExchange::new(problem, start, &known, seed_of(chains)).run(rounds, RESTART_TEMPERATURE));
+    let last = ReplicaExchange::new(problem, start, &known, seed_of(chains));
+    found.push(last.run(rounds, RESTART_TEMPERATURE));
     SearchResults { found, is_exact: false }
 }
 
@@ -105,7 +105,7 @@ fn initial_orders(
     chain: u64,
     random: &mut Random,
 ) -> Vec<Vec<usize>> {
-    let line = problem.configurations.first().map_or(64, LineConfiguration::line);
+    let line = problem.configs.first().map_or(64, LineConfig::line);
     let grouped = |line: u64| fill_lines(problem, start, line).unwrap_or_else(|| start.to_vec());
     let order = |replica: usize| match (chain, REPLICAS - replica) {
         (0, 1) => grouped(line),

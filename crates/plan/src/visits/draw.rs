@@ -45,8 +45,7 @@ pub fn mixture_patterns(
     touches: &[FunctionTouch],
 ) -> Vec<AccessPattern> {
     let known = touches.iter().enumerate().filter_map(|(index, touch)| {
-        let numbers: Vec<usize> =
-            touch.entries.iter().filter_map(|word| corpus.entry_number(*word)).collect();
+        let numbers: Vec<_> = touch.entries.iter().filter_map(|word| corpus.entry_number(*word)).collect();
         let count = numbers.iter().map(|number| corpus.counts[*number]).sum();
         (count > 0.0).then_some(WindowedTouch { index, runs: touch.runs, numbers, count })
     });

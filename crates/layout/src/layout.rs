@@ -351,12 +351,10 @@ fn tile_members(members: &[Member], bits: u64) -> Vec<LayoutItem> {
                 }
                 *bit_size = (*bit_size).max(stop.saturating_sub(*bit_offset));
             }
-            _ => items.push(LayoutItem::Members {
-                first: index,
-                count: 1,
-                bit_offset: start,
-                bit_size: stop - start,
-            }),
+            _ => {
+                let (bit_offset, bit_size) = (start, stop - start);
+                items.push(LayoutItem::Members { first: index, count: 1, bit_offset, bit_size })
+            }
         }
         end = end.max(stop);
     }
@@ -370,10 +368,9 @@ fn tile_members(members: &[Member], bits: u64) -> Vec<LayoutItem> {
 fn push_gap(items: &mut Vec<LayoutItem>, start: u64, end: u64, last: bool) {
     let whole = start.next_multiple_of(8).min(end);
     let tail = if last { end } else { whole.max(end / 8 * 8) };
-    let kinds: [fn(Gap) -> LayoutItem; 2] = if last {
-        [LayoutItem::BitPadding, LayoutItem::Padding]
-    } else {
-        [LayoutItem::BitHole, LayoutItem::Hole]
+    let kinds: [fn(Gap) -> LayoutItem; 2] = match last {
+        true => [LayoutItem::BitPadding, LayoutItem::Padding],
+        false => [LayoutItem::BitHole, LayoutItem::Hole],
     };
     let gaps = [(kinds[0], start, whole), (kinds[1], whole, tail), (LayoutItem::BitHole, tail, end)];
     let gaps = gaps.into_iter().filter(|(_, start, end)| end > start);

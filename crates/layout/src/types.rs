@@ -349,9 +349,8 @@ impl TypeTable {
             Type::Aggregate(aggregate) => aggregate.size,
             Type::Enum(enumeration) => enumeration.size,
             Type::Array { element, dimensions, .. } if depth > 0 => {
-                dimensions.iter().fold(self.size_within(*element, depth - 1), |size, count| {
-                    size.saturating_mul(count.unwrap_or(0))
-                })
+                let counts = dimensions.iter().map(|count| count.unwrap_or(0));
+                counts.fold(self.size_within(*element, depth - 1), u64::saturating_mul)
             }
             _ => 0,
         }

@@ -5,9 +5,8 @@
 //! offsets. A rule set is a cap on natural alignments: none, 8, 4, 2, or 1 for a packed struct. The one that
 //! needs the fewest exceptions is taken, the weaker one if two need equally many.
 
-use super::rules::{
-    AbiMember, Placement, next_offset, place_members, place_union_members, round_size, round_up,
-};
+use super::rules::{AbiMember, Placement, place_members, place_union_members};
+use super::rules::{next_offset, round_size, round_up};
 use crate::layout::{Layout, Member};
 
 /// Caps on natural alignments, from none to packed.
@@ -286,13 +285,9 @@ fn raise_align(end: u64, offset: u64, align: u64) -> Option<u64> {
     fitting.find(|align| round_up(end, align * 8) == offset)
 }
 
-/// `usual_align` if it takes bit `end` to bit `offset` as `align` does and is stricter, else `align`.
-fn prefer_align(align: u64, offset: u64, end: u64, usual_align: u64) -> u64 {
-    if usual_align > align && round_up(end, usual_align.saturating_mul(8)) == offset {
-        usual_align
-    } else {
-        align
-    }
+/// `usual` if it takes bit `end` to bit `offset` as `align` does and is stricter, else `align`.
+fn prefer_align(align: u64, offset: u64, end: u64, usual: u64) -> u64 {
+    if usual > align && round_up(end, usual.saturating_mul(8)) == offset { usual } else { align }
 }
 
 /// Offsets leave a range of alignments open. Within it the one that another member of the struct needs, or

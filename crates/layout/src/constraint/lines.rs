@@ -83,9 +83,9 @@ fn unit_bits(layout: &Layout, units: &[Unit], index: usize) -> Option<UnitBits> 
 pub(super) fn gather_groups(
     mut order: Vec<usize>,
     units: &[Unit],
-    constraints: &[CachelineConstraint],
+    pins: &[CachelineConstraint],
 ) -> Vec<usize> {
-    for constraint in constraints.iter().filter(|pin| pin.kind == CachelineRequestKind::Group) {
+    for constraint in pins.iter().filter(|pin| pin.kind == CachelineRequestKind::Group) {
         let group = constraint.units();
         let Some(position) = order.iter().position(|unit| group.contains(unit)) else { continue };
         let region = units[order[position]].region;

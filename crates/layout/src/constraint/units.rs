@@ -103,16 +103,14 @@ pub(super) fn constrain_by_layout(
         let index = unit.members[0];
         let (member, member_abi) = (&layout.members[index], &inferred.members[index]);
         let mut notes = unit.members.iter().filter_map(|index| requests.notes.get(*index));
-        unit.constraint =
-            match layout_reason(member, member_abi).or_else(|| spanning_reason(unit, &requests.notes)) {
-                Some(reason) => Some(UnitConstraint {
-                    kind: UnitConstraintKind::Fixed,
-                    reason: format!("{reason}{}", format_declaration_site(layout, member)),
-                }),
-                None => notes
-                    .find_map(|note| note.immovable.clone())
-                    .map(|reason| UnitConstraint { kind: UnitConstraintKind::Order, reason }),
-            };
+        let fixed = layout_reason(member, member_abi).or_else(|| spanning_reason(unit, &requests.notes));
+        let fixed = fixed.map(|reason| format!("{reason}{}", format_declaration_site(layout, member)));
+        let fixed = fixed.map(|reason| UnitConstraint { kind: UnitConstraintKind::Fixed, reason });
+        let immovable = || {
+            let reason = notes.find_map(|note| note.immovable.clone())?;
+            Some(UnitConstraint { kind: UnitConstraintKind::Order, reason })
+        };
+        unit.constraint = fixed.or_else(immovable);
     }
 }
 
@@ -155,9 +153,8 @@ fn spanning_reason(unit: &Unit, notes: &[MemberNote]) -> Option<&'static str> {
 pub(super) fn constrain_by_requests(layout: &Layout, requests: &PlacementRequests, units: &mut [Unit]) {
     let placed = requests.fixed.iter().chain(&requests.first).chain(&requests.last);
     let placed = placed.map(|pin| (pin, UnitConstraintKind::Fixed));
-    let kept = requests.keep.iter().map(|pin| {
-        (pin, UnitConstraintKind::Offset(layout.members.get(pin.member).map_or(0, Member::offset)))
-    });
+    let offset = |pin: &PinnedMember| layout.members.get(pin.member).map_or(0, Member::offset);
+    let kept = requests.keep.iter().map(|pin| (pin, UnitConstraintKind::Offset(offset(pin))));
     for (pin, kind) in placed.chain(kept) {
         let unit = units.iter_mut().find(|unit| unit.members.contains(&pin.member));
         let Some(unit) = unit else { continue };

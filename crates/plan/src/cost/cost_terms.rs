@@ -1,7 +1,7 @@
 //! The terms of an order's cost, as the search adds them up.
 
 use crate::cost::adjacency::{GUARD, REORDERED};
-use crate::cost::{OrderState, Problem};
+use crate::cost::{LineConfig, OrderState, Problem};
 use crate::result::{BeforeAfter, Term, TermKind};
 
 /// The declared order and another.
@@ -32,13 +32,10 @@ fn build_term(
 /// Lines touched, and lost to other CPUs, by line size and build, over all phases.
 fn line_terms(problem: &Problem<'_>, states: &BeforeAfterStates<'_>) -> Vec<Term> {
     let touched = states.each_ref().map(OrderState::touched_lines);
+    let key = |config: &LineConfig| (config.build, config.line(), config.is_line_pair);
     let mut groups: Vec<Vec<usize>> = Vec::new();
     for (index, config) in problem.configs.iter().enumerate() {
-        let is_like = |group: &&mut Vec<usize>| {
-            let other = &problem.configs[group[0]];
-            (other.build, other.line(), other.is_line_pair)
-                == (config.build, config.line(), config.is_line_pair)
-        };
+        let is_like = |group: &&mut Vec<usize>| key(&problem.configs[group[0]]) == key(config);
         match groups.iter_mut().find(is_like) {
             Some(group) => group.push(index),
             None => groups.push(vec![index]),

@@ -106,11 +106,9 @@ impl PlacedUnits<'_> {
     /// Whether an order keeps a request. Members on separate lines are so in every configuration. For those
     /// that share a line, the compiler's line size and the most frequent phase count.
     pub(crate) fn satisfies(&self, pin: &CachelineConstraint) -> bool {
-        let mut own_lines = self.own_line_configs();
+        let (mut recorded, mut own_lines) = (self.recorded_configs(), self.own_line_configs());
         match pin.kind {
-            CachelineRequestKind::Separate => {
-                self.recorded_configs().all(|config| self.is_separate(pin, config))
-            }
+            CachelineRequestKind::Separate => recorded.all(|config| self.is_separate(pin, config)),
             CachelineRequestKind::Same => own_lines.all(|config| self.line_count(pin, config) == 1),
             CachelineRequestKind::Group => {
                 let is_tight = |config| self.line_count(pin, config) <= self.min_lines(pin, config);

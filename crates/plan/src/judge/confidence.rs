@@ -85,13 +85,8 @@ impl UnitPairs {
 /// Share of resamples that repeat a unit's move: it shares a line with at least half of its companions. The
 /// move of one without companions is repeated where at most half of those it was declared with are on its
 /// line.
-pub(super) fn stability(
-    unit: usize,
-    order: &UnitPairs,
-    declared: &UnitPairs,
-    resamples: &[UnitPairs],
-) -> f64 {
-    let (companions, left) = (order.companions(unit), declared.companions(unit));
+pub(super) fn stability(unit: usize, order: &UnitPairs, old: &UnitPairs, resamples: &[UnitPairs]) -> f64 {
+    let (companions, left) = (order.companions(unit), old.companions(unit));
     let met = |pairs: &UnitPairs, others: &[usize]| {
         others.iter().filter(|other| pairs.contains(unit, **other)).count()
     };

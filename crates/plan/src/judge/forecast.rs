@@ -110,10 +110,8 @@ impl Planner<'_> {
     fn mean(&self, configs: &[usize], lines: &[u64], visits: &Visits) -> f64 {
         let weight = |config: &usize| self.matrix.configs[*config].weight;
         let weights: u64 = configs.iter().map(weight).sum();
-        let sum = configs
-            .iter()
-            .map(|config| weight(config) * lines.get(*config).copied().unwrap_or(0))
-            .sum::<u64>();
+        let lines = |config: &usize| lines.get(*config).copied().unwrap_or(0);
+        let sum: u64 = configs.iter().map(|config| weight(config) * lines(config)).sum();
         rounded(sum as f64 / (weights.max(1) * visits.total().max(1)) as f64, 1_000.0)
     }
 }

@@ -17,6 +17,9 @@ const PAIR_WEIGHT: u64 = WEIGHT / 5;
 /// Phases with fewer of the objects are left out.
 const RARE_PHASE: u64 = 20;
 
+/// Objects by where they begin, in bytes.
+type Phases = BTreeMap<u64, u64>;
+
 /// The configurations in which the orders of one struct are judged.
 pub(crate) struct ConfigurationMatrix {
     /// The recorded machine's build first, then those of other line sizes, then those of other files.
@@ -96,7 +99,7 @@ impl ConfigurationMatrix {
         let weight = WEIGHT / 2 / (self.builds.len() - first).max(1) as u64;
         for (index, build) in self.builds.iter().enumerate().skip(first) {
             let has_equal_placement = build.line == options.build_line && build.size_limit == layout.size;
-            let phases = if has_equal_placement { &model.phases } else { &BTreeMap::new() };
+            let phases = if has_equal_placement { &model.phases } else { &Phases::new() };
             let weights = weights_by_phase(phases, build.line, weight).into_iter();
             let config = |(phase, weight)| LineConfig::new(index, build.line, phase, weight);
             self.configs.extend(weights.map(config));
@@ -113,11 +116,7 @@ impl ConfigurationMatrix {
 }
 
 /// Lines of the recorded machine's layout at every size, and of every other build at its own size.
-fn line_configs(
-    builds: &[BuildPlacement],
-    phases: &BTreeMap<u64, u64>,
-    options: &PlanOptions,
-) -> Vec<LineConfig> {
+fn line_configs(builds: &[BuildPlacement], phases: &Phases, options: &PlanOptions) -> Vec<LineConfig> {
     let mut configs = Vec::new();
     // The first configuration is the one whose lines CPUs take from each other: that of the recorded machine.
     let (own, others): (Vec<_>, Vec<_>) = options.lines.iter().partition(|line| **line == options.build_line);
@@ -142,8 +141,8 @@ fn line_configs(
 }
 
 /// Where objects begin within a line of `line` bytes, and the weight of those; on a line if nothing is known.
-fn weights_by_phase(phases: &BTreeMap<u64, u64>, line: u64, weight: u64) -> Vec<(u64, u64)> {
-    let mut within: BTreeMap<u64, u64> = BTreeMap::new();
+fn weights_by_phase(phases: &Phases, line: u64, weight: u64) -> Vec<(u64, u64)> {
+    let mut within = Phases::new();
     for (phase, objects) in phases {
         *within.entry(phase % line.max(1)).or_default() += objects;
     }

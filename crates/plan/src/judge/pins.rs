@@ -71,14 +71,11 @@ impl Planner<'_> {
 /// The reason for an order that pins force though it is worse somewhere.
 pub(crate) fn describe_pin_cost(before: &OrderEvaluation, after: &OrderEvaluation) -> Option<String> {
     let sum = |counts: &OrderEvaluation| counts.together.iter().sum::<u64>();
-    let mut pairs =
-        after.together.iter().chain(&after.alone).zip(before.together.iter().chain(&before.alone));
-    let is_worse = pairs.any(|(after, before)| after > before);
+    let counts = |order: &OrderEvaluation| [&*order.together, &order.alone].concat();
+    let is_worse = counts(after).iter().zip(counts(before)).any(|(after, before)| *after > before);
     let price = match (sum(after) > sum(before), is_worse) {
         (true, _) => "pins ask for this order although visits touch more lines than as declared",
-        (_, true) => {
-            "pins ask for this order; visits touch fewer lines than as declared, but not in all counts"
-        }
+        (_, true) => "pins ask for this order; visits touch fewer lines than as declared, but not everywhere",
         _ => return None,
     };
     Some(price.to_owned())

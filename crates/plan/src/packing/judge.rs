@@ -35,8 +35,8 @@ pub(super) struct SizeJudge<'a> {
 impl<'a> SizeJudge<'a> {
     pub(super) fn new(layout: &Layout, constraints: &'a Constraints, options: &PlanOptions) -> Self {
         let builds = BuildPlacement::for_lines(layout, constraints, options.build_line, &options.lines);
-        let mut judge =
-            Self { constraints, builds, configs: list_configs(constraints), declared: Vec::new() };
+        let (configs, declared) = (list_configs(constraints), Vec::new());
+        let mut judge = Self { constraints, builds, configs, declared };
         let declared: Vec<usize> = (0..constraints.units.len()).collect();
         judge.declared = (0..judge.configs.len()).map(|config| judge.sizes(config, &declared)).collect();
         judge

@@ -31,7 +31,7 @@ fn shuffle_struct(request: PlanRequest<'_>, options: &PlanOptions, seed: u64) ->
         if moved_units(&order).is_empty() {
             return Decision::Keep("no other order keeps every constraint".to_owned()).plan(layout);
         }
-        let reason = "it is a random position";
+        let reason = "its place is drawn at random";
         let explain =
             |moved: MovedMember, _: &Layout, _: &[usize]| MovedMember { reason: reason.to_owned(), ..moved };
         let plan = Decision::adopt(layout, constraints, &order, None, explain).plan(layout);

@@ -174,8 +174,7 @@ impl MoveReduction<'_> {
         let count = self.state.order().len();
         let before = unit.checked_sub(1).map(|unit| self.state.position(unit) + 1);
         let after = (unit + 1 < count).then(|| self.state.position(unit + 1));
-        let places =
-            before.into_iter().chain(after).flat_map(|position| [position.saturating_sub(1), position]);
+        let places = before.into_iter().chain(after).flat_map(|place| [place.saturating_sub(1), place]);
         places.filter(|position| (low..high).contains(position)).collect()
     }
 
@@ -240,9 +239,8 @@ impl MoveReduction<'_> {
 
     /// Places of the units that begin on a line, by its number among the lines on which any do.
     fn line_run(&self, number: usize) -> Option<(usize, usize)> {
-        let run = |first: usize| {
-            (first < self.state.order().len()).then(|| (first, self.state.units_on_line(first).1))
-        };
+        let count = self.state.order().len();
+        let run = |first| (first < count).then(|| (first, self.state.units_on_line(first).1));
         std::iter::successors(run(0), |before| run(before.1)).nth(number)
     }
 }

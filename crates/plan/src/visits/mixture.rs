@@ -48,8 +48,7 @@ impl WindowCorpus {
     /// Learns a mixture with a warm start from one of much the same windows: few iterations converge.
     pub fn learn_warm(&self, known: &Mixture) -> Mixture {
         let none = [0.0; PATTERNS];
-        let row =
-            |entry| known.entries.binary_search(entry).ok().and_then(|number| known.expected.get(number));
+        let row = |entry| known.expected.get(known.entries.binary_search(entry).ok()?);
         let expected: Vec<_> = self.entries.iter().map(|entry| *row(entry).unwrap_or(&none)).collect();
         let mut model = MixtureParameters { share: [1.0; PATTERNS], theta: vec![none; self.entries.len()] };
         model.maximise(&expected, &self.counts);

@@ -105,8 +105,7 @@ fn peak_events(counts: &[EventCount]) -> f64 {
     let mut level = counts.iter().map(|count| count.events).fold(0.0, f64::max);
     for _ in 0..ITERATIONS {
         let comparable = counts.iter().filter(|count| count.events > 0.0 && count.is_within(level));
-        let (number, sum) =
-            comparable.fold((0.0, 0.0), |(number, sum), count| (number + 1.0, sum + count.events));
+        let (number, sum) = comparable.fold((0.0, 0.0), |sums, count| (sums.0 + 1.0, sums.1 + count.events));
         level = if number > 0.0 { sum / number } else { level };
     }
     level

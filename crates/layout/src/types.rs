@@ -391,9 +391,7 @@ impl<'t> NaturalAlignments<'t> {
             Type::Pointer { size, .. } => scalar_align(*size),
             Type::Enum(enumeration) => scalar_align(enumeration.size),
             Type::Array { element, is_vector: false, .. } => self.align_within(*element, depth - 1),
-            Type::Array { is_vector: true, .. } => {
-                self.table.size_of(id).clamp(1, 1 << 32).next_power_of_two()
-            }
+            Type::Array { .. } => self.table.size_of(id).clamp(1, 1 << 32).next_power_of_two(),
             Type::Aggregate(aggregate) => self.aggregate(id, aggregate, depth - 1),
             _ => 1,
         }

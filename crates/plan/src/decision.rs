@@ -5,7 +5,7 @@ use crate::search::moved_units;
 use fieldline_layout::constraint::Constraints;
 use fieldline_layout::{Layout, abi};
 
-/// What happens to the order of a struct's members.
+/// A decision about the order of a struct's members.
 pub(crate) enum Decision {
     /// They get another one; with what that costs, if anything.
     Adopt(AdoptedOrder, Option<String>),

@@ -19,7 +19,7 @@ pub struct PlanOptions {
     pub choice: CandidateChoice,
     /// Most members that move.
     pub max_moves: Option<usize>,
-    /// Block-bootstrap resamples on which the plan is repeated; 0: none.
+    /// Number of block-bootstrap resamples on which the plan is repeated.
     pub resamples: usize,
     /// Whether the machine fetches lines in pairs (x86's spatial prefetcher): members on one pair then help
     /// each other and disturb each other, by less than on one line.

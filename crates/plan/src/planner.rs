@@ -10,9 +10,7 @@ use crate::judge::pins::{PinViolations, describe_pin_cost};
 use crate::judge::planner::Planner;
 use crate::judge::resample::insert_candidate;
 use crate::options::{PlanOptions, PlanRequest};
-use crate::result::{
-    Basis, BeforeAfter, Candidate, Confidence, Mark, Plan, SearchReport, StructPlan, rounded,
-};
+use crate::result::{Basis, BeforeAfter, Candidate, Confidence, Mark, Plan, SearchReport, StructPlan};
 use crate::search::starts::search;
 use crate::search::{CostedOrder, SearchEffort, SearchResults, gap, lower_bound, reduce_moves};
 use crate::visits::sufficiency::SampleSufficiency;
@@ -117,7 +115,7 @@ impl Planner<'_> {
         }
     }
 
-    /// Candidates no worse than declared anywhere and better by more than chance; if that may not stay, all
+    /// Candidates no worse than declared anywhere and significantly better; if that may not stay, all
     /// that are legal.
     fn candidate_orders(
         &self,
@@ -182,6 +180,6 @@ fn report_search(search: &SearchResults, cost: u64, lower_bound: u64) -> SearchR
         lower_bound,
         gap: gap(cost, lower_bound),
         chains: search.found.len(),
-        spread: rounded(spread, 10_000.0),
+        spread: crate::result::rounded(spread, 10_000.0),
     }
 }

@@ -21,7 +21,7 @@ const MAX_DEPTH: u32 = 16;
 const USUAL_LINE: u64 = 64;
 
 /// Input of [`place_members`] that reproduces a layout, member by member in declared order.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AbiStruct {
     /// One for each member.
     pub members: Vec<AbiMember>,
@@ -168,14 +168,8 @@ impl<'a> AbiShape<'a> {
     }
 
     fn infer_with_cap(&self, cap: u64, depth: u32) -> AbiStruct {
-        let mut inferred = AbiStruct {
-            members: Vec::with_capacity(self.members.len()),
-            struct_align: self.explicit_align.max(1),
-            tail_bits: 0,
-            is_union: self.is_union,
-            cap,
-            exceptions: Vec::new(),
-        };
+        let struct_align = self.explicit_align.max(1);
+        let mut inferred = AbiStruct { struct_align, is_union: self.is_union, cap, ..AbiStruct::default() };
         let mut end = 0;
         for (index, member) in self.members.iter().enumerate() {
             let natural = natural_abi(member, cap, depth);

@@ -48,10 +48,8 @@ pub fn insert_for_line(
         // bit-fields.
         members: vec![natural_abi(new.member, inferred.cap.min(new.align_limit).max(1), 1)],
         struct_align: 1,
-        tail_bits: 0,
-        is_union: false,
         cap: inferred.cap,
-        exceptions: Vec::new(),
+        ..AbiStruct::default()
     };
     // `adapt` places nothing: it only scales what is aligned to lines.
     let lines = LineSizes { build_line, line };

@@ -104,7 +104,7 @@ pub(super) fn constrain_by_layout(
         let (member, member_abi) = (&layout.members[index], &inferred.members[index]);
         let mut notes = unit.members.iter().filter_map(|index| requests.notes.get(*index));
         let fixed = layout_reason(member, member_abi).or_else(|| spanning_reason(unit, &requests.notes));
-        let fixed = fixed.map(|reason| format!("{reason}{}", format_declaration_site(layout, member)));
+        let fixed = fixed.map(|reason| format!("{reason}{}", declaration_site(layout, member)));
         let fixed = fixed.map(|reason| UnitConstraint { kind: UnitConstraintKind::Fixed, reason });
         let immovable = || {
             let reason = notes.find_map(|note| note.immovable.clone())?;
@@ -115,7 +115,7 @@ pub(super) fn constrain_by_layout(
 }
 
 /// Where a member is declared, as far as debug info has it.
-fn format_declaration_site(layout: &Layout, member: &Member) -> String {
+fn declaration_site(layout: &Layout, member: &Member) -> String {
     let site = layout.file.as_ref().zip(member.line);
     site.map_or_else(String::new, |(file, line)| format!(" ({file}:{line})"))
 }

@@ -16,7 +16,7 @@ use fieldline_access::access::{Access, TypeProfile};
 use fieldline_access::line_loss::{HomeAwaySamples, LineLossModel, WORD};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Losses below this many samples may be chance: a count of four is two deviations above none (Poisson).
+/// Losses below this many samples are not significant: a count of four is two deviations above none (Poisson).
 const MIN_LOSSES: f64 = 4.0;
 
 /// How an offset of a struct loses its line.
@@ -48,12 +48,12 @@ pub struct LineWriter {
 }
 
 impl ContendedOffset {
-    /// Whether writes to other members alone take the line too often for chance.
+    /// Whether writes to other members alone take the line significantly often.
     pub fn is_false(&self) -> bool {
         self.false_losses >= MIN_LOSSES
     }
 
-    /// Whether the line is lost too often for chance, mostly because the word itself is written.
+    /// Whether the line is lost significantly often, mostly because the word itself is written.
     pub fn is_true(&self) -> bool {
         self.lost as f64 - self.false_losses >= MIN_LOSSES
     }

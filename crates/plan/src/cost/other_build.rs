@@ -110,14 +110,11 @@ impl<'a> MatchedStruct<'a> {
     pub fn build(&self, constraints: &Constraints, ranges: &TouchedRanges, line: u64) -> BuildPlacement {
         let by_unit = self.by_unit(constraints);
         let units = &constraints.units;
-        let bits = |range: &TouchedRange| self.range_bits(&units[range.unit], &by_unit[range.unit], range);
+        let range_bits =
+            |range: &TouchedRange| self.range_bits(&units[range.unit], &by_unit[range.unit], range);
         let slots = by_unit.iter().map(|members| self.unit_slots(members));
-        BuildPlacement::from_slots(
-            &self.slots,
-            slots.collect(),
-            line,
-            Some(ranges.iter().map(bits).collect()),
-        )
+        let bits = ranges.iter().map(range_bits).collect();
+        BuildPlacement::from_slots(&self.slots, slots.collect(), line, Some(bits))
     }
 
     /// By unit, the members that move with it there: its own, and those only there that follow one of its

@@ -100,7 +100,7 @@ impl BeamSearch<'_> {
     }
 }
 
-/// Keeps an order among so many of the cheapest; equally dear ones mostly have the same lines.
+/// Keeps an order among so many of the cheapest; orders of equal cost mostly have the same lines.
 fn insert_bounded(beam: &mut Vec<CostedOrder>, found: CostedOrder, most: usize) {
     let index = beam.partition_point(|other| other.cost < found.cost);
     if beam.get(index).is_none_or(|other| other.cost != found.cost) {

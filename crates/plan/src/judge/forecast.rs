@@ -6,7 +6,7 @@ use crate::result::{BeforeAfter, Forecast, SizeForecast, rounded};
 use crate::visits::Visits;
 use std::collections::BTreeMap;
 
-/// A smaller relative gain is within chance.
+/// A smaller relative gain is not significant.
 const LEAST_GAIN: f64 = 0.02;
 
 /// An order, and the lines that visits touch in it by configuration, of both kinds of visits.
@@ -32,12 +32,12 @@ impl OrderEvaluation {
 }
 
 impl Planner<'_> {
-    /// Whether visits touch and lose fewer lines by more than chance, or the struct takes fewer.
+    /// Whether visits touch and lose significantly fewer lines, or the struct takes fewer.
     pub(crate) fn is_gain(&self, before: &OrderEvaluation, after: &OrderEvaluation) -> bool {
         self.touches_fewer(before, after) || self.saves_a_line(before, after)
     }
 
-    /// Whether visits touch fewer lines, and lose fewer to other CPUs, by more than chance.
+    /// Whether visits touch, and lose to other CPUs, significantly fewer lines.
     pub(crate) fn touches_fewer(&self, before: &OrderEvaluation, after: &OrderEvaluation) -> bool {
         -self.relative_change(before, after) >= LEAST_GAIN
     }

@@ -7,9 +7,8 @@ use crate::judge::confidence::{
 };
 use crate::judge::forecast::OrderEvaluation;
 use crate::judge::planner::Planner;
-use crate::result::{
-    BeforeAfter, Confidence, CrossValidation, Forecast, Grouping, Interval, Stability, rounded,
-};
+use crate::result::{BeforeAfter, Confidence, CrossValidation, Forecast};
+use crate::result::{Grouping, Interval, Stability, rounded};
 use crate::search::order::costliest_first;
 use crate::search::starts::{search, search_from};
 use crate::search::{CostedOrder, SearchEffort, SearchResults, moved_units, reduce_moves};
@@ -20,7 +19,7 @@ use std::collections::BTreeMap;
 
 /// Divisor of the rounds of a search in a fold: its figures err on the careful side.
 const SHORT_SEARCH_DIVISOR: usize = 4;
-/// The same for a search with a warm start: it checks whether any order is better by more than chance.
+/// The same for a search with a warm start: it checks whether any order is significantly better.
 const WARM_START_DIVISOR: usize = 24;
 
 /// A model of resampled time blocks, and an order for it.
@@ -56,7 +55,7 @@ impl Planner<'_> {
         let order = self.stable_order(before, &bootstrap, front);
         let unit_stabilities = bootstrap.unit_stabilities(&found.order);
         let moves = |unit| order.as_ref().is_some_and(|left| moved_units(&left.order).contains(&unit));
-        let stays = unit_stabilities.iter().filter(|share| share.is_chance() && !moves(share.unit));
+        let stays = unit_stabilities.iter().filter(|share| share.is_unstable() && !moves(share.unit));
         let stabilities = unit_stabilities.iter().flat_map(|unit| {
             let members = self.members(std::iter::once(unit.unit)).into_iter();
             members.map(|index| Stability { index, share: unit.share, worth: unit.worth })
@@ -138,7 +137,7 @@ impl Planner<'_> {
     }
 
     /// Plans a resample of time blocks with a warm start from the plan. Its order is the local optimum next
-    /// to the planned one, unless a search finds one better by more than chance: many orders are equally
+    /// to the planned one, unless a search finds one significantly better: many orders are equally
     /// good, and another one of them is no contradiction.
     fn plan_resample(
         &self,
@@ -254,8 +253,8 @@ struct UnitStability {
 }
 
 impl UnitStability {
-    /// Whether its move is chance: resamples don't repeat it, and undoing it costs no lines.
-    fn is_chance(&self) -> bool {
+    /// Whether its move is unstable: resamples don't repeat it, and undoing it costs no lines.
+    fn is_unstable(&self) -> bool {
         self.share < STABLE && self.worth.is_none_or(|worth| worth < STABLE)
     }
 }
@@ -307,10 +306,10 @@ impl<'p> BootstrapPlans<'p> {
         moved_units(order).into_iter().filter(is_touched).map(of_unit).collect()
     }
 
-    /// The least stable unit of those whose move is chance.
+    /// The least stable unit of those whose move is unstable.
     fn least_stable_unit(&self, order: &[usize]) -> Option<usize> {
-        let chance = self.unit_stabilities(order).into_iter().filter(UnitStability::is_chance);
-        Some(chance.min_by(|this, other| this.share.total_cmp(&other.share))?.unit)
+        let unstable = self.unit_stabilities(order).into_iter().filter(UnitStability::is_unstable);
+        Some(unstable.min_by(|this, other| this.share.total_cmp(&other.share))?.unit)
     }
 
     fn groupings(&self, order: &[usize]) -> Vec<Grouping> {

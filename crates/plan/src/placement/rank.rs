@@ -104,7 +104,7 @@ fn heat_rank(line: &LineHeat, is_cold: bool) -> u64 {
     if is_cold { flags * 10_001 + (line.share * 10_000.0) as u64 } else { flags }
 }
 
-/// Samples find the line lost to other CPUs more often than by chance.
+/// Whether samples find the line lost to other CPUs significantly often.
 fn is_contended(line: &LineHeat) -> bool {
     line.lost.saturating_mul(CONTENDED) > line.loads + line.stores
 }
@@ -175,10 +175,8 @@ fn describe_room(addition: &MemberAddition<'_>, placement: &RankedPlacement) -> 
     let grows = own.map_or(0, |size| size.after.saturating_sub(size.before));
     let last = placement.index == addition.layout.members.len();
     let lines = own.map_or(0, more_cachelines);
-    let class =
-        own.filter(|size| grows_class(size)).map(|SizeForecast { slab_before, slab_after, .. }| {
-            format!("and the slab class from {slab_before} to {slab_after}")
-        });
+    let class = own.filter(|size| grows_class(size)).map(|size| (size.slab_before, size.slab_after));
+    let class = class.map(|(before, after)| format!("and the slab class from {before} to {after}"));
     let price = match (lines, class) {
         (0, None) => "no cacheline and no slab class".to_owned(),
         (0, Some(class)) => class,

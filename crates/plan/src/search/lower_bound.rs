@@ -70,8 +70,7 @@ pub fn bound_touched_lines(chunks: &Chunks, known: u64) -> u64 {
 /// Each visit's bits, rounded up to lines.
 fn volume_bound(chunks: &Chunks) -> u64 {
     let visits = chunks.visits.iter().map(|(set, weight)| {
-        let bits: u64 =
-            set.iter().filter_map(|index| chunks.chunks.get(*index)).map(|chunk| chunk.bits).sum();
+        let bits: u64 = set.iter().filter_map(|at| chunks.chunks.get(*at)).map(|chunk| chunk.bits).sum();
         bits.div_ceil(chunks.line_size.max(1)).max(1) * weight
     });
     visits.sum()

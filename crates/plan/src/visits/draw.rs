@@ -86,8 +86,7 @@ pub fn draw(
     random: &mut Random,
 ) -> Vec<(Vec<usize>, u64)> {
     let total: f64 = patterns.iter().map(|pattern| pattern.weight).sum();
-    let ranges =
-        touches.iter().flat_map(|touch| &touch.ranges).map(|(range, _)| range + 1).max().unwrap_or(0);
+    let ranges = touches.iter().flat_map(|touch| &touch.ranges).map(|range| range.0 + 1).max().unwrap_or(0);
     let width = ranges.div_ceil(64).max(1);
     let mut sets = Vec::new();
     let mut owed = 0.0;

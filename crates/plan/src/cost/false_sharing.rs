@@ -16,7 +16,7 @@ use fieldline_access::access::{Access, TypeProfile};
 use fieldline_access::line_loss::{HomeAwaySamples, LineLossModel, WORD};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Losses below this many samples are not significant: a count of four is two deviations above none (Poisson).
+/// Fewer lost samples are not significant: a count of four is two deviations above none (Poisson).
 const MIN_LOSSES: f64 = 4.0;
 
 /// How an offset of a struct loses its line.

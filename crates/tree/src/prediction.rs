@@ -147,8 +147,8 @@ fn planned_position(struct_plan: &StructPlan, declared: &Layout, index: usize) -
         .collect();
     let before = declared.members.get(..index).unwrap_or_default();
     let number = before.iter().filter(|other| is_same_kind(&other.name, &other.type_name)).count();
-    let own =
-        known.iter().find(|placed| placed.line.is_some() && placed.line == member.line).or(known.get(number))?;
+    let at_line = known.iter().find(|placed| placed.line == member.line);
+    let own = at_line.filter(|placed| placed.line.is_some()).or(known.get(number))?;
     chosen.position(|placed| placed.index == own.index)
 }
 

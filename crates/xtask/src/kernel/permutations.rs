@@ -176,9 +176,7 @@ fn is_reorderable(layout: &Layout, tree: &Path, read: &BTreeSet<PathBuf>) -> boo
     let file = || layout.file.as_deref().and_then(|file| source::in_tree(tree, file));
     let is_written = |file: &PathBuf| {
         let text = std::fs::read(file).unwrap_or_default();
-        SourceText::new(&text)
-            .find(&DefinitionQuery::for_name(&layout.name).with_line(layout.line))
-            .is_ok()
+        SourceText::new(&text).find(&DefinitionQuery::for_name(&layout.name).with_line(layout.line)).is_ok()
     };
     layout.kind == "struct"
         && layout.members.len() > 2

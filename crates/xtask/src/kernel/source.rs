@@ -157,10 +157,8 @@ fn read(
     let query = DefinitionQuery::for_name(&layout.name).with_line(layout.line);
     let definition: StructDefinition = source.find(&query)?;
     let body = StructBody::parse(source, &definition)?;
-    let member = |member: &fieldline_layout::Member| ExpectedMember {
-        name: member.name.clone(),
-        line: member.line,
-    };
+    let member =
+        |member: &fieldline_layout::Member| ExpectedMember { name: member.name.clone(), line: member.line };
     let expected: Vec<ExpectedMember> = layout.members.iter().map(member).collect();
     let join = Join::new(&body, &expected)?;
     let declared: Vec<usize> = (0..expected.len()).collect();

@@ -87,11 +87,11 @@ impl Recording {
     /// The number of samples as text; of branch stacks, accesses are counted.
     #[must_use]
     pub fn describe_samples(&self) -> String {
-        let Self { samples, straight_line_ranges: branch_runs, branch_stacks, .. } = self;
-        match branch_runs {
+        let Self { samples, straight_line_ranges: ranges, branch_stacks, .. } = self;
+        match ranges {
             0 => format!("{samples} samples"),
             _ => format!(
-                "{samples} samples (accesses in {branch_runs} straight-line ranges of {branch_stacks} branch stacks)"
+                "{samples} samples (accesses in {ranges} straight-line ranges of {branch_stacks} branch stacks)"
             ),
         }
     }

@@ -62,11 +62,8 @@ impl AccessProfile {
             let Some(first) = named.peek().map(|ours| ours.size) else { continue };
             let is_known = |ours: &TypeProfile| other.types.iter().any(|theirs| ours.is_same_struct(theirs));
             if !named.any(is_known) {
-                return Err(ProgramMismatch::Layout {
-                    name: theirs.name.clone(),
-                    first,
-                    second: theirs.size,
-                });
+                let (name, second) = (theirs.name.clone(), theirs.size);
+                return Err(ProgramMismatch::Layout { name, first, second });
             }
         }
         Ok(())

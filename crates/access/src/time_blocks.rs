@@ -61,10 +61,8 @@ impl AccessProfile {
     /// Drops the time blocks.
     pub(crate) fn clear_blocks(&mut self) {
         self.blocks.clear();
-        self.types
-            .iter_mut()
-            .flat_map(|profile| &mut profile.accesses)
-            .for_each(|access| access.blocks.clear());
+        let accesses = self.types.iter_mut().flat_map(|profile| &mut profile.accesses);
+        accesses.for_each(|access| access.blocks.clear());
         self.windows.iter_mut().for_each(|window| window.blocks.clear());
     }
 }

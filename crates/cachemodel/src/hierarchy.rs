@@ -28,8 +28,8 @@ pub enum ServedLevel {
 #[derive(Clone, Copy, Debug, Default)]
 struct DirectoryEntry {
     cpus: [u64; MAX_CPUS / 64],
-    /// The exclusive owner's CPU number plus one; 0: none.
-    owner: u32,
+    /// The exclusive owner's CPU number.
+    owner: Option<usize>,
 }
 
 impl DirectoryEntry {
@@ -45,10 +45,6 @@ impl DirectoryEntry {
             (0..64).filter(move |bit| word & 1 << bit != 0).map(move |bit| index * 64 + bit)
         })
     }
-
-    fn owner(&self) -> Option<usize> {
-        (self.owner as usize).checked_sub(1)
-    }
 }
 
 /// The caches of a machine.
@@ -62,7 +58,7 @@ pub struct Hierarchy {
 
 impl Hierarchy {
     /// Empty caches of `cpus` CPUs, at most [`MAX_CPUS`]; sizes in bytes of the first, second and shared
-    /// level. `spread` is the odd multiplier that hashes lines to sets.
+    /// level. `hash_multiplier` is the odd one that hashes lines to sets.
     pub fn new(cpus: usize, sizes: [u64; 3], line: u64, hash_multiplier: u64) -> Self {
         let cpus = cpus.min(MAX_CPUS);
         let private = |bytes| vec![Cache::new(bytes, line, PRIVATE_WAYS, hash_multiplier); cpus];
@@ -80,16 +76,16 @@ impl Hierarchy {
             return ServedLevel::Memory;
         }
         let mut entry = self.directory.get(&line).copied().unwrap_or_default();
-        let may_hit = if is_store { entry.owner() == Some(cpu) } else { entry.has(cpu) };
+        let may_hit = if is_store { entry.owner == Some(cpu) } else { entry.has(cpu) };
         let outcome = self.serve(cpu, line, &entry, may_hit);
         if is_store {
             for other in entry.other_cpus(cpu) {
                 self.first[other].invalidate(line);
                 self.second[other].invalidate(line);
             }
-            entry = DirectoryEntry { owner: cpu as u32 + 1, ..DirectoryEntry::default() };
-        } else if entry.owner() != Some(cpu) {
-            entry.owner = 0;
+            entry = DirectoryEntry { owner: Some(cpu), ..DirectoryEntry::default() };
+        } else if entry.owner != Some(cpu) {
+            entry.owner = None;
         }
         entry.cpus[cpu / 64] |= 1 << (cpu % 64);
         self.directory.insert(line, entry);
@@ -105,7 +101,7 @@ impl Hierarchy {
             }
             return if in_first { ServedLevel::First } else { ServedLevel::Second };
         }
-        let owner = entry.owner().filter(|owner| *owner != cpu);
+        let owner = entry.owner.filter(|owner| *owner != cpu);
         let is_modified = owner.is_some_and(|owner| self.second[owner].hit(line));
         let is_shared = self.shared.touch(line);
         self.second[cpu].touch(line);

@@ -94,7 +94,7 @@ impl BaselineLayout {
 }
 
 fn clear_lines(member: &mut Member) {
-    member.line = 0;
+    member.line = None;
     member.members.iter_mut().for_each(clear_lines);
 }
 
@@ -114,8 +114,8 @@ mod tests {
     #[test]
     fn lines_of_the_source_are_not_kept() {
         let (mut first, mut second) = (longs(&["a"]), longs(&["a"]));
-        (first.members[0].line, second.members[0].line) = (10, 20);
-        (first.line, second.line) = (9, 19);
+        (first.members[0].line, second.members[0].line) = (Some(10), Some(20));
+        (first.line, second.line) = (Some(9), Some(19));
         assert_eq!(BaselineLayout::new(first), BaselineLayout::new(second));
     }
 

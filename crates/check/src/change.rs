@@ -147,7 +147,7 @@ impl TypeChange {
             kind: after.kind.clone(),
             name: after.name.clone(),
             file: after.file.clone(),
-            line: (after.line > 0).then_some(after.line),
+            line: after.line,
             size,
             align,
             slab: step(|layout| slab_class(layout.size)),
@@ -219,7 +219,7 @@ fn position(field: &Field<'_>) -> MemberPosition {
         bit_offset: field.member.bit_offset,
         bit_size: field.member.bit_size,
         type_name: field.member.type_name.clone(),
-        line: (field.member.line > 0).then_some(field.member.line),
+        line: field.member.line,
     }
 }
 

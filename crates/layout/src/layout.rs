@@ -6,7 +6,7 @@
 
 use crate::declaration::{TypeNames, flat_arrays};
 use crate::types::{
-    Aggregate, AggregateKind, Decl, MemberDecl, MemberOrder, NaturalAlignments, Type, TypeId, TypeTable,
+    Aggregate, AggregateKind, MemberDecl, MemberOrder, NaturalAlignments, Type, TypeId, TypeTable,
 };
 use serde::{Deserialize, Serialize};
 
@@ -39,21 +39,15 @@ pub struct Member {
     /// The member's role.
     #[serde(default, skip_serializing_if = "MemberRole::is_plain")]
     pub role: MemberRole,
-    /// Declaration line, 0 when unknown.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub line: u32,
+    /// Declaration line.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "crate::line_number")]
+    pub line: Option<u32>,
     /// Members of the aggregate held by value, offsets as above. Elements of arrays are not opened.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub members: Vec<Self>,
     /// Whether the members lie over one another.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_union: bool,
-}
-
-/// serde asks for a reference.
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature serde calls")]
-fn is_zero(line: &u32) -> bool {
-    *line == 0
 }
 
 /// Roles of members.
@@ -174,9 +168,9 @@ pub struct Layout {
     /// File that declares it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
-    /// Line that declares it, 0 when unknown.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub line: u32,
+    /// Line that declares it.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "crate::line_number")]
+    pub line: Option<u32>,
     /// Who orders the members.
     #[serde(default, skip_serializing_if = "MemberOrder::is_declared")]
     pub order: MemberOrder,
@@ -198,15 +192,15 @@ impl Layout {
             Type::Typedef { name, .. } if aggregate.name.is_none() => name.to_string(),
             _ => aggregate.name.as_deref().unwrap_or("(anonymous)").to_owned(),
         };
-        let Decl { file, line } = aggregate.decl.clone().unwrap_or(Decl { file: "".into(), line: 0 });
+        let decl = aggregate.decl.as_ref();
         Some(Self {
             kind: aggregate.kind.to_string(),
             name,
             size: aggregate.size,
             align: table.align_of(id),
             explicit_align: aggregate.align,
-            file: (!file.is_empty()).then(|| file.into_string()),
-            line,
+            file: decl.map(|decl| decl.file.to_string()).filter(|file| !file.is_empty()),
+            line: decl.and_then(|decl| decl.line),
             order: aggregate.order,
             items: tile_members(&members, aggregate.size.saturating_mul(8)),
             members,
@@ -357,12 +351,10 @@ fn tile_members(members: &[Member], bits: u64) -> Vec<LayoutItem> {
                 }
                 *bit_size = (*bit_size).max(stop.saturating_sub(*bit_offset));
             }
-            _ => items.push(LayoutItem::Members {
-                first: index,
-                count: 1,
-                bit_offset: start,
-                bit_size: stop - start,
-            }),
+            _ => {
+                let (bit_offset, bit_size) = (start, stop - start);
+                items.push(LayoutItem::Members { first: index, count: 1, bit_offset, bit_size })
+            }
         }
         end = end.max(stop);
     }
@@ -376,10 +368,9 @@ fn tile_members(members: &[Member], bits: u64) -> Vec<LayoutItem> {
 fn push_gap(items: &mut Vec<LayoutItem>, start: u64, end: u64, last: bool) {
     let whole = start.next_multiple_of(8).min(end);
     let tail = if last { end } else { whole.max(end / 8 * 8) };
-    let kinds: [fn(Gap) -> LayoutItem; 2] = if last {
-        [LayoutItem::BitPadding, LayoutItem::Padding]
-    } else {
-        [LayoutItem::BitHole, LayoutItem::Hole]
+    let kinds: [fn(Gap) -> LayoutItem; 2] = match last {
+        true => [LayoutItem::BitPadding, LayoutItem::Padding],
+        false => [LayoutItem::BitHole, LayoutItem::Hole],
     };
     let gaps = [(kinds[0], start, whole), (kinds[1], whole, tail), (LayoutItem::BitHole, tail, end)];
     let gaps = gaps.into_iter().filter(|(_, start, end)| end > start);

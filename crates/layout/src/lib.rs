@@ -12,6 +12,7 @@
 //! * `embed`: structs that hold others by value.
 //! * `testing`: structs made by hand, for tests.
 //! * `slab`: bytes that the kernel's allocator takes for an object.
+//! * `line_number`: line numbers in files that write 0 for none.
 //!
 //! ```
 //! use fieldline_layout::abi::{AbiMember, place_members};
@@ -27,6 +28,7 @@ pub mod constraint;
 pub mod declaration;
 pub mod embed;
 pub mod layout;
+pub mod line_number;
 pub mod slab;
 pub mod spec;
 #[cfg(any(test, feature = "testing"))]

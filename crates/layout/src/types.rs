@@ -36,8 +36,8 @@ impl Default for TargetMachine {
 pub struct Decl {
     /// Path as recorded by the compiler, joined with its directory (DWARF 5 section 6.2.4).
     pub file: Box<str>,
-    /// Line, counted from 1; 0 when unknown.
-    pub line: u32,
+    /// Line, counted from 1.
+    pub line: Option<u32>,
 }
 
 /// An arithmetic type.
@@ -133,8 +133,8 @@ pub struct MemberDecl {
     pub bit_field: Option<u64>,
     /// Alignment in bytes given in the source (DW_AT_alignment); BTF does not carry it.
     pub align: Option<u64>,
-    /// Line of the declaration, 0 when unknown (it is in the aggregate's file).
-    pub line: u32,
+    /// Line of the declaration, in the aggregate's file.
+    pub line: Option<u32>,
     /// Whether it is a C++ static data member, which takes no room.
     pub is_static: bool,
     /// Whether it is a C++ base class.
@@ -349,9 +349,8 @@ impl TypeTable {
             Type::Aggregate(aggregate) => aggregate.size,
             Type::Enum(enumeration) => enumeration.size,
             Type::Array { element, dimensions, .. } if depth > 0 => {
-                dimensions.iter().fold(self.size_within(*element, depth - 1), |size, count| {
-                    size.saturating_mul(count.unwrap_or(0))
-                })
+                let counts = dimensions.iter().map(|count| count.unwrap_or(0));
+                counts.fold(self.size_within(*element, depth - 1), u64::saturating_mul)
             }
             _ => 0,
         }
@@ -392,9 +391,7 @@ impl<'t> NaturalAlignments<'t> {
             Type::Pointer { size, .. } => scalar_align(*size),
             Type::Enum(enumeration) => scalar_align(enumeration.size),
             Type::Array { element, is_vector: false, .. } => self.align_within(*element, depth - 1),
-            Type::Array { is_vector: true, .. } => {
-                self.table.size_of(id).clamp(1, 1 << 32).next_power_of_two()
-            }
+            Type::Array { .. } => self.table.size_of(id).clamp(1, 1 << 32).next_power_of_two(),
             Type::Aggregate(aggregate) => self.aggregate(id, aggregate, depth - 1),
             _ => 1,
         }

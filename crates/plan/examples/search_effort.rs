@@ -11,7 +11,7 @@ mod common;
 
 use common::{Case, Sets, layout};
 use fieldline_layout::constraint::PlacementRequests;
-use fieldline_plan::cost::{LineConfiguration, OrderState};
+use fieldline_plan::cost::{LineConfig, OrderState};
 use fieldline_plan::random::Random;
 use fieldline_plan::search::SearchEffort;
 use fieldline_plan::search::starts::search;
@@ -62,8 +62,7 @@ fn main() {
         let sizes: Vec<u64> = (0..members).map(|_| SIZES[random.below(SIZES.len())]).collect();
         let sets = sets(members, &mut random);
         let case = Case::for_members(layout("made_up", &sizes), &sets, &PlacementRequests::default());
-        let problem = case
-            .problem(&[64], vec![LineConfiguration::new(0, 64, 0, 4), LineConfiguration::new(0, 128, 0, 3)]);
+        let problem = case.problem(&[64], vec![LineConfig::new(0, 64, 0, 4), LineConfig::new(0, 128, 0, 3)]);
         let start = case.constraints.initial_order();
         let mut costs = vec![Vec::new(); EFFORTS.len()];
         for (effort, (chains, rounds)) in EFFORTS.into_iter().enumerate() {

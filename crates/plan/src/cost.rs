@@ -24,8 +24,8 @@ pub mod sharing;
 pub mod state;
 
 pub use build::BuildPlacement;
-pub use configuration::LineConfiguration;
-pub use line_costs::LineCostCache;
+pub use configuration::LineConfig;
+pub use line_costs::CostCache;
 pub use model::VisitModel;
 pub use other_build::AlternateBuild;
 pub use problem::Problem;

@@ -16,4 +16,4 @@ mod groups;
 mod matrix;
 pub(crate) mod pins;
 pub(crate) mod planner;
-mod resample;
+pub(crate) mod resample;

@@ -18,6 +18,7 @@
 //! * `cost`: the cost of an order in them.
 //! * `search`: cheap orders, and a lower bound.
 //! * `judge`: which of them is advice, and why.
+//! * `decision`: whether members move, stay or can't be reordered.
 //! * `options` and `planner`: the options, and a plan for structs.
 //! * `result`: the plan as a value.
 //! * `packing`: a plan without a profile, by size alone.
@@ -26,6 +27,7 @@
 //! * `random`: the pseudo-random number generator.
 
 pub mod cost;
+mod decision;
 pub mod judge;
 pub mod options;
 pub mod packing;

@@ -1,7 +1,8 @@
 //! Options of a plan.
 
 use crate::cost::AlternateBuild;
-use crate::result::{Basis, FORMAT, Outcome, Plan, StructPlan, VERSION, constrained_members, unchanged_plan};
+use crate::decision::Decision;
+use crate::result::{Basis, FORMAT, Plan, StructPlan, VERSION, constrained_members};
 use fieldline_layout::Layout;
 use fieldline_layout::constraint::{
     Constraints, PlacementRequests, ReorderRefusal, constraints, constraints_for_new_member,
@@ -18,7 +19,7 @@ pub struct PlanOptions {
     pub choice: CandidateChoice,
     /// Most members that move.
     pub max_moves: Option<usize>,
-    /// Block-bootstrap resamples on which the plan is repeated; 0: none.
+    /// Number of block-bootstrap resamples on which the plan is repeated.
     pub resamples: usize,
     /// Whether the machine fetches lines in pairs (x86's spatial prefetcher): members on one pair then help
     /// each other and disturb each other, by less than on one line.
@@ -71,17 +72,13 @@ impl PlanRequest<'_> {
     /// A plan under the constraints; a refusal names each member's constraint if nothing may move.
     pub(crate) fn plan(&self, plan: impl FnOnce(&Constraints) -> StructPlan) -> StructPlan {
         match constraints(self.layout, self.requests) {
-            Ok(constraints) => {
-                StructPlan { constraints: constrained_members(&constraints), ..plan(&constraints) }
-            }
+            Ok(limits) => StructPlan { constraints: constrained_members(&limits), ..plan(&limits) },
             Err(refusal) => {
-                let mut result = unchanged_plan(self.layout, Outcome::Refused, &refusal.to_string());
-                if let (ReorderRefusal::Fixed, Ok(limits)) =
-                    (&refusal, constraints_for_new_member(self.layout, self.requests))
-                {
-                    result.constraints = constrained_members(&limits);
-                }
-                result
+                let is_fixed = matches!(refusal, ReorderRefusal::Fixed);
+                let limits = constraints_for_new_member(self.layout, self.requests).ok();
+                let limits = limits.filter(|_| is_fixed).as_ref().map(constrained_members);
+                let plan = Decision::Refuse(refusal.to_string()).plan(self.layout);
+                StructPlan { constraints: limits.unwrap_or_default(), ..plan }
             }
         }
     }

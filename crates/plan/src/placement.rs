@@ -40,8 +40,8 @@ pub fn rank_positions(
     options: &PlanOptions,
 ) -> PlacementReport {
     let (layout, member) = (addition.layout, addition.member);
-    let heat =
-        profile.map(|profile| ProfileHeat::new(profile, addition, options)).filter(|heat| heat.samples > 0);
+    let heat = profile.map(|profile| ProfileHeat::new(profile, addition, options));
+    let heat = heat.filter(|heat| heat.samples > 0);
     let name = |index: &usize| layout.members.get(*index).map(|member| member.label().to_owned());
     let mut result = PlacementReport {
         format: FORMAT.to_owned(),

@@ -2,20 +2,23 @@
 
 use crate::cost::VisitModel;
 use crate::cost::cost_terms::cost_terms;
+use crate::decision::Decision;
 use crate::judge::candidates::{self, knee_index, moved_members};
-use crate::judge::explain::{Explainer, apply_order};
+use crate::judge::explain::Explainer;
 use crate::judge::forecast::OrderEvaluation;
 use crate::judge::pins::{PinViolations, describe_pin_cost};
 use crate::judge::planner::Planner;
+use crate::judge::resample::insert_candidate;
 use crate::options::{PlanOptions, PlanRequest};
-use crate::result::{
-    Basis, BeforeAfter, Candidate, Mark, Outcome, Plan, SearchReport, StructPlan, rounded, unchanged_plan,
-};
+use crate::result::{Basis, BeforeAfter, Candidate, Confidence, Mark, Plan, SearchReport, StructPlan};
 use crate::search::starts::search;
 use crate::search::{CostedOrder, SearchEffort, SearchResults, gap, lower_bound, reduce_moves};
+use crate::visits::sufficiency::SampleSufficiency;
 use fieldline_access::AccessProfile;
 use fieldline_parallel as parallel;
 
+/// Why no order is adopted where no pin is violated.
+const INSIGNIFICANT: &str = "no order brings a statistically significant gain";
 /// Results of a search whose moves are reduced.
 const REFINED: usize = 4;
 
@@ -30,17 +33,13 @@ pub fn plan_struct(profile: &AccessProfile, request: PlanRequest<'_>, options: &
     let layout = request.layout;
     request.plan(|constraints| {
         let model = VisitModel::new(profile, layout, constraints, options.build_line);
-        let mut result = match (model.is_sufficient(), model.sufficiency.describe_bias()) {
-            (false, _) => {
-                unchanged_plan(layout, Outcome::TooFewSamples, &model.sufficiency.describe_shortage())
-            }
-            (true, Some(bias)) => unchanged_plan(layout, Outcome::Refused, &bias),
+        let plan = match (model.is_sufficient(), model.sufficiency.describe_bias()) {
+            (false, _) => Decision::Defer(model.sufficiency.describe_shortage()).plan(layout),
+            (true, Some(bias)) => Decision::Refuse(bias).plan(layout),
             (true, None) => Planner::new(layout, constraints, &model, options).run(profile),
         };
-        result.samples = model.sufficiency.have;
-        result.needed = model.sufficiency.need;
-        result.evidence = Some(model.evidence);
-        result
+        let SampleSufficiency { have: samples, need: needed, .. } = model.sufficiency;
+        StructPlan { samples, needed, evidence: Some(model.evidence), ..plan }
     })
 }
 
@@ -56,49 +55,67 @@ impl Planner<'_> {
             || self.candidate_orders(&found, &before, violations.is_empty()),
         );
         self.lower = lower;
-        let choice = self.options.choice;
-        let mut chosen = choice.index(front.len(), knee_index(&front, before.cost));
-        let mut result =
-            unchanged_plan(self.layout, Outcome::NoGain, "no order is better beyond what chance gives");
-        if let Some(judged) = self.judge_candidates(profile, &found, &before, &mut front, &mut chosen) {
-            result.confidence = Some(judged.confidence);
-            result.reason = judged.doubt.or(result.reason);
-        }
-        let picked = chosen.and_then(|index| front.get(index));
+        let (confidence, chosen) = self.choose(profile, &found, &before, &mut front);
+        let chosen_index = chosen.as_ref().ok().copied();
+        let picked = chosen_index.map(|index| &front[index]);
         let after = picked.unwrap_or(&before);
-        result.forecasts = self.forecasts(&before, after);
-        result.sizes = self.sizes(&before, after);
-        result.builds.clone_from(&self.matrix.notes);
-        result.terms = cost_terms(&self.together, &declared, &after.order);
-        result.search = Some(report_search(&found, after.cost, self.lower.cost));
-        result.candidates = self.candidates(&front, &before, chosen);
-        result.groups = self.groups(&after.order);
-        match (picked, choice.describe_missing(front.len())) {
-            (Some(after), _) => {
-                let explainer = Explainer::new(profile, self.layout, self.model, self.options.build_line);
-                apply_order(
-                    &mut result,
-                    self.layout,
-                    self.constraints,
-                    &after.order,
-                    |member, chosen, order| explainer.explain(member, chosen, order),
-                );
-                if !violations.is_empty() {
-                    result.reason = describe_pin_cost(&before, after);
-                }
-            }
-            (None, Some(missing)) => result.reason = Some(missing),
-            (None, None) if !violations.is_empty() => {
-                result.outcome = Outcome::Refused;
-                result.reason = Some(self.describe_violations(&violations));
-            }
-            (None, None) => {}
+        StructPlan {
+            confidence,
+            forecasts: self.forecasts(&before, after),
+            sizes: self.sizes(&before, after),
+            builds: self.matrix.notes.clone(),
+            terms: cost_terms(&self.together, &declared, &after.order),
+            search: Some(report_search(&found, after.cost, self.lower.cost)),
+            candidates: self.candidates(&front, &before, chosen_index),
+            groups: self.groups(&after.order),
+            pins: self.pin_reports(&violations, picked.map(|after| after.order.as_slice())),
+            ..self.decide(profile, &before, &front, chosen, &violations).plan(self.layout)
         }
-        self.report_pins(&mut result, &violations, picked.map(|after| after.order.as_slice()));
-        result
     }
 
-    /// Candidates no worse than declared anywhere and better by more than chance; if that may not stay, all
+    /// The index of the candidate that is asked for, or why there is none. If confidence is asked for too, it
+    /// is judged, and the stable part of it is inserted among the candidates.
+    fn choose(
+        &self,
+        profile: &AccessProfile,
+        search: &SearchResults,
+        before: &OrderEvaluation,
+        front: &mut Vec<OrderEvaluation>,
+    ) -> (Option<Confidence>, Result<usize, String>) {
+        let asked = self.options.choice.index(front.len(), knee_index(front, before.cost));
+        let is_judged = self.options.resamples > 0;
+        let candidates = asked.filter(|_| is_judged).and_then(|index| front.get(..=index));
+        match candidates.and_then(|candidates| self.judge(profile, search, before, candidates)) {
+            Some((confidence, verdict)) => {
+                (Some(confidence), verdict.map(|order| insert_candidate(&self.together, front, order)))
+            }
+            None => (None, asked.ok_or_else(|| INSIGNIFICANT.to_owned())),
+        }
+    }
+
+    fn decide(
+        &self,
+        profile: &AccessProfile,
+        before: &OrderEvaluation,
+        front: &[OrderEvaluation],
+        chosen: Result<usize, String>,
+        violations: &PinViolations,
+    ) -> Decision {
+        match (chosen, self.options.choice.describe_missing(front.len())) {
+            (Ok(index), _) => {
+                let after = &front[index];
+                let price = if violations.is_empty() { None } else { describe_pin_cost(before, after) };
+                let explainer = Explainer::new(profile, self.layout, self.model, self.options.build_line);
+                let explain = |member, chosen: &_, order: &_| explainer.explain(member, chosen, order);
+                Decision::adopt(self.layout, self.constraints, &after.order, price, explain)
+            }
+            (Err(_), Some(missing)) => Decision::Keep(missing),
+            (Err(doubt), None) if violations.is_empty() => Decision::Keep(doubt),
+            (Err(_), None) => Decision::Refuse(self.describe_violations(violations)),
+        }
+    }
+
+    /// Candidates no worse than declared anywhere and significantly better; if that may not stay, all
     /// that are legal.
     fn candidate_orders(
         &self,
@@ -114,8 +131,8 @@ impl Planner<'_> {
         let found: Vec<CostedOrder> = parallel::map(&found, |found| reduce_moves(problem, found));
         let most = self.options.max_moves.unwrap_or(usize::MAX);
         let accepts = |order: &[usize]| !may_stay || self.evaluate(order).is_no_worse_than(before);
-        let front =
-            candidates::pareto_front(problem, &self.constraints.initial_order(), &found, most, &accepts);
+        let start = self.constraints.initial_order();
+        let front = candidates::pareto_front(problem, &start, &found, most, &accepts);
         let mut front: Vec<OrderEvaluation> = front.iter().map(|found| self.evaluate(&found.order)).collect();
         let mut cheapest = u64::MAX;
         front.retain(|after| {
@@ -139,16 +156,13 @@ impl Planner<'_> {
             (chosen, Mark::Chosen),
         ];
         let visits = self.model.together.total().max(1) as f64;
+        let lost = |order: &OrderEvaluation| order.lost as f64 / visits;
         let candidates = front.iter().enumerate().map(|(index, after)| Candidate {
             moved: moved_members(&self.together, &after.order),
             marks: marks.iter().filter(|mark| mark.0 == Some(index)).map(|mark| mark.1).collect(),
             forecasts: self.forecasts(before, after),
             sizes: self.sizes(before, after),
-            coherence: BeforeAfter::round_to(
-                before.lost as f64 / visits,
-                after.lost as f64 / visits,
-                1_000.0,
-            ),
+            coherence: BeforeAfter::round_to(lost(before), lost(after), 1_000.0),
             order: self.constraints.member_order(&after.order),
             terms: cost_terms(&self.together, &before.order, &after.order),
         });
@@ -166,6 +180,6 @@ fn report_search(search: &SearchResults, cost: u64, lower_bound: u64) -> SearchR
         lower_bound,
         gap: gap(cost, lower_bound),
         chains: search.found.len(),
-        spread: rounded(spread, 10_000.0),
+        spread: crate::result::rounded(spread, 10_000.0),
     }
 }

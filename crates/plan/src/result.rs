@@ -17,11 +17,11 @@ pub use forecast::{
     BeforeAfter, BuildJudged, BuildNote, Candidate, Forecast, Group, GroupAlignment, GroupKind, Mark,
     Padding, SizeForecast, Term, TermKind,
 };
+pub(crate) use plan::constrained_members;
 pub use plan::{
     Arrangement, Basis, ConstrainedMember, Embedding, FORMAT, MovedMember, Outcome, PinReport, PlacedMember,
     Plan, PlanError, SearchReport, StructPlan, VERSION,
 };
-pub(crate) use plan::{constrained_members, unchanged_plan};
 
 #[cfg(test)]
 mod tests {

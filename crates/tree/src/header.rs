@@ -27,10 +27,10 @@ pub struct Declaration {
     pub name: String,
     /// The file that declares it, as the compiler recorded it.
     pub file: Option<String>,
-    /// Its line; 0 when unknown.
-    pub line: u32,
+    /// Its line.
+    pub line: Option<u32>,
     /// Name and line of each top-level member in declared order.
-    pub members: Vec<(Option<String>, u32)>,
+    pub members: Vec<(Option<String>, Option<u32>)>,
 }
 
 impl From<&Layout> for Declaration {
@@ -105,13 +105,13 @@ fn normalize(path: &Path) -> Vec<String> {
 }
 
 fn definition_query(declaration: &Declaration) -> DefinitionQuery {
-    DefinitionQuery::for_name(&declaration.name).with_line((declaration.line > 0).then_some(declaration.line))
+    DefinitionQuery::for_name(&declaration.name).with_line(declaration.line)
 }
 
 fn expected_members(declaration: &Declaration) -> Vec<ExpectedMember> {
-    let member = |(name, line): &(Option<String>, u32)| {
+    let member = |(name, line): &(Option<String>, Option<u32>)| {
         let member = name.as_deref().map_or_else(ExpectedMember::unnamed, ExpectedMember::named);
-        member.with_line((*line > 0).then_some(*line))
+        member.with_line(*line)
     };
     declaration.members.iter().map(member).collect()
 }

@@ -74,7 +74,7 @@ impl<'m> GroupIdiom<'m> {
     ) -> Result<MarkedGroups, SourceRefusal> {
         let moved = Header { path: header.path.clone(), text: reordering.apply(&header.text) };
         let declaration = Declaration {
-            members: plan.chosen.members.iter().map(|member| (member.name.clone(), 0)).collect(),
+            members: plan.chosen.members.iter().map(|member| (member.name.clone(), None)).collect(),
             ..Declaration::from(plan)
         };
         let (edits, mut outcome) = match self.idiom {

@@ -26,8 +26,8 @@
 //! let declaration = Declaration {
 //!     name: "pair".to_owned(),
 //!     file: Some("pair.h".to_owned()),
-//!     line: 1,
-//!     members: vec![(Some("a".to_owned()), 2), (Some("b".to_owned()), 3)],
+//!     line: Some(1),
+//!     members: vec![(Some("a".to_owned()), Some(2)), (Some("b".to_owned()), Some(3))],
 //! };
 //! let header = header::open(tree.path(), &declaration)?;
 //! let (notes, _) = header::read_notes(&header, &declaration)?;

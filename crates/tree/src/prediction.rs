@@ -134,7 +134,7 @@ fn planned_position(plan: &StructPlan, declared: &Layout, index: usize) -> Optio
     let mut known = plan.declared.members.iter().filter(|placed| is_kind(&placed.name, &placed.type_name));
     let before = declared.members.get(..index).unwrap_or_default();
     let number = before.iter().filter(|other| is_kind(&other.name, &other.type_name)).count();
-    let own = known.clone().find(|placed| placed.line > 0 && placed.line == member.line);
+    let own = known.clone().find(|placed| placed.line.is_some() && placed.line == member.line);
     let own = own.or_else(|| known.nth(number))?;
     chosen.position(|placed| placed.index == own.index)
 }
@@ -171,7 +171,7 @@ pub(crate) mod tests {
         let mut recorded = layout(&[("a", 8), ("b", 4), ("c", 8)]);
         for (line, member) in (10..).zip(&mut recorded.members).skip(1) {
             member.name = None;
-            member.line = line;
+            member.line = Some(line);
         }
         let struct_plan = plan(&recorded, &[2, 1, 0]);
         let sizes = |layout: &Layout| layout.members.iter().map(Member::size).collect::<Vec<_>>();
@@ -179,7 +179,7 @@ pub(crate) mod tests {
         // One of them is not in this build: its line shows which.
         recorded.members.remove(1);
         let predicted = predict_build(&struct_plan, &recorded, None).unwrap();
-        assert_eq!(predicted.members.iter().map(|member| member.line).collect::<Vec<_>>(), [12, 0]);
+        assert_eq!(predicted.members.iter().map(|member| member.line).collect::<Vec<_>>(), [Some(12), None]);
     }
 
     #[test]
@@ -208,7 +208,7 @@ pub(crate) mod tests {
     fn a_member_of_that_build_only_follows_the_text_in_front_of_it() {
         let at_lines = |members: &[(&str, u64)], lines: [u32; 3]| {
             let mut layout = layout(members);
-            layout.members.iter_mut().zip(lines).for_each(|(member, line)| member.line = line);
+            layout.members.iter_mut().zip(lines).for_each(|(member, line)| member.line = Some(line));
             layout
         };
         let struct_plan = plan(&at_lines(&[("a", 8), ("b", 8), ("c", 8)], [1, 2, 5]), &[1, 2, 0]);

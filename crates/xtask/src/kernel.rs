@@ -193,7 +193,7 @@ fn list_members(dwarf: &Dwarf<'_>) -> Result<String> {
         let Layout { file, line, kind, name, members, .. } = layout?;
         let Some(file) = file.filter(|_| !name.is_empty()) else { continue };
         let members = members.iter().map(|member| member.name.as_deref().unwrap_or("-"));
-        let members = members.collect::<Vec<_>>().join(",");
+        let (members, line) = (members.collect::<Vec<_>>().join(","), line.unwrap_or(0));
         list.push_str(&format!("{file}\t{line}\t{kind}\t{name}\t{members}\n"));
     }
     Ok(list)

@@ -103,14 +103,13 @@ impl<'s> CheckedStruct<'s> {
 
     /// A finding about the whole struct.
     pub(super) fn struct_finding(&self, rule: Rule, message: String) -> Finding {
-        let line = (self.now.line > 0).then_some(self.now.line);
-        Finding { rule, member: None, message, file: self.now.file.clone(), line }
+        Finding { rule, member: None, message, file: self.now.file.clone(), line: self.now.line }
     }
 
     /// A finding about a member.
     pub(super) fn member_finding(&self, rule: Rule, member: &str, message: String) -> Finding {
         let field = self.fields.iter().find(|field| field.path == member);
-        let line = field.map(|field| field.member.line).filter(|line| *line > 0);
+        let line = field.and_then(|field| field.member.line);
         let whole = self.struct_finding(rule, message);
         Finding { member: Some(member.to_owned()), line: line.or(whole.line), ..whole }
     }

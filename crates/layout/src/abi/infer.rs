@@ -5,9 +5,8 @@
 //! offsets. A rule set is a cap on natural alignments: none, 8, 4, 2, or 1 for a packed struct. The one that
 //! needs the fewest exceptions is taken, the weaker one if two need equally many.
 
-use super::rules::{
-    AbiMember, Placement, next_offset, place_members, place_union_members, round_size, round_up,
-};
+use super::rules::{AbiMember, Placement, place_members, place_union_members};
+use super::rules::{next_offset, round_size, round_up};
 use crate::layout::{Layout, Member};
 
 /// Caps on natural alignments, from none to packed.
@@ -22,7 +21,7 @@ const MAX_DEPTH: u32 = 16;
 const USUAL_LINE: u64 = 64;
 
 /// Input of [`place_members`] that reproduces a layout, member by member in declared order.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AbiStruct {
     /// One for each member.
     pub members: Vec<AbiMember>,
@@ -169,14 +168,8 @@ impl<'a> AbiShape<'a> {
     }
 
     fn infer_with_cap(&self, cap: u64, depth: u32) -> AbiStruct {
-        let mut inferred = AbiStruct {
-            members: Vec::with_capacity(self.members.len()),
-            struct_align: self.explicit_align.max(1),
-            tail_bits: 0,
-            is_union: self.is_union,
-            cap,
-            exceptions: Vec::new(),
-        };
+        let struct_align = self.explicit_align.max(1);
+        let mut inferred = AbiStruct { struct_align, is_union: self.is_union, cap, ..AbiStruct::default() };
         let mut end = 0;
         for (index, member) in self.members.iter().enumerate() {
             let natural = natural_abi(member, cap, depth);
@@ -286,13 +279,9 @@ fn raise_align(end: u64, offset: u64, align: u64) -> Option<u64> {
     fitting.find(|align| round_up(end, align * 8) == offset)
 }
 
-/// `usual_align` if it takes bit `end` to bit `offset` as `align` does and is stricter, else `align`.
-fn prefer_align(align: u64, offset: u64, end: u64, usual_align: u64) -> u64 {
-    if usual_align > align && round_up(end, usual_align.saturating_mul(8)) == offset {
-        usual_align
-    } else {
-        align
-    }
+/// `usual` if it takes bit `end` to bit `offset` as `align` does and is stricter, else `align`.
+fn prefer_align(align: u64, offset: u64, end: u64, usual: u64) -> u64 {
+    if usual > align && round_up(end, usual.saturating_mul(8)) == offset { usual } else { align }
 }
 
 /// Offsets leave a range of alignments open. Within it the one that another member of the struct needs, or

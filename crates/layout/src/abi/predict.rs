@@ -48,10 +48,8 @@ pub fn insert_for_line(
         // bit-fields.
         members: vec![natural_abi(new.member, inferred.cap.min(new.align_limit).max(1), 1)],
         struct_align: 1,
-        tail_bits: 0,
-        is_union: false,
         cap: inferred.cap,
-        exceptions: Vec::new(),
+        ..AbiStruct::default()
     };
     // `adapt` places nothing: it only scales what is aligned to lines.
     let lines = LineSizes { build_line, line };
@@ -78,26 +76,17 @@ pub fn adapt_to_line(layout: &Layout, build_line: u64, line: u64) -> (AbiStruct,
     (inferred, members)
 }
 
-fn build_layout(
-    template: &Layout,
-    members: &[Member],
-    inferred: &AbiStruct,
-    order: &[usize],
-) -> Option<Layout> {
-    if inferred.is_union || !is_permutation(order, members.len()) {
+fn build_layout(template: &Layout, members: &[Member], rules: &AbiStruct, order: &[usize]) -> Option<Layout> {
+    if rules.is_union || !is_permutation(order, members.len()) {
         return None;
     }
-    let ordered: Vec<AbiMember> = order.iter().map(|index| inferred.members[*index]).collect();
-    let placement = place_members(&ordered, inferred.struct_align);
+    let ordered: Vec<AbiMember> = order.iter().map(|index| rules.members[*index]).collect();
+    let placement = place_members(&ordered, rules.struct_align);
     let moved = order.iter().zip(&placement.bit_offsets);
     let moved: Vec<Member> = moved.map(|(index, offset)| move_member(&members[*index], *offset)).collect();
-    let size = round_size(
-        moved.last().map_or(0, Member::bit_end).saturating_add(inferred.tail_bits),
-        placement.align,
-    );
-    let mut layout = Layout::from_members(template, moved, size);
-    layout.align = placement.align;
-    Some(layout)
+    let end = moved.last().map_or(0, Member::bit_end).saturating_add(rules.tail_bits);
+    let size = round_size(end, placement.align);
+    Some(Layout { align: placement.align, ..Layout::from_members(template, moved, size) })
 }
 
 /// Whether an order has each of `count` indices once.
@@ -168,9 +157,9 @@ impl LineSizes {
         if before.size != shape.size {
             return member.clone();
         }
+        let start = member.bit_offset;
         let inside = inside.iter().zip(&after.bit_offsets);
-        let inside =
-            inside.map(|(inner, offset)| move_member(inner, member.bit_offset.saturating_add(*offset)));
+        let inside = inside.map(|(inner, offset)| move_member(inner, start.saturating_add(*offset)));
         Member { bit_size: after.size.saturating_mul(8), members: inside.collect(), ..member.clone() }
     }
 
@@ -178,10 +167,8 @@ impl LineSizes {
     fn adapt_array(&self, member: &Member, align: u64) -> Member {
         let count = element_count(&member.type_name);
         let element = member.size().checked_div(count).unwrap_or(0);
-        if member.is_bit_field()
-            || !self.type_is_aligned(member, align)
-            || !element.is_multiple_of(self.build_line)
-        {
+        let is_padded = self.type_is_aligned(member, align) && element.is_multiple_of(self.build_line);
+        if member.is_bit_field() || !is_padded {
             return member.clone();
         }
         let element = element.checked_next_multiple_of(self.line).unwrap_or(element);

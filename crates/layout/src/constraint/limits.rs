@@ -58,7 +58,7 @@ impl Constraints {
     pub fn initial_order(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.units.len()).collect();
         order.sort_by_key(|unit| self.units[*unit].region);
-        let gathered = lines::gather_groups(order.clone(), &self.units, &self.line_constraints);
+        let gathered = lines::gather(order.clone(), &self.units, &self.line_constraints);
         if self.check(&gathered).is_ok() { gathered } else { order }
     }
 

@@ -80,12 +80,8 @@ fn unit_bits(layout: &Layout, units: &[Unit], index: usize) -> Option<UnitBits> 
 }
 
 /// An order with each group gathered behind the first of it, as far as they are of one region.
-pub(super) fn gather_groups(
-    mut order: Vec<usize>,
-    units: &[Unit],
-    constraints: &[CachelineConstraint],
-) -> Vec<usize> {
-    for constraint in constraints.iter().filter(|pin| pin.kind == CachelineRequestKind::Group) {
+pub(super) fn gather(mut order: Vec<usize>, units: &[Unit], pins: &[CachelineConstraint]) -> Vec<usize> {
+    for constraint in pins.iter().filter(|pin| pin.kind == CachelineRequestKind::Group) {
         let group = constraint.units();
         let Some(position) = order.iter().position(|unit| group.contains(unit)) else { continue };
         let region = units[order[position]].region;

@@ -53,8 +53,8 @@ fn bit_fields_are_one_unit_and_runs_never_meet() {
 #[test]
 fn declarators_of_one_line_move_together_unless_the_source_knows_better() {
     let mut declared = longs(3);
-    declared.members[0].line = 7;
-    declared.members[1].line = 7;
+    declared.members[0].line = Some(7);
+    declared.members[1].line = Some(7);
     let found = constraints(&declared, &PlacementRequests::default()).unwrap();
     assert_eq!(found.units[0].members, [0, 1]);
     let notes = vec![MemberNote::default(); 3];

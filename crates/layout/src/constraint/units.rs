@@ -85,7 +85,7 @@ fn moves_with(layout: &Layout, notes: &[MemberNote], before: usize, index: usize
     match (notes.get(before), notes.get(index)) {
         (Some(previous), Some(other)) => previous.unit.is_some() && previous.unit == other.unit,
         _ => {
-            previous.line > 0
+            previous.line.is_some()
                 && previous.line == other.line
                 && !previous.role.is_marker()
                 && !other.role.is_marker()
@@ -103,25 +103,21 @@ pub(super) fn constrain_by_layout(
         let index = unit.members[0];
         let (member, member_abi) = (&layout.members[index], &inferred.members[index]);
         let mut notes = unit.members.iter().filter_map(|index| requests.notes.get(*index));
-        unit.constraint =
-            match layout_reason(member, member_abi).or_else(|| spanning_reason(unit, &requests.notes)) {
-                Some(reason) => Some(UnitConstraint {
-                    kind: UnitConstraintKind::Fixed,
-                    reason: format!("{reason}{}", format_declaration_site(layout, member)),
-                }),
-                None => notes
-                    .find_map(|note| note.immovable.clone())
-                    .map(|reason| UnitConstraint { kind: UnitConstraintKind::Order, reason }),
-            };
+        let fixed = layout_reason(member, member_abi).or_else(|| spanning_reason(unit, &requests.notes));
+        let fixed = fixed.map(|reason| format!("{reason}{}", declaration_site(layout, member)));
+        let fixed = fixed.map(|reason| UnitConstraint { kind: UnitConstraintKind::Fixed, reason });
+        let immovable = || {
+            let reason = notes.find_map(|note| note.immovable.clone())?;
+            Some(UnitConstraint { kind: UnitConstraintKind::Order, reason })
+        };
+        unit.constraint = fixed.or_else(immovable);
     }
 }
 
 /// Where a member is declared, as far as debug info has it.
-fn format_declaration_site(layout: &Layout, member: &Member) -> String {
-    match &layout.file {
-        Some(file) if member.line > 0 => format!(" ({file}:{})", member.line),
-        _ => String::new(),
-    }
+fn declaration_site(layout: &Layout, member: &Member) -> String {
+    let site = layout.file.as_ref().zip(member.line);
+    site.map_or_else(String::new, |(file, line)| format!(" ({file}:{line})"))
 }
 
 /// Why a member's place is part of the struct's meaning.
@@ -157,9 +153,8 @@ fn spanning_reason(unit: &Unit, notes: &[MemberNote]) -> Option<&'static str> {
 pub(super) fn constrain_by_requests(layout: &Layout, requests: &PlacementRequests, units: &mut [Unit]) {
     let placed = requests.fixed.iter().chain(&requests.first).chain(&requests.last);
     let placed = placed.map(|pin| (pin, UnitConstraintKind::Fixed));
-    let kept = requests.keep.iter().map(|pin| {
-        (pin, UnitConstraintKind::Offset(layout.members.get(pin.member).map_or(0, Member::offset)))
-    });
+    let offset = |pin: &PinnedMember| layout.members.get(pin.member).map_or(0, Member::offset);
+    let kept = requests.keep.iter().map(|pin| (pin, UnitConstraintKind::Offset(offset(pin))));
     for (pin, kind) in placed.chain(kept) {
         let unit = units.iter_mut().find(|unit| unit.members.contains(&pin.member));
         let Some(unit) = unit else { continue };

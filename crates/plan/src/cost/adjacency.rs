@@ -37,9 +37,8 @@ impl<'a> AdjacencyCosts<'a> {
     pub(crate) fn new(constraints: &'a Constraints, scale: u64) -> Self {
         let units = constraints.units.as_slice();
         let keeps_order: Vec<bool> = units.iter().map(Unit::keeps_order).collect();
-        let group_cost = scale.saturating_mul(line_requests::VIOLATION) / 2;
-        let weights =
-            [(REORDERED, scale / REORDERED_SHARE), (GUARD, scale / GUARD_SHARE), (GROUP, group_cost)];
+        let group = scale.saturating_mul(line_requests::VIOLATION) / 2;
+        let weights = [(REORDERED, scale / REORDERED_SHARE), (GUARD, scale / GUARD_SHARE), (GROUP, group)];
         let cost = |pair: usize| {
             let parts = weights.iter().filter(|(bit, _)| pair & usize::from(*bit) != 0);
             parts.map(|(_, weight)| weight).sum()

@@ -48,9 +48,8 @@ impl BuildPlacement {
     pub fn new(layout: &Layout, constraints: &Constraints, build_line: u64, line: u64) -> Self {
         let (slots, _) = abi::adapt_to_line(layout, build_line, line);
         let units = constraints.units.iter();
-        let by_unit: Vec<Vec<AbiMember>> =
-            units.map(|unit| unit.members.iter().map(|member| slots.members[*member]).collect()).collect();
-        Self::from_slots(&slots, by_unit, line, None)
+        let by_unit = units.map(|unit| unit.members.iter().map(|member| slots.members[*member]).collect());
+        Self::from_slots(&slots, by_unit.collect(), line, None)
     }
 
     /// The recorded machine's build first, then those of other line sizes.
@@ -114,9 +113,8 @@ impl BuildPlacement {
     /// Whether two builds have the same line size and place every order and touched range equally.
     pub(crate) fn is_equivalent(&self, other: &Self, ranges: &TouchedRanges) -> bool {
         let mut numbered = ranges.iter().enumerate();
-        let is_same = |(number, range): (usize, &TouchedRange)| {
-            self.range_bits(number, range) == other.range_bits(number, range)
-        };
+        let bits = |build: &Self, number, range| build.range_bits(number, range);
+        let is_same = |(number, range)| bits(self, number, range) == bits(other, number, range);
         (self.line, self.align, self.tail) == (other.line, other.align, other.tail)
             && self.slots == other.slots
             && numbered.all(is_same)

@@ -2,7 +2,7 @@
 
 /// A configuration: line size, build and phase under which lines are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LineConfiguration {
+pub struct LineConfig {
     /// Index in the builds of a problem.
     pub build: usize,
     /// Weight of a line touched.
@@ -15,7 +15,7 @@ pub struct LineConfiguration {
     phase: u64,
 }
 
-impl LineConfiguration {
+impl LineConfig {
     /// The configuration for lines of `line` bytes, a power of two, of objects that begin `phase` bytes into
     /// a line.
     pub fn new(build: usize, line: u64, phase: u64, weight: u64) -> Self {

@@ -1,7 +1,7 @@
 //! The terms of an order's cost, as the search adds them up.
 
 use crate::cost::adjacency::{GUARD, REORDERED};
-use crate::cost::{OrderState, Problem};
+use crate::cost::{LineConfig, OrderState, Problem};
 use crate::result::{BeforeAfter, Term, TermKind};
 
 /// The declared order and another.
@@ -32,40 +32,32 @@ fn build_term(
 /// Lines touched, and lost to other CPUs, by line size and build, over all phases.
 fn line_terms(problem: &Problem<'_>, states: &BeforeAfterStates<'_>) -> Vec<Term> {
     let touched = states.each_ref().map(OrderState::touched_lines);
+    let key = |config: &LineConfig| (config.build, config.line(), config.is_line_pair);
     let mut groups: Vec<Vec<usize>> = Vec::new();
-    for (index, configuration) in problem.configurations.iter().enumerate() {
-        let is_like = |group: &&mut Vec<usize>| {
-            let other = &problem.configurations[group[0]];
-            (other.build, other.line(), other.is_line_pair)
-                == (configuration.build, configuration.line(), configuration.is_line_pair)
-        };
+    for (index, config) in problem.configs.iter().enumerate() {
+        let is_like = |group: &&mut Vec<usize>| key(&problem.configs[group[0]]) == key(config);
         match groups.iter_mut().find(is_like) {
             Some(group) => group.push(index),
             None => groups.push(vec![index]),
         }
     }
-    let group = |configurations: Vec<usize>| {
-        let configuration = &problem.configurations[configurations[0]];
+    let group = |configs: Vec<usize>| {
+        let config = &problem.configs[configs[0]];
         let weighted = |count: &dyn Fn(usize) -> u64| -> u64 {
-            configurations.iter().map(|index| problem.configurations[*index].weight * count(*index)).sum()
+            configs.iter().map(|index| problem.configs[*index].weight * count(*index)).sum()
         };
         let all = (weighted(&|_| 1).max(1) * problem.visits.total().max(1)) as f64;
-        let build_line = problem.builds.get(configuration.build).map(|build| build.line);
+        let build_line = problem.builds.get(config.build).map(|build| build.line);
         let term = |kind, count: &dyn Fn(usize, usize) -> u64| {
             let costs = [0, 1].map(|state| weighted(&|index| count(state, index)));
-            build_term(
-                kind,
-                Some(configuration.line()),
-                build_line,
-                costs.map(|cost| (cost, cost as f64 / all)),
-            )
+            build_term(kind, Some(config.line()), build_line, costs.map(|cost| (cost, cost as f64 / all)))
         };
-        let (lines, lost) = match configuration.is_line_pair {
+        let (lines, lost) = match config.is_line_pair {
             false => (TermKind::Lines, TermKind::Coherence),
             true => (TermKind::LinePairs, TermKind::PairCoherence),
         };
         [
-            term(lines, &|state, index| touched[state][index]),
+            term(lines, &|side, index| touched[side][index]),
             term(lost, &|side, index| states[side].lost_lines(index)),
         ]
     };

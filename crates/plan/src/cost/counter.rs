@@ -107,7 +107,7 @@ mod tests {
             let ranges: Vec<u32> = (0..70).filter(|_| random.below(9) == 0).collect();
             let touches = |set: &[usize]| set.iter().any(|range| ranges.contains(&(*range as u32)));
             let touching = visits.sets().iter().filter(|(set, _)| touches(set)).map(|(_, weight)| weight);
-            assert_eq!(counter.touching_weight(&ranges), touching.sum());
+            assert_eq!(counter.touching_weight(&ranges), touching.sum::<u64>());
         }
         assert_eq!(visits.sets().iter().map(|set| set.1).sum::<u64>(), visits.total());
         assert_eq!(counter.touching_weight(&[]), 0);

@@ -12,11 +12,11 @@
 //!
 //! Rates are counted in runs of functions, see [`fieldline_access::line_loss`].
 
-use fieldline_access::access::TypeProfile;
+use fieldline_access::access::{Access, TypeProfile};
 use fieldline_access::line_loss::{HomeAwaySamples, LineLossModel, WORD};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Losses below this many samples may be chance: a count of four is two deviations above none (Poisson).
+/// Fewer lost samples are not significant: a count of four is two deviations above none (Poisson).
 const MIN_LOSSES: f64 = 4.0;
 
 /// How an offset of a struct loses its line.
@@ -48,12 +48,12 @@ pub struct LineWriter {
 }
 
 impl ContendedOffset {
-    /// Whether writes to other members alone take the line too often for chance.
+    /// Whether writes to other members alone take the line significantly often.
     pub fn is_false(&self) -> bool {
         self.false_losses >= MIN_LOSSES
     }
 
-    /// Whether the line is lost too often for chance, mostly because the word itself is written.
+    /// Whether the line is lost significantly often, mostly because the word itself is written.
     pub fn is_true(&self) -> bool {
         self.lost as f64 - self.false_losses >= MIN_LOSSES
     }
@@ -63,14 +63,9 @@ impl ContendedOffset {
 /// first.
 pub fn find_contended(profile: &TypeProfile, line: u64) -> Vec<ContendedOffset> {
     let rates = RunRates::new(profile, line.max(WORD));
-    let places: BTreeSet<u64> = profile
-        .accesses
-        .iter()
-        .filter(|access| access.lost_line_samples() > 0)
-        .map(|access| access.offset)
-        .collect();
-    let mut contended: Vec<ContendedOffset> =
-        places.into_iter().map(|offset| rates.estimate(profile, offset)).collect();
+    let lossy = profile.accesses.iter().filter(|access| access.lost_line_samples() > 0);
+    let offsets: BTreeSet<u64> = lossy.map(|access| access.offset).collect();
+    let mut contended: Vec<_> = offsets.into_iter().map(|offset| rates.estimate(profile, offset)).collect();
     contended.sort_by(|this, other| {
         other.false_losses.total_cmp(&this.false_losses).then(this.offset.cmp(&other.offset))
     });
@@ -106,36 +101,28 @@ impl RunRates {
         let get = |rates: &BTreeMap<u64, HomeAwaySamples>, key| rates.get(&key).copied().unwrap_or_default();
         let (line_touches, word_touches) = (get(&self.touched_lines, line), get(&self.touched_words, word));
         let (line_stores, word_stores) = (get(&self.written_lines, line), get(&self.written_words, word));
-        let mut lost = HomeAwaySamples::default();
-        let mut all = 0;
+        let (mut samples, mut lost) = (HomeAwaySamples::default(), 0);
         for access in profile.accesses.iter().filter(|access| access.offset == offset) {
-            lost.add(self.model.split_losses(access));
-            all += access.lost_line_samples();
+            samples.add(self.model.split_losses(access));
+            lost += access.lost_line_samples();
         }
         let model = &self.model;
-        let at_home = (lost.home * false_share(line_touches.home, line_stores.away, word_stores.away))
-            .min(lost.home - model.observed_share * model.home_losses(word_touches, word_stores));
+        let at_home = (samples.home * false_share(line_touches.home, line_stores.away, word_stores.away))
+            .min(samples.home - model.observed_share * model.home_losses(word_touches, word_stores));
         let away_rate = line_touches.away / model.other_cpus;
-        let away = (lost.away
+        let away = (samples.away
             * false_share(away_rate, model.foreign_writes(line_stores), model.foreign_writes(word_stores)))
-        .min(lost.away - model.observed_share * model.away_losses(word_touches, word_stores));
+        .min(samples.away - model.observed_share * model.away_losses(word_touches, word_stores));
         let false_losses = at_home.max(0.0) + away.max(0.0);
-        let lost_at_home = if model.has_homes { lost.home as u64 } else { 0 };
-        ContendedOffset {
-            offset,
-            lost: all,
-            lost_at_home,
-            false_losses,
-            writers: self.writers(profile, offset),
-        }
+        let lost_at_home = if model.has_homes { samples.home as u64 } else { 0 };
+        ContendedOffset { offset, lost, lost_at_home, false_losses, writers: self.writers(profile, offset) }
     }
 
     fn writers(&self, profile: &TypeProfile, offset: u64) -> Vec<LineWriter> {
         let mut writers: BTreeMap<u64, LineWriter> = BTreeMap::new();
         let near = |other: u64| other / self.line == offset / self.line && other / WORD != offset / WORD;
-        for access in
-            profile.accesses.iter().filter(|access| access.stores.samples > 0 && near(access.offset))
-        {
+        let stored = |access: &&Access| access.stores.samples > 0 && near(access.offset);
+        for access in profile.accesses.iter().filter(stored) {
             let new = || LineWriter { offset: access.offset, at_home: 0, away: 0, cpus: BTreeSet::new() };
             let writer = writers.entry(access.offset).or_insert_with(new);
             writer.at_home += access.stores.samples - access.away.stores.min(access.stores.samples);
@@ -168,7 +155,7 @@ fn false_share(r: f64, v: f64, w: f64) -> f64 {
 mod tests {
     use super::*;
     use crate::random::Random;
-    use fieldline_access::access::{Access, AwaySamples, CpuAccess, HomeCounts, LevelCounts, SampleCount};
+    use fieldline_access::access::{AwaySamples, CpuAccess, HomeCounts, LevelCounts, SampleCount};
 
     /// An object of one line with words 0 to 3. In each step one CPU works: the home, mostly, or the other.
     #[derive(Default)]

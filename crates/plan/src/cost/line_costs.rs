@@ -85,20 +85,20 @@ impl LineCosts {
 
 /// A direct-mapped cache of line costs by the ranges on the line, with a scratch buffer.
 #[derive(Clone, Debug)]
-pub struct LineCostCache {
+pub struct CostCache {
     costs: Vec<(u64, u64)>,
     capacity: usize,
     /// Scratch buffer of ranges.
     pub(crate) ranges: Vec<u32>,
 }
 
-impl Default for LineCostCache {
+impl Default for CostCache {
     fn default() -> Self {
         Self { costs: Vec::new(), capacity: CACHE_ENTRIES, ranges: Vec::new() }
     }
 }
 
-impl LineCostCache {
+impl CostCache {
     /// For an order that is evaluated once.
     pub(crate) fn small() -> Self {
         Self { capacity: SMALL_CACHE_ENTRIES, ..Self::default() }

@@ -5,9 +5,9 @@
 //! checked by its offsets ([`PlacedUnits::satisfies`]), and one that doesn't is never offered.
 
 use crate::cost::configuration::TouchedBits;
-use crate::cost::{BuildPlacement, LineConfiguration};
+use crate::cost::{BuildPlacement, LineConfig};
 use crate::random::Random;
-use fieldline_layout::constraint::{CachelineConstraint, CachelineRequestKind, Constraints};
+use fieldline_layout::constraint::{CachelineConstraint, CachelineRequestKind, Constraints, UnitBits};
 use std::borrow::Cow;
 use std::cmp::Reverse;
 
@@ -38,19 +38,14 @@ impl RequestCosts {
         parts: &mut [Vec<TouchedBits>],
         random: &mut Random,
     ) -> Self {
-        let mut costs =
-            Self { first: ranges as u32, weight: visits.saturating_mul(VIOLATION), ..Self::default() };
+        let (first, weight) = (ranges as u32, visits.saturating_mul(VIOLATION));
+        let mut costs = Self { first, weight, ..Self::default() };
         for (request, pin) in (0..).zip(&constraints.line_constraints) {
             costs.requests.push((pin.kind, pin.ranges.len()));
-            for part in &pin.ranges {
-                let range = costs.first + costs.request_of.len() as u32;
+            for UnitBits { unit, start, end } in pin.ranges.iter().copied() {
+                let range = first + costs.request_of.len() as u32;
                 costs.request_of.push(request);
-                parts[part.unit].push(TouchedBits {
-                    range,
-                    start: part.start,
-                    end: part.end,
-                    key: random.bits(),
-                });
+                parts[unit].push(TouchedBits { range, start, end, key: random.bits() });
             }
         }
         costs
@@ -73,9 +68,8 @@ impl RequestCosts {
             return 0;
         }
         let mut here = vec![0_usize; self.requests.len()];
-        let requests =
-            ranges.iter().filter_map(|range| self.request_of.get(range.checked_sub(self.first)? as usize));
-        for request in requests {
+        let request = |range: &u32| self.request_of.get(range.checked_sub(self.first)? as usize);
+        for request in ranges.iter().filter_map(request) {
             here[*request as usize] += 1;
         }
         let violations = here.iter().zip(&self.requests).map(|(here, (kind, all))| match (kind, *here) {
@@ -91,9 +85,8 @@ impl RequestCosts {
 /// By unit, the group it belongs to; the first of several.
 pub(crate) fn unit_groups(constraints: &Constraints) -> Vec<Option<u32>> {
     let mut groups = vec![None; constraints.units.len()];
-    let pins =
-        (0..).zip(&constraints.line_constraints).filter(|(_, pin)| pin.kind == CachelineRequestKind::Group);
-    for (number, pin) in pins {
+    let pins = (0..).zip(&constraints.line_constraints);
+    for (number, pin) in pins.filter(|(_, pin)| pin.kind == CachelineRequestKind::Group) {
         for unit in pin.units() {
             groups[unit].get_or_insert(number);
         }
@@ -103,7 +96,7 @@ pub(crate) fn unit_groups(constraints: &Constraints) -> Vec<Option<u32>> {
 
 pub(crate) struct PlacedUnits<'a> {
     pub(crate) builds: &'a [BuildPlacement],
-    pub(crate) configurations: &'a [LineConfiguration],
+    pub(crate) configs: &'a [LineConfig],
     /// By build and unit: first bit, and the bit behind the last.
     pub(crate) spans: &'a [Vec<(u64, u64)>],
     pub(crate) positions: &'a [usize],
@@ -113,64 +106,52 @@ impl PlacedUnits<'_> {
     /// Whether an order keeps a request. Members on separate lines are so in every configuration. For those
     /// that share a line, the compiler's line size and the most frequent phase count.
     pub(crate) fn satisfies(&self, pin: &CachelineConstraint) -> bool {
+        let (mut recorded, mut own_lines) = (self.recorded_configs(), self.own_line_configs());
         match pin.kind {
-            CachelineRequestKind::Separate => self
-                .recorded_configurations()
-                .all(|configuration| self.are_on_separate_lines(pin, configuration)),
-            CachelineRequestKind::Same => {
-                self.own_line_configurations().all(|configuration| self.line_count(pin, configuration) == 1)
-            }
+            CachelineRequestKind::Separate => recorded.all(|config| self.is_separate(pin, config)),
+            CachelineRequestKind::Same => own_lines.all(|config| self.line_count(pin, config) == 1),
             CachelineRequestKind::Group => {
-                self.is_contiguous(pin)
-                    && self.own_line_configurations().all(|configuration| {
-                        self.line_count(pin, configuration) <= self.min_lines(pin, configuration)
-                    })
+                let is_tight = |config| self.line_count(pin, config) <= self.min_lines(pin, config);
+                self.is_contiguous(pin) && own_lines.all(is_tight)
             }
         }
     }
 
     /// Configurations of the recorded machine's layout, for any line size: in other builds units may differ
     /// inside.
-    fn recorded_configurations(&self) -> impl Iterator<Item = &LineConfiguration> {
-        self.configurations.iter().filter(|configuration| {
-            self.builds.get(configuration.build).is_some_and(BuildPlacement::is_recorded)
-        })
+    fn recorded_configs(&self) -> impl Iterator<Item = &LineConfig> {
+        let is_recorded = |build| self.builds.get(build).is_some_and(BuildPlacement::is_recorded);
+        self.configs.iter().filter(move |config| is_recorded(config.build))
     }
 
-    fn own_line_configurations(&self) -> impl Iterator<Item = &LineConfiguration> {
+    fn own_line_configs(&self) -> impl Iterator<Item = &LineConfig> {
         let recorded = self.builds.iter().enumerate().filter(|(_, build)| build.is_recorded());
         recorded.filter_map(|(index, build)| {
-            let own = self.configurations.iter().filter(move |configuration| {
-                configuration.build == index && configuration.line() == build.line
-            });
-            own.reduce(
-                |best, configuration| if configuration.weight > best.weight { configuration } else { best },
-            )
+            let is_own = move |config: &&LineConfig| (config.build, config.line()) == (index, build.line);
+            let own = self.configs.iter().filter(is_own);
+            own.reduce(|best, config| if config.weight > best.weight { config } else { best })
         })
     }
 
     /// First and last line of each member.
-    fn part_lines(
-        &self,
-        pin: &CachelineConstraint,
-        configuration: &LineConfiguration,
-    ) -> impl Iterator<Item = (usize, usize)> {
-        pin.ranges.iter().map(|part| {
-            let start = self.spans[configuration.build][part.unit].0;
-            configuration.lines_of(start + part.start, start + part.end)
-        })
+    fn part_lines(&self, pin: &CachelineConstraint, config: &LineConfig) -> Vec<(usize, usize)> {
+        let lines = pin.ranges.iter().map(|part| {
+            let start = self.spans[config.build][part.unit].0;
+            config.lines_of(start + part.start, start + part.end)
+        });
+        lines.collect()
     }
 
-    fn are_on_separate_lines(&self, pin: &CachelineConstraint, configuration: &LineConfiguration) -> bool {
-        let mut lines: Vec<(usize, usize)> = self.part_lines(pin, configuration).collect();
+    fn is_separate(&self, pin: &CachelineConstraint, config: &LineConfig) -> bool {
+        let mut lines = self.part_lines(pin, config);
         lines.sort_unstable();
         lines.windows(2).all(|pair| pair[0].1 < pair[1].0)
     }
 
     /// Lines from the first with bits of the members to the last.
-    fn line_count(&self, pin: &CachelineConstraint, configuration: &LineConfiguration) -> usize {
-        let all =
-            self.part_lines(pin, configuration).reduce(|all, lines| (all.0.min(lines.0), all.1.max(lines.1)));
+    fn line_count(&self, pin: &CachelineConstraint, config: &LineConfig) -> usize {
+        let lines = self.part_lines(pin, config).into_iter();
+        let all = lines.reduce(|all, lines| (all.0.min(lines.0), all.1.max(lines.1)));
         all.map_or(0, |(first, last)| last - first + 1)
     }
 
@@ -182,12 +163,12 @@ impl PlacedUnits<'_> {
 
     /// The fewest lines that hold a group's units: those of the largest alignment first, from a line's start
     /// on.
-    fn min_lines(&self, pin: &CachelineConstraint, configuration: &LineConfiguration) -> usize {
-        let build = &self.builds[configuration.build];
+    fn min_lines(&self, pin: &CachelineConstraint, config: &LineConfig) -> usize {
+        let build = &self.builds[config.build];
         let mut units = pin.units();
         units.sort_by_key(|unit| (Reverse(build.unit_align(*unit)), *unit));
         let end = units.iter().fold(0, |end, unit| build.place(*unit, end).1);
-        usize::try_from(end.div_ceil(configuration.line() * 8)).unwrap_or(usize::MAX)
+        usize::try_from(end.div_ceil(config.line() * 8)).unwrap_or(usize::MAX)
     }
 }
 

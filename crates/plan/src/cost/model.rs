@@ -75,19 +75,15 @@ impl VisitModel {
         let accesses = collect_accesses(profile, layout, &occurrences);
         let ranges = TouchedRanges::new(layout, constraints, &accesses);
         let names = NameRanks::new(profile);
-        let touches = collect_touches(
-            &accesses,
-            &occurrences::window_entries(profile, &accesses, &names),
-            &ranges,
-            &names,
-        );
+        let entries = occurrences::window_entries(profile, &accesses, &names);
+        let touches = collect_touches(&accesses, &entries, &ranges, &names);
         let seed = accesses.iter().fold(layout.fingerprint(), |seed, access| {
             mix(mix(seed ^ access.ip) ^ access.offset ^ access.samples() << 32)
         });
         let alone = function_patterns(&touches);
         let mixed = learn_mixture(profile, &names, &touches, seed, known);
         let (mixture, together) =
-            mixed.map_or_else(|| (None, alone.clone()), |learnt| (Some(learnt.0), learnt.1));
+            mixed.map_or_else(|| (None, alone.clone()), |(mixture, patterns)| (Some(mixture), patterns));
         let visits = |patterns: &[AccessPattern], count: usize, stream: u64| {
             let sets = draw(patterns, &touches, count, &mut Random::new(mix(seed ^ stream)));
             Visits::new(ranges.len(), sets)
@@ -96,16 +92,11 @@ impl VisitModel {
             rayon::join(|| visits(&together, DRAWN_VISITS, 1), || visits(&alone, drawn_alone, 3));
         let line_cost = lost_line_cost(&together_visits, &together, &accesses);
         let cpus: Vec<CpuAccess> = occurrences::cpu_accesses(profile, &occurrences, layout.size).collect();
+        let by_line = group_by_declared_line(&ranges, line);
         Self {
             together: together_visits,
             alone,
-            sharing: LineSharing::new(
-                &ranges,
-                &cpus,
-                &accesses,
-                &group_by_declared_line(&ranges, line),
-                line_cost,
-            ),
+            sharing: LineSharing::new(&ranges, &cpus, &accesses, &by_line, line_cost),
             evidence: VisitEvidence::new(profile, &names, &touches, &together),
             sufficiency: SampleSufficiency::from_accesses(&accesses),
             phases: collect_phases(profile, &occurrences),
@@ -122,10 +113,8 @@ impl VisitModel {
     /// begins on one.
     pub fn lines_per_visit(&self, line: u64) -> f64 {
         let counter = VisitCounter::new(&self.together);
-        let touched: u64 = group_by_declared_line(&self.ranges, line)
-            .iter()
-            .map(|ranges| counter.touching_weight(ranges))
-            .sum();
+        let by_line = group_by_declared_line(&self.ranges, line);
+        let touched: u64 = by_line.iter().map(|ranges| counter.touching_weight(ranges)).sum();
         touched as f64 / self.together.total().max(1) as f64
     }
 
@@ -181,9 +170,8 @@ fn group_by_declared_line(ranges: &TouchedRanges, line: u64) -> Vec<Vec<u32>> {
 fn collect_phases(profile: &AccessProfile, occurrences: &[StructOccurrence]) -> BTreeMap<u64, u64> {
     let mut phases: BTreeMap<u64, u64> = BTreeMap::new();
     for occurrence in occurrences {
-        for (phase, objects) in
-            profile.types.get(occurrence.type_index).iter().flat_map(|profile_type| &profile_type.phases)
-        {
+        let known = profile.types.get(occurrence.type_index);
+        for (phase, objects) in known.iter().flat_map(|known| &known.phases) {
             *phases.entry((phase + occurrence.base) % 256).or_default() += objects;
         }
     }

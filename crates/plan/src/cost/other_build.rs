@@ -10,7 +10,7 @@
 use crate::cost::BuildPlacement;
 use crate::visits::{TouchedRange, TouchedRanges};
 use fieldline_layout::abi::{self, AbiMember, AbiStruct};
-use fieldline_layout::constraint::Constraints;
+use fieldline_layout::constraint::{Constraints, Unit};
 use fieldline_layout::{Layout, Member};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -102,34 +102,33 @@ impl<'a> MatchedStruct<'a> {
     /// Names of members that are there only.
     pub fn extra(&self) -> Vec<String> {
         let known: BTreeSet<usize> = self.pairs.iter().flatten().copied().collect();
-        let members = self.other.members.iter().enumerate();
-        members
-            .filter(|(index, _)| !known.contains(index))
-            .map(|(_, member)| member.label().to_owned())
-            .collect()
+        let members = (0..).zip(&self.other.members).filter(|(index, _)| !known.contains(index));
+        members.map(|(_, member)| member.label().to_owned()).collect()
     }
 
     /// The build by which orders of the units are judged.
     pub fn build(&self, constraints: &Constraints, ranges: &TouchedRanges, line: u64) -> BuildPlacement {
         let by_unit = self.by_unit(constraints);
-        let bits = ranges.iter().map(|range| self.range_bits(constraints, &by_unit, range));
+        let units = &constraints.units;
+        let range_bits =
+            |range: &TouchedRange| self.range_bits(&units[range.unit], &by_unit[range.unit], range);
         let slots = by_unit.iter().map(|members| self.unit_slots(members));
-        BuildPlacement::from_slots(&self.slots, slots.collect(), line, Some(bits.collect()))
+        let bits = ranges.iter().map(range_bits).collect();
+        BuildPlacement::from_slots(&self.slots, slots.collect(), line, Some(bits))
     }
 
     /// By unit, the members that move with it there: its own, and those only there that follow one of its
     /// own.
     fn by_unit(&self, constraints: &Constraints) -> Vec<Vec<usize>> {
-        let unit_of_declared =
-            |index: usize| constraints.units.iter().position(|unit| unit.members.contains(&index));
+        let unit_of = |index: usize| constraints.units.iter().position(|unit| unit.members.contains(&index));
         let pairs = self.pairs.iter().enumerate();
-        let pairs = pairs.filter_map(|(here, there)| Some(((*there)?, unit_of_declared(here)?)));
-        let unit_of: BTreeMap<usize, usize> = pairs.collect();
+        let pairs = pairs.filter_map(|(here, there)| Some(((*there)?, unit_of(here)?)));
+        let units: BTreeMap<usize, usize> = pairs.collect();
         let mut by_unit = vec![Vec::new(); constraints.units.len()];
-        let mut unit = unit_of.values().next().copied().unwrap_or(0);
+        let mut unit = units.values().next().copied().unwrap_or(0);
         for (there, member) in self.other.members.iter().enumerate() {
-            let own = unit_of.get(&there).copied();
-            let preceding = || self.preceding_member(member).and_then(unit_of_declared);
+            let own = units.get(&there).copied();
+            let preceding = || self.preceding_member(member).and_then(unit_of);
             unit = own.or_else(preceding).unwrap_or(unit);
             by_unit[unit].push(there);
         }
@@ -160,13 +159,11 @@ impl<'a> MatchedStruct<'a> {
 
     /// Whether a unit has the same members there, with equal sizes and distances.
     fn is_congruent(&self, here: &[usize], there: &[usize]) -> bool {
-        let bits = |members: &[Member], index: usize| {
-            Some((members.get(index)?.bit_offset, members.get(index)?.bit_size))
-        };
+        let bits = |member: &Member| (member.bit_offset, member.bit_size);
         let mut shift = None;
         let mut pairs = here.iter().zip(there).map(|(here, there)| {
-            let (from, size) = bits(&self.declared.members, *here)?;
-            let (to, other) = bits(&self.other.members, *there)?;
+            let (from, size) = bits(self.declared.members.get(*here)?);
+            let (to, other) = bits(self.other.members.get(*there)?);
             let is_pair = self.pairs.get(*here) == Some(&Some(*there));
             let moved = to.wrapping_sub(from);
             Some(is_pair && size == other && *shift.get_or_insert(moved) == moved)
@@ -175,14 +172,9 @@ impl<'a> MatchedStruct<'a> {
     }
 
     /// The bits of a touched range there, from the start of its unit there.
-    fn range_bits(
-        &self,
-        constraints: &Constraints,
-        by_unit: &[Vec<usize>],
-        range: &TouchedRange,
-    ) -> Option<(u64, u64)> {
-        let unit = &constraints.units[range.unit].members;
-        if self.is_congruent(unit, &by_unit[range.unit]) {
+    fn range_bits(&self, unit: &Unit, there: &[usize], range: &TouchedRange) -> Option<(u64, u64)> {
+        let unit = &unit.members;
+        if self.is_congruent(unit, there) {
             return Some((range.start * 8, (range.start + range.size) * 8));
         }
         let bits = (range.offset * 8, (range.offset + range.size) * 8);
@@ -191,14 +183,14 @@ impl<'a> MatchedStruct<'a> {
             map_bits(self.declared.members.get(*index)?, there, bits, MAX_DEPTH)
         });
         let hull = touched.reduce(hull)?;
-        let base = self.other.members.get(*by_unit[range.unit].first()?)?.bit_offset;
+        let base = self.other.members.get(*there.first()?)?.bit_offset;
         Some((hull.0.saturating_sub(base), hull.1.saturating_sub(base)))
     }
 }
 
-/// The member declared last before a line, by the members' lines; `None` if a line isn't known.
-pub fn find_preceding(lines: impl Iterator<Item = u32>, line: u32) -> Option<usize> {
-    let known = lines.enumerate().filter(|(_, other)| *other > 0 && *other < line);
+/// The member declared last before a line, by the members' lines as far as they are known.
+pub fn find_preceding(lines: impl Iterator<Item = Option<u32>>, line: Option<u32>) -> Option<usize> {
+    let known = lines.enumerate().filter(|(_, other)| other.is_some() && *other < line);
     known.max_by_key(|(index, other)| (*other, *index)).map(|(index, _)| index)
 }
 

@@ -7,7 +7,7 @@ use crate::cost::adjacency::AdjacencyCosts;
 use crate::cost::configuration::{TouchedBits, TouchedHull};
 use crate::cost::counter::VisitCounter;
 use crate::cost::line_requests::RequestCosts;
-use crate::cost::{BuildPlacement, LineConfiguration, LineSharing};
+use crate::cost::{BuildPlacement, LineConfig, LineSharing};
 use crate::random::Random;
 use crate::visits::{TouchedRanges, Visits};
 use fieldline_layout::abi::AbiMember;
@@ -26,7 +26,7 @@ pub struct Problem<'a> {
     /// Placement rules of the units, by build.
     pub builds: Vec<BuildPlacement>,
     /// Configurations by which lines are counted.
-    pub configurations: Vec<LineConfiguration>,
+    pub configs: Vec<LineConfig>,
     /// Visits.
     pub visits: &'a Visits,
     /// How CPUs take lines from each other.
@@ -38,7 +38,7 @@ pub struct Problem<'a> {
     /// Units that must keep an offset, with that offset in bytes.
     pub(crate) fixed_offsets: Vec<(usize, u64)>,
     counter: VisitCounter,
-    request_costs: RequestCosts,
+    requests: RequestCosts,
     /// By build and unit.
     pub(crate) touched_bits: Vec<Vec<Vec<TouchedBits>>>,
     pub(crate) hulls: Vec<Vec<TouchedHull>>,
@@ -52,7 +52,7 @@ impl<'a> Problem<'a> {
         visits: &'a Visits,
         sharing: &'a LineSharing,
         builds: Vec<BuildPlacement>,
-        configurations: Vec<LineConfiguration>,
+        configs: Vec<LineConfig>,
     ) -> Self {
         let mut touched_bits = vec![vec![Vec::new(); constraints.units.len()]; builds.len()];
         let mut random = Random::new(ranges.len() as u64);
@@ -62,63 +62,51 @@ impl<'a> Problem<'a> {
             let key = random.bits();
             for (build, touched_bits) in builds.iter().zip(&mut touched_bits) {
                 let bits = build.range_bits(number as usize, range);
-                touched_bits[range.unit].extend(bits.map(|(start, end)| TouchedBits {
-                    range: number,
-                    start,
-                    end,
-                    key,
-                }));
+                let bits = bits.map(|(start, end)| TouchedBits { range: number, start, end, key });
+                touched_bits[range.unit].extend(bits);
             }
         }
         let mut request_bits = vec![Vec::new(); constraints.units.len()];
-        let request_costs =
-            RequestCosts::new(constraints, ranges.len(), visits.total(), &mut request_bits, &mut random);
-        for touched_bits in
-            builds.iter().zip(&mut touched_bits).filter(|(build, _)| build.is_recorded()).map(|pair| pair.1)
-        {
-            for (touched_bits, request_bits) in touched_bits.iter_mut().zip(&request_bits) {
+        let total = visits.total();
+        let requests = RequestCosts::new(constraints, ranges.len(), total, &mut request_bits, &mut random);
+        for (_, units) in builds.iter().zip(&mut touched_bits).filter(|(build, _)| build.is_recorded()) {
+            for (touched_bits, request_bits) in units.iter_mut().zip(&request_bits) {
                 touched_bits.extend_from_slice(request_bits);
             }
         }
         let units = constraints.units.iter().enumerate();
         let fixed_offsets = units.filter_map(|(index, unit)| Some((index, unit.kept_offset()?))).collect();
-        let scale = visits
-            .total()
-            .saturating_mul(configurations.iter().map(|configuration| configuration.weight).sum());
+        let hulls = |units: &Vec<Vec<_>>| units.iter().map(|bits| TouchedHull::new(bits)).collect();
+        let scale = total.saturating_mul(configs.iter().map(|config| config.weight).sum());
         Self {
             constraints,
             builds,
-            configurations,
+            configs,
             visits,
             sharing,
             scale,
             adjacency: AdjacencyCosts::new(constraints, scale),
             fixed_offsets,
             counter,
-            request_costs,
-            hulls: touched_bits
-                .iter()
-                .map(|units| units.iter().map(|touched_bits| TouchedHull::new(touched_bits)).collect())
-                .collect(),
+            requests,
+            hulls: touched_bits.iter().map(hulls).collect(),
             touched_bits,
         }
     }
 
     /// The cost of a line with these ranges in a configuration of weight 1.
     pub(crate) fn line_cost(&self, ranges: &[u32]) -> u64 {
-        let visited = self.request_costs.visited_ranges(ranges);
-        self.counter.touching_weight(&visited)
-            + self.sharing.excess(&visited)
-            + self.request_costs.cost(ranges)
+        let visited = self.requests.visited_ranges(ranges);
+        self.counter.touching_weight(&visited) + self.sharing.excess(&visited) + self.requests.cost(ranges)
     }
 
     pub(crate) fn touching_weight(&self, ranges: &[u32]) -> u64 {
-        self.counter.touching_weight(&self.request_costs.visited_ranges(ranges))
+        self.counter.touching_weight(&self.requests.visited_ranges(ranges))
     }
 
     /// Cost of the losses between CPUs because these ranges share a line.
     pub(crate) fn sharing_cost(&self, ranges: &[u32]) -> u64 {
-        self.sharing.excess(&self.request_costs.visited_ranges(ranges))
+        self.sharing.excess(&self.requests.visited_ranges(ranges))
     }
 
     /// The touched parts of a unit in the first build.

@@ -4,9 +4,9 @@
 //! cached by the ranges on the line, so that most moves count no visits. Where units with equal placement
 //! rules are exchanged, nothing else moves.
 
-use crate::cost::line_costs::{LineCostCache, LineCosts};
+use crate::cost::line_costs::{CostCache, LineCosts};
 use crate::cost::line_requests::PlacedUnits;
-use crate::cost::{LineConfiguration, Problem};
+use crate::cost::{LineConfig, Problem};
 use fieldline_layout::constraint::CachelineConstraint;
 
 /// First bit of a unit, and the bit behind its last.
@@ -42,7 +42,7 @@ struct Undo {
 
 impl<'p> OrderState<'p> {
     /// The state of an order, a permutation of the problem's units.
-    pub fn new(problem: &'p Problem<'p>, order: &[usize], memo: &mut LineCostCache) -> Self {
+    pub fn new(problem: &'p Problem<'p>, order: &[usize], memo: &mut CostCache) -> Self {
         let builds = problem.builds.len();
         let mut state = Self {
             problem,
@@ -50,7 +50,7 @@ impl<'p> OrderState<'p> {
             positions: vec![0; order.len()],
             spans: vec![vec![(0, 0); order.len()]; builds],
             sizes: vec![0; builds],
-            lines: vec![LineCosts::default(); problem.configurations.len()],
+            lines: vec![LineCosts::default(); problem.configs.len()],
             cost: 0,
             undo: Undo { shifted: vec![Vec::new(); builds], ..Undo::default() },
         };
@@ -60,11 +60,11 @@ impl<'p> OrderState<'p> {
 
     /// The state of an order that won't change.
     pub fn evaluate(problem: &'p Problem<'p>, order: &[usize]) -> Self {
-        Self::new(problem, order, &mut LineCostCache::small())
+        Self::new(problem, order, &mut CostCache::small())
     }
 
     /// Takes another order.
-    pub fn reset(&mut self, order: &[usize], memo: &mut LineCostCache) {
+    pub fn reset(&mut self, order: &[usize], memo: &mut CostCache) {
         self.order = order.to_vec();
         for (position, unit) in order.iter().enumerate() {
             self.positions[*unit] = position;
@@ -80,25 +80,22 @@ impl<'p> OrderState<'p> {
         }
         self.fill_lines(memo);
         let problem = self.problem;
-        let lines = problem
-            .configurations
-            .iter()
-            .zip(&self.lines)
-            .map(|(configuration, lines)| configuration.weight * lines.costs.iter().sum::<u64>());
-        let sizes =
-            self.sizes.iter().zip(&problem.builds).map(|(size, build)| problem.size_cost(build, *size));
+        let lines = problem.configs.iter().zip(&self.lines);
+        let lines = lines.map(|(config, lines)| config.weight * lines.costs.iter().sum::<u64>());
+        let sizes = problem.builds.iter().zip(&self.sizes);
+        let sizes = sizes.map(|(build, size)| problem.size_cost(build, *size));
         self.cost = lines.sum::<u64>() + sizes.sum::<u64>() + problem.adjacency.cost(order);
     }
 
-    fn fill_lines(&mut self, memo: &mut LineCostCache) {
-        for (index, configuration) in self.problem.configurations.iter().enumerate() {
+    fn fill_lines(&mut self, memo: &mut CostCache) {
+        for (index, config) in self.problem.configs.iter().enumerate() {
             let lines = &mut self.lines[index];
             lines.clear();
-            for (unit, span) in self.spans[configuration.build].iter().enumerate() {
-                for bits in &self.problem.touched_bits[configuration.build][unit] {
-                    let lines_touched = configuration.lines_of(span.0 + bits.start, span.0 + bits.end);
-                    lines.ensure_line(lines_touched.1);
-                    lines.toggle(lines_touched, bits.key);
+            for (unit, span) in self.spans[config.build].iter().enumerate() {
+                for bits in &self.problem.touched_bits[config.build][unit] {
+                    let touched = config.lines_of(span.0 + bits.start, span.0 + bits.end);
+                    lines.ensure_line(touched.1);
+                    lines.toggle(touched, bits.key);
                 }
             }
             for line in 0..self.lines[index].keys.len() {
@@ -138,21 +135,18 @@ impl<'p> OrderState<'p> {
 
     /// Lines that all visits touch together, by configuration.
     pub fn touched_lines(&self) -> Vec<u64> {
-        (0..self.lines.len())
-            .map(|configuration| self.sum_lines(configuration, |ranges| self.problem.touching_weight(ranges)))
-            .collect()
+        let lines = |config| self.sum_lines(config, |ranges| self.problem.touching_weight(ranges));
+        (0..self.lines.len()).map(lines).collect()
     }
 
     /// Lines that CPUs lose to each other in a configuration because ranges share them, in lines touched.
-    pub fn lost_lines(&self, configuration: usize) -> u64 {
-        self.sum_lines(configuration, |ranges| self.problem.sharing_cost(ranges))
+    pub fn lost_lines(&self, config: usize) -> u64 {
+        self.sum_lines(config, |ranges| self.problem.sharing_cost(ranges))
     }
 
     /// Sum over the lines of a configuration.
-    fn sum_lines(&self, configuration: usize, count: impl Fn(&[u32]) -> u64) -> u64 {
-        let (Some(current), Some(lines)) =
-            (self.problem.configurations.get(configuration), self.lines.get(configuration))
-        else {
+    fn sum_lines(&self, config: usize, count: impl Fn(&[u32]) -> u64) -> u64 {
+        let (Some(current), Some(lines)) = (self.problem.configs.get(config), self.lines.get(config)) else {
             return 0;
         };
         let mut ranges = Vec::new();
@@ -174,12 +168,8 @@ impl<'p> OrderState<'p> {
     /// Requests about lines that the order doesn't keep.
     pub fn violated_pins(&self) -> impl Iterator<Item = &'p CachelineConstraint> {
         let problem = self.problem;
-        let placed = PlacedUnits {
-            builds: &problem.builds,
-            configurations: &problem.configurations,
-            spans: &self.spans,
-            positions: &self.positions,
-        };
+        let (builds, configs) = (&problem.builds, &problem.configs);
+        let placed = PlacedUnits { builds, configs, spans: &self.spans, positions: &self.positions };
         problem.constraints.line_constraints.iter().filter(move |pin| !placed.satisfies(pin))
     }
 
@@ -212,11 +202,9 @@ impl<'p> OrderState<'p> {
     /// The positions of the units that begin on the same line of the first configuration as the unit at
     /// `place`.
     pub fn units_on_line(&self, position: usize) -> (usize, usize) {
-        let Some(configuration) = self.problem.configurations.first() else {
-            return (position, position + 1);
-        };
-        let spans = &self.spans[configuration.build];
-        let line = |position: usize| configuration.line_of(spans[self.order[position]].0);
+        let Some(config) = self.problem.configs.first() else { return (position, position + 1) };
+        let spans = &self.spans[config.build];
+        let line = |position: usize| config.line_of(spans[self.order[position]].0);
         let here = line(position);
         let first = (0..position).rev().take_while(|position| line(*position) == here).last();
         let last = (position + 1..self.order.len()).take_while(|position| line(*position) == here).last();
@@ -226,13 +214,7 @@ impl<'p> OrderState<'p> {
     /// Replaces the units from position `first` on by a permutation of them if the cost rises by less than
     /// `bound`; otherwise the order stays, and `false` is returned. A cost that rises too much in the first
     /// configuration is not evaluated in the others: they mostly agree.
-    pub fn try_replace(
-        &mut self,
-        first: usize,
-        units: &[usize],
-        memo: &mut LineCostCache,
-        bound: f64,
-    ) -> bool {
+    pub fn try_replace(&mut self, first: usize, units: &[usize], memo: &mut CostCache, bound: f64) -> bool {
         let after = first + units.len();
         let adjacency_costs = self.adjacency_change(first, units);
         self.begin_move();
@@ -250,7 +232,7 @@ impl<'p> OrderState<'p> {
 
     /// Like [`OrderState::try_replace`] for units at two positions, in order, that have equal placement
     /// rules in all builds.
-    pub fn try_exchange(&mut self, this: usize, other: usize, memo: &mut LineCostCache, bound: f64) -> bool {
+    pub fn try_exchange(&mut self, this: usize, other: usize, memo: &mut CostCache, bound: f64) -> bool {
         let units = (self.order[this], self.order[other]);
         let before = self.adjacency_cost_around(this, other);
         self.begin_move();
@@ -268,8 +250,7 @@ impl<'p> OrderState<'p> {
 
     /// Positions whose successor changes when two units are exchanged: those before either and themselves.
     fn changed_adjacencies(this: usize, other: usize) -> impl Iterator<Item = usize> {
-        let before =
-            [this.checked_sub(1), Some(this), other.checked_sub(1).filter(|position| *position != this)];
+        let before = [this.checked_sub(1), Some(this), other.checked_sub(1).filter(|place| *place != this)];
         before.into_iter().flatten().chain([other])
     }
 
@@ -296,13 +277,11 @@ impl<'p> OrderState<'p> {
     }
 
     /// Counts lines again after a move; undoes it if the cost rises by `bound` or more.
-    fn apply_or_undo(&mut self, memo: &mut LineCostCache, bound: f64) -> bool {
-        let configurations = self.problem.configurations.len();
-        let applied = usize::from(
-            self.problem.configurations.first().is_some_and(|configuration| configuration.build == 0),
-        );
-        for configuration in 0..applied {
-            self.move_touched_bits(configuration, memo);
+    fn apply_or_undo(&mut self, memo: &mut CostCache, bound: f64) -> bool {
+        let configs = self.problem.configs.len();
+        let applied = usize::from(self.problem.configs.first().is_some_and(|config| config.build == 0));
+        for config in 0..applied {
+            self.move_touched_bits(config, memo);
         }
         let mut is_undone = self.rises_at_least(bound);
         if !is_undone {
@@ -310,8 +289,8 @@ impl<'p> OrderState<'p> {
             for build in 1..builds {
                 self.recompute_spans(build);
             }
-            for configuration in applied..configurations {
-                self.move_touched_bits(configuration, memo);
+            for config in applied..configs {
+                self.move_touched_bits(config, memo);
             }
             is_undone = self.rises_at_least(bound) || !self.keeps_offsets();
         }
@@ -377,30 +356,30 @@ impl<'p> OrderState<'p> {
     }
 
     /// Moves touched bits between lines, and adds the change of the lines' costs.
-    fn move_touched_bits(&mut self, index: usize, memo: &mut LineCostCache) {
-        let configuration = &self.problem.configurations[index];
-        let Some((low, high)) = self.changed_bits(configuration) else { return };
-        let (spans, lines) = (&self.spans[configuration.build], &mut self.lines[index]);
-        lines.save(configuration.line_of(low), configuration.line_of(high - 1));
-        for (unit, old) in &self.undo.shifted[configuration.build] {
+    fn move_touched_bits(&mut self, index: usize, memo: &mut CostCache) {
+        let config = &self.problem.configs[index];
+        let Some((low, high)) = self.changed_bits(config) else { return };
+        let (spans, lines) = (&self.spans[config.build], &mut self.lines[index]);
+        lines.save(config.line_of(low), config.line_of(high - 1));
+        for (unit, old) in &self.undo.shifted[config.build] {
             let (old, new) = (old.0, spans[*unit].0);
-            let hull = self.problem.hulls[configuration.build][*unit];
+            let hull = self.problem.hulls[config.build][*unit];
             if hull.end == 0 || old == new {
                 continue;
             }
-            let before = configuration.lines_of(old + hull.start, old + hull.end);
-            let after = configuration.lines_of(new + hull.start, new + hull.end);
+            let before = config.lines_of(old + hull.start, old + hull.end);
+            let after = config.lines_of(new + hull.start, new + hull.end);
             if before.0 != before.1 || after.0 != after.1 {
-                for bits in &self.problem.touched_bits[configuration.build][*unit] {
-                    lines.toggle(configuration.lines_of(old + bits.start, old + bits.end), bits.key);
-                    lines.toggle(configuration.lines_of(new + bits.start, new + bits.end), bits.key);
+                for bits in &self.problem.touched_bits[config.build][*unit] {
+                    lines.toggle(config.lines_of(old + bits.start, old + bits.end), bits.key);
+                    lines.toggle(config.lines_of(new + bits.start, new + bits.end), bits.key);
                 }
             } else if before != after {
                 lines.toggle(before, hull.key);
                 lines.toggle(after, hull.key);
             }
         }
-        let weight = configuration.weight;
+        let weight = config.weight;
         for line in self.lines[index].saved_lines() {
             if let Some(before) = self.lines[index].changed_cost(line) {
                 let value = self.line_value(index, line, memo);
@@ -411,11 +390,11 @@ impl<'p> OrderState<'p> {
     }
 
     /// First bit that touched units leave or reach in the last move, and the bit behind the last.
-    fn changed_bits(&self, configuration: &LineConfiguration) -> Option<(u64, u64)> {
-        let spans = &self.spans[configuration.build];
+    fn changed_bits(&self, config: &LineConfig) -> Option<(u64, u64)> {
+        let spans = &self.spans[config.build];
         let mut reach: Option<(u64, u64)> = None;
-        for (unit, old) in &self.undo.shifted[configuration.build] {
-            let hull = self.problem.hulls[configuration.build][*unit];
+        for (unit, old) in &self.undo.shifted[config.build] {
+            let hull = self.problem.hulls[config.build][*unit];
             if hull.end > 0 {
                 let new = spans[*unit].0;
                 let (low, high) = (old.0.min(new) + hull.start, old.0.max(new) + hull.end);
@@ -446,8 +425,8 @@ impl<'p> OrderState<'p> {
         self.cost = self.undo.cost;
     }
 
-    fn line_value(&self, configuration: usize, line: usize, memo: &mut LineCostCache) -> u64 {
-        let key = self.lines[configuration].keys[line];
+    fn line_value(&self, config: usize, line: usize, memo: &mut CostCache) -> u64 {
+        let key = self.lines[config].keys[line];
         if key == 0 {
             return 0;
         }
@@ -455,25 +434,24 @@ impl<'p> OrderState<'p> {
         if known.0 == key {
             return known.1;
         }
-        self.ranges_on_line(&self.problem.configurations[configuration], line, &mut memo.ranges);
+        self.ranges_on_line(&self.problem.configs[config], line, &mut memo.ranges);
         let value = self.problem.line_cost(&memo.ranges);
         *memo.entry(key) = (key, value);
         value
     }
 
-    fn ranges_on_line(&self, configuration: &LineConfiguration, line: usize, ranges: &mut Vec<u32>) {
+    fn ranges_on_line(&self, config: &LineConfig, line: usize, ranges: &mut Vec<u32>) {
         ranges.clear();
-        let spans = &self.spans[configuration.build];
-        let is_before =
-            |unit: &usize| spans[*unit].1 == 0 || configuration.line_of(spans[*unit].1 - 1) < line;
+        let spans = &self.spans[config.build];
+        let is_before = |unit: &usize| spans[*unit].1 == 0 || config.line_of(spans[*unit].1 - 1) < line;
         let from = self.order.partition_point(is_before);
         for unit in &self.order[from..] {
             let start = spans[*unit].0;
-            if configuration.line_of(start) > line {
+            if config.line_of(start) > line {
                 break;
             }
-            for bits in &self.problem.touched_bits[configuration.build][*unit] {
-                let (first, last) = configuration.lines_of(start + bits.start, start + bits.end);
+            for bits in &self.problem.touched_bits[config.build][*unit] {
+                let (first, last) = config.lines_of(start + bits.start, start + bits.end);
                 if (first..=last).contains(&line) {
                     ranges.push(bits.range);
                 }

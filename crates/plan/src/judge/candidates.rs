@@ -4,7 +4,7 @@
 //! declared order, a beam search applies moves of single units, runs of units and exchanges, with several
 //! orders kept for each number of moved members: the cost of one move may be regained by the next.
 
-use crate::cost::{LineCostCache, OrderState, Problem};
+use crate::cost::{CostCache, OrderState, Problem};
 use crate::judge::forecast::OrderEvaluation;
 use crate::search::order::{exchange, insertion};
 use crate::search::{CostedOrder, MoveGenerator, moved_units};
@@ -43,7 +43,7 @@ pub fn pareto_front(
     let cost = OrderState::evaluate(problem, start).cost();
     beam.add(CostedOrder { order: start.to_vec(), cost });
     // Line costs of one step are reused in the next.
-    let mut memos = vec![LineCostCache::default(); BEAM_WIDTH];
+    let mut memos = vec![CostCache::default(); BEAM_WIDTH];
     for count in 0..BEAM_DEPTH.min(most) {
         let here = beam.by_moved.get(&count).cloned().unwrap_or_default();
         let steps = here.par_iter().zip(&mut memos);
@@ -101,7 +101,7 @@ impl BeamSearch<'_> {
     }
 }
 
-/// Keeps an order among so many of the cheapest; equally dear ones mostly have the same lines.
+/// Keeps an order among so many of the cheapest; orders of equal cost mostly have the same lines.
 fn insert_bounded(beam: &mut Vec<CostedOrder>, found: CostedOrder, most: usize) {
     let index = beam.partition_point(|other| other.cost < found.cost);
     if beam.get(index).is_none_or(|other| other.cost != found.cost) {
@@ -112,7 +112,7 @@ fn insert_bounded(beam: &mut Vec<CostedOrder>, found: CostedOrder, most: usize) 
 
 /// Returns moved units one by one to their declared neighbours, the cheapest step first.
 fn return_units(problem: &Problem<'_>, found: &CostedOrder) -> Vec<CostedOrder> {
-    let mut memo = LineCostCache::default();
+    let mut memo = CostCache::default();
     let mut state = OrderState::new(problem, &found.order, &mut memo);
     let mut path = Vec::new();
     loop {
@@ -143,17 +143,12 @@ pub(crate) fn with_unit_returned(order: &[usize], unit: usize, moved: &[usize]) 
 }
 
 /// The cheapest orders one change away that move more members.
-fn expand(
-    problem: &Problem<'_>,
-    found: &CostedOrder,
-    count: usize,
-    memo: &mut LineCostCache,
-) -> Vec<CostedOrder> {
-    let mut state = OrderState::new(problem, &found.order, memo);
+fn expand(problem: &Problem<'_>, from: &CostedOrder, count: usize, memo: &mut CostCache) -> Vec<CostedOrder> {
+    let mut state = OrderState::new(problem, &from.order, memo);
     let mover = MoveGenerator::new(problem);
     let (slack, start) = (SLACK * problem.scale as f64, state.cost());
     let mut best: Vec<CostedOrder> = Vec::new();
-    for (first, units) in neighbouring_orders(problem, &mover, &state) {
+    for (first, units) in changes(problem, &mover, &state) {
         let worst = best.get(BRANCHES - 1).map_or(u64::MAX, |worst| worst.cost);
         let bound = slack.min(worst.saturating_sub(start) as f64);
         if !state.allows(first, &units) || !state.try_replace(first, &units, memo, bound) {
@@ -170,14 +165,10 @@ fn expand(
 }
 
 /// All changes tried: where they begin, and the units from there on.
-fn neighbouring_orders(
-    problem: &Problem<'_>,
-    mover: &MoveGenerator,
-    state: &OrderState<'_>,
-) -> Vec<(usize, Vec<usize>)> {
+fn changes(problem: &Problem<'_>, mover: &MoveGenerator, state: &OrderState<'_>) -> Vec<(usize, Vec<usize>)> {
     let order = state.order();
     let few = order.len() <= FEW;
-    let mut changes = Vec::new();
+    let mut found = Vec::new();
     for from in 0..order.len() {
         let (low, high) = mover.regions[from];
         if !few && problem.unit_touched_bits(order[from]).is_empty() {
@@ -185,10 +176,10 @@ fn neighbouring_orders(
         }
         for length in 1..=if few { BLOCK.min(high - from) } else { 1 } {
             let places = (low..=high - length).filter(|to| *to != from);
-            changes.extend(places.map(|to| insertion(order, from, length, to)));
+            found.extend(places.map(|to| insertion(order, from, length, to)));
         }
         let others = if few { from + 1..high } else { from..from };
-        changes.extend(others.map(|to| exchange(order, from, to)));
+        found.extend(others.map(|to| exchange(order, from, to)));
     }
-    changes
+    found
 }

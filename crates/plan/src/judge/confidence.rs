@@ -85,19 +85,14 @@ impl UnitPairs {
 /// Share of resamples that repeat a unit's move: it shares a line with at least half of its companions. The
 /// move of one without companions is repeated where at most half of those it was declared with are on its
 /// line.
-pub(crate) fn stability(
-    unit: usize,
-    order: &UnitPairs,
-    declared: &UnitPairs,
-    resamples: &[UnitPairs],
-) -> f64 {
-    let (companions, left) = (order.companions(unit), declared.companions(unit));
-    let companions_met = |pairs: &UnitPairs, others: &[usize]| {
+pub(super) fn stability(unit: usize, order: &UnitPairs, old: &UnitPairs, resamples: &[UnitPairs]) -> f64 {
+    let (companions, left) = (order.companions(unit), old.companions(unit));
+    let met = |pairs: &UnitPairs, others: &[usize]| {
         others.iter().filter(|other| pairs.contains(unit, **other)).count()
     };
     let is_repeated = |pairs: &&UnitPairs| match companions.is_empty() {
-        false => 2 * companions_met(pairs, &companions) >= companions.len(),
-        true => 2 * companions_met(pairs, &left) <= left.len(),
+        false => 2 * met(pairs, &companions) >= companions.len(),
+        true => 2 * met(pairs, &left) <= left.len(),
     };
     rounded_share(resamples.iter().filter(is_repeated).count(), resamples.len())
 }
@@ -110,8 +105,8 @@ pub(crate) fn rounded_share(count: usize, all: usize) -> f64 {
 pub(crate) fn pair_shares(units: &[usize], resamples: &[UnitPairs]) -> Option<(f64, f64)> {
     let pairs = UnitPairs::new(&[units.to_vec()]);
     let together = |pair: &(usize, usize)| resamples.iter().filter(|pairs| pairs.0.contains(pair)).count();
-    let shares: Vec<f64> =
-        pairs.0.iter().map(|pair| together(pair) as f64 / resamples.len().max(1) as f64).collect();
+    let count = resamples.len().max(1) as f64;
+    let shares: Vec<f64> = pairs.0.iter().map(|pair| together(pair) as f64 / count).collect();
     let least = shares.iter().copied().min_by(f64::total_cmp)?;
     Some((rounded(shares.iter().sum::<f64>() / shares.len() as f64, 10_000.0), rounded(least, 10_000.0)))
 }

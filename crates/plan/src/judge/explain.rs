@@ -1,12 +1,10 @@
 //! Why a member moves, in facts a maintainer can check: functions, neighbours, reads or writes.
 
 use crate::cost::VisitModel;
-use crate::result::{Arrangement, MovedMember, Outcome, StructPlan, rounded};
-use crate::search::moved_units;
+use crate::result::{MovedMember, rounded};
 use fieldline_access::AccessProfile;
 use fieldline_access::access::Access;
-use fieldline_layout::constraint::Constraints;
-use fieldline_layout::{Layout, Member, abi};
+use fieldline_layout::{Layout, Member};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
@@ -36,11 +34,8 @@ struct MemberAccessCounts {
 impl<'a> Explainer<'a> {
     /// Sums the accesses to each member. `line` is the cacheline size in bytes.
     pub fn new(profile: &'a AccessProfile, declared: &'a Layout, model: &VisitModel, line: u64) -> Self {
-        let mut heat: Vec<MemberAccessCounts> = declared
-            .members
-            .iter()
-            .map(|member| MemberAccessCounts::from_accesses(member, &model.accesses))
-            .collect();
+        let counts = |member| MemberAccessCounts::from_accesses(member, &model.accesses);
+        let mut heat: Vec<MemberAccessCounts> = declared.members.iter().map(counts).collect();
         for access in &model.cpus {
             let member = declared.member_at(access.offset);
             if let Some(heat) = member.and_then(|member| heat.get_mut(member)) {
@@ -71,15 +66,12 @@ impl<'a> Explainer<'a> {
     /// Members on the same lines that functions touch together with this one, by how often they do.
     fn neighbours(&self, index: usize, chosen: &Layout, order: &[usize]) -> Vec<usize> {
         let placed = || order.iter().copied().zip(&chosen.members);
-        let lines: BTreeSet<u64> = placed()
-            .filter(|(other, _)| *other == index)
-            .flat_map(|(_, member)| self.lines(member))
-            .collect();
-        let near = placed().filter(|(other, member)| {
-            *other != index && self.lines(member).any(|line| lines.contains(&line))
-        });
-        let shared =
-            near.map(|(other, _)| (Reverse(self.heat[index].shared_samples(&self.heat[other])), other));
+        let own = placed().filter(|(other, _)| *other == index);
+        let lines: BTreeSet<u64> = own.flat_map(|(_, member)| self.lines(member)).collect();
+        let is_near = |member: &Member| self.lines(member).any(|line| lines.contains(&line));
+        let near = placed().filter(|(other, member)| *other != index && is_near(member));
+        let heat = &self.heat[index];
+        let shared = near.map(|(other, _)| (Reverse(heat.shared_samples(&self.heat[other])), other));
         let mut shared: Vec<(Reverse<u64>, usize)> = shared.filter(|(samples, _)| samples.0 > 0).collect();
         shared.sort_unstable();
         shared.into_iter().map(|(_, other)| other).take(NAMED).collect()
@@ -92,39 +84,14 @@ impl<'a> Explainer<'a> {
 
     /// Functions that touch the member and its neighbours, or else those that touch it most.
     fn functions(&self, heat: &MemberAccessCounts, neighbours: &[usize]) -> Vec<String> {
-        let joint =
-            |function| neighbours.iter().any(|other| self.heat[*other].by_function.contains_key(function));
+        let touches = |other: &usize, function| self.heat[*other].by_function.contains_key(function);
+        let joint = |function| neighbours.iter().any(|other| touches(other, function));
         let mut functions: Vec<(&u32, &u64)> = heat.by_function.iter().collect();
         functions.sort_by_key(|(function, samples)| (Reverse((joint(function), *samples)), *function));
-        let names =
-            functions.iter().filter_map(|(function, _)| self.profile.functions.get(**function as usize));
+        let names = &self.profile.functions;
+        let names = functions.iter().filter_map(|(function, _)| names.get(**function as usize));
         names.take(NAMED).cloned().collect()
     }
-}
-
-/// Makes an order of units the chosen one; `explain` completes each member that moves, by the new layout and
-/// the declared indices of its members.
-pub(crate) fn apply_order(
-    result: &mut StructPlan,
-    layout: &Layout,
-    constraints: &Constraints,
-    order: &[usize],
-    explain: impl Fn(MovedMember, &Layout, &[usize]) -> MovedMember,
-) {
-    let members = constraints.member_order(order);
-    let Some(chosen) = abi::reorder(layout, &members) else { return };
-    let units = moved_units(order).into_iter().map(|unit| &constraints.units[unit]);
-    let moved = units.flat_map(|unit| &unit.members).filter_map(|index| {
-        let member = layout.members.get(*index)?;
-        let place = members.iter().position(|other| other == index)?;
-        let (name, from, to) = (member.name.clone(), member.offset(), chosen.members.get(place)?.offset());
-        let moved = MovedMember { index: *index, name, from, to, ..MovedMember::default() };
-        Some(explain(moved, &chosen, &members))
-    });
-    result.moved = moved.collect();
-    result.chosen = Arrangement::new(&chosen, members.iter().copied());
-    result.outcome = Outcome::Moved;
-    result.reason = None;
 }
 
 impl MemberAccessCounts {

@@ -6,7 +6,7 @@ use crate::result::{BeforeAfter, Forecast, SizeForecast, rounded};
 use crate::visits::Visits;
 use std::collections::BTreeMap;
 
-/// A smaller relative gain is within chance.
+/// A smaller relative gain is not significant.
 const LEAST_GAIN: f64 = 0.02;
 
 /// An order, and the lines that visits touch in it by configuration, of both kinds of visits.
@@ -26,19 +26,18 @@ pub(crate) struct OrderEvaluation {
 impl OrderEvaluation {
     /// Whether no configuration touches more lines and no build takes more room.
     pub(crate) fn is_no_worse_than(&self, other: &Self) -> bool {
-        let pairs =
-            [(&self.together, &other.together), (&self.alone, &other.alone), (&self.sizes, &other.sizes)];
-        pairs.iter().all(|(this, right)| this.iter().zip(right.iter()).all(|(left, right)| left <= right))
+        let pairs = self.together.iter().zip(&other.together).chain(self.alone.iter().zip(&other.alone));
+        pairs.chain(self.sizes.iter().zip(&other.sizes)).all(|(this, other)| this <= other)
     }
 }
 
 impl Planner<'_> {
-    /// Whether visits touch and lose fewer lines by more than chance, or the struct takes fewer.
+    /// Whether visits touch and lose significantly fewer lines, or the struct takes fewer.
     pub(crate) fn is_gain(&self, before: &OrderEvaluation, after: &OrderEvaluation) -> bool {
         self.touches_fewer(before, after) || self.saves_a_line(before, after)
     }
 
-    /// Whether visits touch fewer lines, and lose fewer to other CPUs, by more than chance.
+    /// Whether visits touch, and lose to other CPUs, significantly fewer lines.
     pub(crate) fn touches_fewer(&self, before: &OrderEvaluation, after: &OrderEvaluation) -> bool {
         -self.relative_change(before, after) >= LEAST_GAIN
     }
@@ -51,13 +50,10 @@ impl Planner<'_> {
 
     /// Lines touched and lost over all configurations, after less before, as a share of before.
     pub(crate) fn relative_change(&self, before: &OrderEvaluation, after: &OrderEvaluation) -> f64 {
+        let configs = &self.matrix.configs;
         let weighted = |counts: &OrderEvaluation| -> u64 {
-            let configurations = &self.matrix.configurations;
-            let touched = configurations
-                .iter()
-                .zip(&counts.together)
-                .map(|(configuration, lines)| configuration.weight * lines);
-            let lost = configurations.first().map_or(0, |configuration| configuration.weight * counts.lost);
+            let touched = configs.iter().zip(&counts.together).map(|(config, lines)| config.weight * lines);
+            let lost = configs.first().map_or(0, |config| config.weight * counts.lost);
             touched.sum::<u64>() + counts.lost_pairs + lost
         };
         weighted(after) as f64 / weighted(before).max(1) as f64 - 1.0
@@ -65,29 +61,22 @@ impl Planner<'_> {
 
     pub(crate) fn evaluate(&self, order: &[usize]) -> OrderEvaluation {
         let state = OrderState::evaluate(&self.together, order);
-        let pairs = self
-            .matrix
-            .configurations
-            .iter()
-            .enumerate()
-            .filter(|(_, configuration)| configuration.is_line_pair);
+        let pairs = self.matrix.configs.iter().enumerate().filter(|(_, config)| config.is_line_pair);
         OrderEvaluation {
             order: order.to_vec(),
             together: state.touched_lines(),
             alone: OrderState::evaluate(&self.alone, order).touched_lines(),
             sizes: state.sizes().to_vec(),
             lost: state.lost_lines(0),
-            lost_pairs: pairs
-                .map(|(index, configuration)| configuration.weight * state.lost_lines(index))
-                .sum(),
+            lost_pairs: pairs.map(|(index, config)| config.weight * state.lost_lines(index)).sum(),
             cost: state.cost(),
         }
     }
 
     pub(crate) fn sizes(&self, before: &OrderEvaluation, after: &OrderEvaluation) -> Vec<SizeForecast> {
-        let sizes = before.sizes.iter().zip(&after.sizes);
         let builds = self.matrix.builds.iter().zip(&self.matrix.build_names);
-        let sizes = builds.zip(sizes).map(|((build, name), (before, after))| {
+        let sizes = builds.zip(before.sizes.iter().zip(&after.sizes));
+        let sizes = sizes.map(|((build, name), (before, after))| {
             SizeForecast::new(name.clone(), build.line, *before, *after)
         });
         sizes.collect()
@@ -96,13 +85,13 @@ impl Planner<'_> {
     /// Forecasts by line size and build, over all phases.
     pub(crate) fn forecasts(&self, before: &OrderEvaluation, after: &OrderEvaluation) -> Vec<Forecast> {
         let mut groups: BTreeMap<(usize, u64), Vec<usize>> = BTreeMap::new();
-        for (index, configuration) in self.matrix.configurations.iter().enumerate() {
-            groups.entry((configuration.build, configuration.line())).or_default().push(index);
+        for (index, config) in self.matrix.configs.iter().enumerate() {
+            groups.entry((config.build, config.line())).or_default().push(index);
         }
-        let forecasts = groups.into_iter().map(|((build, line), configurations)| {
+        let forecasts = groups.into_iter().map(|((build, line), configs)| {
             let change = |before: &[u64], after: &[u64], visits: &Visits| BeforeAfter {
-                before: self.mean(&configurations, before, visits),
-                after: self.mean(&configurations, after, visits),
+                before: self.mean(&configs, before, visits),
+                after: self.mean(&configs, after, visits),
             };
             Forecast {
                 build: self.matrix.build_names[build].clone(),
@@ -110,7 +99,7 @@ impl Planner<'_> {
                 build_line: self.matrix.builds[build].line,
                 together: change(&before.together, &after.together, &self.model.together),
                 alone: change(&before.alone, &after.alone, &self.model.alone),
-                bound: self.mean(&configurations, &self.lower.touched, &self.model.together),
+                bound: self.mean(&configs, &self.lower.touched, &self.model.together),
             }
         });
         forecasts.collect()
@@ -118,13 +107,11 @@ impl Planner<'_> {
 
     /// Lines per visit, the mean over configurations by weight, to three digits; 0 for configurations without
     /// figures.
-    fn mean(&self, configurations: &[usize], lines: &[u64], visits: &Visits) -> f64 {
-        let weight = |configuration: &usize| self.matrix.configurations[*configuration].weight;
-        let weights: u64 = configurations.iter().map(weight).sum();
-        let sum: u64 = configurations
-            .iter()
-            .map(|configuration| weight(configuration) * lines.get(*configuration).copied().unwrap_or(0))
-            .sum();
+    fn mean(&self, configs: &[usize], lines: &[u64], visits: &Visits) -> f64 {
+        let weight = |config: &usize| self.matrix.configs[*config].weight;
+        let weights: u64 = configs.iter().map(weight).sum();
+        let lines = |config: &usize| lines.get(*config).copied().unwrap_or(0);
+        let sum: u64 = configs.iter().map(|config| weight(config) * lines(config)).sum();
         rounded(sum as f64 / (weights.max(1) * visits.total().max(1)) as f64, 1_000.0)
     }
 }

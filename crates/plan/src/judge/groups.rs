@@ -141,10 +141,8 @@ impl Planner<'_> {
         let costs: Vec<Padding> =
             builds.map(|(build, pointer)| self.padding(order, span, build, pointer)).collect();
         let worst = |bytes: fn(&Padding) -> u64| costs.iter().max_by_key(|cost| bytes(cost)).copied();
-        let Some((plain, conditional)) = worst(|cost| cost.aligned).zip(worst(|cost| cost.conditional))
-        else {
-            return (GroupAlignment::None, String::new());
-        };
+        let pair = worst(|cost| cost.aligned).zip(worst(|cost| cost.conditional));
+        let Some((plain, conditional)) = pair else { return (GroupAlignment::None, String::new()) };
         let own = self.options.build_line;
         let costly = format!("aligning it costs up to {} B (for {} B lines)", plain.aligned, plain.line);
         match (plain.aligned, conditional.conditional) {

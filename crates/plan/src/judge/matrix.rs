@@ -1,7 +1,7 @@
 //! The configurations (line sizes, builds, phases) in which orders are judged, and their weights.
 
 use crate::cost::other_build::{BuildMismatch, MatchedStruct};
-use crate::cost::{AlternateBuild, BuildPlacement, LineConfiguration, VisitModel};
+use crate::cost::{AlternateBuild, BuildPlacement, LineConfig, VisitModel};
 use crate::options::PlanOptions;
 use crate::result::{BuildJudged, BuildNote};
 use fieldline_layout::Layout;
@@ -17,11 +17,14 @@ const PAIR_WEIGHT: u64 = WEIGHT / 5;
 /// Phases with fewer of the objects are left out.
 const RARE_PHASE: u64 = 20;
 
+/// Objects by where they begin, in bytes.
+type Phases = BTreeMap<u64, u64>;
+
 /// The configurations in which the orders of one struct are judged.
 pub(crate) struct ConfigurationMatrix {
     /// The recorded machine's build first, then those of other line sizes, then those of other files.
     pub(crate) builds: Vec<BuildPlacement>,
-    pub(crate) configurations: Vec<LineConfiguration>,
+    pub(crate) configs: Vec<LineConfig>,
     /// By build, the file's name unless it is the recorded one.
     pub(crate) build_names: Vec<Option<String>>,
     pub(crate) notes: Vec<BuildNote>,
@@ -36,7 +39,7 @@ impl ConfigurationMatrix {
     ) -> Self {
         let builds = BuildPlacement::for_lines(layout, constraints, options.build_line, &options.lines);
         let mut matrix = Self {
-            configurations: line_configurations(&builds, &model.phases, options),
+            configs: line_configs(&builds, &model.phases, options),
             build_names: vec![None; builds.len()],
             builds,
             notes: Vec::new(),
@@ -45,7 +48,7 @@ impl ConfigurationMatrix {
             let note = matrix.add_build(layout, constraints, model, options, other_build);
             matrix.notes.push(note);
         }
-        matrix.add_other_configurations(layout, model, options);
+        matrix.add_other_configs(layout, model, options);
         matrix
     }
 
@@ -79,8 +82,8 @@ impl ConfigurationMatrix {
         let build = matched.build(constraints, &model.ranges, other_build.line);
         if let Some(index) = self.builds.iter().position(|known| build.is_equivalent(known, &model.ranges)) {
             let known = self.build_names[index].clone();
-            note.reason =
-                Some(known.unwrap_or_else(|| format!("the recorded one for {} B", other_build.line)));
+            let recorded = || format!("the recorded one for {} B", other_build.line);
+            note.reason = Some(known.unwrap_or_else(recorded));
             return BuildNote { judged: BuildJudged::Equivalent, ..note };
         }
         self.build_names.push(Some(other_build.name.clone()));
@@ -91,40 +94,32 @@ impl ConfigurationMatrix {
     /// Views on the builds of other files, each at its own line size. All of them together weigh as much as
     /// the recorded build does at another line size than its own. Objects begin where recorded ones do if
     /// line size and size of the struct are the same; otherwise they are taken to begin on a line.
-    fn add_other_configurations(&mut self, layout: &Layout, model: &VisitModel, options: &PlanOptions) {
+    fn add_other_configs(&mut self, layout: &Layout, model: &VisitModel, options: &PlanOptions) {
         let first = self.build_names.iter().take_while(|name| name.is_none()).count();
         let weight = WEIGHT / 2 / (self.builds.len() - first).max(1) as u64;
         for (index, build) in self.builds.iter().enumerate().skip(first) {
             let has_equal_placement = build.line == options.build_line && build.size_limit == layout.size;
-            let phases = if has_equal_placement { &model.phases } else { &BTreeMap::new() };
-            let configurations = weights_by_phase(phases, build.line, weight).into_iter();
-            self.configurations.extend(
-                configurations
-                    .map(|(phase, weight)| LineConfiguration::new(index, build.line, phase, weight)),
-            );
+            let phases = if has_equal_placement { &model.phases } else { &Phases::new() };
+            let weights = weights_by_phase(phases, build.line, weight).into_iter();
+            let config = |(phase, weight)| LineConfig::new(index, build.line, phase, weight);
+            self.configs.extend(weights.map(config));
         }
     }
 
     pub(crate) fn builds_with_pointer_sizes(&self, options: &PlanOptions) -> Vec<(&BuildPlacement, u64)> {
         let pointer = |name: &Option<String>| {
-            let named =
-                options.other_builds.iter().find(|other_build| Some(&other_build.name) == name.as_ref());
-            named.map_or(options.pointer, |other_build| other_build.pointer)
+            let named = options.other_builds.iter().find(|build| Some(&build.name) == name.as_ref());
+            named.map_or(options.pointer, |build| build.pointer)
         };
         self.builds.iter().zip(self.build_names.iter().map(pointer)).collect()
     }
 }
 
 /// Lines of the recorded machine's layout at every size, and of every other build at its own size.
-fn line_configurations(
-    builds: &[BuildPlacement],
-    phases: &BTreeMap<u64, u64>,
-    options: &PlanOptions,
-) -> Vec<LineConfiguration> {
-    let mut configurations = Vec::new();
+fn line_configs(builds: &[BuildPlacement], phases: &Phases, options: &PlanOptions) -> Vec<LineConfig> {
+    let mut configs = Vec::new();
     // The first configuration is the one whose lines CPUs take from each other: that of the recorded machine.
-    let (own, others): (Vec<u64>, Vec<u64>) =
-        options.lines.iter().partition(|line| **line == options.build_line);
+    let (own, others): (Vec<_>, Vec<_>) = options.lines.iter().partition(|line| **line == options.build_line);
     for line in own.iter().chain(&others) {
         let own = *line == options.build_line;
         let other = builds.iter().position(|build| build.line == *line && !own);
@@ -134,21 +129,20 @@ fn line_configurations(
             (false, Some(_)) => WEIGHT / 4,
         };
         let weights = weights_by_phase(phases, *line, weight).into_iter();
-        configurations.extend(weights.map(|(phase, weight)| LineConfiguration::new(0, *line, phase, weight)));
-        configurations.extend(other.map(|build| LineConfiguration::new(build, *line, 0, weight)));
+        configs.extend(weights.map(|(phase, weight)| LineConfig::new(0, *line, phase, weight)));
+        configs.extend(other.map(|build| LineConfig::new(build, *line, 0, weight)));
     }
     if options.adjacent_lines {
         let line = options.build_line;
         let weights = weights_by_phase(phases, line.saturating_mul(2), PAIR_WEIGHT).into_iter();
-        configurations
-            .extend(weights.map(|(phase, weight)| LineConfiguration::on_pairs(0, line, phase, weight)));
+        configs.extend(weights.map(|(phase, weight)| LineConfig::on_pairs(0, line, phase, weight)));
     }
-    configurations
+    configs
 }
 
 /// Where objects begin within a line of `line` bytes, and the weight of those; on a line if nothing is known.
-fn weights_by_phase(phases: &BTreeMap<u64, u64>, line: u64, weight: u64) -> Vec<(u64, u64)> {
-    let mut within: BTreeMap<u64, u64> = BTreeMap::new();
+fn weights_by_phase(phases: &Phases, line: u64, weight: u64) -> Vec<(u64, u64)> {
+    let mut within = Phases::new();
     for (phase, objects) in phases {
         *within.entry(phase % line.max(1)).or_default() += objects;
     }

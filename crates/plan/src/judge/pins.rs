@@ -4,7 +4,7 @@
 use crate::cost::{OrderState, Problem};
 use crate::judge::forecast::OrderEvaluation;
 use crate::judge::planner::Planner;
-use crate::result::{PinReport, StructPlan};
+use crate::result::PinReport;
 use fieldline_layout::constraint::{Constraints, UnitConstraintKind};
 use std::collections::BTreeSet;
 
@@ -20,10 +20,9 @@ impl PinViolations {
     pub(crate) fn find(problem: &Problem<'_>, order: &[usize]) -> Self {
         let state = OrderState::evaluate(problem, order);
         let pins = &problem.constraints.line_constraints;
-        let violated = state
-            .violated_pins()
-            .filter_map(|pin| pins.iter().position(|candidate| std::ptr::eq(candidate, pin)));
-        Self { lines: violated.collect(), misplaced: misplaced_pins(problem.constraints, order) }
+        let violated = state.violated_pins();
+        let lines = violated.filter_map(|pin| pins.iter().position(|other| std::ptr::eq(other, pin)));
+        Self { lines: lines.collect(), misplaced: misplaced_pins(problem.constraints, order) }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -37,33 +36,26 @@ fn misplaced_pins(constraints: &Constraints, order: &[usize]) -> Vec<String> {
     sorted.sort_by_key(|unit| constraints.units[*unit].region);
     let moved = order.iter().zip(&sorted).filter(|(this, other)| this != other);
     let pinned = moved.filter_map(|(_, unit)| constraints.units[*unit].constraint.as_ref());
-    let reasons =
-        pinned.filter(|hold| hold.kind == UnitConstraintKind::Fixed).map(|hold| hold.reason.clone());
-    reasons.collect::<BTreeSet<String>>().into_iter().collect()
+    let fixed = pinned.filter(|hold| hold.kind == UnitConstraintKind::Fixed);
+    fixed.map(|hold| hold.reason.clone()).collect::<BTreeSet<String>>().into_iter().collect()
 }
 
 impl Planner<'_> {
     /// Reports which pins are kept: each about lines, and those the declared order breaks.
-    pub(crate) fn report_pins(
-        &self,
-        result: &mut StructPlan,
-        declared: &PinViolations,
-        chosen: Option<&[usize]>,
-    ) {
-        let after =
-            chosen.map_or_else(|| declared.clone(), |order| PinViolations::find(&self.together, order));
-        let line_reports =
-            self.constraints.line_constraints.iter().enumerate().map(|(index, pin)| PinReport {
-                pin: pin.reason.clone(),
-                declared: !declared.lines.contains(&index),
-                chosen: !after.lines.contains(&index),
-            });
+    pub(crate) fn pin_reports(&self, declared: &PinViolations, chosen: Option<&[usize]>) -> Vec<PinReport> {
+        let after = chosen.map(|order| PinViolations::find(&self.together, order));
+        let after = after.as_ref().unwrap_or(declared);
+        let pins = (0..).zip(&self.constraints.line_constraints).map(|(index, pin)| PinReport {
+            pin: pin.reason.clone(),
+            declared: !declared.lines.contains(&index),
+            chosen: !after.lines.contains(&index),
+        });
         let misplaced = declared.misplaced.iter().map(|reason| PinReport {
             pin: reason.clone(),
             declared: false,
             chosen: !after.misplaced.contains(reason),
         });
-        result.pins = line_reports.chain(misplaced).collect();
+        pins.chain(misplaced).collect()
     }
 
     /// Why no order is offered, when the declared one breaks pins.
@@ -79,13 +71,11 @@ impl Planner<'_> {
 /// The reason for an order that pins force though it is worse somewhere.
 pub(crate) fn describe_pin_cost(before: &OrderEvaluation, after: &OrderEvaluation) -> Option<String> {
     let sum = |counts: &OrderEvaluation| counts.together.iter().sum::<u64>();
-    let mut pairs =
-        after.together.iter().chain(&after.alone).zip(before.together.iter().chain(&before.alone));
-    let price = match (sum(after) > sum(before), pairs.any(|(after, before)| after > before)) {
+    let counts = |order: &OrderEvaluation| [&*order.together, &order.alone].concat();
+    let is_worse = counts(after).iter().zip(counts(before)).any(|(after, before)| *after > before);
+    let price = match (sum(after) > sum(before), is_worse) {
         (true, _) => "pins ask for this order although visits touch more lines than as declared",
-        (_, true) => {
-            "pins ask for this order; visits touch fewer lines than as declared, but not by every count"
-        }
+        (_, true) => "pins ask for this order; visits touch fewer lines than as declared, but not everywhere",
         _ => return None,
     };
     Some(price.to_owned())

@@ -30,8 +30,8 @@ impl<'a> Planner<'a> {
     ) -> Self {
         let matrix = ConfigurationMatrix::new(layout, constraints, model, options);
         let problem = |visits: &'a Visits, sharing: &'a LineSharing| {
-            let (builds, configurations) = (matrix.builds.clone(), matrix.configurations.clone());
-            Problem::new(constraints, &model.ranges, visits, sharing, builds, configurations)
+            let (builds, configs) = (matrix.builds.clone(), matrix.configs.clone());
+            Problem::new(constraints, &model.ranges, visits, sharing, builds, configs)
         };
         Self {
             together: problem(&model.together, &model.sharing),

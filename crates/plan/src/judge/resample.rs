@@ -7,9 +7,8 @@ use crate::judge::confidence::{
 };
 use crate::judge::forecast::OrderEvaluation;
 use crate::judge::planner::Planner;
-use crate::result::{
-    BeforeAfter, Confidence, CrossValidation, Forecast, Grouping, Interval, Stability, rounded,
-};
+use crate::result::{BeforeAfter, Confidence, CrossValidation, Forecast};
+use crate::result::{Grouping, Interval, Stability, rounded};
 use crate::search::order::costliest_first;
 use crate::search::starts::{search, search_from};
 use crate::search::{CostedOrder, SearchEffort, SearchResults, moved_units, reduce_moves};
@@ -20,15 +19,8 @@ use std::collections::BTreeMap;
 
 /// Divisor of the rounds of a search in a fold: its figures err on the careful side.
 const SHORT_SEARCH_DIVISOR: usize = 4;
-/// The same for a search with a warm start: it checks whether any order is better by more than chance.
+/// The same for a search with a warm start: it checks whether any order is significantly better.
 const WARM_START_DIVISOR: usize = 24;
-
-/// The order that passed, if any, and the reason for doubt.
-pub(crate) struct JudgedCandidate {
-    pub(crate) confidence: Confidence,
-    pub(crate) order: Option<OrderEvaluation>,
-    pub(crate) doubt: Option<String>,
-}
 
 /// A model of resampled time blocks, and an order for it.
 struct ResamplePlan {
@@ -37,74 +29,57 @@ struct ResamplePlan {
 }
 
 impl Planner<'_> {
-    /// Judges the chosen candidate, if asked for, and inserts the stable part of it among the candidates.
-    pub(crate) fn judge_candidates(
-        &self,
-        profile: &AccessProfile,
-        search: &SearchResults,
-        before: &OrderEvaluation,
-        front: &mut Vec<OrderEvaluation>,
-        chosen: &mut Option<usize>,
-    ) -> Option<JudgedCandidate> {
-        let number = (*chosen).filter(|number| self.options.resamples > 0 && *number < front.len())?;
-        let verdict = self.judge(profile, search, before, &front[..=number])?;
-        *chosen = verdict.order.clone().map(|order| insert_candidate(&self.together, front, order));
-        Some(verdict)
-    }
-
-    /// Judges the last candidate by cross-validation and bootstrap; members whose move isn't repeated stay.
-    fn judge(
+    /// Judges the last candidate by cross-validation and bootstrap: its order without the moves that resamples
+    /// don't repeat, or why there is doubt.
+    pub(crate) fn judge(
         &self,
         profile: &AccessProfile,
         search: &SearchResults,
         before: &OrderEvaluation,
         front: &[OrderEvaluation],
-    ) -> Option<JudgedCandidate> {
-        let found = front.last()?.clone();
-        let blocks = profile.blocks.len();
-        let mut confidence = Confidence { blocks, ..Confidence::default() };
+    ) -> Option<(Confidence, Result<OrderEvaluation, String>)> {
+        let found = front.last()?;
+        let (blocks, resamples) = (profile.blocks.len(), self.options.resamples);
         if blocks < FOLDS {
-            let missing = format!("the profile holds {blocks} blocks of time, {FOLDS} are needed");
-            confidence.missing = Some(missing);
-            return Some(JudgedCandidate { confidence, order: Some(found), doubt: None });
+            let missing = Some(format!("the profile holds {blocks} blocks of time, {FOLDS} are needed"));
+            return Some((Confidence { blocks, missing, ..Confidence::default() }, Ok(found.clone())));
         }
-        (confidence.folds, confidence.cross_validation) = self.cross_validate(profile, before, &found);
-        confidence.resamples = self.options.resamples;
+        let (folds, cross_validation) = self.cross_validate(profile, before, found);
         // Orders that a search in other visits of the same struct begins with, the hottest first.
         let declared = std::iter::once(self.constraints.initial_order());
         let known: Vec<Vec<usize>> = declared.chain(costliest_first(&search.found)).collect();
-        let numbers = Vec::from_iter(0..self.options.resamples as u64);
-        let resample_plans: Vec<ResamplePlan> =
-            parallel::map(&numbers, |number| self.plan_resample(profile, *number, &found.order, &known));
-        let bootstrap = BootstrapPlans::new(self, &resample_plans, &before.order);
-        let unit_stabilities = bootstrap.unit_stabilities(&found.order);
-        confidence.groupings = bootstrap.groupings(&found.order);
+        let numbers = Vec::from_iter(0..resamples as u64);
+        let plan = |number: &u64| self.plan_resample(profile, *number, &found.order, &known);
+        let plans = parallel::map(&numbers, plan);
+        let bootstrap = BootstrapPlans::new(self, &plans, &before.order);
         let order = self.stable_order(before, &bootstrap, front);
-        let stays = unit_stabilities.iter().filter(|share| {
-            share.is_chance()
-                && !order.as_ref().is_some_and(|left| moved_units(&left.order).contains(&share.unit))
+        let unit_stabilities = bootstrap.unit_stabilities(&found.order);
+        let moves = |unit| order.as_ref().is_some_and(|left| moved_units(&left.order).contains(&unit));
+        let stays = unit_stabilities.iter().filter(|share| share.is_unstable() && !moves(share.unit));
+        let stabilities = unit_stabilities.iter().flat_map(|unit| {
+            let members = self.members(std::iter::once(unit.unit)).into_iter();
+            members.map(|index| Stability { index, share: unit.share, worth: unit.worth })
         });
-        confidence.kept = self.members(stays.map(|share| share.unit));
-        let members = |stability: &UnitStability| self.members(std::iter::once(stability.unit)).into_iter();
-        let stabilities = unit_stabilities.iter().flat_map(|stability| {
-            members(stability).map(|index| Stability {
-                index,
-                share: stability.share,
-                worth: stability.worth,
-            })
-        });
-        confidence.members = stabilities.collect();
-        confidence.interval = bootstrap.interval(before, order.as_ref().unwrap_or(&found));
-        let doubt = match &order {
-            None => Some(format!(
-                "no grouping comes again in {:.0} % of {} resamples and brings a gain",
-                100.0 * STABLE,
-                self.options.resamples
-            )),
-            Some(after) if self.saves_a_line(before, after) => None,
-            Some(_) => describe_noise(&confidence),
+        let confidence = Confidence {
+            missing: None,
+            blocks,
+            folds,
+            cross_validation,
+            resamples,
+            interval: bootstrap.interval(before, order.as_ref().unwrap_or(found)),
+            groupings: bootstrap.groupings(&found.order),
+            kept: self.members(stays.map(|share| share.unit)),
+            members: stabilities.collect(),
         };
-        Some(JudgedCandidate { confidence, order: order.filter(|_| doubt.is_none()), doubt })
+        let verdict = match order {
+            None => Err(format!(
+                "no grouping recurs in {:.0} % of {resamples} resamples and brings a gain",
+                100.0 * STABLE
+            )),
+            Some(after) if self.saves_a_line(before, &after) => Ok(after),
+            Some(after) => describe_insignificance(&confidence).map_or(Ok(after), Err),
+        };
+        Some((confidence, verdict))
     }
 
     fn members(&self, units: impl Iterator<Item = usize>) -> Vec<usize> {
@@ -162,7 +137,7 @@ impl Planner<'_> {
     }
 
     /// Plans a resample of time blocks with a warm start from the plan. Its order is the local optimum next
-    /// to the planned one, unless a search finds one better by more than chance: many orders are equally
+    /// to the planned one, unless a search finds one significantly better: many orders are equally
     /// good, and another one of them is no contradiction.
     fn plan_resample(
         &self,
@@ -205,8 +180,8 @@ impl Planner<'_> {
         while let Some(unit) = bootstrap.least_stable_unit(&order) {
             order = with_unit_returned(&order, unit, &moved_units(&order));
             if self.constraints.check(&order).is_ok() {
-                orders
-                    .push(reduce_moves(&self.together, &CostedOrder { order: order.clone(), cost: 0 }).order);
+                let returned = CostedOrder { order: order.clone(), cost: 0 };
+                orders.push(reduce_moves(&self.together, &returned).order);
             }
             orders.push(order.clone());
         }
@@ -230,7 +205,7 @@ impl Planner<'_> {
 }
 
 /// Inserts an order among candidates in place of those that it dominates; returns its index.
-fn insert_candidate(
+pub(crate) fn insert_candidate(
     problem: &Problem<'_>,
     front: &mut Vec<OrderEvaluation>,
     order: OrderEvaluation,
@@ -244,17 +219,16 @@ fn insert_candidate(
 }
 
 /// The reason to leave a struct unchanged if intervals include no gain.
-fn describe_noise(confidence: &Confidence) -> Option<String> {
+fn describe_insignificance(confidence: &Confidence) -> Option<String> {
     let percent = |interval: Interval| {
         let [change, low, high] = [interval.change, interval.low, interval.high].map(|share| 100.0 * share);
         format!("{change:+.1} % lines per visit, 95 % between {low:+.1} % and {high:+.1} %")
     };
-    let cross_validated =
-        confidence.cross_validation.first().map(|row| ("in cross-validation", row.interval));
-    let bootstrap = confidence.interval.map(|interval| ("over resamples", interval));
-    let mut intervals = cross_validated.into_iter().chain(bootstrap);
+    let folds = confidence.cross_validation.first().map(|row| ("in cross-validation", row.interval));
+    let resamples = confidence.interval.map(|interval| ("over resamples", interval));
+    let mut intervals = folds.into_iter().chain(resamples);
     let (what, interval) = intervals.find(|(_, interval)| interval.high >= 0.0)?;
-    Some(format!("the gain is within noise: {what} {}", percent(interval)))
+    Some(format!("the gain is not statistically significant: {what} {}", percent(interval)))
 }
 
 fn summarise_folds(in_sample: &Forecast, changes: &[BeforeAfter]) -> Option<CrossValidation> {
@@ -282,8 +256,8 @@ struct UnitStability {
 }
 
 impl UnitStability {
-    /// Whether its move is chance: resamples don't repeat it, and undoing it costs no lines.
-    fn is_chance(&self) -> bool {
+    /// Whether its move is unstable: resamples don't repeat it, and undoing it costs no lines.
+    fn is_unstable(&self) -> bool {
         self.share < STABLE && self.worth.is_none_or(|worth| worth < STABLE)
     }
 }
@@ -296,22 +270,21 @@ struct BootstrapPlans<'p> {
 }
 
 impl<'p> BootstrapPlans<'p> {
-    fn new(planner: &'p Planner<'p>, resample_plans: &'p [ResamplePlan], declared: &[usize]) -> Self {
+    fn new(planner: &'p Planner<'p>, plans: &'p [ResamplePlan], declared: &[usize]) -> Self {
         let pairs = |order: &[usize]| UnitPairs::new(&units_by_line(planner, order));
         Self {
             planner,
             declared: pairs(declared),
-            pairs: resample_plans.iter().map(|resample_plan| pairs(&resample_plan.order)).collect(),
-            planners: parallel::map(resample_plans, |resample| planner.with_model(&resample.model)),
+            pairs: plans.iter().map(|plan| pairs(&plan.order)).collect(),
+            planners: parallel::map(plans, |plan| planner.with_model(&plan.model)),
         }
     }
 
     /// Relative changes of lines over all configurations from one order to another, in the visits of each
     /// refit.
     fn changes(&self, from: &[usize], to: &[usize]) -> Vec<f64> {
-        parallel::map(&self.planners, |planner| {
-            planner.relative_change(&planner.evaluate(from), &planner.evaluate(to))
-        })
+        let change = |plan: &Planner<'_>| plan.relative_change(&plan.evaluate(from), &plan.evaluate(to));
+        parallel::map(&self.planners, change)
     }
 
     fn interval(&self, before: &OrderEvaluation, after: &OrderEvaluation) -> Option<Interval> {
@@ -336,10 +309,10 @@ impl<'p> BootstrapPlans<'p> {
         moved_units(order).into_iter().filter(is_touched).map(of_unit).collect()
     }
 
-    /// The least stable unit of those whose move is chance.
+    /// The least stable unit of those whose move is unstable.
     fn least_stable_unit(&self, order: &[usize]) -> Option<usize> {
-        let chance = self.unit_stabilities(order).into_iter().filter(UnitStability::is_chance);
-        Some(chance.min_by(|this, other| this.share.total_cmp(&other.share))?.unit)
+        let unstable = self.unit_stabilities(order).into_iter().filter(UnitStability::is_unstable);
+        Some(unstable.min_by(|this, other| this.share.total_cmp(&other.share))?.unit)
     }
 
     fn groupings(&self, order: &[usize]) -> Vec<Grouping> {
@@ -356,9 +329,7 @@ impl<'p> BootstrapPlans<'p> {
 
 /// Touched units by line of the recorded machine, in an order.
 fn units_by_line(planner: &Planner<'_>, order: &[usize]) -> Vec<Vec<usize>> {
-    let (Some(build), Some(configuration)) =
-        (planner.matrix.builds.first(), planner.matrix.configurations.first())
-    else {
+    let (Some(build), Some(config)) = (planner.matrix.builds.first(), planner.matrix.configs.first()) else {
         return Vec::new();
     };
     let starts: BTreeMap<usize, u64> =
@@ -366,7 +337,7 @@ fn units_by_line(planner: &Planner<'_>, order: &[usize]) -> Vec<Vec<usize>> {
     let mut lines: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for range in planner.model.ranges.iter().filter(|range| range.size > 0) {
         let start = starts.get(&range.unit).copied().unwrap_or(0) + 8 * range.start;
-        let (first, last) = configuration.lines_of(start, start + 8 * range.size);
+        let (first, last) = config.lines_of(start, start + 8 * range.size);
         for line in first..=last {
             let units = lines.entry(line).or_default();
             if !units.contains(&range.unit) {

@@ -1,7 +1,7 @@
 //! The fewest moved members for a size.
 
 use super::insertion::{Insertion, MAX_REINSERTED};
-use super::judge::{PackingJudge, SizeCost};
+use super::judge::{SizeCost, SizeJudge};
 use crate::search::moved_units;
 use fieldline_parallel as parallel;
 
@@ -36,7 +36,7 @@ pub(super) struct PackingFront {
 
 /// The best orders by number of moved members, up to one as small as `small`. None moves more than `most`
 /// members.
-pub(super) fn pareto_front(judge: &PackingJudge<'_>, small: &[usize], most: usize) -> PackingFront {
+pub(super) fn pareto_front(judge: &SizeJudge<'_>, small: &[usize], most: usize) -> PackingFront {
     let target = judge.order_cost(small);
     let mut search = FewestMovesSearch { judge, target, most, found: Vec::new(), rejected: false };
     let proven = search.exact();
@@ -48,7 +48,7 @@ pub(super) fn pareto_front(judge: &PackingJudge<'_>, small: &[usize], most: usiz
 }
 
 struct FewestMovesSearch<'j, 'a> {
-    judge: &'j PackingJudge<'a>,
+    judge: &'j SizeJudge<'a>,
     target: SizeCost,
     most: usize,
     found: Vec<PackedOrder>,
@@ -110,10 +110,8 @@ impl FewestMovesSearch<'_, '_> {
                 let fewer = moved_units(&nearer).len() < here.len();
                 (fewer && self.judge.accepts(&nearer, 0)).then(|| measure(self.judge, nearer))
             });
-            let next = tried
-                .filter(|packed| packed.cost <= worth)
-                .min_by_key(|packed| (packed.moved, packed.distance));
-            let Some(next) = next else { break };
+            let kept = tried.filter(|packed| packed.cost <= worth);
+            let Some(next) = kept.min_by_key(|packed| (packed.moved, packed.distance)) else { break };
             order.clone_from(&next.order);
             self.offer(next.order);
         }
@@ -163,7 +161,7 @@ impl FewestMovesSearch<'_, '_> {
     }
 }
 
-fn measure(judge: &PackingJudge<'_>, order: Vec<usize>) -> PackedOrder {
+fn measure(judge: &SizeJudge<'_>, order: Vec<usize>) -> PackedOrder {
     let units = &judge.constraints.units;
     PackedOrder {
         cost: judge.order_cost(&order),
@@ -179,7 +177,7 @@ fn distance(order: &[usize]) -> usize {
 }
 
 /// Units that nothing holds and that have a neighbour in their region.
-fn movable(judge: &PackingJudge<'_>, order: &[usize]) -> Vec<usize> {
+fn movable(judge: &SizeJudge<'_>, order: &[usize]) -> Vec<usize> {
     let units = &judge.constraints.units;
     let has_room = |unit: usize| units.iter().filter(|other| other.region == units[unit].region).count() > 1;
     order.iter().copied().filter(|unit| units[*unit].constraint.is_none() && has_room(*unit)).collect()
@@ -199,26 +197,16 @@ fn sets(units: &[usize], count: usize) -> Vec<Vec<usize>> {
 }
 
 /// The order with some units where the struct ends earliest. `may_stay`: also where they were.
-fn reinserted(
-    judge: &PackingJudge<'_>,
-    order: &[usize],
-    units: &[usize],
-    may_stay: bool,
-) -> Option<Vec<usize>> {
+fn reinserted(judge: &SizeJudge<'_>, order: &[usize], units: &[usize], may_stay: bool) -> Option<Vec<usize>> {
     let rest: Vec<usize> = order.iter().copied().filter(|unit| !units.contains(unit)).collect();
     let before = |unit: usize| {
         order.iter().take_while(|other| **other != unit).filter(|other| !units.contains(other)).count()
     };
     let moving: Vec<(usize, usize)> = units.iter().map(|unit| (*unit, before(*unit))).collect();
-    let insertion = Insertion {
-        constraints: judge.constraints,
-        build: &judge.builds[0],
-        rest: &rest,
-        moving: &moving,
-        may_stay,
-    };
+    let (constraints, build) = (judge.constraints, &judge.builds[0]);
+    let insertion = Insertion { constraints, build, rest: &rest, moving: &moving, may_stay };
     if may_stay {
-        let size = judge.builds[0].size(insertion.earliest_end()?);
+        let size = build.size(insertion.earliest_end()?);
         if !judge.is_gain(judge.size_cost(size)) {
             return None;
         }
@@ -237,7 +225,7 @@ fn with_unit_returned(order: &[usize], unit: usize) -> Vec<usize> {
 }
 
 /// Orders that have a unit inside a hole it fits in.
-fn in_holes(judge: &PackingJudge<'_>, order: &[usize], unit: usize) -> Vec<Vec<usize>> {
+fn in_holes(judge: &SizeJudge<'_>, order: &[usize], unit: usize) -> Vec<Vec<usize>> {
     let rest: Vec<usize> = order.iter().copied().filter(|other| *other != unit).collect();
     let build = &judge.builds[0];
     let mut orders = Vec::new();
@@ -259,7 +247,7 @@ fn in_holes(judge: &PackingJudge<'_>, order: &[usize], unit: usize) -> Vec<Vec<u
 /// units went.
 type OrderPromise = (u64, u64, usize);
 
-fn rank_promise(judge: &PackingJudge<'_>, order: &[usize]) -> OrderPromise {
+fn rank_promise(judge: &SizeJudge<'_>, order: &[usize]) -> OrderPromise {
     let build = &judge.builds[0];
     let mut end = 0;
     let mut room = 0;

@@ -22,29 +22,23 @@ impl SizeCost {
 }
 
 /// The configurations and builds of a struct, and its declared sizes in them.
-pub(super) struct PackingJudge<'a> {
+pub(super) struct SizeJudge<'a> {
     pub(super) constraints: &'a Constraints,
     /// The own build first, then those of other line sizes.
     pub(super) builds: Vec<BuildPlacement>,
     /// By configuration, which units it has; the first has all, the others lack those of one `#if` or of all.
-    configurations: Vec<Vec<bool>>,
+    configs: Vec<Vec<bool>>,
     /// By configuration and build.
     declared: Vec<Vec<u64>>,
 }
 
-impl<'a> PackingJudge<'a> {
+impl<'a> SizeJudge<'a> {
     pub(super) fn new(layout: &Layout, constraints: &'a Constraints, options: &PlanOptions) -> Self {
         let builds = BuildPlacement::for_lines(layout, constraints, options.build_line, &options.lines);
-        let mut judge = Self {
-            constraints,
-            builds,
-            configurations: list_configurations(constraints),
-            declared: Vec::new(),
-        };
+        let (configs, declared) = (list_configs(constraints), Vec::new());
+        let mut judge = Self { constraints, builds, configs, declared };
         let declared: Vec<usize> = (0..constraints.units.len()).collect();
-        judge.declared = (0..judge.configurations.len())
-            .map(|configuration| judge.sizes(configuration, &declared))
-            .collect();
+        judge.declared = (0..judge.configs.len()).map(|config| judge.sizes(config, &declared)).collect();
         judge
     }
 
@@ -76,8 +70,8 @@ impl<'a> PackingJudge<'a> {
     /// one, in each build and configuration.
     pub(super) fn accepts(&self, order: &[usize], lines: u64) -> bool {
         let has_room = || {
-            self.declared.iter().enumerate().all(|(configuration, declared)| {
-                let sizes = self.sizes(configuration, order);
+            self.declared.iter().enumerate().all(|(config, declared)| {
+                let sizes = self.sizes(config, order);
                 let mut sizes = sizes.iter().zip(declared).zip(&self.builds);
                 sizes.all(|((size, declared), build)| *size <= declared + lines * build.line)
             })
@@ -88,8 +82,8 @@ impl<'a> PackingJudge<'a> {
     }
 
     /// Sizes by build in a configuration.
-    fn sizes(&self, configuration: usize, order: &[usize]) -> Vec<u64> {
-        let has = |unit: &&usize| self.configurations[configuration].get(**unit).copied().unwrap_or(false);
+    fn sizes(&self, config: usize, order: &[usize]) -> Vec<u64> {
+        let has = |unit: &&usize| self.configs[config].get(**unit).copied().unwrap_or(false);
         let sizes = self.builds.iter().map(|build| {
             let end = order.iter().filter(has).fold(0, |end, unit| build.place(*unit, end).1);
             build.size(end)
@@ -118,16 +112,14 @@ impl<'a> PackingJudge<'a> {
 }
 
 /// All units; those without the units of one `#if`, for each; those of no `#if`.
-fn list_configurations(constraints: &Constraints) -> Vec<Vec<bool>> {
-    let guards: BTreeSet<u32> =
-        constraints.units.iter().filter_map(|unit| unit.guard.filter(|guard| *guard > 0)).collect();
-    let having = |has: &dyn Fn(u32) -> bool| -> Vec<bool> {
-        constraints.units.iter().map(|unit| has(unit.guard.unwrap_or(0))).collect()
-    };
-    let mut configurations = vec![having(&|_| true)];
-    configurations.extend(guards.iter().map(|left_out| having(&|guard| guard != *left_out)));
-    if guards.len() > 1 {
-        configurations.push(having(&|guard| guard == 0));
+fn list_configs(constraints: &Constraints) -> Vec<Vec<bool>> {
+    let guards = || constraints.units.iter().map(|unit| unit.guard.unwrap_or(0));
+    let conditions: BTreeSet<u32> = guards().filter(|guard| *guard > 0).collect();
+    let having = |has: &dyn Fn(u32) -> bool| -> Vec<bool> { guards().map(has).collect() };
+    let mut configs = vec![having(&|_| true)];
+    configs.extend(conditions.iter().map(|left_out| having(&|guard| guard != *left_out)));
+    if conditions.len() > 1 {
+        configs.push(having(&|guard| guard == 0));
     }
-    configurations
+    configs
 }

@@ -1,13 +1,11 @@
 //! Plans of the fewest moves that save a cacheline or a slab class.
 
 use super::fewest::{self, PackedOrder, PackingFront};
-use super::judge::PackingJudge;
+use super::judge::SizeJudge;
 use super::smallest;
-use crate::judge::explain::apply_order;
+use crate::decision::Decision;
 use crate::options::{PlanOptions, PlanRequest};
-use crate::result::{
-    Basis, Candidate, Mark, MovedMember, Outcome, Plan, SearchReport, StructPlan, unchanged_plan,
-};
+use crate::result::{Basis, Candidate, Mark, MovedMember, Plan, SearchReport, StructPlan};
 use fieldline_layout::Layout;
 use fieldline_layout::constraint::Constraints;
 
@@ -20,7 +18,7 @@ pub fn pack(requests: &[PlanRequest<'_>], options: &PlanOptions) -> Plan {
 pub fn pack_struct(request: PlanRequest<'_>, options: &PlanOptions) -> StructPlan {
     let layout = request.layout;
     request.plan(|constraints| {
-        let judge = PackingJudge::new(layout, constraints, options);
+        let judge = SizeJudge::new(layout, constraints, options);
         Packer { layout, constraints, judge, options }.run()
     })
 }
@@ -28,7 +26,7 @@ pub fn pack_struct(request: PlanRequest<'_>, options: &PlanOptions) -> StructPla
 struct Packer<'a> {
     layout: &'a Layout,
     constraints: &'a Constraints,
-    judge: PackingJudge<'a>,
+    judge: SizeJudge<'a>,
     options: &'a PlanOptions,
 }
 
@@ -44,7 +42,7 @@ impl Packer<'_> {
         let (count, choice) = (front.orders.len(), self.options.choice);
         match (choice.index(count, (count > 0).then_some(0)), choice.describe_missing(count)) {
             (Some(chosen), _) => self.describe(&front, chosen, bound),
-            (None, Some(missing)) => unchanged_plan(self.layout, Outcome::NoGain, &missing),
+            (None, Some(missing)) => Decision::Keep(missing).plan(self.layout),
             (None, None) => {
                 let most = self.options.max_moves.map(|most| format!(" that moves at most {most} members"));
                 let most = most.unwrap_or_default();
@@ -56,26 +54,25 @@ impl Packer<'_> {
     fn no_gain(&self, what: &str) -> StructPlan {
         let line = self.options.build_line;
         let reason = format!("{what} saves neither a cacheline of {line} bytes nor a slab class");
-        unchanged_plan(self.layout, Outcome::NoGain, &reason)
+        Decision::Keep(reason).plan(self.layout)
     }
 
     fn describe(&self, front: &PackingFront, chosen: usize, bound: u64) -> StructPlan {
         let order = &front.orders[chosen].order;
-        let mut result = unchanged_plan(self.layout, Outcome::NoGain, "the order found can't be laid out");
-        apply_order(&mut result, self.layout, self.constraints, order, |moved, _, order| MovedMember {
+        let explain = |moved: MovedMember, _: &Layout, order: &[usize]| MovedMember {
             reason: self.reason(moved.index, order),
             ..moved
-        });
-        if !result.changes() {
-            return result;
-        }
-        result.candidates = self.candidates(front, chosen);
-        result.sizes = self.judge.forecasts(order);
+        };
+        let plan = Decision::adopt(self.layout, self.constraints, order, None, explain).plan(self.layout);
         let is_last = chosen + 1 == front.orders.len();
-        let is_least = self.judge.size_cost(result.chosen.size) == self.judge.size_cost(bound);
+        let is_least = self.judge.size_cost(plan.chosen.size) == self.judge.size_cost(bound);
         let optimal = is_last && is_least && front.proven;
-        result.search = Some(SearchReport { optimal, chains: 1, ..SearchReport::default() });
-        result
+        StructPlan {
+            candidates: self.candidates(front, chosen),
+            sizes: self.judge.forecasts(order),
+            search: Some(SearchReport { optimal, chains: 1, ..SearchReport::default() }),
+            ..plan
+        }
     }
 
     fn candidates(&self, front: &PackingFront, chosen: usize) -> Vec<Candidate> {

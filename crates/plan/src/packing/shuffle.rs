@@ -3,12 +3,13 @@
 //! Half of the structs may become larger, by a cacheline at most, unless code asserts something about their
 //! size: padding then lies where no plan would leave any.
 
-use super::judge::PackingJudge;
-use crate::judge::explain::apply_order;
+use super::judge::SizeJudge;
+use crate::decision::Decision;
 use crate::options::{PlanOptions, PlanRequest};
 use crate::random::Random;
-use crate::result::{Basis, MovedMember, Outcome, Plan, StructPlan, unchanged_plan};
+use crate::result::{Basis, MovedMember, Plan, StructPlan};
 use crate::search::moved_units;
+use fieldline_layout::Layout;
 
 /// Changes tried for each unit of a struct.
 const CHANGES_PER_UNIT: usize = 16;
@@ -23,27 +24,23 @@ pub fn shuffle(requests: &[PlanRequest<'_>], options: &PlanOptions, seed: u64) -
 fn shuffle_struct(request: PlanRequest<'_>, options: &PlanOptions, seed: u64) -> StructPlan {
     let layout = request.layout;
     request.plan(|constraints| {
-        let judge = PackingJudge::new(layout, constraints, options);
+        let judge = SizeJudge::new(layout, constraints, options);
         let mut random = Random::new(seed ^ layout.fingerprint());
         let may_grow = random.below(2) == 0 && !request.requests.size_is_asserted;
         let order = random_walk(&judge, u64::from(may_grow), &mut random);
-        let mut result = unchanged_plan(layout, Outcome::NoGain, "no other order keeps every constraint");
         if moved_units(&order).is_empty() {
-            return result;
+            return Decision::Keep("no other order keeps every constraint".to_owned()).plan(layout);
         }
-        apply_order(&mut result, layout, constraints, &order, |moved, _, _| MovedMember {
-            reason: "it goes where chance put it".to_owned(),
-            ..moved
-        });
-        if result.changes() {
-            result.sizes = judge.forecasts(&order);
-        }
-        result
+        let reason = "its place is drawn at random";
+        let explain =
+            |moved: MovedMember, _: &Layout, _: &[usize]| MovedMember { reason: reason.to_owned(), ..moved };
+        let plan = Decision::adopt(layout, constraints, &order, None, explain).plan(layout);
+        StructPlan { sizes: judge.forecasts(&order), ..plan }
     })
 }
 
 /// Exchanges and inserts units at random, keeping what is accepted with so many lines more.
-fn random_walk(judge: &PackingJudge<'_>, lines: u64, random: &mut Random) -> Vec<usize> {
+fn random_walk(judge: &SizeJudge<'_>, lines: u64, random: &mut Random) -> Vec<usize> {
     let mut order = judge.constraints.initial_order();
     if !judge.accepts(&order, 0) {
         order = (0..order.len()).collect();

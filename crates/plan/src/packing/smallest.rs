@@ -5,11 +5,11 @@
 //! every size is a multiple of its power-of-two alignment, as C types have it, that leaves no gap but at the
 //! start of a region.
 
-use super::judge::PackingJudge;
+use super::judge::SizeJudge;
 use std::cmp::Reverse;
 
 /// An order that is small, by filling each region greedily.
-pub(super) fn smallest(judge: &PackingJudge<'_>) -> Vec<usize> {
+pub(super) fn smallest(judge: &SizeJudge<'_>) -> Vec<usize> {
     let units = &judge.constraints.units;
     let mut left = judge.constraints.initial_order();
     let mut order: Vec<usize> = Vec::with_capacity(left.len());
@@ -18,8 +18,8 @@ pub(super) fn smallest(judge: &PackingJudge<'_>) -> Vec<usize> {
         let region = units[*first].region;
         let before = order.last().copied();
         let allowed = |unit: usize| {
-            let held_back = units[unit].keeps_order()
-                && left.iter().any(|other| *other < unit && units[*other].keeps_order());
+            let follows = |other: &usize| *other < unit && units[*other].keeps_order();
+            let held_back = units[unit].keeps_order() && left.iter().any(follows);
             let touches = before.is_some_and(|before| units[before].is_bit_run) && units[unit].is_bit_run;
             !held_back && !touches
         };
@@ -38,7 +38,7 @@ pub(super) fn smallest(judge: &PackingJudge<'_>) -> Vec<usize> {
 }
 
 /// No order takes fewer bytes: in each region the sizes of its units, and the alignment of one that is alone.
-pub(super) fn bound(judge: &PackingJudge<'_>) -> u64 {
+pub(super) fn bound(judge: &SizeJudge<'_>) -> u64 {
     let units = &judge.constraints.units;
     let order = judge.constraints.initial_order();
     let mut end = 0;

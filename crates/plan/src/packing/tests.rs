@@ -1,4 +1,4 @@
-use super::judge::PackingJudge;
+use super::judge::SizeJudge;
 use super::*;
 use crate::options::{PlanOptions, PlanRequest};
 use crate::random::Random;
@@ -67,7 +67,7 @@ fn no_configuration_pays_for_another() {
     let accepts = |guard| {
         let requests = PlacementRequests { notes: notes(guard), ..PlacementRequests::default() };
         constraints(&layout, &requests).is_ok_and(|constraints| {
-            PackingJudge::new(&layout, &constraints, &PlanOptions::default()).accepts(&order, 0)
+            SizeJudge::new(&layout, &constraints, &PlanOptions::default()).accepts(&order, 0)
         })
     };
     assert!(accepts(0) && !accepts(1));

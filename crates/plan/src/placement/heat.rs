@@ -40,10 +40,9 @@ impl ProfileHeat {
     pub(super) fn new(profile: &AccessProfile, addition: &MemberAddition<'_>, options: &PlanOptions) -> Self {
         let layout = addition.layout;
         let found = find_occurrences(profile, layout);
+        let bytes = |access: &Access| bytes_of(layout, access.offset, access.size);
         let accesses = collect_accesses(profile, layout, &found).into_iter();
-        let accesses: Vec<(MemberBytes, Access)> = accesses
-            .filter_map(|access| Some((bytes_of(layout, access.offset, access.size)?, access)))
-            .collect();
+        let accesses: Vec<_> = accesses.filter_map(|access| Some((bytes(&access)?, access))).collect();
         let stores = cpu_accesses(profile, &found, layout.size).filter(|cpu| cpu.stores > 0);
         let mut profile_types = found.iter().filter_map(|source| profile.types.get(source.type_index));
         Self {
@@ -78,8 +77,8 @@ impl ProfileHeat {
         heat.writers = writers.collect::<BTreeSet<u32>>().len();
         let samples = heat.loads + heat.stores;
         let spans = wanted.end() - wanted.start() + 1;
-        heat.hot =
-            samples.saturating_mul(growth.own.cachelines(line).max(1)) > self.samples.saturating_mul(spans);
+        let cachelines = growth.own.cachelines(line).max(1);
+        heat.hot = samples.saturating_mul(cachelines) > self.samples.saturating_mul(spans);
         heat.share = rounded(samples as f64 / self.samples.max(1) as f64, 10_000.0);
         heat
     }

@@ -166,11 +166,8 @@ impl<'a> DeclarationRules<'a> {
         let members = &self.addition.layout.members;
         let before = members.iter().take(place).rev().find(is_mark)?;
         let behind = members.iter().skip(place).find(is_mark)?;
-        Some(format!(
-            "between the markers {} and {}: code may copy or clear all of that",
-            before.label(),
-            behind.label()
-        ))
+        let (before, behind) = (before.label(), behind.label());
+        Some(format!("between the markers {before} and {behind}: code may copy or clear all of that"))
     }
 
     /// Conditions that hold on both sides.
@@ -198,9 +195,8 @@ impl<'a> DeclarationRules<'a> {
     /// A pin that the layout with the new member breaks.
     pub(super) fn violated_pin(&self, after: &Layout, place: usize, line: u64) -> Option<String> {
         let member = |index: usize| after.members.get(shifted_index(index, place));
-        let kept =
-            self.limits.units.iter().filter_map(|unit| Some((*unit.members.first()?, unit.kept_offset()?)));
-        for (index, offset) in kept {
+        let kept = |unit: &Unit| Some((*unit.members.first()?, unit.kept_offset()?));
+        for (index, offset) in self.limits.units.iter().filter_map(kept) {
             if member(index).is_some_and(|member| member.offset() != offset) {
                 return Some(format!("{} stays at offset {offset}", self.label(index)));
             }

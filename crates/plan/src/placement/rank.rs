@@ -65,10 +65,7 @@ pub(super) fn rank_position(
         visits: more_lines(&visits, options.build_line),
         away: count_distant_neighbours(addition, growth, place),
         hot_pushed: if heat.is_some() { pushed.len() } else { 0 },
-        growth: sizes
-            .iter()
-            .map(|size| more_cachelines(size) + u64::from(size.slab_after > size.slab_before))
-            .sum(),
+        growth: sizes.iter().map(|size| more_cachelines(size) + u64::from(grows_class(size))).sum(),
         line: line.map_or(0, |line| heat_rank(&line, addition.is_cold)),
         doubts,
         pushed: pushed.len(),
@@ -83,7 +80,7 @@ pub(super) fn rank_position(
     let mut placement = RankedPlacement {
         after: before.map(|before| before.label().to_owned()),
         index: place,
-        line: before.map_or(0, |before| before.line),
+        line: before.and_then(|before| before.line),
         offset: new.map_or(0, |new| new.offset()),
         bit_offset: new.filter(|new| new.is_bit_field()).map(|new| new.bit_offset),
         hole: growth.hole,
@@ -96,9 +93,8 @@ pub(super) fn rank_position(
         reason: String::new(),
     };
     placement.reason = describe_reason(addition, &placement, &rank, options);
-    let room =
-        (placement.offset / options.build_line.max(1), growth.shifted.last().map_or(place, |last| last + 1));
-    (rank, room, placement)
+    let end = growth.shifted.last().map_or(place, |last| last + 1);
+    (rank, (placement.offset / options.build_line.max(1), end), placement)
 }
 
 /// Penalty of a line for a new member: contended lines most, then hot ones.
@@ -108,7 +104,7 @@ fn heat_rank(line: &LineHeat, is_cold: bool) -> u64 {
     if is_cold { flags * 10_001 + (line.share * 10_000.0) as u64 } else { flags }
 }
 
-/// Samples find the line lost to other CPUs more often than by chance.
+/// Whether samples find the line lost to other CPUs significantly often.
 fn is_contended(line: &LineHeat) -> bool {
     line.lost.saturating_mul(CONTENDED) > line.loads + line.stores
 }
@@ -121,6 +117,10 @@ fn more_lines(visits: &[VisitChange], build_line: u64) -> u64 {
         if visit.line == build_line { 2 * more } else { more }
     });
     more.sum::<u64>() / 2
+}
+
+fn grows_class(size: &SizeForecast) -> bool {
+    size.slab_after > size.slab_before
 }
 
 fn more_cachelines(size: &SizeForecast) -> u64 {
@@ -175,9 +175,8 @@ fn describe_room(addition: &MemberAddition<'_>, placement: &RankedPlacement) -> 
     let grows = own.map_or(0, |size| size.after.saturating_sub(size.before));
     let last = placement.index == addition.layout.members.len();
     let lines = own.map_or(0, more_cachelines);
-    let class = own.filter(|size| size.slab_after > size.slab_before);
-    let class =
-        class.map(|size| format!("and the slab class from {} to {}", size.slab_before, size.slab_after));
+    let class = own.filter(|size| grows_class(size)).map(|size| (size.slab_before, size.slab_after));
+    let class = class.map(|(before, after)| format!("and the slab class from {before} to {after}"));
     let price = match (lines, class) {
         (0, None) => "no cacheline and no slab class".to_owned(),
         (0, Some(class)) => class,

@@ -79,9 +79,9 @@ pub struct RankedPlacement {
     pub after: Option<String>,
     /// How many declared members come before it.
     pub index: usize,
-    /// Line that declares the member before it, 0 when unknown.
-    #[serde(default)]
-    pub line: u32,
+    /// Line that declares the member before it.
+    #[serde(default, with = "fieldline_layout::line_number")]
+    pub line: Option<u32>,
     /// Byte offset of the new member.
     pub offset: u64,
     /// Bit offset, for a bit-field.

@@ -3,7 +3,7 @@
 use super::confidence::{Confidence, VisitEvidence};
 use super::forecast::{BuildNote, Candidate, Forecast, Group, SizeForecast, Term};
 use fieldline_layout::constraint::Constraints;
-use fieldline_layout::{Layout, abi};
+use fieldline_layout::{Layout, abi, line_number};
 use serde::{Deserialize, Serialize};
 
 /// Value of [`Plan::format`].
@@ -71,9 +71,9 @@ pub struct StructPlan {
     /// File that declares it, if debug info has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
-    /// Line that declares it, 0 when unknown.
-    #[serde(default)]
-    pub line: u32,
+    /// Line that declares it.
+    #[serde(default, with = "line_number")]
+    pub line: Option<u32>,
     /// The outcome.
     pub outcome: Outcome,
     /// Why, unless members move; then what it costs to keep pins that the declared order breaks, if anything.
@@ -164,9 +164,9 @@ pub struct PlacedMember {
     /// For a bit-field, its width.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bit_size: Option<u64>,
-    /// Line of the declaration, 0 when unknown.
-    #[serde(default)]
-    pub line: u32,
+    /// Line of the declaration.
+    #[serde(default, with = "line_number")]
+    pub line: Option<u32>,
 }
 
 /// A struct that holds a planned one by value, before and after, in bytes.
@@ -294,30 +294,22 @@ impl StructPlan {
     /// # Errors
     /// If the plan was made for another layout, or doesn't hold what its order gives.
     pub fn predicted(&self, layout: &Layout) -> Result<Layout, PlanError> {
-        let actual = layout.fingerprint();
+        let (name, actual) = (self.name.clone(), layout.fingerprint());
         if self.name != layout.name || self.fingerprint != actual {
-            return Err(PlanError::OtherLayout {
-                name: self.name.clone(),
-                planned: self.fingerprint,
-                actual,
-            });
+            return Err(PlanError::OtherLayout { name, planned: self.fingerprint, actual });
         }
         let order = self.order();
-        let placed = abi::reorder(layout, &order).ok_or_else(|| PlanError::NotAnOrder(self.name.clone()))?;
+        let Some(placed) = abi::reorder(layout, &order) else { return Err(PlanError::NotAnOrder(name)) };
         for (planned, member) in self.chosen.members.iter().zip(&placed.members) {
             let bit_offset = planned.bit_offset.unwrap_or_else(|| planned.offset.saturating_mul(8));
             if bit_offset != member.bit_offset {
-                return Err(PlanError::OtherOffset {
-                    name: self.name.clone(),
-                    index: planned.index,
-                    planned: bit_offset,
-                    placed: member.bit_offset,
-                });
+                let (index, placed) = (planned.index, member.bit_offset);
+                return Err(PlanError::OtherOffset { name, index, planned: bit_offset, placed });
             }
         }
         match self.chosen.size {
             size if size == placed.size => Ok(placed),
-            planned => Err(PlanError::OtherSize { name: self.name.clone(), planned, placed: placed.size }),
+            planned => Err(PlanError::OtherSize { name, planned, placed: placed.size }),
         }
     }
 }
@@ -339,28 +331,11 @@ impl Arrangement {
     }
 }
 
-/// A plan that leaves the struct as it is declared.
-pub(crate) fn unchanged_plan(layout: &Layout, outcome: Outcome, reason: &str) -> StructPlan {
-    let declared = Arrangement::new(layout, 0..layout.members.len());
-    StructPlan {
-        name: layout.name.clone(),
-        fingerprint: layout.fingerprint(),
-        file: layout.file.clone(),
-        line: layout.line,
-        outcome,
-        reason: Some(reason.to_owned()),
-        chosen: declared.clone(),
-        declared,
-        ..StructPlan::default()
-    }
-}
-
 pub(crate) fn constrained_members(constraints: &Constraints) -> Vec<ConstrainedMember> {
     let units = constraints.units.iter();
-    let members = units.flat_map(|unit| unit.members.iter().map(|index| (*index, unit.constraint.as_ref())));
-    members
-        .filter_map(|(index, hold)| Some(ConstrainedMember { index, reason: hold?.reason.clone() }))
-        .collect()
+    let held = units.filter_map(|unit| Some((unit, &unit.constraint.as_ref()?.reason)));
+    let member = |index: &usize, reason: &String| ConstrainedMember { index: *index, reason: reason.clone() };
+    held.flat_map(|(unit, reason)| unit.members.iter().map(move |index| member(index, reason))).collect()
 }
 
 /// Why a plan can't be used.

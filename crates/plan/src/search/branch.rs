@@ -37,8 +37,7 @@ impl BranchProblem {
     /// Sorts chunks by weight.
     pub fn new(chunks: &Chunks) -> Self {
         let mut weight_of = vec![0_u64; chunks.chunks.len()];
-        let several: Vec<&(Vec<usize>, u64)> =
-            chunks.visits.iter().filter(|(set, _)| set.len() > 1).collect();
+        let several: Vec<_> = chunks.visits.iter().filter(|(set, _)| set.len() > 1).collect();
         for (set, weight) in &several {
             set.iter().for_each(|chunk| weight_of[*chunk] += weight);
         }
@@ -224,8 +223,7 @@ mod tests {
                 |set: &[usize]| set.iter().map(|chunk| lines[*chunk]).collect::<BTreeSet<usize>>().len();
             return chunks.visits.iter().map(|(set, weight)| count_lines(set) as u64 * weight).sum();
         };
-        let places: Vec<usize> =
-            (0..=count).filter(|line| load(*line) + next.bits <= chunks.line_size).collect();
+        let places: Vec<_> = (0..=count).filter(|line| load(*line) + next.bits <= chunks.line_size).collect();
         let tried = places.into_iter().map(|line| {
             lines.push(line);
             let least = least(chunks, lines);

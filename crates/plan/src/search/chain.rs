@@ -6,7 +6,7 @@
 //! matter.
 
 use super::order::CostedOrder;
-use crate::cost::{LineCostCache, OrderState, Problem};
+use crate::cost::{CostCache, OrderState, Problem};
 use crate::random::{Random, mix};
 use crate::search::move_selector::MoveSelector;
 use crate::search::moves::Move;
@@ -37,7 +37,7 @@ struct ReplicaWorker<'p> {
     replicas: Vec<Replica<'p>>,
     mover: MoveGenerator,
     exchanges: LineExchanges<'p>,
-    memo: LineCostCache,
+    memo: CostCache,
     random: Random,
     best: CostedOrder,
 }
@@ -67,8 +67,7 @@ impl<'p> ReplicaExchange<'p> {
         let (even, odd) = rayon::join(|| self.even.probe(), || self.odd.probe());
         let mut increases = [even, odd].concat();
         increases.sort_unstable();
-        let share =
-            |percent: usize| increases.get(increases.len() * percent / 100).copied().unwrap_or(1).max(1);
+        let share = |percent| increases.get(increases.len() * percent / 100).copied().unwrap_or(1).max(1);
         let (mut temperature, coldest) = (hot * share(50) as f64, COLD * share(5) as f64);
         let factor = root((coldest / temperature).min(1.0), REPLICAS - 1);
         for number in 0..REPLICAS {
@@ -112,7 +111,7 @@ impl<'p> ReplicaWorker<'p> {
         orders: impl Iterator<Item = &'o [usize]>,
         random: Random,
     ) -> Self {
-        let mut memo = LineCostCache::default();
+        let mut memo = CostCache::default();
         let replicas = orders.map(|order| Replica {
             state: OrderState::new(problem, order, &mut memo),
             temperature: 1.0,

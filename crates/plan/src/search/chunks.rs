@@ -1,6 +1,6 @@
 //! Visits as sets of chunks: bytes that lie on one line in every order.
 
-use crate::cost::{LineConfiguration, Problem};
+use crate::cost::{LineConfig, Problem};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Bytes that lie on one line in every order, or several such of one unit that the same visits touch.
@@ -23,11 +23,11 @@ pub struct Chunks {
     pub line_size: u64,
 }
 
-pub(super) fn split_visits(problem: &Problem<'_>, configuration: &LineConfiguration) -> Chunks {
-    let mut found = Chunks { line_size: configuration.line() * 8, ..Chunks::default() };
+pub(super) fn split_visits(problem: &Problem<'_>, config: &LineConfig) -> Chunks {
+    let mut found = Chunks { line_size: config.line() * 8, ..Chunks::default() };
     let mut chunks_of_range: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for unit in 0..problem.constraints.units.len() {
-        for (chunk, ranges) in unit_chunks(problem, configuration, unit) {
+        for (chunk, ranges) in unit_chunks(problem, config, unit) {
             for range in ranges {
                 chunks_of_range.entry(range as usize).or_default().push(found.chunks.len());
             }
@@ -47,13 +47,9 @@ pub(super) fn split_visits(problem: &Problem<'_>, configuration: &LineConfigurat
 }
 
 /// The touched chunks of a unit, with the touched ranges on each.
-fn unit_chunks(
-    problem: &Problem<'_>,
-    configuration: &LineConfiguration,
-    unit: usize,
-) -> Vec<(Chunk, BTreeSet<u32>)> {
-    let touched_bits = &problem.touched_bits[configuration.build][unit];
-    let Some(build) = problem.builds.get(configuration.build).filter(|_| !touched_bits.is_empty()) else {
+fn unit_chunks(problem: &Problem<'_>, config: &LineConfig, unit: usize) -> Vec<(Chunk, BTreeSet<u32>)> {
+    let touched_bits = &problem.touched_bits[config.build][unit];
+    let Some(build) = problem.builds.get(config.build).filter(|_| !touched_bits.is_empty()) else {
         return Vec::new();
     };
     let bits = build.unit_bits(unit);
@@ -67,7 +63,7 @@ fn unit_chunks(
             .map(|touch| (chunk(touch.start, touch.end), BTreeSet::from([touch.range])))
             .collect();
     };
-    let granule = configuration.line_granule(granule);
+    let granule = config.line_granule(granule);
     let mut by_granule: BTreeMap<u64, BTreeSet<u32>> = BTreeMap::new();
     for touch in touched_bits.iter().filter(|touch| touch.end > touch.start) {
         for number in touch.start / granule..=(touch.end - 1) / granule {

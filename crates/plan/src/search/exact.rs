@@ -1,6 +1,6 @@
 //! The cheapest of all orders, where they are few.
 
-use crate::cost::{LineCostCache, OrderState, Problem};
+use crate::cost::{CostCache, OrderState, Problem};
 use crate::search::CostedOrder;
 
 /// Most orders that are tried one by one: 7!.
@@ -11,7 +11,7 @@ pub fn search_all_orders(problem: &Problem<'_>, start: &[usize]) -> Option<Coste
     if count_orders(problem, start) > MAX_ORDERS {
         return None;
     }
-    let mut memo = LineCostCache::default();
+    let mut memo = CostCache::default();
     let mut state = OrderState::new(problem, start, &mut memo);
     let mut best = CostedOrder { order: start.to_vec(), cost: u64::MAX };
     best.take_if_cheaper(&state, true);

@@ -60,10 +60,10 @@ impl GreedyFill<'_> {
     fn best_unit(&self, ranges: &[u32], room: u64) -> Option<usize> {
         let bits = |unit: usize| self.problem.unit_bits(unit);
         let here = self.problem.touching_weight(ranges);
-        let scores =
-            self.hot.iter().enumerate().filter(|(_, unit)| bits(**unit) <= room || ranges.is_empty());
+        let fits = |unit: usize| bits(unit) <= room || ranges.is_empty();
+        let scores = self.hot.iter().enumerate().filter(|(_, unit)| fits(**unit));
         let scores = scores.map(|(index, unit)| {
-            let mut both: Vec<u32> =
+            let mut both: Vec<_> =
                 self.problem.unit_touched_bits(*unit).iter().map(|bits| bits.range).collect();
             let own = self.problem.touching_weight(&both);
             both.extend_from_slice(ranges);

@@ -5,7 +5,7 @@
 //! faster than by placing units again. After many exchanges the order is placed byte by byte
 //! ([`OrderState`]), and kept only if its true cost is as predicted.
 
-use crate::cost::{LineConfiguration, LineCostCache, OrderState, Problem};
+use crate::cost::{CostCache, LineConfig, OrderState, Problem};
 use crate::random::Random;
 use std::cmp::Reverse;
 
@@ -93,11 +93,8 @@ impl<'p> LineExchanges<'p> {
     pub fn new(problem: &'p Problem<'p>) -> Self {
         let mut ranges = Vec::new();
         let units = 0..problem.constraints.units.len();
-        let units: Vec<ExchangeUnit> =
-            units.map(|unit| ExchangeUnit::new(problem, unit, &mut ranges)).collect();
-        let hot = (0..).zip(&units).filter(|(_, exchange_unit)| {
-            exchange_unit.is_free && exchange_unit.ranges.0 < exchange_unit.ranges.1
-        });
+        let units: Vec<_> = units.map(|unit| ExchangeUnit::new(problem, unit, &mut ranges)).collect();
+        let hot = (0..).zip(&units).filter(|(_, unit)| unit.is_free && unit.ranges.0 < unit.ranges.1);
         Self {
             problem,
             hot: hot.map(|(unit, _)| unit).collect(),
@@ -115,16 +112,16 @@ impl<'p> LineExchanges<'p> {
     }
 
     /// Loads the lines of an order.
-    pub fn load(&mut self, state: &OrderState<'p>, memo: &mut LineCostCache) {
+    pub fn load(&mut self, state: &OrderState<'p>, memo: &mut CostCache) {
         self.change = 0.0;
         self.bins.clear();
         self.partners.iter_mut().for_each(Vec::clear);
-        let Some(configuration) = self.problem.configurations.first() else { return };
-        self.fill_bins(state, configuration);
+        let Some(config) = self.problem.configs.first() else { return };
+        self.fill_bins(state, config);
         self.partitions.clear();
-        for configuration in &self.problem.configurations {
-            if self.problem.builds[configuration.build].is_recorded() {
-                self.add_partition(state, configuration);
+        for config in &self.problem.configs {
+            if self.problem.builds[config.build].is_recorded() {
+                self.add_partition(state, config);
             }
         }
         for partition in 0..self.partitions.len() {
@@ -136,37 +133,37 @@ impl<'p> LineExchanges<'p> {
         }
     }
 
-    fn fill_bins(&mut self, state: &OrderState<'p>, configuration: &LineConfiguration) {
-        let spans = state.spans(configuration.build);
+    fn fill_bins(&mut self, state: &OrderState<'p>, config: &LineConfig) {
+        let spans = state.spans(config.build);
         let mut last = None;
-        for (place, unit) in state.order().iter().enumerate() {
-            let span = spans[*unit];
-            let (line, end) = configuration.lines_of(span.0, span.1.max(span.0 + 1));
-            let exchange_unit = &mut self.units[*unit];
-            if last != Some((line, exchange_unit.region)) {
+        for (place, index) in state.order().iter().enumerate() {
+            let span = spans[*index];
+            let (line, end) = config.lines_of(span.0, span.1.max(span.0 + 1));
+            let unit = &mut self.units[*index];
+            if last != Some((line, unit.region)) {
                 self.bins.push(LineBin { first: place, end: place, ..LineBin::default() });
-                last = Some((line, exchange_unit.region));
+                last = Some((line, unit.region));
             }
             let number = (self.bins.len() - 1) as u32;
-            exchange_unit.bin = (exchange_unit.is_free && line == end).then_some(number);
+            unit.bin = (unit.is_free && line == end).then_some(number);
             if let Some(bin) = self.bins.last_mut() {
                 bin.end = place + 1;
-                bin.crosses = (line != end).then_some(*unit);
-                if exchange_unit.bin.is_some() {
-                    bin.units.push(*unit as u32);
-                    self.partners[exchange_unit.region].push(*unit as u32);
+                bin.crosses = (line != end).then_some(*index);
+                if unit.bin.is_some() {
+                    bin.units.push(*index as u32);
+                    self.partners[unit.region].push(*index as u32);
                 }
             }
         }
     }
 
     /// Adds the partition of a configuration, or its weight to an equal one.
-    fn add_partition(&mut self, state: &OrderState<'p>, configuration: &LineConfiguration) {
-        let spans = state.spans(configuration.build);
-        let mut partition = LinePartition { weight: configuration.weight, ..LinePartition::default() };
+    fn add_partition(&mut self, state: &OrderState<'p>, config: &LineConfig) {
+        let spans = state.spans(config.build);
+        let mut partition = LinePartition { weight: config.weight, ..LinePartition::default() };
         let mut numbers: Vec<Option<u32>> = Vec::new();
         for (number, bin) in (0..).zip(&self.bins) {
-            let line = configuration.line_of(spans[state.order()[bin.first]].0);
+            let line = config.line_of(spans[state.order()[bin.first]].0);
             if numbers.len() <= line {
                 numbers.resize(line + 1, None);
             }
@@ -181,8 +178,8 @@ impl<'p> LineExchanges<'p> {
         }
         for unit in state.order().iter().filter(|unit| self.units[**unit].bin.is_none()) {
             let start = spans[*unit].0;
-            for bits in &self.problem.touched_bits[configuration.build][*unit] {
-                let (first, last) = configuration.lines_of(start + bits.start, start + bits.end);
+            for bits in &self.problem.touched_bits[config.build][*unit] {
+                let (first, last) = config.lines_of(start + bits.start, start + bits.end);
                 for line in numbers.iter().skip(first).take(last + 1 - first).flatten() {
                     let line = &mut partition.lines[*line as usize];
                     line.key ^= bits.key;
@@ -203,7 +200,7 @@ impl<'p> LineExchanges<'p> {
     }
 
     /// Tries an exchange; applies it if the cost rises by less than `bound`.
-    pub fn try_exchange(&mut self, random: &mut Random, memo: &mut LineCostCache, bound: f64) {
+    pub fn try_exchange(&mut self, random: &mut Random, memo: &mut CostCache, bound: f64) {
         let Some(exchange) = self.draw(random) else { return };
         let change = self.change_of(exchange, memo, bound);
         if change < bound {
@@ -213,7 +210,7 @@ impl<'p> LineExchanges<'p> {
     }
 
     /// Cost change of a random exchange.
-    pub fn probe(&mut self, random: &mut Random, memo: &mut LineCostCache) -> Option<f64> {
+    pub fn probe(&mut self, random: &mut Random, memo: &mut CostCache) -> Option<f64> {
         let exchange = self.draw(random)?;
         Some(self.change_of(exchange, memo, f64::INFINITY))
     }
@@ -258,7 +255,7 @@ impl<'p> LineExchanges<'p> {
     }
 
     /// Cost change of an exchange; some number above `bound` if it is more than that.
-    fn change_of(&mut self, exchange: LineExchange, memo: &mut LineCostCache, bound: f64) -> f64 {
+    fn change_of(&mut self, exchange: LineExchange, memo: &mut CostCache, bound: f64) -> f64 {
         self.mark_leaving(true);
         let mut change = 0_i64;
         self.priced.clear();
@@ -290,7 +287,7 @@ impl<'p> LineExchanges<'p> {
     }
 
     /// Cost of a line whose ranges have this key: those on it without units that leave, with units that come.
-    fn line_value(&self, line: &PartitionLine, key: u64, incoming: &[u32], memo: &mut LineCostCache) -> u64 {
+    fn line_value(&self, line: &PartitionLine, key: u64, incoming: &[u32], memo: &mut CostCache) -> u64 {
         if key == 0 {
             return 0;
         }

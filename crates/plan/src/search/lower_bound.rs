@@ -44,18 +44,13 @@ pub fn gap(cost: u64, bound: u64) -> f64 {
 /// Bounds the cost of all orders. A good order known beforehand makes it faster, not different.
 pub fn lower_bound(problem: &Problem<'_>, known: Option<&[usize]>) -> LowerBound {
     let known = known.map(|order| OrderState::evaluate(problem, order).touched_lines());
-    let configurations: Vec<(usize, Chunks)> = problem
-        .configurations
-        .iter()
-        .map(|configuration| split_visits(problem, configuration))
-        .enumerate()
-        .collect();
-    let bounds: Vec<u64> = parallel::map(&configurations, |(index, chunks)| {
+    let configs: Vec<(usize, Chunks)> =
+        problem.configs.iter().map(|config| split_visits(problem, config)).enumerate().collect();
+    let bounds = parallel::map(&configs, |(index, chunks)| {
         let known = known.as_ref().and_then(|known| known.get(*index)).copied();
         bound_touched_lines(chunks, known.unwrap_or(u64::MAX))
     });
-    let lines =
-        problem.configurations.iter().zip(&bounds).map(|(configuration, bound)| configuration.weight * bound);
+    let lines = problem.configs.iter().zip(&bounds).map(|(config, bound)| config.weight * bound);
     let cost = lines.sum::<u64>() + least_size_and_guards(problem);
     LowerBound { touched: bounds, cost }
 }
@@ -72,8 +67,7 @@ pub fn bound_touched_lines(chunks: &Chunks, known: u64) -> u64 {
 /// Each visit's bits, rounded up to lines.
 fn volume_bound(chunks: &Chunks) -> u64 {
     let visits = chunks.visits.iter().map(|(set, weight)| {
-        let bits: u64 =
-            set.iter().filter_map(|index| chunks.chunks.get(*index)).map(|chunk| chunk.bits).sum();
+        let bits: u64 = set.iter().filter_map(|at| chunks.chunks.get(*at)).map(|chunk| chunk.bits).sum();
         bits.div_ceil(chunks.line_size.max(1)).max(1) * weight
     });
     visits.sum()

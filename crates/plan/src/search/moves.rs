@@ -61,7 +61,7 @@ impl MoveGenerator {
     }
 
     /// Draws a move of a kind. `None` if the draw changes nothing or breaks a constraint.
-    pub(crate) fn draw(
+    pub(super) fn draw(
         &mut self,
         state: &OrderState<'_>,
         kind: MoveKind,

@@ -1,7 +1,7 @@
 //! Local descent that reduces moved units: every member that moves must be worth a reader's time.
 
 use super::order::{exchange, insertion};
-use crate::cost::{LineCostCache, OrderState, Problem};
+use crate::cost::{CostCache, OrderState, Problem};
 use crate::search::{CostedOrder, MoveGenerator};
 use std::collections::BTreeMap;
 
@@ -39,7 +39,7 @@ pub fn moved_units(order: &[usize]) -> Vec<usize> {
 
 /// Descends from an order: single units, and whole lines, go where cost and moved units are fewer together.
 pub fn reduce_moves(problem: &Problem<'_>, found: &CostedOrder) -> CostedOrder {
-    let mut memo = LineCostCache::default();
+    let mut memo = CostCache::default();
     let mut reduction = MoveReduction {
         problem,
         mover: MoveGenerator::new(problem),
@@ -66,7 +66,7 @@ struct MoveReduction<'p> {
     problem: &'p Problem<'p>,
     mover: MoveGenerator,
     state: OrderState<'p>,
-    memo: LineCostCache,
+    memo: CostCache,
     moved_weight: u64,
     /// Units not in declared order.
     moved_count: u64,
@@ -174,8 +174,7 @@ impl MoveReduction<'_> {
         let count = self.state.order().len();
         let before = unit.checked_sub(1).map(|unit| self.state.position(unit) + 1);
         let after = (unit + 1 < count).then(|| self.state.position(unit + 1));
-        let places =
-            before.into_iter().chain(after).flat_map(|position| [position.saturating_sub(1), position]);
+        let places = before.into_iter().chain(after).flat_map(|place| [place.saturating_sub(1), place]);
         places.filter(|position| (low..high).contains(position)).collect()
     }
 
@@ -226,9 +225,8 @@ impl MoveReduction<'_> {
     /// Exchanges what begins on two lines.
     fn swap_lines(&mut self) -> bool {
         let mut changed = false;
-        for (this, other) in
-            (0..FEW_LINES).flat_map(|this| (this + 1..FEW_LINES).map(move |other| (this, other)))
-        {
+        let pairs = (0..FEW_LINES).flat_map(|this| (this + 1..FEW_LINES).map(move |other| (this, other)));
+        for (this, other) in pairs {
             let (Some(a), Some(b)) = (self.line_run(this), self.line_run(other)) else { continue };
             self.units.clear();
             for run in [b.0..b.1, a.1..b.0, a.0..a.1] {
@@ -241,9 +239,8 @@ impl MoveReduction<'_> {
 
     /// Places of the units that begin on a line, by its number among the lines on which any do.
     fn line_run(&self, number: usize) -> Option<(usize, usize)> {
-        let run = |first: usize| {
-            (first < self.state.order().len()).then(|| (first, self.state.units_on_line(first).1))
-        };
+        let count = self.state.order().len();
+        let run = |first| (first < count).then(|| (first, self.state.units_on_line(first).1));
         std::iter::successors(run(0), |before| run(before.1)).nth(number)
     }
 }

@@ -5,7 +5,7 @@
 
 use super::chain::{REPLICAS, ReplicaExchange};
 use super::order::{CostedOrder, costliest_first};
-use crate::cost::{LineConfiguration, Problem};
+use crate::cost::{LineConfig, Problem};
 use crate::random::Random;
 use crate::search::greedy_fill::fill_lines;
 use crate::search::{MoveGenerator, exact};
@@ -72,7 +72,7 @@ pub fn search(problem: &Problem<'_>, start: &[usize], effort: SearchEffort, seed
     }
     let seed_of = |chain: u64| seed.wrapping_add(chain.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     let chain = |chain: u64| {
-        let orders = initial_orders(problem, start, chain, &mut Random::new(seed_of(chain)));
+        let orders = start_orders(problem, start, chain, &mut Random::new(seed_of(chain)));
         let rounds = if chain == 0 { effort.rounds } else { effort.rounds.div_ceil(OTHER_CHAINS_DIVISOR) };
         ReplicaExchange::new(problem, start, &orders, seed_of(chain)).run(rounds, START_TEMPERATURE)
     };
@@ -80,8 +80,8 @@ pub fn search(problem: &Problem<'_>, start: &[usize], effort: SearchEffort, seed
     let mut found: Vec<CostedOrder> = parallel::map(&Vec::from_iter(0..chains), |number| chain(*number));
     let known = costliest_first(&found);
     let rounds = (effort.rounds * 3).div_ceil(4);
-    found
-        .push(ReplicaExchange::new(problem, start, &known, seed_of(chains)).run(rounds, RESTART_TEMPERATURE));
+    let last = ReplicaExchange::new(problem, start, &known, seed_of(chains));
+    found.push(last.run(rounds, RESTART_TEMPERATURE));
     SearchResults { found, is_exact: false }
 }
 
@@ -99,13 +99,8 @@ pub fn search_from(
 
 /// Initial orders of replicas: one as declared, the first chain's coldest from lines filled greedily, others
 /// at random.
-fn initial_orders(
-    problem: &Problem<'_>,
-    start: &[usize],
-    chain: u64,
-    random: &mut Random,
-) -> Vec<Vec<usize>> {
-    let line = problem.configurations.first().map_or(64, LineConfiguration::line);
+fn start_orders(problem: &Problem<'_>, start: &[usize], chain: u64, random: &mut Random) -> Vec<Vec<usize>> {
+    let line = problem.configs.first().map_or(64, LineConfig::line);
     let grouped = |line: u64| fill_lines(problem, start, line).unwrap_or_else(|| start.to_vec());
     let order = |replica: usize| match (chain, REPLICAS - replica) {
         (0, 1) => grouped(line),

@@ -94,12 +94,8 @@ impl<'r> Relocation<'r> {
             return None;
         }
         let offset = self.structs.get(object.struct_index)?.map_offset(inside);
-        Some(RelocatedAddress {
-            object: number,
-            struct_index: object.struct_index,
-            offset,
-            address: base + offset,
-        })
+        let struct_index = object.struct_index;
+        Some(RelocatedAddress { object: number, struct_index, offset, address: base + offset })
     }
 }
 
@@ -123,7 +119,7 @@ mod tests {
             size: *size,
             bit_offset: None,
             bit_size: None,
-            line: 0,
+            line: None,
         });
         Arrangement { size, members: members.collect() }
     }

@@ -130,8 +130,8 @@ pub fn simulate<I: Iterator<Item = TraceAccess>>(
 
 #[derive(Clone, Copy, Debug, Default)]
 struct ObjectVisit {
-    /// The CPU's count of accesses at the last one to the object; 0: none yet.
-    last: u64,
+    /// The CPU's count of accesses at the last one to the object.
+    last: Option<u64>,
     lines: u128,
 }
 
@@ -167,7 +167,7 @@ impl SimulationRun<'_> {
             }
         }
         let objects = &self.relocation.objects;
-        for (index, visit) in self.visits.iter_mut().enumerate().filter(|(_, visit)| visit.last != 0) {
+        for (index, visit) in self.visits.iter_mut().enumerate().filter(|(_, visit)| visit.last.is_some()) {
             end_visit(visit, &mut here[objects[index % objects.len()].0.struct_index]);
         }
         self.blocks.push(here);
@@ -178,10 +178,10 @@ impl SimulationRun<'_> {
         self.clocks[cpu] += 1;
         let Some(placed) = placed else { return };
         let visit = &mut self.visits[cpu * self.relocation.objects.len() + placed.object];
-        if visit.last != 0 && self.clocks[cpu] - visit.last > self.machine.gap {
+        if visit.last.is_some_and(|last| self.clocks[cpu] - last > self.machine.gap) {
             end_visit(visit, &mut here[placed.struct_index]);
         }
-        visit.last = self.clocks[cpu];
+        visit.last = Some(self.clocks[cpu]);
         visit.lines |= 1 << (placed.offset / self.machine.line).min(MAX_LINES - 1);
     }
 }

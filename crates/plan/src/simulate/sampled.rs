@@ -67,13 +67,13 @@ pub fn sample_trace(
     let rates: Vec<f64> = found.iter().map(|distribution| distribution.rate).collect();
     for _ in 0..population.visits {
         let struct_index = pick(&rates, &mut random);
-        let (Some(distribution), Some(homes)) = (found.get(struct_index), homes.get(struct_index)) else {
+        let Some((distribution, homes)) = found.get(struct_index).zip(homes.get(struct_index)) else {
             continue;
         };
         let object = random.below(count);
         let home = homes.get(object).copied().unwrap_or(0);
-        let cpu =
-            if random.unit() < distribution.away { pick(&distribution.cpus, &mut random) } else { home };
+        let is_away = random.unit() < distribution.away;
+        let cpu = if is_away { pick(&distribution.cpus, &mut random) } else { home };
         let Some(TraceObject { base, .. }) = drawn.objects.get(struct_index * count + object).copied() else {
             continue;
         };
@@ -184,8 +184,7 @@ fn collect_touched_bytes(model: &VisitModel) -> Vec<TouchedBytes> {
 /// Visits as touched bytes by offset, with weights.
 fn collect_visits(model: &VisitModel, places: &[TouchedBytes]) -> (Vec<Vec<TouchedBytes>>, Vec<f64>) {
     let visits = model.together.sets().iter().map(|(ranges, weight)| {
-        let mut set: Vec<TouchedBytes> =
-            ranges.iter().filter_map(|range| places.get(*range)).copied().collect();
+        let mut set: Vec<_> = ranges.iter().filter_map(|range| places.get(*range)).copied().collect();
         set.sort_by_key(|place| place.offset);
         (set, *weight as f64)
     });

@@ -45,8 +45,7 @@ pub fn mixture_patterns(
     touches: &[FunctionTouch],
 ) -> Vec<AccessPattern> {
     let known = touches.iter().enumerate().filter_map(|(index, touch)| {
-        let numbers: Vec<usize> =
-            touch.entries.iter().filter_map(|word| corpus.entry_number(*word)).collect();
+        let numbers: Vec<_> = touch.entries.iter().filter_map(|word| corpus.entry_number(*word)).collect();
         let count = numbers.iter().map(|number| corpus.counts[*number]).sum();
         (count > 0.0).then_some(WindowedTouch { index, runs: touch.runs, numbers, count })
     });
@@ -87,8 +86,7 @@ pub fn draw(
     random: &mut Random,
 ) -> Vec<(Vec<usize>, u64)> {
     let total: f64 = patterns.iter().map(|pattern| pattern.weight).sum();
-    let ranges =
-        touches.iter().flat_map(|touch| &touch.ranges).map(|(range, _)| range + 1).max().unwrap_or(0);
+    let ranges = touches.iter().flat_map(|touch| &touch.ranges).map(|range| range.0 + 1).max().unwrap_or(0);
     let width = ranges.div_ceil(64).max(1);
     let mut sets = Vec::new();
     let mut owed = 0.0;

@@ -21,8 +21,7 @@ impl VisitEvidence {
         let mut patterns: Vec<PatternEvidence> =
             patterns.map(|pattern| PatternEvidence::new(profile, names, touches, pattern, visits)).collect();
         patterns.sort_by(|this, other| {
-            let [mine, others] =
-                [this, other].map(|pattern| pattern.mostly.iter().map(|function| &function.0));
+            let [mine, others] = [this, other].map(|pattern| pattern.mostly.iter().map(|(name, _)| name));
             let shares = other.share.total_cmp(&this.share);
             shares.then_with(|| mine.cmp(others)).then_with(|| this.samples.total_cmp(&other.samples))
         });

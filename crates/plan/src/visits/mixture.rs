@@ -48,10 +48,8 @@ impl WindowCorpus {
     /// Learns a mixture with a warm start from one of much the same windows: few iterations converge.
     pub fn learn_warm(&self, known: &Mixture) -> Mixture {
         let none = [0.0; PATTERNS];
-        let row =
-            |entry| known.entries.binary_search(entry).ok().and_then(|number| known.expected.get(number));
-        let expected: Vec<PatternRow> =
-            self.entries.iter().map(|entry| *row(entry).unwrap_or(&none)).collect();
+        let row = |entry| known.expected.get(known.entries.binary_search(entry).ok()?);
+        let expected: Vec<_> = self.entries.iter().map(|entry| *row(entry).unwrap_or(&none)).collect();
         let mut model = MixtureParameters { share: [1.0; PATTERNS], theta: vec![none; self.entries.len()] };
         model.maximise(&expected, &self.counts);
         self.refine(model, WARM_START_ITERATIONS)
@@ -63,12 +61,8 @@ impl WindowCorpus {
             model.maximise(&expected.entries, &self.counts);
         }
         let last = self.expect(&model);
-        Mixture {
-            entries: self.entries.clone(),
-            expected: last.entries,
-            windows: last.windows,
-            joint: last.joint,
-        }
+        let (windows, joint) = (last.windows, last.joint);
+        Mixture { entries: self.entries.clone(), expected: last.entries, windows, joint }
     }
 
     fn initial_parameters(&self, targets: &[WindowEntry], random: &mut Random) -> MixtureParameters {

@@ -16,8 +16,7 @@ pub struct NameRanks {
 impl NameRanks {
     /// The ranks of a profile's names.
     pub fn new(profile: &AccessProfile) -> Self {
-        let types: Vec<(&str, u64)> =
-            profile.types.iter().map(|held| (held.name.as_str(), held.size)).collect();
+        let types: Vec<_> = profile.types.iter().map(|held| (held.name.as_str(), held.size)).collect();
         let functions: Vec<(&str, u64)> = profile.functions.iter().map(|name| (name.as_str(), 0)).collect();
         let by_rank = sort_by_name(&functions);
         Self { types: ranks(&sort_by_name(&types)), functions: ranks(&by_rank), by_rank }
@@ -57,10 +56,7 @@ pub(crate) fn ranks(order: &[u32]) -> Vec<u32> {
 impl NameRanks {
     /// Ranks equal to indices, for tests.
     pub(crate) fn in_given_order(types: u32, functions: u32) -> Self {
-        Self {
-            types: (0..types).collect(),
-            functions: (0..functions).collect(),
-            by_rank: (0..functions).collect(),
-        }
+        let by_rank: Vec<_> = (0..functions).collect();
+        Self { types: (0..types).collect(), functions: by_rank.clone(), by_rank }
     }
 }

@@ -49,10 +49,8 @@ pub fn window_entries(
     let mut entries: BTreeMap<u32, BTreeSet<WindowEntry>> = BTreeMap::new();
     for (type_index, profile_type) in (0..).zip(&profile.types) {
         for access in profile_type.accesses.iter().filter(|access| instructions.contains(&access.ip)) {
-            entries
-                .entry(access.function)
-                .or_default()
-                .insert(names.rank_entry((type_index, access.function)));
+            let entry = names.rank_entry((type_index, access.function));
+            entries.entry(access.function).or_default().insert(entry);
         }
     }
     entries.into_iter().map(|(function, entries)| (function, entries.into_iter().collect())).collect()
@@ -77,8 +75,8 @@ pub fn struct_accesses(
     occurrence: StructOccurrence,
     size: u64,
 ) -> impl Iterator<Item = Access> + '_ {
-    let all =
-        profile.types.get(occurrence.type_index).into_iter().flat_map(|profile_type| &profile_type.accesses);
+    let known = profile.types.get(occurrence.type_index).into_iter();
+    let all = known.flat_map(|known| &known.accesses);
     all.filter_map(move |access| {
         let offset = access.offset.checked_sub(occurrence.base).filter(|offset| *offset < size)?;
         Some(Access { offset, ..access.clone() })

@@ -7,7 +7,7 @@ use crate::visits::{NameRanks, TouchedRanges, WindowEntry};
 use fieldline_access::access::Access;
 use std::collections::BTreeMap;
 
-/// Deviations of a sample count that chance explains.
+/// Standard deviations within which a sample count is not significant.
 const DEVIATIONS: f64 = 2.0;
 /// Iterations after which the level has converged.
 const ITERATIONS: usize = 4;
@@ -73,7 +73,7 @@ fn build_touch(
     let mut rates: BTreeMap<usize, f64> = BTreeMap::new();
     for ((range, _), count) in by_cell {
         let rate = rates.entry(range).or_default();
-        // Rates within chance of 1 become 1: most code runs whenever its function does.
+        // Rates not significantly below 1 become 1: most code runs whenever its function does.
         *rate = rate.max(if count.is_within(runs) { 1.0 } else { count.events / runs });
     }
     let samples = accesses.iter().map(|access| access.samples()).sum();
@@ -105,8 +105,7 @@ fn peak_events(counts: &[EventCount]) -> f64 {
     let mut level = counts.iter().map(|count| count.events).fold(0.0, f64::max);
     for _ in 0..ITERATIONS {
         let comparable = counts.iter().filter(|count| count.events > 0.0 && count.is_within(level));
-        let (number, sum) =
-            comparable.fold((0.0, 0.0), |(number, sum), count| (number + 1.0, sum + count.events));
+        let (number, sum) = comparable.fold((0.0, 0.0), |sums, count| (sums.0 + 1.0, sums.1 + count.events));
         level = if number > 0.0 { sum / number } else { level };
     }
     level

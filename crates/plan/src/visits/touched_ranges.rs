@@ -56,8 +56,8 @@ impl TouchedRanges {
             for (span, granule) in result.granules(access.offset, access.size) {
                 let (unit, start) = (span.unit, granule * GRANULE);
                 let size = (span.end - span.start).saturating_sub(start).clamp(1, GRANULE);
-                ranges
-                    .insert((unit, granule), TouchedRange { unit, start, size, offset: span.start + start });
+                let offset = span.start + start;
+                ranges.insert((unit, granule), TouchedRange { unit, start, size, offset });
             }
         }
         result.by_granule = ranges.keys().copied().zip(0..).collect();

@@ -3,9 +3,9 @@
 
 use crate::common::{Case, Sets, layout};
 use fieldline_layout::constraint::{MemberNote, PinnedMember, PlacementRequests, constraints};
-use fieldline_plan::cost::LineCostCache;
+use fieldline_plan::cost::CostCache;
 use fieldline_plan::cost::cost_terms::cost_terms;
-use fieldline_plan::cost::{BuildPlacement, LineConfiguration, OrderState, Problem};
+use fieldline_plan::cost::{BuildPlacement, LineConfig, OrderState, Problem};
 use fieldline_plan::random::Random;
 use fieldline_plan::search::starts::search;
 use fieldline_plan::search::{SearchEffort, lower_bound};
@@ -19,14 +19,14 @@ fn case(sizes: &[u64], sets: &Sets, requests: &PlacementRequests) -> Case {
 
 /// Objects that begin `phase` bytes into a line, on lines of two sizes and for two compilers.
 fn problem(case: &Case, phase: u64) -> Problem<'_> {
-    let configurations = vec![
-        LineConfiguration::new(0, 64, phase, 4),
-        LineConfiguration::new(0, 128, phase, 1),
-        LineConfiguration::new(1, 128, 0, 1),
-        LineConfiguration::on_pairs(0, 64, 0, 1),
-        LineConfiguration::new(0, 32, 0, 1),
+    let configs = vec![
+        LineConfig::new(0, 64, phase, 4),
+        LineConfig::new(0, 128, phase, 1),
+        LineConfig::new(1, 128, 0, 1),
+        LineConfig::on_pairs(0, 64, 0, 1),
+        LineConfig::new(0, 32, 0, 1),
     ];
-    case.problem(&[64, 128], configurations)
+    case.problem(&[64, 128], configs)
 }
 
 /// Sets of a few bytes of a struct, anywhere in its members.
@@ -40,7 +40,7 @@ fn random_sets(bytes: u64, count: usize, random: &mut Random) -> Sets {
 
 /// The fewest lines of each configuration, and the least cost, over all orders.
 fn least(problem: &Problem<'_>, units: usize) -> (Vec<u64>, u64) {
-    let mut memo = LineCostCache::default();
+    let mut memo = CostCache::default();
     let mut order: Vec<usize> = (0..units).collect();
     let mut state = OrderState::new(problem, &order, &mut memo);
     let (mut touched, mut cost) = (state.touched_lines(), u64::MAX);
@@ -79,8 +79,8 @@ fn no_order_is_below_the_bound() {
             search(&problem, &case.constraints.initial_order(), SearchEffort { chains: 1, rounds: 1 }, 1);
         for known in [None, found.best().map(|found| found.order.as_slice())] {
             let bound = lower_bound(&problem, known);
-            for (configuration, (bound, least)) in bound.touched.iter().zip(&touched).enumerate() {
-                assert!(bound <= least, "view {configuration}: {bound} > {least}");
+            for (config, (bound, least)) in bound.touched.iter().zip(&touched).enumerate() {
+                assert!(bound <= least, "view {config}: {bound} > {least}");
             }
             assert!(bound.cost <= cost, "{} > {cost}", bound.cost);
         }
@@ -177,15 +177,9 @@ fn planted_lines_are_found_and_proven() {
         .collect();
     let case = case(&vec![8; lines * 8], &sets, &PlacementRequests::default());
     let build = BuildPlacement::new(&case.layout, &case.constraints, 64, 64);
-    let configurations = vec![LineConfiguration::new(0, 64, 0, 1)];
-    let problem = Problem::new(
-        &case.constraints,
-        &case.ranges,
-        &case.visits,
-        &case.sharing,
-        vec![build],
-        configurations,
-    );
+    let configs = vec![LineConfig::new(0, 64, 0, 1)];
+    let problem =
+        Problem::new(&case.constraints, &case.ranges, &case.visits, &case.sharing, vec![build], configs);
     let start = case.constraints.initial_order();
     let found = search(&problem, &start, SearchEffort { chains: 3, rounds: 100 }, 3);
     let best = found.best().unwrap();

@@ -4,7 +4,7 @@
 use fieldline_access::access::{Access, AccessProfile, CpuAccess, SampleCount, TypeProfile, Window};
 use fieldline_layout::constraint::{Constraints, PlacementRequests, constraints};
 use fieldline_layout::{Layout, Member};
-use fieldline_plan::cost::{BuildPlacement, LineConfiguration, LineSharing, Problem};
+use fieldline_plan::cost::{BuildPlacement, LineConfig, LineSharing, Problem};
 use fieldline_plan::random::Random;
 use fieldline_plan::visits::{TouchedRanges, Visits};
 use std::collections::{BTreeMap, BTreeSet};
@@ -51,8 +51,8 @@ impl Case {
     }
 
     /// The problem for builds with these line sizes, in these configurations.
-    pub(crate) fn problem(&self, lines: &[u64], configurations: Vec<LineConfiguration>) -> Problem<'_> {
-        self.problem_with(&self.visits, lines, configurations)
+    pub(crate) fn problem(&self, lines: &[u64], configs: Vec<LineConfig>) -> Problem<'_> {
+        self.problem_with(&self.visits, lines, configs)
     }
 
     /// The same with other visits.
@@ -60,11 +60,11 @@ impl Case {
         &'a self,
         visits: &'a Visits,
         lines: &[u64],
-        configurations: Vec<LineConfiguration>,
+        configs: Vec<LineConfig>,
     ) -> Problem<'a> {
         let build = |line: &u64| BuildPlacement::new(&self.layout, &self.constraints, 64, *line);
         let builds = lines.iter().map(build).collect();
-        Problem::new(&self.constraints, &self.ranges, visits, &self.sharing, builds, configurations)
+        Problem::new(&self.constraints, &self.ranges, visits, &self.sharing, builds, configs)
     }
 }
 

@@ -4,7 +4,7 @@ use crate::common::{Function, Operation, Workload, aligned, layout};
 use fieldline_access::access::{Access, AccessProfile, CpuAccess};
 use fieldline_layout::constraint::{Constraints, PlacementRequests, constraints};
 use fieldline_layout::{Layout, abi};
-use fieldline_plan::cost::{BuildPlacement, LineConfiguration, LineSharing, OrderState, Problem};
+use fieldline_plan::cost::{BuildPlacement, LineConfig, LineSharing, OrderState, Problem};
 use fieldline_plan::options::{PlanOptions, PlanRequest};
 use fieldline_plan::planner::plan_struct;
 use fieldline_plan::search::SearchEffort;
@@ -154,9 +154,8 @@ impl Table {
 fn found(table: &Table, sharing: &LineSharing) -> (Vec<usize>, [u64; 3]) {
     let visits = table.visits();
     let build = BuildPlacement::new(&table.layout, &table.constraints, 64, 64);
-    let configurations = vec![LineConfiguration::new(0, 64, 0, 1)];
-    let problem =
-        Problem::new(&table.constraints, &table.ranges, &visits, sharing, vec![build], configurations);
+    let configs = vec![LineConfig::new(0, 64, 0, 1)];
+    let problem = Problem::new(&table.constraints, &table.ranges, &visits, sharing, vec![build], configs);
     let start = table.constraints.initial_order();
     let found = search(&problem, &start, SearchEffort { chains: 2, rounds: 100 }, 5);
     let best = found.best().unwrap().order.clone();

@@ -2,8 +2,8 @@
 
 use crate::common::{Case, layout};
 use fieldline_layout::constraint::{PinnedMember, PlacementRequests};
-use fieldline_plan::cost::LineCostCache;
-use fieldline_plan::cost::{LineConfiguration, OrderState, Problem};
+use fieldline_plan::cost::CostCache;
+use fieldline_plan::cost::{LineConfig, OrderState, Problem};
 use fieldline_plan::random::Random;
 use fieldline_plan::search::LineExchanges;
 
@@ -18,22 +18,14 @@ fn case(random: &mut Random, requests: &PlacementRequests) -> Case {
 fn problem(case: &Case) -> Problem<'_> {
     case.problem(
         &[64, 128],
-        vec![
-            LineConfiguration::new(0, 64, 0, 4),
-            LineConfiguration::new(0, 128, 0, 1),
-            LineConfiguration::new(1, 128, 0, 2),
-        ],
+        vec![LineConfig::new(0, 64, 0, 4), LineConfig::new(0, 128, 0, 1), LineConfig::new(1, 128, 0, 2)],
     )
 }
 
 /// Weighted lines that visits touch, counted from offsets.
 fn lines(problem: &Problem<'_>, order: &[usize]) -> f64 {
     let touched = OrderState::evaluate(problem, order).touched_lines();
-    let weighed = problem
-        .configurations
-        .iter()
-        .zip(touched)
-        .map(|(configuration, touched)| configuration.weight * touched);
+    let weighed = problem.configs.iter().zip(touched).map(|(config, touched)| config.weight * touched);
     weighed.sum::<u64>() as f64
 }
 
@@ -44,7 +36,7 @@ fn exchange_at_random(
     bound: f64,
     random: &mut Random,
 ) -> Option<(Vec<usize>, f64)> {
-    let mut memo = LineCostCache::default();
+    let mut memo = CostCache::default();
     let state = OrderState::new(problem, &problem.constraints.initial_order(), &mut memo);
     let mut exchanges = LineExchanges::new(problem);
     exchanges.load(&state, &mut memo);

@@ -100,7 +100,7 @@ fn members_touched_together_stay_apart_on_request() {
     };
     let plan = planned(&layout, &profile, &requests);
     assert_eq!(plan.outcome, Outcome::Refused, "on lines of 128 bytes there is no room for three: {plan:?}");
-    assert!(plan.reason.as_ref().unwrap().contains("Apart [0, 4, 8]"), "{:?}", plan.reason);
+    assert!(plan.reason.as_ref().unwrap().contains("Separate [0, 4, 8]"), "{:?}", plan.reason);
     let requests = PlacementRequests {
         line_requests: vec![line_request(CachelineRequestKind::Separate, &[0, 4])],
         ..PlacementRequests::default()

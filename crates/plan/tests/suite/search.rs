@@ -3,8 +3,8 @@
 use crate::common::{Case, Sets, layout};
 use fieldline_layout::abi;
 use fieldline_layout::constraint::{MemberNote, PinnedMember, PlacementRequests, constraints};
-use fieldline_plan::cost::LineCostCache;
-use fieldline_plan::cost::{LineConfiguration, OrderState, Problem};
+use fieldline_plan::cost::CostCache;
+use fieldline_plan::cost::{LineConfig, OrderState, Problem};
 use fieldline_plan::random::Random;
 use fieldline_plan::search::starts::search;
 use fieldline_plan::search::{MoveGenerator, SearchEffort, reduce_moves};
@@ -18,11 +18,7 @@ fn case(sizes: &[u64], sets: &Sets, requests: &PlacementRequests) -> Case {
 fn problem(case: &Case) -> Problem<'_> {
     case.problem(
         &[64, 128],
-        vec![
-            LineConfiguration::new(0, 64, 0, 4),
-            LineConfiguration::new(0, 128, 0, 1),
-            LineConfiguration::new(1, 128, 0, 1),
-        ],
+        vec![LineConfig::new(0, 64, 0, 4), LineConfig::new(0, 128, 0, 1), LineConfig::new(1, 128, 0, 1)],
     )
 }
 
@@ -87,7 +83,7 @@ fn eight_members_get_the_cheapest_of_all_orders_by_annealing() {
     let case = case(&sizes, &random_sets(8, 14, &mut random), &PlacementRequests::default());
     let problem = problem(&case);
     let mut cheapest = u64::MAX;
-    let mut memo = LineCostCache::default();
+    let mut memo = CostCache::default();
     let mut state = OrderState::new(&problem, &case.constraints.initial_order(), &mut memo);
     for order in permutations(8) {
         state.reset(&order, &mut memo);
@@ -248,7 +244,7 @@ fn moves_and_their_undoing_keep_the_cost_right() {
         let sets = random_sets(14, 25, &mut random);
         let case = case(&sizes, &sets, &PlacementRequests::default());
         let problem = problem(&case);
-        let mut memo = LineCostCache::default();
+        let mut memo = CostCache::default();
         let mut state = OrderState::new(&problem, &case.constraints.initial_order(), &mut memo);
         for _ in 0..60 {
             let first = random.below(14);
@@ -275,7 +271,7 @@ fn exchanges_and_their_undoing_keep_the_cost_right() {
         let case = case(&sizes, &sets, &PlacementRequests::default());
         let problem = problem(&case);
         let mover = MoveGenerator::new(&problem);
-        let mut memo = LineCostCache::default();
+        let mut memo = CostCache::default();
         let mut state = OrderState::new(&problem, &case.constraints.initial_order(), &mut memo);
         for _ in 0..60 {
             let (this, other) = (random.below(13), 1 + random.below(13));

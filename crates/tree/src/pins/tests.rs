@@ -112,8 +112,8 @@ fn contradictions_are_refused() {
 #[test]
 fn what_moves_as_one_cannot_lie_apart() {
     let mut unnamed_layout = layout();
-    unnamed_layout.members[0].line = 7;
-    unnamed_layout.members[1].line = 7;
+    unnamed_layout.members[0].line = Some(7);
+    unnamed_layout.members[1].line = Some(7);
     let file = parse::parse("pins.toml", "[queue]\napart = [[\"load\", \"nr_running\"]]\n").unwrap();
     let message =
         file.add_to(&mut PlacementRequests::default(), &unnamed_layout, 64).unwrap_err().to_string();

@@ -157,7 +157,7 @@ fn reorderable_structs(vmlinux: &Path, tree: &Path, read: &BTreeSet<PathBuf>) ->
 /// Structs made by macros have no declaration to edit.
 fn is_reorderable(layout: &Layout, tree: &Path, read: &BTreeSet<PathBuf>) -> bool {
     let file = || layout.file.as_deref().and_then(|file| source::in_tree(tree, file));
-    let query = DefinitionQuery::for_name(&layout.name).with_line(Some(layout.line));
+    let query = DefinitionQuery::for_name(&layout.name).with_line(layout.line);
     let is_declared =
         |file: &PathBuf| std::fs::read(file).is_ok_and(|text| SourceText::new(&text).find(&query).is_ok());
     layout.kind == "struct"

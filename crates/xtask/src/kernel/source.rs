@@ -95,7 +95,7 @@ struct Comparison {
 
 impl Tally {
     fn add(&mut self, source: &SourceText<'_>, text: &[u8], layout: &Layout, path: &Path) {
-        let entry = format!("{}:{} {}", path.display(), layout.line, layout.name);
+        let entry = format!("{}:{} {}", path.display(), layout.line.unwrap_or(0), layout.name);
         match compare(source, text, layout) {
             Ok(comparison) if comparison.names_agree => {
                 self.equal += 1;
@@ -141,13 +141,10 @@ impl Tally {
 }
 
 fn compare(source: &SourceText<'_>, text: &[u8], layout: &Layout) -> Result<Comparison, SourceRefusal> {
-    let query = DefinitionQuery::for_name(&layout.name).with_line((layout.line > 0).then_some(layout.line));
+    let query = DefinitionQuery::for_name(&layout.name).with_line(layout.line);
     let definition: StructDefinition = source.find(&query)?;
     let body = StructBody::parse(source, &definition)?;
-    let expected = |member: &Member| {
-        let (name, line) = (member.name.clone(), Some(member.line).filter(|line| *line > 0));
-        ExpectedMember { name, line }
-    };
+    let expected = |member: &Member| ExpectedMember { name: member.name.clone(), line: member.line };
     let expected: Vec<ExpectedMember> = layout.members.iter().map(expected).collect();
     let join = Join::new(&body, &expected)?;
     let declared: Vec<usize> = (0..expected.len()).collect();

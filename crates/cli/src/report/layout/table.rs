@@ -27,7 +27,8 @@ pub(crate) fn draw(out: &mut String, layout: &Layout, origin: &str, options: &Ta
 
 fn heading(out: &mut String, layout: &Layout, origin: &str, options: &TableOptions<'_>) {
     let title = options.paint.bold(&format!("{} {}", layout.kind, layout.name));
-    let place = layout.file.as_deref().map(|file| format!(", {file}:{}", layout.line)).unwrap_or_default();
+    let line = layout.line.unwrap_or(0);
+    let place = layout.file.as_deref().map(|file| format!(", {file}:{line}")).unwrap_or_default();
     let _ =
         writeln!(out, "{title}: {} bytes, align {}{}", layout.size, layout.align, options.paint.dim(&place));
     if !origin.is_empty() {

@@ -69,8 +69,7 @@ fn column_titles(place: &PlacementReport) -> Vec<String> {
 
 fn row_cells(place: &PlacementReport, number: usize, placement: &RankedPlacement) -> Vec<String> {
     let after = placement.after.as_deref().unwrap_or("(the start)");
-    let line =
-        if placement.line > 0 { format!("{after}, line {}", placement.line) } else { after.to_owned() };
+    let line = placement.line.map_or_else(|| after.to_owned(), |line| format!("{after}, line {line}"));
     let offset = match placement.bit_offset.filter(|bits| bits % 8 > 0) {
         Some(bits) => format!("{}:{}", bits / 8, bits % 8),
         None => placement.offset.to_string(),

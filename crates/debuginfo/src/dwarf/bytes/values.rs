@@ -80,6 +80,11 @@ pub(crate) fn udata(die: &Die<'_>, name: DwAt) -> Option<u64> {
     die.attr(name)?.udata_value()
 }
 
+/// The line that declares an entry; DWARF writes 0 where there is none (DWARF 5 section 2.14).
+pub(crate) fn declaration_line(die: &Die<'_>) -> Option<u32> {
+    u32::try_from(udata(die, gimli::DW_AT_decl_line)?).ok().filter(|line| *line > 0)
+}
+
 /// A signed constant attribute.
 pub(crate) fn sdata(die: &Die<'_>, name: DwAt) -> Option<i64> {
     let attribute = die.attr(name)?;

@@ -3,7 +3,7 @@
 use super::reader::TypeReader;
 use crate::dwarf::bytes::sections::R;
 use crate::dwarf::bytes::units::DieRef;
-use crate::dwarf::bytes::values::{Die, flag, sdata, udata};
+use crate::dwarf::bytes::values::{Die, declaration_line, flag, sdata, udata};
 use crate::error::Result;
 use crate::extent::Extent;
 use fieldline_layout::types::{AggregateKind, MemberDecl, MemberOrder, TypeId};
@@ -91,7 +91,7 @@ impl<'s> TypeReader<'_, 's> {
             bit_offset: self.bit_offset(at, die, ty, bit_field)?,
             bit_field,
             align: udata(die, gimli::DW_AT_alignment),
-            line: udata(die, gimli::DW_AT_decl_line).and_then(|line| u32::try_from(line).ok()).unwrap_or(0),
+            line: declaration_line(die),
             is_static,
             is_base: die.tag() == gimli::DW_TAG_inheritance,
         })

@@ -6,7 +6,7 @@
 use crate::dwarf::bytes::abbrev::kind_of;
 use crate::dwarf::bytes::sections::R;
 use crate::dwarf::bytes::units::{DieRef, Dwarf};
-use crate::dwarf::bytes::values::{Die, constant, file_path, flag, text, udata};
+use crate::dwarf::bytes::values::{Die, constant, declaration_line, file_path, flag, text, udata};
 use crate::error::Result;
 use crate::extent::Extent;
 use fieldline_layout::types::{
@@ -251,8 +251,7 @@ impl<'a, 's> TypeReader<'a, 's> {
 
     fn decl(&mut self, at: DieRef, die: &Die<'s>) -> Result<Option<Decl>> {
         let Some(index) = udata(die, gimli::DW_AT_decl_file) else { return Ok(None) };
-        let line = udata(die, gimli::DW_AT_decl_line).and_then(|line| u32::try_from(line).ok()).unwrap_or(0);
-        Ok(self.file_name(at.unit, index)?.map(|file| Decl { file, line }))
+        Ok(self.file_name(at.unit, index)?.map(|file| Decl { file, line: declaration_line(die) }))
     }
 
     fn file_name(&mut self, unit: u32, index: u64) -> Result<Option<Box<str>>> {

@@ -103,7 +103,7 @@ fn absent_members_take_no_room_and_extra_ones_follow_their_predecessor() {
 
 /// With lines of the members' declarations.
 fn with_lines(mut layout: Layout, lines: &[u32]) -> Layout {
-    layout.members.iter_mut().zip(lines).for_each(|(member, line)| member.line = *line);
+    layout.members.iter_mut().zip(lines).for_each(|(member, line)| member.line = Some(*line));
     layout
 }
 

@@ -38,7 +38,8 @@ fn program(file: &FileBytes) -> Result<()> {
     let mut program = Program::new(&elf, &dwarf)?;
     program.load_all();
     let functions = program.symbols.iter().filter(|symbol| symbol.is_function);
-    let functions: Vec<u64> = functions.map(|symbol| symbol.address).take(LOOKED_AT).collect();
+    let functions: Vec<LinkedAddress> =
+        functions.map(|symbol| LinkedAddress(symbol.address)).take(LOOKED_AT).collect();
     let answers = ProgramOperands::new(&program, &functions[..].into());
     std::hint::black_box(answers.functions.len());
     Ok(())

@@ -116,7 +116,7 @@ struct UnreadBlocks<'f> {
 struct FinishedBlocks<T> {
     outputs: BTreeMap<u64, Result<T, Error>>,
     taken: u64,
-    /// How many blocks there are, once known; 0 if no more are wanted.
+    /// How many blocks are wanted: all of the file, once their number is known, or those before an error.
     count: Option<u64>,
 }
 
@@ -283,7 +283,7 @@ mod tests {
         }
 
         fn add_sample(&self, slot: &mut Self::State, sample: &Sample<'_>, _at: u64) {
-            let ip = sample.ip.unwrap();
+            let ip = sample.ip.unwrap().0;
             assert!(ip != self.panics_at, "as was asked");
             slot.0 += 1;
             slot.1.push(ip);

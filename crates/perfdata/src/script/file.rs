@@ -7,6 +7,7 @@ use super::sample_line::{SampleLine, ScriptLine, parse_address};
 use super::scan::{ScannedEvent, ScriptScan};
 use super::symbol::{AddressSpace, Symbol, SymbolAddresses, SymbolAddressesBySpace};
 use super::{header, records};
+use crate::address::{DataAddress, LoadedAddress};
 use crate::data_source::DataSource;
 use crate::perf_data::{Attr, ByteSource, Error, Event, EventIndex, Record, RecordingFacts};
 use crate::sample::{Sample, SampleFields};
@@ -136,7 +137,8 @@ impl ScriptFile {
         let decimal =
             |word: Option<&str>| word.map(|word| parse_decimal(word).map_err(line_error)).transpose();
         let inline = values.ip.and_then(|index| line.numbers.get(index));
-        let ip = if reader.has_frames() { reader.first_frame()? } else { hexadecimal(inline)? };
+        let ip =
+            if reader.has_frames() { reader.first_frame()? } else { hexadecimal(inline)?.map(LoadedAddress) };
         let symbol = match values.ip {
             Some(index) => Symbol::parse(line.text_after(&reader.line, index)),
             None => reader.first_symbol(),
@@ -148,7 +150,7 @@ impl ScriptFile {
             pid: line.prefix.pid,
             tid: line.prefix.tid,
             time: line.prefix.time,
-            addr: hexadecimal(values.addr)?,
+            addr: hexadecimal(values.addr)?.and_then(DataAddress::new),
             cpu: line.prefix.cpu,
             period: line.period.or(decimal(values.period)?).unwrap_or(1),
             callchain: Some(reader.callchain()),

@@ -2,6 +2,7 @@
 
 use super::lines::LineReader;
 use super::symbol::Symbol;
+use crate::address::LoadedAddress;
 use crate::perf_data::{ByteSource, Endian, Error};
 use crate::sample::{BranchStack, Words};
 
@@ -88,9 +89,9 @@ impl<'s> SampleReader<'s> {
     }
 
     /// The instruction of a sample with frames.
-    pub(super) fn first_frame(&self) -> Result<Option<u64>, Error> {
+    pub(super) fn first_frame(&self) -> Result<Option<LoadedAddress>, Error> {
         parse_frame_address(&self.first_frame_text)
-            .map(Some)
+            .map(|address| Some(LoadedAddress(address)))
             .map_err(|problem| Error::line(self.number, problem))
     }
 

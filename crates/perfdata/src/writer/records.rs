@@ -29,7 +29,7 @@ pub struct Mapping<'a> {
 impl<'a> From<&'a Mmap<'_>> for Mapping<'a> {
     fn from(mmap: &'a Mmap<'_>) -> Self {
         let Mmap { pid, address, length, page_offset, cpu_mode, .. } = *mmap;
-        Self { pid, address, length, page_offset, filename: &mmap.filename, cpu_mode }
+        Self { pid, address: address.0, length, page_offset, filename: &mmap.filename, cpu_mode }
     }
 }
 

@@ -65,7 +65,7 @@ impl<'f> Attribution<'f> {
         let mut answers = ProgramOperands::new(program, &sampled);
         let recordings = gathered.into_iter().map(|(mut gathered, source)| {
             let straight_line =
-                StraightLineAccesses::new(program, &answers, &std::mem::take(&mut gathered.ranges));
+                StraightLineAccesses::new(program, &answers, std::mem::take(&mut gathered.ranges));
             AttributedRecording { source, gathered, decided: DecidedTargets::default(), straight_line }
         });
         let mut recordings: Vec<_> = recordings.collect();
@@ -144,10 +144,10 @@ fn sampled_instructions(recordings: &[(GatheredSamples, LinkedRecording<'_>)]) -
         let linked = gathered.table.iter().filter_map(|(facts, _)| {
             // A byte of the instruction in front is enough to find its function.
             let is_breakpoint = source.data_breakpoints.for_event(facts.attributes.event).is_some();
-            facts.attributes.space.ok().map(|_| facts.ip.wrapping_sub(u64::from(is_breakpoint)))
+            facts.ip().map(|ip| ip.0.wrapping_sub(u64::from(is_breakpoint)))
         });
         addresses.extend(linked);
-        ranges.extend(gathered.ranges.iter().map(|(facts, ())| (facts.ip, facts.address)));
+        ranges.extend(gathered.ranges.ranges().iter().map(|range| (range.begin.0, range.end.0)));
     }
     SampledInstructions::new(addresses, ranges)
 }

@@ -156,7 +156,7 @@ impl ProfiledProgram<'_, '_> {
         let snoop = source.map(|source| source.snoop());
         SampleGroup {
             event: class.event.index(),
-            ip: attributed.ip.unwrap_or(0),
+            ip: attributed.ip,
             function: function.copied(),
             cpu: class.cpu,
             is_store: attributed.is_store,

@@ -106,9 +106,9 @@ fn sweep_accesses(
 ) {
     let mut boundaries: Vec<((EventIndex, Option<u32>), u32, RangeChange)> = Vec::new();
     for change in changes {
-        let Some(facts) = straight_line.ranges.facts_at(change.range) else { continue };
+        let Some(linked) = straight_line.ranges.ranges().get(change.range as usize) else { continue };
         let range = straight_line.access_range(change.range);
-        let group = (facts.attributes.event, change.cpu_or_block.filter(|_| is_grouped));
+        let group = (linked.event, change.cpu_or_block.filter(|_| is_grouped));
         let removal = RangeChange { samples: -change.samples, period: -change.period, ..change };
         if !range.is_empty() {
             boundaries.extend([(group, range.start, change), (group, range.end, removal)]);

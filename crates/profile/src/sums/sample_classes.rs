@@ -1,9 +1,9 @@
 //! Sample classes: samples that are equal but for time and address.
 
+use crate::addresses::TaggedAddress;
 use crate::aggregate::ClassCounts;
 use crate::attribute::{Attributed, ProgramSamples};
 use crate::gather::{SampleAttributes, SampleFacts, SampleTable};
-use crate::objects::tag_address_space;
 use fieldline_perfdata::data_source::DataSource;
 use fieldline_perfdata::perf_data::EventIndex;
 use fieldline_typeflow::operands::Target;
@@ -122,10 +122,10 @@ impl SampleClasses {
         number: u32,
         part: &ProgramSamples<'_, '_>,
         facts: &SampleFacts,
-    ) -> Option<u64> {
+    ) -> Option<TaggedAddress> {
         let class = self.classes.get(number as usize)?;
         let (Target::Exact { .. }, Some(_)) = (class.attributed.target, class.cpu) else { return None };
         let space = facts.attributes.space.ok().filter(|_| part.recorded.source.linker.is_program());
-        (facts.address != 0).then(|| tag_address_space(facts.address, space.unwrap_or(0)))
+        Some(TaggedAddress::new(facts.address?, space.unwrap_or(0)))
     }
 }

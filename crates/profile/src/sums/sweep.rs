@@ -3,6 +3,7 @@
 use super::context::SampleContext;
 use super::range_sums::{self, RangeCounts};
 use super::sample_classes::{ClassOverTime, SampleClass, SampleClasses};
+use crate::addresses::TaggedAddress;
 use crate::aggregate::{ClassCounts, TimeBlocks, TypeAndFunction};
 use crate::attribute::{ProgramSamples, locate_range};
 use crate::gather::{LookupBatch, SampleFacts, SampleMeasures, SampleTable, split_stack};
@@ -151,7 +152,7 @@ pub(super) struct SweepState {
     /// Samples by time block, and in each by class.
     by_block: Vec<u64>,
     /// Sums by class and address of samples whose class depends on time.
-    time_dependent: FxHashMap<(u32, Option<u64>), ClassCounts>,
+    time_dependent: FxHashMap<(u32, Option<TaggedAddress>), ClassCounts>,
     /// By program: counts of ranges.
     ranges: Vec<RangeCounts>,
     outcome: BlockOutcome,
@@ -275,7 +276,7 @@ impl ClassSweep<'_, '_> {
         for (range, period) in split_stack(sample) {
             match locate_range(self.parts, sample, range) {
                 Some((index, part, Ok(run))) => {
-                    let Some(number) = part.recorded.straight_line.ranges.find_number(&run) else { continue };
+                    let Some(number) = part.recorded.straight_line.ranges.number(&run) else { continue };
                     if let Some(counts) = state.ranges.get_mut(index) {
                         counts.count(number, sample.cpu, block, period);
                     }

@@ -3,6 +3,7 @@
 use super::maps::{self, ProcessMapping};
 use super::{host, tasks};
 use fieldline_debuginfo::{Elf, FileBytes};
+use fieldline_perfdata::address::LoadedAddress;
 use fieldline_perfdata::perf_data::{Attr, BuildId, Endian, EventIndex, TaskRecord};
 use fieldline_perfdata::sample::{CpuMode, SampleFields};
 use fieldline_perfdata::writer::{Mapping, RecordingWriter, SampleId, SampleValues};
@@ -143,7 +144,7 @@ impl Journal {
     }
 
     /// Notes where the kernel is, by where its first symbol is.
-    pub(crate) fn write_kernel_map(&mut self, text: u64) {
+    pub(crate) fn write_kernel_map(&mut self, LoadedAddress(text): LoadedAddress) {
         self.recording.kernel_map(text, u64::MAX - text, "_text", text);
     }
 
@@ -246,6 +247,7 @@ fn task(who: TracedThread, parent: TracedThread, time: u64) -> TaskRecord {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fieldline_perfdata::address::DataAddress;
     use fieldline_perfdata::perf_data::Record;
     use fieldline_perfdata::sample_file::SampleFile;
 
@@ -270,8 +272,8 @@ mod tests {
                         "{:?} {:?} {:x?} {:x?} {:?} {} {} {}",
                         sample.pid,
                         sample.tid,
-                        sample.ip,
-                        sample.addr,
+                        sample.ip.map(|ip| ip.0),
+                        sample.addr.map(DataAddress::get),
                         sample.cpu,
                         sample.period,
                         operation.is_load(),
@@ -346,7 +348,7 @@ mod tests {
         let (mut records, mut seen) = (file.records(), 0);
         while let Some(record) = records.next_record().unwrap() {
             if let Record::Mmap(mmap) = record {
-                let holds = mmap.address <= here && here - mmap.address < mmap.length;
+                let holds = (mmap.address..mmap.end()).contains(&LoadedAddress(here));
                 assert_eq!(holds, mmap.filename == name, "{mmap:?}");
                 seen += u32::from(holds);
             }

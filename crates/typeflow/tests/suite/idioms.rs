@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may fail as tests do")]
 
 use crate::idiom::{operands, with_program};
+use fieldline_debuginfo::LinkedAddress;
 use fieldline_typeflow::operands::explain::explain;
 use fieldline_typeflow::operands::program_operands::ProgramOperands;
 use fieldline_typeflow::program::Program;
@@ -146,7 +147,7 @@ fn a_union_of_pointers_is_no_guess() {
 #[test]
 fn explanations_name_scopes_registers_and_verdict() {
     with_idioms(|program, _| {
-        let address = program.symbols.find_by_name("charge").unwrap().address;
+        let address = LinkedAddress(program.symbols.find_by_name("charge").unwrap().address);
         let explanation = explain(program, address).unwrap();
         assert_eq!(explanation.location, "charge+0x0");
         assert_eq!(explanation.scopes, ["charge"]);

@@ -59,7 +59,7 @@ fn count(vmlinux: &Path, folder: &str) -> Result<TypedTally> {
             continue;
         }
         let functions = program.unit_index(unit).map_or(&[][..], |survey| &survey.functions);
-        entries.extend(functions.iter().map(|function| function.entry()));
+        entries.extend(functions.iter().map(|function| LinkedAddress(function.entry())));
     }
     let answers = ProgramOperands::new(&program, &entries[..].into());
     let mut count = TypedTally { functions: answers.functions.len() as u64, ..TypedTally::default() };

@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 
+use crate::address::LoadedAddress;
 use crate::perf_data::bytes::{Cursor, Endian, bytes_until_nul};
 use crate::perf_data::error::{BytePosition, Error};
 use crate::perf_data::header::event_table::EventTable;
@@ -143,10 +144,10 @@ pub struct Mmap<'a> {
     /// Thread.
     pub tid: u32,
     /// First address.
-    pub address: u64,
+    pub address: LoadedAddress,
     /// Bytes.
     pub length: u64,
-    /// Offset in the file; for the kernel image the loaded address of its reference symbol.
+    /// Offset in the file; of the kernel image see [`Mmap::reference_address`].
     pub page_offset: u64,
     /// Path, or a name in brackets.
     pub filename: Cow<'a, str>,
@@ -161,6 +162,12 @@ pub struct Mmap<'a> {
 }
 
 impl Mmap<'_> {
+    /// The address behind.
+    #[must_use]
+    pub fn end(&self) -> LoadedAddress {
+        self.address.saturating_add(self.length)
+    }
+
     /// It maps code of the kernel: the image or a module.
     #[must_use]
     pub fn is_kernel(&self) -> bool {
@@ -171,6 +178,14 @@ impl Mmap<'_> {
     #[must_use]
     pub fn is_kernel_image(&self) -> bool {
         self.is_kernel() && is_kernel_image(&self.filename)
+    }
+
+    /// The loaded address of the kernel image's reference symbol, which stands in place of the offset in the
+    /// file; none if the kernel hid it.
+    #[must_use]
+    pub fn reference_address(&self) -> Option<LoadedAddress> {
+        let is_known = self.is_kernel_image() && self.page_offset != 0;
+        is_known.then_some(LoadedAddress(self.page_offset))
     }
 }
 
@@ -288,7 +303,7 @@ fn parse_mmap<'a>(raw: RawRecord<'a>, mut at: Cursor<'a>, events: &EventTable) -
     Ok(Mmap {
         pid,
         tid,
-        address,
+        address: LoadedAddress(address),
         length,
         page_offset,
         filename: parse_name(at.rest()),

@@ -1,7 +1,7 @@
 //! Objects to watch: the addresses of their members, by symbols and debug info.
 
 use anyhow::{Context, Result, bail};
-use fieldline_debuginfo::{Elf, FileBytes, hex, types};
+use fieldline_debuginfo::{Elf, FileBytes, LinkedAddress, hex, types};
 use fieldline_layout::{Layout, Member};
 use fieldline_record::{RunningKernel, WatchRange, cover_with_watches};
 use std::path::{Path, PathBuf};
@@ -122,20 +122,21 @@ fn resolve_addresses(file: &Path, place: &ObjectAddress<'_>, home: WatchedSpace<
         WatchedSpace::Process(pid) => {
             let load_bias = fieldline_record::program_load_bias(pid, &elf)
                 .with_context(|| NotMapped { pid, file: file.to_owned() })?;
-            Ok(vec![linked.wrapping_add(load_bias)])
+            Ok(vec![load_bias.loaded(LinkedAddress(linked)).0])
         }
         WatchedSpace::Kernel { running, cpus } => {
             check_build_id(&elf)?;
             let running = running.map_or_else(RunningKernel::running, Ok)?;
             let text =
                 symbol_address("_text").with_context(|| format!("{}: no symbol _text", file.display()))?;
+            let load_bias = running.load_bias(LinkedAddress(text));
             let per_cpu = symbol_address("__per_cpu_start").zip(symbol_address("__per_cpu_end"));
             if !per_cpu.is_some_and(|(start, end)| start <= linked && linked < end) {
-                return Ok(vec![running.loaded_address(linked, text)]);
+                return Ok(vec![load_bias.loaded(LinkedAddress(linked)).0]);
             }
             let array = symbol_address("__per_cpu_offset")
                 .with_context(|| "no symbol __per_cpu_offset".to_owned())?;
-            let offsets = RunningKernel::per_cpu_offsets(running.loaded_address(array, text), cpus)
+            let offsets = RunningKernel::per_cpu_offsets(load_bias.loaded(LinkedAddress(array)), cpus)
                 .with_context(|| {
                     format!("{name} is per-CPU data, whose address is not known here; give 0xADDRESS instead")
                 })?;

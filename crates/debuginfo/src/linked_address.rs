@@ -14,6 +14,15 @@ impl LinkedAddress {
         Self(self.0.wrapping_add(bytes))
     }
 
+    /// The address so many bytes in front, if there is one.
+    #[must_use]
+    pub const fn checked_sub(self, bytes: u64) -> Option<Self> {
+        match self.0.checked_sub(bytes) {
+            Some(address) => Some(Self(address)),
+            None => None,
+        }
+    }
+
     /// Bytes from another address to this one, if it doesn't lie behind.
     #[must_use]
     pub const fn bytes_from(self, start: Self) -> Option<u64> {

@@ -2,7 +2,7 @@
 
 use fieldline_debuginfo::btf::{self, Btf};
 use fieldline_debuginfo::dwarf::{self, DebugSections, Dwarf, LazyDwarf, TypeReader};
-use fieldline_debuginfo::{Elf, FileBytes, Result, module};
+use fieldline_debuginfo::{Elf, FileBytes, LinkedAddress, Result, module};
 use fieldline_layout::constraint::{PlacementRequests, constraints};
 use fieldline_layout::{Layout, Member, TypeTable, abi, declaration};
 use fieldline_typeflow::operands::program_operands::ProgramOperands;

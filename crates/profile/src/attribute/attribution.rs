@@ -144,10 +144,10 @@ fn sampled_instructions(recordings: &[(GatheredSamples, LinkedRecording<'_>)]) -
         let linked = gathered.table.iter().filter_map(|(facts, _)| {
             // A byte of the instruction in front is enough to find its function.
             let is_breakpoint = source.data_breakpoints.for_event(facts.attributes.event).is_some();
-            facts.ip().map(|ip| ip.0.wrapping_sub(u64::from(is_breakpoint)))
+            facts.ip().and_then(|ip| ip.checked_sub(u64::from(is_breakpoint)))
         });
         addresses.extend(linked);
-        ranges.extend(gathered.ranges.ranges().iter().map(|range| (range.begin.0, range.end.0)));
+        ranges.extend(gathered.ranges.ranges().iter().map(|range| (range.begin, range.end)));
     }
     SampledInstructions::new(addresses, ranges)
 }

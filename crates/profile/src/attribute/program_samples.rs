@@ -6,7 +6,6 @@ use super::straight_line::StraightLineAccesses;
 use crate::addresses::TaggedAddress;
 use crate::gather::{GatheredSamples, LinkedRecording, SampleAttributes, SampleFacts};
 use crate::objects::{KnownObjects, ObservedAddress, decide};
-use fieldline_debuginfo::LinkedAddress;
 use fieldline_perfdata::perf_data::RecordCounts;
 use fieldline_perfdata::sample::Sample;
 use fieldline_typeflow::operands::{ProgramOperands, Reason, Target, TypeIndex};
@@ -43,7 +42,7 @@ impl ProgramSamples<'_, '_> {
     /// Whether a sample is in the program, and its function.
     pub(crate) fn function(&self, sample: &Sample<'_>) -> Option<Option<u32>> {
         let query = self.query(&self.recorded.source.sample_facts(sample)).ok()?;
-        Some(self.answers.operands_at(query.ip.0).function)
+        Some(self.answers.operands_at(query.ip).function)
     }
 
     /// The attribution of a sample, by code and, where they were used, addresses.
@@ -90,12 +89,9 @@ impl ProgramSamples<'_, '_> {
         let source = &self.recorded.source;
         let (ip, is_whole) = match source.data_breakpoints.for_event(attributes.event) {
             Some(breakpoint) => {
-                let ip = self.answers.instruction_before(ip.0).ok_or(Reason::NoMemoryOperand)?;
+                let ip = self.answers.instruction_before(ip).ok_or(Reason::NoMemoryOperand)?;
                 let operand = self.answers.operands_at(ip).operand(is_store);
-                (
-                    LinkedAddress(ip),
-                    operand.is_some_and(|operand| u64::from(operand.size) == breakpoint.length),
-                )
+                (ip, operand.is_some_and(|operand| u64::from(operand.size) == breakpoint.length))
             }
             None => (ip, true),
         };
@@ -121,7 +117,7 @@ impl ProgramSamples<'_, '_> {
                 return Attributed { is_store, ..Attributed::unknown(reason) };
             }
         };
-        let operands = self.answers.operands_at(question.ip.0);
+        let operands = self.answers.operands_at(question.ip);
         let operand = operands.operand(question.is_store);
         let by_code = operands.target(question.is_store);
         let is_write = || operand.is_some_and(|operand| operand.access.is_write());
@@ -150,7 +146,7 @@ impl AttributedRecording<'_> {
             KnownObjects::new(program, answers, &queries.evidence(answers), self.source.linker.load_biases());
         for query in queries.in_file_order() {
             let Some(address) = query.address else { continue };
-            let operands = answers.operands_at(query.ip.0);
+            let operands = answers.operands_at(query.ip);
             let operand = operands.operand(query.is_store).copied();
             let by_code = operands.target(query.is_store);
             let change_times = objects.change_times(address);

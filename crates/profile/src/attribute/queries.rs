@@ -40,7 +40,7 @@ impl AttributionQueries {
     pub(super) fn evidence(&self, answers: &ProgramOperands) -> Evidence {
         let mut evidence = Evidence::default();
         for (query, (votes, _)) in &self.samples {
-            let operand = answers.operands_at(query.ip.0).operand(query.is_store);
+            let operand = answers.operands_at(query.ip).operand(query.is_store);
             if let (Some(address), Some(operand)) = (query.address, operand) {
                 evidence.add_all(address, query.owner, *votes, operand, answers);
             }

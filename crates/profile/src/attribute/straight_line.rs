@@ -34,7 +34,7 @@ pub(crate) struct StraightLineAccesses {
 impl StraightLineAccesses {
     pub(crate) fn new(program: &Program<'_>, answers: &ProgramOperands, ranges: RangeTable) -> Self {
         let all = ranges.ranges().iter();
-        let known = all.clone().filter_map(|range| answers.function_at(range.begin.0));
+        let known = all.clone().filter_map(|range| answers.function_at(range.begin));
         let functions: BTreeSet<u32> = known.collect();
         let mut accesses = Vec::new();
         let mut reader = InstructionReader::new(program.architecture);
@@ -60,7 +60,7 @@ impl StraightLineAccesses {
         });
         let in_range = in_range.collect();
         accesses.extend(failures.into_iter().map(|(ip, reason)| {
-            let function = answers.function_at(ip.0);
+            let function = answers.function_at(ip);
             Attributed { ip: Some(ip), function, ..Attributed::unknown(reason) }
         }));
         Self { accesses, readable, ranges, in_range }
@@ -82,7 +82,7 @@ fn find_access_range(
     answers: &ProgramOperands,
     range: &LinkedRange,
 ) -> Result<Range<u32>, Reason> {
-    let function = answers.function_at(range.begin.0).ok_or(Reason::NoDebugInfo)?;
+    let function = answers.function_at(range.begin).ok_or(Reason::NoDebugInfo)?;
     let linear = linear_functions
         .get(&function)
         .filter(|linear| !linear.instructions.is_empty())
@@ -161,8 +161,9 @@ fn always_leaves(program: &Program<'_>, instruction: &Instruction) -> bool {
         Flow::Jump(target) | Flow::Call(Callee::Direct(target)) => Some(target),
         Flow::IndirectJump(_) | Flow::Call(_) | Flow::Return => None,
     };
-    let is_patched =
-        |target| program.symbols.starting_at(target).any(|symbol| symbol.name.starts_with(STATIC_CALL));
+    let is_patched = |target| {
+        program.symbols.starting_at(LinkedAddress(target)).any(|symbol| symbol.name.starts_with(STATIC_CALL))
+    };
     !program.patches.may_be_replaced(address)
         && program.patches.jumps_at(address).next().is_none()
         && !target.is_some_and(is_patched)
@@ -183,7 +184,7 @@ fn instruction_accesses(
             && memory.any(|memory| if is_store { memory.access.is_write() } else { memory.access.is_read() })
     };
     let kinds = [false, true].map(|is_store| accesses(is_store).then_some(is_store));
-    let operands = answers.operands_at(ip);
+    let operands = answers.operands_at(LinkedAddress(ip));
     kinds.into_iter().flatten().map(move |is_store| {
         let operand = operands.operand(Some(is_store));
         let target = operands.target(Some(is_store));

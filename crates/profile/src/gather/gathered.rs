@@ -89,7 +89,7 @@ impl GatheredSamples {
     /// The tally and the median gap, if they are of the samples whose function is known.
     pub(crate) fn tally_and_gap(&self, answers: &ProgramOperands) -> Option<&(RecordCounts, u64)> {
         let is_as_assumed = |(facts, sums): (SampleFacts, &SampleSums)| {
-            let is_known = facts.ip().is_some_and(|ip| answers.operands_at(ip.0).function.is_some());
+            let is_known = facts.ip().is_some_and(|ip| answers.operands_at(ip).function.is_some());
             is_known == sums.has_function
         };
         self.tally_and_gap.as_ref().filter(|_| self.table.iter().all(is_as_assumed))
@@ -182,7 +182,7 @@ impl SampleGatherer<'_, '_, '_> {
         let has_function = table.facts_of(&key).is_some_and(|facts| {
             // Samples of data breakpoints are resolved when the code is known.
             self.source.data_breakpoints.for_event(facts.attributes.event).is_none()
-                && facts.ip().is_some_and(|ip| self.program.has_function(ip.0))
+                && facts.ip().is_some_and(|ip| self.program.has_function(ip))
         });
         table.add(key, || SampleSums::empty(at, has_function))
     }

@@ -80,7 +80,7 @@ fn contradicts_fixed_address(
         }
         false => Some(objects.load_biases.variable(observed.address)),
     };
-    linked.is_some_and(|linked| linked.0 != fixed.address)
+    linked.is_some_and(|linked| linked != fixed.address)
 }
 
 /// Whether evidence of an object is so much stronger than that of another that it overrules it.

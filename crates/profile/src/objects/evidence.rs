@@ -1,7 +1,6 @@
 //! Objects that sampled addresses show: an object begins at the address less the offset of the operand.
 
 use crate::addresses::{LoadBias, TaggedAddress};
-use fieldline_debuginfo::LinkedAddress;
 use fieldline_typeflow::operands::{Operand, ProgramOperands, Reason, Target, TypeIndex};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
@@ -64,7 +63,7 @@ impl Evidence {
         match (operand.fixed_address, operand.target) {
             (Some(fixed), _) if fixed.per_cpu => {
                 if let Some(cpu) = owner {
-                    let load_bias = LoadBias::of_variable(LinkedAddress(fixed.address), address);
+                    let load_bias = LoadBias::of_variable(fixed.address, address);
                     *self.per_cpu.entry((cpu, load_bias)).or_default() += span.samples;
                 }
             }

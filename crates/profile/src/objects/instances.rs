@@ -2,6 +2,7 @@
 
 use crate::addresses::{LoadBias, LoadBiases, TaggedAddress};
 use crate::objects::evidence::{Evidence, ObservedSpan, PAGE};
+use fieldline_debuginfo::LinkedAddress;
 use fieldline_typeflow::memoized;
 use fieldline_typeflow::operands::{ProgramOperands, TypeEntry, TypeIndex};
 use fieldline_typeflow::program::Program;
@@ -33,7 +34,7 @@ pub(crate) struct KnownObjects<'a> {
     pub(super) stacks: FxHashSet<u64>,
     /// Objects by the pages they touch.
     pages: FxHashMap<u64, Vec<u32>>,
-    variables: FxHashMap<u64, Option<TypeOffset>>,
+    variables: FxHashMap<LinkedAddress, Option<TypeOffset>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -143,20 +144,17 @@ impl<'a> KnownObjects<'a> {
     /// The variable that covers an address, a per-CPU one too, and the place in it.
     fn variable_at(&mut self, address: TaggedAddress) -> Option<TypeOffset> {
         let range = self.program.per_cpu.range.clone();
-        let mut linked = self.per_cpu.values().map(|load_bias| load_bias.variable(address).0);
+        let mut linked = self.per_cpu.values().map(|load_bias| load_bias.variable(address));
         let linked = linked.find(|linked| range.contains(linked));
-        let linked = linked.unwrap_or_else(|| self.load_biases.variable(address).0);
+        let linked = linked.unwrap_or_else(|| self.load_biases.variable(address));
         // Below a kernel lies what it allocates, and no variable but the per-CPU ones.
-        if linked < self.program.text_start && !range.contains(&linked) {
+        if self.program.text_start.is_some_and(|start| linked < start) && !range.contains(&linked) {
             return None;
         }
         let symbol = self.program.symbols.data_at(linked)?;
-        let begin = memoized!(
-            self.variables,
-            symbol.address,
-            self.program.variable_anywhere(symbol.address, &mut self.types)
-        );
-        let place = TypeOffset { offset: i64::try_from(linked - symbol.address).ok()?, ..begin? };
+        let start = LinkedAddress(symbol.address);
+        let begin = memoized!(self.variables, start, self.program.variable_anywhere(start, &mut self.types));
+        let place = TypeOffset { offset: i64::try_from(linked.bytes_from(start)?).ok()?, ..begin? };
         let place = self.types.innermost(place)?;
         let is_struct = self.types.is_aggregate(place.ty) && self.types.is_inside(place);
         is_struct.then_some(place)

@@ -37,7 +37,7 @@ impl SampleContext {
         addresses.extend(branches);
         let function = |address| {
             let linked = linker.locate(&sample.with_ip(Some(address))).ok()?;
-            answers.function_at(linked.ip.0).filter(|function| Some(*function) != own)
+            answers.function_at(linked.ip).filter(|function| Some(*function) != own)
         };
         let mut functions: Vec<u32> = addresses.into_iter().filter_map(function).collect();
         functions.sort_unstable();

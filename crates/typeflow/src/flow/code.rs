@@ -4,6 +4,7 @@ use super::facts::{FactSchedule, FunctionFacts};
 use super::graph::{ControlFlowGraph, index_of};
 use super::unit_context::UnitContext;
 use crate::types::Ty;
+use fieldline_debuginfo::LinkedAddress;
 use fieldline_debuginfo::dwarf::code::{Function, FunctionScopes, ScopeReader};
 use fieldline_machinecode::insn::InstructionReader;
 use fieldline_machinecode::machine::{Callee, Flow, Instruction, Registers};
@@ -120,7 +121,7 @@ impl CallFacts {
     ) {
         let site = scopes.call_returning_to(instruction.end());
         let die = site.and_then(|site| site.callee).or_else(|| match callee {
-            Callee::Direct(target) => world.function_die(target),
+            Callee::Direct(target) => world.function_die(LinkedAddress(target)),
             _ => None,
         });
         let declared = die.map(|die| world.declaration(die));
@@ -129,7 +130,7 @@ impl CallFacts {
         if site.is_none() && scopes.has_all_calls {
             // Assembly: what it changes the compiler does not read afterwards.
             self.clobbered.insert(instruction.address, clobbered);
-        } else if matches!(callee, Callee::Direct(target) if world.is_local(target)) {
+        } else if matches!(callee, Callee::Direct(target) if world.is_local(LinkedAddress(target))) {
             // Of a function in the same unit the compiler knows what it changes (gcc's -fipa-ra), and reads
             // the rest.
             if declared.as_ref().is_none_or(|declared| declared.is_wide) {
@@ -146,7 +147,7 @@ impl CallFacts {
             // `.constprop.0`).
             let symbols = &world.program.symbols;
             let is_copy = matches!(callee, Callee::Direct(target)
-                if symbols.function_at(target).is_none_or(|symbol| symbol.name.contains('.')));
+                if symbols.function_at(LinkedAddress(target)).is_none_or(|symbol| symbol.name.contains('.')));
             if declared.parameter_types.iter().any(|ty| *ty != Ty::VOID) && !is_copy {
                 self.argument_types.insert(instruction.address, declared.parameter_types);
             }

@@ -9,6 +9,7 @@ use super::transfer::{TransferContext, argument_origin, frame_offset, phi_origin
 use super::unit_context::UnitContext;
 use super::value::{Origin, Value};
 use crate::types::{Ty, TypeOffset};
+use fieldline_debuginfo::LinkedAddress;
 use fieldline_machinecode::architecture::MAX_ARGUMENTS;
 use fieldline_machinecode::machine::{Address, Flow, Instruction, Register};
 use rustc_hash::FxHashMap;
@@ -360,8 +361,8 @@ fn join_into(
         &mut world.types,
         |location| phi_origin(block, location),
         |types, value| match value {
-            Value::Number(address) if !per_cpu.contains(&address) => {
-                let place = program.variable_at(unit, address, types);
+            Value::Number(address) if !per_cpu.contains(&LinkedAddress(address)) => {
+                let place = program.variable_at(unit, LinkedAddress(address), types);
                 place.map_or(value, |place| Value::pointer_to(place, 0))
             }
             other => other,

@@ -4,6 +4,7 @@ use super::reason::Reason;
 use super::target::{FixedAddress, Operand, Target, TypeEntry, TypeIndex};
 use crate::flow::{AbstractAddress, FlowSolution, FunctionCode, State, UnitContext, region_at};
 use crate::types::{Ty, TypeOffset, TypeShape};
+use fieldline_debuginfo::LinkedAddress;
 use fieldline_debuginfo::dwarf::code::Function;
 use fieldline_machinecode::insn::InstructionReader;
 use fieldline_machinecode::machine::{Instruction, MemoryOperand};
@@ -14,7 +15,7 @@ use std::ops::Range;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TypedInstruction<T> {
     /// Address of the instruction.
-    pub address: u64,
+    pub address: LinkedAddress,
     /// Its bytes.
     pub length: u8,
     /// Its operands, those written in it first. Instructions that the kernel may put there count with it.
@@ -82,7 +83,7 @@ pub(super) fn type_instructions(
         let operands: Vec<_> =
             memory.map(|memory| type_operand(world, code, state, address, memory)).collect();
         if !operands.is_empty() {
-            all.push(TypedInstruction { address, length, operands });
+            all.push(TypedInstruction { address: LinkedAddress(address), length, operands });
         }
     });
     merge_by_address(all)
@@ -120,7 +121,8 @@ fn alternative_operands(
             let operands: Vec<_> =
                 movable.map(|memory| type_operand(world, code, state, begin, memory)).collect();
             if !operands.is_empty() {
-                others.push(TypedInstruction { address: other.address, length: other.length, operands });
+                let address = LinkedAddress(other.address);
+                others.push(TypedInstruction { address, length: other.length, operands });
             }
         }
     }
@@ -138,7 +140,9 @@ fn type_operand(
 ) -> Operand<Ty> {
     let address = world.resolve_address(state, &memory.address);
     let fixed = match address {
-        AbstractAddress::Fixed { address, per_cpu } => Some(FixedAddress { address, per_cpu }),
+        AbstractAddress::Fixed { address, per_cpu } => {
+            Some(FixedAddress { address: LinkedAddress(address), per_cpu })
+        }
         _ => None,
     };
     let target = match address {

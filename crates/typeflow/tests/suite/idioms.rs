@@ -8,7 +8,7 @@ use fieldline_typeflow::operands::explain::explain;
 use fieldline_typeflow::operands::program_operands::ProgramOperands;
 use fieldline_typeflow::program::Program;
 
-fn with_idioms<T>(work: impl for<'a> FnOnce(&'a Program<'a>, &[u64]) -> T) -> T {
+fn with_idioms<T>(work: impl for<'a> FnOnce(&'a Program<'a>, &[LinkedAddress]) -> T) -> T {
     with_program("idioms", work)
 }
 
@@ -156,7 +156,7 @@ fn explanations_name_scopes_registers_and_verdict() {
         assert_eq!((operand.written.as_str(), operand.size), ("(%rdi)", 8));
         assert_eq!((operand.verdict.as_str(), operand.meaning), ("struct entity +0", None));
         assert_eq!(explanation.base_history.first().map(|step| step.text.as_str()), Some("at the entry"));
-        assert!(explain(program, 1).is_none());
+        assert!(explain(program, LinkedAddress(1)).is_none());
     });
 }
 

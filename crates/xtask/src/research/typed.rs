@@ -4,7 +4,7 @@ use crate::tools::inputs;
 use crate::tools::shell::print_line;
 use anyhow::{Result, bail};
 use fieldline_debuginfo::dwarf::{DebugSections, Dwarf};
-use fieldline_debuginfo::{Elf, FileBytes};
+use fieldline_debuginfo::{Elf, FileBytes, LinkedAddress};
 use fieldline_typeflow::operands::program_operands::ProgramOperands;
 use fieldline_typeflow::operands::reason::Reason;
 use fieldline_typeflow::operands::target::{Target, TypeIndex};

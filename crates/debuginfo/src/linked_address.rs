@@ -17,10 +17,7 @@ impl LinkedAddress {
     /// The address so many bytes in front, if there is one.
     #[must_use]
     pub const fn checked_sub(self, bytes: u64) -> Option<Self> {
-        match self.0.checked_sub(bytes) {
-            Some(address) => Some(Self(address)),
-            None => None,
-        }
+        if let Some(address) = self.0.checked_sub(bytes) { Some(Self(address)) } else { None }
     }
 
     /// Bytes from another address to this one, if it doesn't lie behind.

@@ -43,10 +43,7 @@ impl DataAddress {
     /// The address of a recorded word.
     #[must_use]
     pub const fn new(word: u64) -> Option<Self> {
-        match NonZeroU64::new(word) {
-            Some(address) => Some(Self(address)),
-            None => None,
-        }
+        if let Some(address) = NonZeroU64::new(word) { Some(Self(address)) } else { None }
     }
 
     /// The address as a number.
@@ -63,29 +60,24 @@ impl DataAddress {
     }
 }
 
-impl fmt::LowerHex for LoadedAddress {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::LowerHex::fmt(&self.0, f)
-    }
+/// Formats addresses in hexadecimal.
+macro_rules! impl_hexadecimal {
+    ($($address:ty),*) => {$(
+        impl fmt::LowerHex for $address {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::LowerHex::fmt(&self.0, f)
+            }
+        }
+
+        impl fmt::Debug for $address {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, "{self:#x}")
+            }
+        }
+    )*};
 }
 
-impl fmt::LowerHex for DataAddress {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::LowerHex::fmt(&self.0, f)
-    }
-}
-
-impl fmt::Debug for LoadedAddress {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{self:#x}")
-    }
-}
-
-impl fmt::Debug for DataAddress {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{self:#x}")
-    }
-}
+impl_hexadecimal!(LoadedAddress, DataAddress);
 
 #[cfg(test)]
 mod tests {

@@ -216,9 +216,7 @@ impl RecordCounts {
             Record::LostSamples { count, by_filter: true } => {
                 self.filtered_samples = self.filtered_samples.saturating_add(*count);
             }
-            Record::LostSamples { count, .. } => {
-                self.lost_samples = self.lost_samples.saturating_add(*count);
-            }
+            Record::LostSamples { count, .. } => self.lost_samples = self.lost_samples.saturating_add(*count),
             Record::Throttle { is_start: true } => self.throttles += 1,
             Record::Aux { size } | Record::AuxTrace { size } => {
                 self.aux_bytes = self.aux_bytes.saturating_add(*size);

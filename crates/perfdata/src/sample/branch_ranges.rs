@@ -101,9 +101,7 @@ pub fn straight_line_ranges<'a>(sample: &Sample<'a>) -> impl Iterator<Item = Str
         let entries = stack.into_iter().flat_map(|stack| stack.entries().take(MAX_BRANCHES));
         entries.filter(|branch| !branch.is_wrong_path)
     };
-    entries()
-        .zip(entries().skip(1))
-        .map(|(younger, older)| StraightLineRange { begin: older.to, end: younger.from })
+    entries().zip(entries().skip(1)).map(|(next, prev)| StraightLineRange { begin: prev.to, end: next.from })
 }
 
 /// Whether the sample itself has an access: its address, or its operation.

@@ -75,13 +75,8 @@ impl SampleLayout {
     ///
     /// The body is shorter or longer than the event's fields.
     #[inline]
-    pub(crate) fn read<'a>(
-        &self,
-        misc: u16,
-        body: &'a [u8],
-        into: &mut Sample<'a>,
-    ) -> Result<(), FieldError> {
-        *into = Sample {
+    pub(crate) fn read<'a>(&self, misc: u16, body: &'a [u8], to: &mut Sample<'a>) -> Result<(), FieldError> {
+        *to = Sample {
             cpu_mode: CpuMode::from_misc(misc),
             exact_ip: misc & MISC_EXACT_IP != 0,
             period: self.default_period,
@@ -89,10 +84,10 @@ impl SampleLayout {
         };
         match self.fixed_offsets.as_ref().filter(|offsets| offsets.size == body.len()) {
             Some(offsets) => {
-                offsets.read(body, self.endian, into);
+                offsets.read(body, self.endian, to);
                 Ok(())
             }
-            None => self.read_fields(body, into),
+            None => self.read_fields(body, to),
         }
     }
 

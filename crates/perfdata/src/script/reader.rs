@@ -51,8 +51,7 @@ impl<'s> SampleReader<'s> {
         if self.frame.trim_end().ends_with("(inlined)") || self.frame.trim_start().is_empty() {
             return Ok(());
         }
-        let ip =
-            parse_frame_address(&self.frame).map_err(|problem| Error::line(self.lines.number(), problem))?;
+        let ip = parse_frame_address(&self.frame).map_err(|why| Error::line(self.lines.number(), why))?;
         if self.chain.len() == 8 * FRAME_LIMIT {
             return Err(Error::line(self.lines.number(), format!("is a frame more than {FRAME_LIMIT}")));
         }

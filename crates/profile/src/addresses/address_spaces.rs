@@ -116,17 +116,12 @@ impl AddressSpaces {
     }
 
     /// Where an address of a process, or of any, leads at a time; `None` if not into the file.
-    pub(super) fn find(
-        &self,
-        pid: Option<u32>,
-        time: u64,
-        address: LoadedAddress,
-    ) -> Option<LinkedInstruction> {
+    pub(super) fn find(&self, pid: Option<u32>, time: u64, ip: LoadedAddress) -> Option<LinkedInstruction> {
         let Some(pid) = pid else {
-            return self.space_numbers.keys().find_map(|pid| self.find(Some(*pid), time, address));
+            return self.space_numbers.keys().find_map(|pid| self.find(Some(*pid), time, ip));
         };
         let space = *self.space_numbers.get(&pid)?;
-        Some(LinkedInstruction { ip: self.load_bias_at(pid, time, address)?.linked(address), space })
+        Some(LinkedInstruction { ip: self.load_bias_at(pid, time, ip)?.linked(ip), space })
     }
 
     fn load_bias_at(&self, pid: u32, time: u64, address: LoadedAddress) -> Option<LoadBias> {

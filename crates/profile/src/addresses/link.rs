@@ -106,13 +106,10 @@ impl Linker {
     }
 
     fn is_ours(&self, mmap: &Mmap<'_>) -> bool {
+        let is_module = matches!(self.kind, ProgramKind::Module { .. });
         match (&mmap.build_id, &self.build_id) {
             (Some(recorded), Some(given)) => is_same_id(&hex(recorded.as_bytes()), &hex(given)),
-            _ => is_file_of_name(
-                &mmap.filename,
-                &self.program,
-                matches!(self.kind, ProgramKind::Module { .. }),
-            ),
+            _ => is_file_of_name(&mmap.filename, &self.program, is_module),
         }
     }
 

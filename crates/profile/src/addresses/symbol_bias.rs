@@ -53,14 +53,16 @@ struct BiasEstimate {
     known: usize,
 }
 
-/// Linked addresses of the named symbols; none for names with several.
-fn linked_addresses<'e>(
-    elf: &'e Elf<'_>,
-    landmarks: &BTreeMap<AddressSpace, SymbolAddresses>,
-) -> FxHashMap<&'e str, Option<LinkedAddress>> {
+/// Loaded addresses of symbols by address space.
+type LoadedSymbols = BTreeMap<AddressSpace, SymbolAddresses>;
+/// Linked addresses by name; none for names with several.
+type LinkedSymbols<'e> = FxHashMap<&'e str, Option<LinkedAddress>>;
+
+/// Linked addresses of the named symbols.
+fn linked_addresses<'e>(elf: &'e Elf<'_>, landmarks: &LoadedSymbols) -> LinkedSymbols<'e> {
     let names = landmarks.values().flat_map(|landmark| landmark.symbols.keys());
     let names_wanted: FxHashSet<&str> = names.map(String::as_str).collect();
-    let mut found: FxHashMap<&'e str, Option<LinkedAddress>> = FxHashMap::default();
+    let mut found = LinkedSymbols::default();
     for symbol in elf.symbols().filter(|symbol| names_wanted.contains(symbol.name)) {
         let linked = LinkedAddress(symbol.address);
         let entry = found.entry(symbol.name).or_insert(Some(linked));
@@ -70,10 +72,7 @@ fn linked_addresses<'e>(
 }
 
 /// The load bias most symbols agree on; of equally many, the smallest.
-fn estimate_bias(
-    landmark: &SymbolAddresses,
-    linked: &FxHashMap<&str, Option<LinkedAddress>>,
-) -> Option<BiasEstimate> {
+fn estimate_bias(landmark: &SymbolAddresses, linked: &LinkedSymbols<'_>) -> Option<BiasEstimate> {
     let mut counts_by_bias: BTreeMap<LoadBias, usize> = BTreeMap::new();
     for (name, address) in &landmark.symbols {
         if let (Some(loaded), Some(Some(linked))) = (address, linked.get(name.as_str())) {
@@ -81,15 +80,11 @@ fn estimate_bias(
         }
     }
     let known = counts_by_bias.values().sum();
-    let best =
-        counts_by_bias.into_iter().max_by_key(|(load_bias, count)| (*count, std::cmp::Reverse(*load_bias)));
+    let best = counts_by_bias.into_iter().max_by_key(|(bias, count)| (*count, std::cmp::Reverse(*bias)));
     best.map(|(load_bias, agreeing)| BiasEstimate { load_bias, agreeing, known })
 }
 
-fn estimate_kernel_bias(
-    elf: &Elf<'_>,
-    landmarks: &BTreeMap<AddressSpace, SymbolAddresses>,
-) -> Option<BiasEstimate> {
+fn estimate_kernel_bias(elf: &Elf<'_>, landmarks: &LoadedSymbols) -> Option<BiasEstimate> {
     estimate_bias(landmarks.get(&AddressSpace::Kernel)?, &linked_addresses(elf, landmarks))
 }
 

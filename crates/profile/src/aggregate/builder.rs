@@ -150,13 +150,9 @@ impl ProfileBuilder {
         }
         let Some(cpu) = row.cpu else { return };
         let is_lost = if row.is_store { row.is_shared } else { row.is_hitm };
-        for (address, samples) in &counts.addresses {
+        for (address, count) in &counts.addresses {
             if let Some(base) = address.checked_sub(offset) {
-                self.touched.push((
-                    key,
-                    ObjectTouch { base, cpu, is_store: row.is_store, is_lost },
-                    *samples,
-                ));
+                self.touched.push((key, ObjectTouch { base, cpu, is_store: row.is_store, is_lost }, *count));
             }
         }
         let known = self.cpus.entry((target, offset, cpu));
@@ -196,9 +192,7 @@ impl ProfileBuilder {
     fn order_of_types(&self) -> Vec<StructIndex> {
         let used: BTreeSet<StructIndex> = self.accesses.keys().map(|key| key.0).collect();
         let mut used: Vec<StructIndex> = used.into_iter().collect();
-        used.sort_by_key(|target| {
-            self.types.get(target.0 as usize).map(|known| (known.name.clone(), known.size))
-        });
+        used.sort_by_key(|target| self.types.get(target.0 as usize).map(|ty| (ty.name.clone(), ty.size)));
         used
     }
 

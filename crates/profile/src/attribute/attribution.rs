@@ -15,6 +15,8 @@ use fieldline_typeflow::operands::{ProgramOperands, SampledInstructions};
 use fieldline_typeflow::program::Program;
 use rustc_hash::FxHashSet;
 
+type Result<T, E = Error> = std::result::Result<T, E>;
+
 /// Recordings of one program whose sampled functions were analysed.
 pub struct Attribution<'f> {
     recordings: Vec<AttributedRecording<'f>>,
@@ -28,11 +30,7 @@ impl<'f> Attribution<'f> {
     ///
     /// # Errors
     /// If a record can't be read.
-    pub fn new<'a>(
-        elf: &Elf<'a>,
-        program: &'a mut Program<'a>,
-        files: &'f [SampleFile],
-    ) -> Result<Self, Error> {
+    pub fn new<'a>(elf: &Elf<'a>, program: &'a mut Program<'a>, files: &'f [SampleFile]) -> Result<Self> {
         Self::read(elf, program, files, true)
     }
 
@@ -40,11 +38,7 @@ impl<'f> Attribution<'f> {
     ///
     /// # Errors
     /// If a record can't be read.
-    pub fn by_code<'a>(
-        elf: &Elf<'a>,
-        program: &'a mut Program<'a>,
-        files: &'f [SampleFile],
-    ) -> Result<Self, Error> {
+    pub fn by_code<'a>(elf: &Elf<'a>, program: &'a mut Program<'a>, files: &'f [SampleFile]) -> Result<Self> {
         Self::read(elf, program, files, false)
     }
 
@@ -53,12 +47,12 @@ impl<'f> Attribution<'f> {
         program: &'a mut Program<'a>,
         files: &'f [SampleFile],
         uses_addresses: bool,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self> {
         let sources =
-            files.iter().map(|file| LinkedRecording::open(elf, file)).collect::<Result<Vec<_>, _>>()?;
+            files.iter().map(|file| LinkedRecording::open(elf, file)).collect::<Result<Vec<_>>>()?;
         let gathered =
             sources.into_iter().map(|source| Ok((GatheredSamples::new(&source, program)?, source)));
-        let gathered = gathered.collect::<Result<Vec<_>, Error>>()?;
+        let gathered = gathered.collect::<Result<Vec<_>>>()?;
         let sampled = sampled_instructions(&gathered);
         program.load(sampled.addresses().iter().copied());
         let program: &'a Program<'a> = program;

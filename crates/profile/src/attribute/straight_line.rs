@@ -49,8 +49,7 @@ impl StraightLineAccesses {
         });
         let found: Vec<Result<Range<u32>, (LinkedAddress, Reason)>> = found.collect();
         // Independent of the order of the ranges.
-        let mut failures: Vec<(LinkedAddress, Reason)> =
-            found.iter().filter_map(|found| found.clone().err()).collect();
+        let mut failures: Vec<_> = found.iter().filter_map(|found| found.clone().err()).collect();
         failures.sort_unstable();
         failures.dedup();
         let readable = accesses.len() as u32;

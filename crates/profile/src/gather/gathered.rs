@@ -80,8 +80,7 @@ impl GatheredSamples {
     /// The numbers of all keys, in file order of the first sample of each.
     pub(crate) fn in_file_order(&self) -> Vec<u32> {
         let numbered = (0_u32..).zip(self.table.iter());
-        let mut all: Vec<(u64, u32)> =
-            numbered.map(|(number, (_, sums))| (sums.first_position, number)).collect();
+        let mut all: Vec<(u64, u32)> = numbered.map(|(key, (_, sums))| (sums.first_position, key)).collect();
         all.sort_unstable();
         all.into_iter().map(|(_, number)| number).collect()
     }

@@ -181,8 +181,7 @@ impl AttributeTable {
         self.find(&packed).unwrap_or_else(|| {
             self.values.push(attributes);
             self.packed.push(packed);
-            self.index
-                .add(Self::hash(&packed), |number| self.packed.get(number as usize).map_or(0, Self::hash))
+            self.index.add(Self::hash(&packed), |at| self.packed.get(at as usize).map_or(0, Self::hash))
         })
     }
 }
@@ -213,11 +212,8 @@ impl<V> SampleTable<V> {
     /// The key of a sample, whose attributes are added if they are new.
     #[inline]
     pub(crate) fn intern_key(&mut self, facts: &SampleFacts) -> SampleKey {
-        SampleKey {
-            ip: facts.ip,
-            address: facts.address,
-            attributes: self.attributes.intern(facts.attributes),
-        }
+        let SampleFacts { ip, address, attributes } = *facts;
+        SampleKey { ip, address, attributes: self.attributes.intern(attributes) }
     }
 
     /// The key of a sample, if there may be one.
@@ -247,8 +243,7 @@ impl<V> SampleTable<V> {
 
     #[inline]
     fn find(&self, key: &SampleKey, hash: u64) -> Option<u32> {
-        self.index
-            .find(hash, |number| self.entries.get(number as usize).is_some_and(|(known, _)| known == key))
+        self.index.find(hash, |at| self.entries.get(at as usize).is_some_and(|(known, _)| known == key))
     }
 
     /// The number of a key, which is added with a value if it is new.

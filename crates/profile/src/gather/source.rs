@@ -29,23 +29,18 @@ impl<'f> LinkedRecording<'f> {
             file.for_each_non_sample(|record| linker.add_record(record))?;
             linker.finish_mappings();
         }
-        Ok(Self {
-            file,
-            linker,
-            data_breakpoints: DataBreakpoints::from_facts(file.facts()),
-            counted_by_ranges,
-        })
+        let data_breakpoints = DataBreakpoints::from_facts(file.facts());
+        Ok(Self { file, linker, data_breakpoints, counted_by_ranges })
     }
 
     /// The facts of a sample: all that decides its attribution but its time.
     #[inline]
     pub(crate) fn sample_facts(&self, sample: &Sample<'_>) -> SampleFacts {
         let (event, cpu, source) = (sample.event, sample.cpu, sample.data_source);
-        let linked = self.linker.locate(sample);
-        let tid = sample.tid.filter(|_| linked.is_ok() && self.linker.is_program());
-        let attributes =
-            SampleAttributes { space: linked.map(|linked| linked.space), event, cpu, tid, source };
-        let (ip, address) = linked.map(|linked| (linked.ip, sample.addr)).unwrap_or_default();
+        let found = self.linker.locate(sample);
+        let tid = sample.tid.filter(|_| found.is_ok() && self.linker.is_program());
+        let attributes = SampleAttributes { space: found.map(|found| found.space), event, cpu, tid, source };
+        let (ip, address) = found.map(|found| (found.ip, sample.addr)).unwrap_or_default();
         SampleFacts::new(ip, address, attributes)
     }
 

@@ -75,9 +75,7 @@ fn contradicts_fixed_address(
 ) -> bool {
     let (Some(fixed), Target::Exact { .. }) = (operand.fixed_address, operand.target) else { return false };
     let linked = match fixed.per_cpu {
-        true => {
-            observed.owner.and_then(|owner| Some(objects.per_cpu.get(&owner)?.variable(observed.address)))
-        }
+        true => observed.owner.and_then(|cpu| Some(objects.per_cpu.get(&cpu)?.variable(observed.address))),
         false => Some(objects.load_biases.variable(observed.address)),
     };
     linked.is_some_and(|linked| linked != fixed.address)

@@ -185,8 +185,7 @@ impl<'a> KnownObjects<'a> {
         if !exclude || self.variable_at(address).is_some() {
             return vec![0];
         }
-        let mut ends: Vec<u64> =
-            found.iter().flat_map(|object| [object.span.first, object.span.last]).collect();
+        let mut ends: Vec<u64> = found.iter().flat_map(|seen| [seen.span.first, seen.span.last]).collect();
         ends.sort_unstable();
         let between = ends.windows(2).filter_map(|pair| Some(pair.first()?.midpoint(*pair.last()?)));
         let times = between.chain(ends.iter().copied());

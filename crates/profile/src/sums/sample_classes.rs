@@ -21,13 +21,8 @@ pub(super) struct SampleClass {
 
 impl SampleClass {
     /// The class of accesses in straight-line ranges, of an event and a CPU.
-    pub(super) fn for_range(
-        part: usize,
-        event: EventIndex,
-        cpu: Option<u32>,
-        attributed: Attributed,
-    ) -> Self {
-        Self { part, event, cpu, source: None, attributed }
+    pub(super) fn for_range(part: usize, event: EventIndex, cpu: Option<u32>, access: Attributed) -> Self {
+        Self { part, event, cpu, source: None, attributed: access }
     }
 }
 

@@ -50,10 +50,7 @@ impl<'a, 's> AccessedStructs<'a, 's> {
         let is_shown_by_code = |place: &&TypeOffset| by_code == Some((place.ty, place.offset as u64));
         let primary = enclosing.iter().find(is_shown_by_code).or_else(|| enclosing.first());
         let others = enclosing.iter().filter(|place| Some(*place) != primary);
-        others
-            .chain(primary)
-            .map(|place| (self.struct_index(builder, place.ty), place.offset as u64))
-            .collect()
+        others.chain(primary).map(|at| (self.struct_index(builder, at.ty), at.offset as u64)).collect()
     }
 
     fn type_at(&mut self, answers: &ProgramOperands, index: TypeIndex) -> Ty {

@@ -96,8 +96,7 @@ impl<'p, 'f> ClassSweep<'p, 'f> {
             number.map_or(NO_ENTRY, |number| number as u32)
         };
         let entry_numbers = found.iter().map(number).collect();
-        let range_entry_numbers =
-            range_entries.iter().map(|found| found.iter().map(number).collect()).collect();
+        let range_entry_numbers = range_entries.iter().map(|own| own.iter().map(number).collect()).collect();
         Self {
             parts,
             classes: rows,
@@ -246,10 +245,9 @@ impl ClassSweep<'_, '_> {
         let Some(sample_class) = self.classes.classes.get(class as usize).filter(|_| has_context) else {
             return;
         };
-        let functions =
-            self.context(state, sample, (sample_class.part, part), sample_class.attributed.function);
-        if has_entry_time && !functions.is_empty() {
-            state.outcome.contexts.push((number, functions));
+        let found = self.context(state, sample, (sample_class.part, part), sample_class.attributed.function);
+        if has_entry_time && !found.is_empty() {
+            state.outcome.contexts.push((number, found));
         }
     }
 
@@ -365,8 +363,7 @@ impl ClassSweep<'_, '_> {
         facts: &SampleFacts,
         measures: &SampleMeasures,
     ) {
-        let counts =
-            state.time_dependent.entry((class, self.classes.address(class, part, facts))).or_default();
-        counts.add(1, measures.period, measures.latency);
+        let sum = state.time_dependent.entry((class, self.classes.address(class, part, facts))).or_default();
+        sum.add(1, measures.period, measures.latency);
     }
 }

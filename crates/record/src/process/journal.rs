@@ -122,12 +122,8 @@ impl Journal {
         branches: &[[u64; 3]],
     ) {
         let cpu_mode = CpuMode::User;
-        self.write_values(
-            event,
-            who,
-            None,
-            SampleValues { cpu_mode, ip, period, branches, ..SampleValues::default() },
-        );
+        let values = SampleValues { cpu_mode, ip, period, branches, ..SampleValues::default() };
+        self.write_values(event, who, None, values);
     }
 
     fn write_values(

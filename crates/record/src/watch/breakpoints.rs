@@ -40,7 +40,7 @@ pub fn record(
     options: &WatchOptions,
 ) -> Result<WatchRecording, Error> {
     let signals =
-        SignalWaiter::block().map_err(|error| Error::Call { call: "signalfd", source: error.into() })?;
+        SignalWaiter::block().map_err(|why| Error::Call { call: "signalfd", source: why.into() })?;
     let recording = BreakpointRecorder::new(target, rotation, options, signals).run()?;
     if recording.samples == 0 {
         let (milliseconds, end) = (recording.lasted.as_millis(), &recording.end);
@@ -264,12 +264,7 @@ impl<'r> BreakpointRecorder<'r> {
 }
 
 /// The event of a watch, named as perf does.
-fn event(
-    journal: &mut Journal,
-    watch: WatchRange,
-    watched: &WatchTarget,
-    options: &WatchOptions,
-) -> EventIndex {
+fn event(out: &mut Journal, watch: WatchRange, watched: &WatchTarget, options: &WatchOptions) -> EventIndex {
     let WatchRange { address, length } = watch;
     let (kind, suffix) = if options.stores_only { (2, "w") } else { (3, "rw") };
     let no_kernel = if matches!(watched, WatchTarget::Process(_)) { NO_KERNEL } else { 0 };
@@ -282,7 +277,7 @@ fn event(
         config2: length,
         ..Attr::default()
     };
-    journal.add_event(&format!("mem:{address:#x}/{length}:{suffix}"), &attr, SampleFields::ADDR)
+    out.add_event(&format!("mem:{address:#x}/{length}:{suffix}"), &attr, SampleFields::ADDR)
 }
 
 fn start_sampling(

@@ -72,19 +72,14 @@ impl FunctionCode {
     }
 }
 
-fn build_schedule(
-    facts: &FunctionFacts,
-    instructions: &[Instruction],
-    graph: &ControlFlowGraph,
-) -> FactSchedule {
-    let mut applies_all = vec![false; instructions.len()];
+fn build_schedule(facts: &FunctionFacts, code: &[Instruction], graph: &ControlFlowGraph) -> FactSchedule {
+    let mut applies_all = vec![false; code.len()];
     let firsts = graph.blocks.iter().map(|block| block.first as usize);
-    let calls =
-        (1usize..).zip(instructions).filter(|(_, instruction)| matches!(instruction.flow, Flow::Call(_)));
+    let calls = (1usize..).zip(code).filter(|(_, instruction)| matches!(instruction.flow, Flow::Call(_)));
     for index in firsts.chain(calls.map(|(behind, _)| behind)) {
         applies_all.get_mut(index).into_iter().for_each(|applies| *applies = true);
     }
-    let addresses = instructions.iter().map(|instruction| instruction.address);
+    let addresses = code.iter().map(|instruction| instruction.address);
     FactSchedule::new(&facts.facts, addresses.zip(applies_all))
 }
 

@@ -91,12 +91,8 @@ impl FunctionFacts {
             // An expression holds wherever the variable is in scope.
             let scope = scopes.scopes.get(variable.scope as usize);
             for code in scope.into_iter().flat_map(|scope| &scope.ranges) {
-                self.add(
-                    &LocationRange { begin: code.start, end: code.end, ..*range },
-                    ty,
-                    is_informative,
-                    types,
-                );
+                let range = LocationRange { begin: code.start, end: code.end, ..*range };
+                self.add(&range, ty, is_informative, types);
             }
         }
     }

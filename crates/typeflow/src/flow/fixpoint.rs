@@ -38,12 +38,12 @@ impl<'c> FlowSolution<'c> {
     pub(crate) fn new(
         world: &mut UnitContext<'_>,
         code: &'c FunctionCode,
-        arguments: &ArgumentLocations,
+        known: &ArgumentLocations,
     ) -> Self {
         world.enter_function(&code.facts);
         let mut solution =
             Self { code, blocks: Vec::new(), refined: FxHashMap::default(), has_refinements: false };
-        for (register, place) in world.program.architecture.argument_registers().iter().zip(arguments) {
+        for (register, place) in world.program.architecture.argument_registers().iter().zip(known) {
             if let Some(place) = place {
                 solution.refined.insert(argument_origin(*register), *place);
             }
@@ -192,9 +192,7 @@ impl<'c> FlowSolution<'c> {
                 }
             }
             refinements.extend(
-                instruction
-                    .explicit_operand()
-                    .and_then(|memory| refine_by_access(world, state, &memory.address)),
+                instruction.explicit_operand().and_then(|at| refine_by_access(world, state, &at.address)),
             );
             refine_by_signatures(world, code, state, instruction, &mut refinements);
             observe(world, index, state, &refinements);
@@ -233,13 +231,8 @@ impl<'c> FlowSolution<'c> {
             });
             refinements.add_created(code, block.past as usize, &state);
             for successor in &block.successors {
-                if let Some(Some(joined)) = self.blocks.get(*successor as usize) {
-                    refinements.add_flow(
-                        *successor,
-                        &state,
-                        joined,
-                        zero_register_on_edge(code, block, *successor),
-                    );
+                if let Some(Some(joined)) = self.blocks.get(*next as usize) {
+                    refinements.add_flow(*next, &state, joined, zero_register_on_edge(code, block, *next));
                 }
             }
         }
@@ -342,16 +335,10 @@ fn refine_by_signatures(
     }
 }
 
-/// Joins a state into that at the start of a block; whether it changed. `give_up`: what differs becomes
+/// Joins a state into that at the start of a block; whether it changed. `widen`: what differs becomes
 /// unknown.
-fn join_into(
-    world: &mut UnitContext<'_>,
-    known: &mut State,
-    state: &State,
-    block: u32,
-    give_up: bool,
-) -> bool {
-    if give_up {
+fn join_into(world: &mut UnitContext<'_>, known: &mut State, state: &State, block: u32, widen: bool) -> bool {
+    if widen {
         return known.forget_differences(state);
     }
     let (program, unit) = (world.program, world.unit);

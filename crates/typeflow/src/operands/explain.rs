@@ -24,8 +24,7 @@ pub use explanation::{ExplainedInstruction, ExplainedOperand, Explanation, Histo
 /// Explains the instruction at an address; `None` if no function with debug info holds it.
 pub fn explain<'a>(program: &'a Program<'a>, address: LinkedAddress) -> Option<Explanation> {
     with_function(program, address, |function| {
-        let index =
-            function.code.instructions.iter().position(|instruction| instruction.address == address.0)?;
+        let index = function.code.instructions.iter().position(|found| found.address == address.0)?;
         Some(explain_instruction(function, index))
     })?
 }
@@ -87,12 +86,9 @@ fn explain_instruction(explained: &mut ExplainedFunction<'_, '_>, index: usize) 
         .instructions
         .get(index)
         .and_then(|instruction| instruction.memory_operands().next()?.address.base);
+    let name = explained.name(explained.function.die);
     Explanation {
-        location: format!(
-            "{}+{:#x}",
-            explained.name(explained.function.die),
-            address.0 - explained.function.entry()
-        ),
+        location: format!("{name}+{:#x}", address.0 - explained.function.entry()),
         unit: explained.world.program.dwarf.unit_name(explained.world.unit).unwrap_or_default(),
         bytes: explained.bytes(index),
         scopes: explained.scopes(address.0),

@@ -102,8 +102,7 @@ impl<'a, 's> InterproceduralFixpoint<'a, 's> {
         let mut used: Vec<(FunctionKey, u64, &[(u64, u64)])> = Vec::new();
         for (key, item) in requesting {
             let entry = item.function.entry();
-            let positions =
-                references.code_positions(entry).filter(|positions| self.has_few_users(positions));
+            let found = references.code_positions(entry).filter(|found| self.has_few_users(found));
             used.extend(positions.map(|positions| (*key, entry, positions)));
         }
         let positions =

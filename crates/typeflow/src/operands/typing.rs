@@ -42,11 +42,7 @@ pub(crate) struct SelfContainedFunction {
 
 impl SelfContainedFunction {
     /// A function's operands with types by index into its own list.
-    pub(crate) fn new(
-        world: &UnitContext<'_>,
-        function: &Function,
-        typed: Vec<TypedInstruction<Ty>>,
-    ) -> Self {
+    pub(crate) fn new(world: &UnitContext<'_>, function: &Function, all: Vec<TypedInstruction<Ty>>) -> Self {
         let mut types = Vec::new();
         let mut known: FxHashMap<Ty, TypeIndex> = FxHashMap::default();
         let mut index = |ty| {
@@ -55,7 +51,7 @@ impl SelfContainedFunction {
                 TypeIndex(types.len() as u32 - 1)
             })
         };
-        let instructions = typed.into_iter().map(|typed| TypedInstruction {
+        let instructions = all.into_iter().map(|typed| TypedInstruction {
             address: typed.address,
             length: typed.length,
             operands: typed.operands.iter().map(|operand| operand.map(&mut index)).collect(),
@@ -79,9 +75,8 @@ pub(super) fn type_instructions(
         let Some(instruction) = code.instructions.get(index) else { return };
         all.extend(alternative_operands(world, code, state, instruction.address, reader));
         let Instruction { address, length, .. } = *instruction;
-        let memory = instruction.memory_operands();
-        let operands: Vec<_> =
-            memory.map(|memory| type_operand(world, code, state, address, memory)).collect();
+        let place = instruction.memory_operands();
+        let operands: Vec<_> = place.map(|place| type_operand(world, code, state, address, place)).collect();
         if !operands.is_empty() {
             all.push(TypedInstruction { address: LinkedAddress(address), length, operands });
         }
@@ -139,7 +134,7 @@ fn type_operand(
     memory: &MemoryOperand,
 ) -> Operand<Ty> {
     let address = world.resolve_address(state, &memory.address);
-    let fixed = match address {
+    let fixed_address = match address {
         AbstractAddress::Fixed { address, per_cpu } => {
             Some(FixedAddress { address: LinkedAddress(address), per_cpu })
         }
@@ -154,13 +149,8 @@ fn type_operand(
         }
         address => resolve_target(world, code, state, at, address),
     };
-    Operand {
-        access: memory.access,
-        size: memory.size,
-        is_implicit: memory.is_implicit,
-        target,
-        fixed_address: fixed,
-    }
+    let MemoryOperand { access, size, is_implicit, .. } = *memory;
+    Operand { access, size, is_implicit, target, fixed_address }
 }
 
 fn resolve_target(

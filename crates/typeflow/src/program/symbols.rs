@@ -47,13 +47,10 @@ impl<'d> Symbols<'d> {
     }
 
     /// Symbols that begin at an address.
-    pub fn starting_at(
-        &self,
-        LinkedAddress(address): LinkedAddress,
-    ) -> impl Iterator<Item = Symbol<'d>> + '_ {
-        let first = self.symbols.partition_point(|symbol| symbol.address < address);
+    pub fn starting_at(&self, LinkedAddress(start): LinkedAddress) -> impl Iterator<Item = Symbol<'d>> + '_ {
+        let first = self.symbols.partition_point(|symbol| symbol.start < start);
         let rest = self.symbols.get(first..).unwrap_or(&[]);
-        rest.iter().take_while(move |symbol| symbol.address == address).cloned()
+        rest.iter().take_while(move |symbol| symbol.start == start).cloned()
     }
 
     /// All symbols by address.

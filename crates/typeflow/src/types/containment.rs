@@ -75,27 +75,20 @@ impl TypeSpace<'_, '_> {
         })
     }
 
-    fn collect_scalars(
-        &mut self,
-        place: TypeOffset,
-        size: u64,
-        depth: u32,
-        steps: &mut u32,
-        found: &mut Vec<Ty>,
-    ) {
+    fn collect_scalars(&mut self, at: TypeOffset, size: u64, depth: u32, steps: &mut u32, all: &mut Vec<Ty>) {
         let Some(depth) = depth.checked_sub(1) else { return };
         *steps = steps.saturating_sub(1);
         if *steps == 0 {
             return;
         }
-        if matches!(self.shape(place.ty), TypeShape::Scalar { .. } | TypeShape::Pointer { .. }) {
-            if place.offset == 0 && self.size(place.ty) == size && !found.contains(&place.ty) {
-                found.push(place.ty);
+        if matches!(self.shape(at.ty), TypeShape::Scalar { .. } | TypeShape::Pointer { .. }) {
+            if at.offset == 0 && self.size(at.ty) == size && !all.contains(&at.ty) {
+                all.push(at.ty);
             }
             return;
         }
-        for inner in self.members_at(place) {
-            self.collect_scalars(inner, size, depth, steps, found);
+        for inner in self.members_at(at) {
+            self.collect_scalars(inner, size, depth, steps, all);
         }
     }
 
@@ -139,8 +132,7 @@ impl TypeSpace<'_, '_> {
             let exact = containers_a.iter().find(|place| containers_b.contains(place));
             let exact = exact.map(|place| (place.ty, Some(place.offset)));
             exact.or_else(|| {
-                let shared =
-                    containers_a.iter().find(|place| containers_b.iter().any(|other| other.ty == place.ty));
+                let shared = containers_a.iter().find(|a| containers_b.iter().any(|b| b.ty == a.ty));
                 shared.map(|place| (place.ty, None))
             })
         })
@@ -155,8 +147,7 @@ impl TypeSpace<'_, '_> {
     fn containers(&mut self, place: TypeOffset) -> Vec<TypeOffset> {
         let (mut containers, mut level) = (vec![place], vec![place]);
         for _ in 0..MAX_DEPTH {
-            let mut next: Vec<TypeOffset> =
-                level.into_iter().flat_map(|outer| self.aggregates_at(outer)).collect();
+            let mut next: Vec<TypeOffset> = level.into_iter().flat_map(|at| self.aggregates_at(at)).collect();
             next.truncate(MAX_WIDTH);
             if next.is_empty() {
                 break;

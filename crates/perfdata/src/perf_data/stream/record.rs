@@ -331,13 +331,8 @@ fn parse_comm<'a>(raw: RawRecord<'a>, mut at: Cursor<'a>, events: &EventTable) -
 }
 
 fn parse_task(mut at: Cursor<'_>) -> Result<TaskRecord, Error> {
-    Ok(TaskRecord {
-        pid: at.u32()?,
-        parent_pid: at.u32()?,
-        tid: at.u32()?,
-        parent_tid: at.u32()?,
-        time: at.u64()?,
-    })
+    let [pid, parent_pid, tid, parent_tid] = [at.u32()?, at.u32()?, at.u32()?, at.u32()?];
+    Ok(TaskRecord { pid, parent_pid, tid, parent_tid, time: at.u64()? })
 }
 
 /// The second word of a body.

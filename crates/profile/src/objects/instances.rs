@@ -83,7 +83,7 @@ impl<'a> KnownObjects<'a> {
         let mut sizes: FxHashMap<TypeIndex, u64> = FxHashMap::default();
         for ty in evidence.reached.keys() {
             let own_type = self.ty(*ty);
-            sizes.insert(*ty, evidence.object_size(*ty, self.types.size(own_type)));
+            sizes.insert(*ty, evidence.object_size(*ty, self.types.size(own_type).unwrap_or(0)));
         }
         let mut objects = Vec::new();
         for ((ty, base), span) in &evidence.bases {

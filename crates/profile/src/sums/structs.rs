@@ -81,7 +81,7 @@ impl<'a, 's> AccessedStructs<'a, 's> {
     fn is_reported(&self, ty: Ty) -> bool {
         match self.types.shape(ty) {
             TypeShape::Aggregate { kind, name: Some(_), size, .. } => {
-                *kind != AggregateKind::Union && *size > MAX_WRAPPER_SIZE
+                *kind != AggregateKind::Union && *size > Some(MAX_WRAPPER_SIZE)
             }
             _ => false,
         }
@@ -97,7 +97,7 @@ impl<'a, 's> AccessedStructs<'a, 's> {
             let name = self.types.name(ty).unwrap_or("(anonymous)").to_owned();
             // The name with its namespaces.
             let layout = layout.map(|layout| Layout { name: name.clone(), ..layout });
-            builder.add_type(name, self.types.size(ty), layout)
+            builder.add_type(name, self.types.size(ty).unwrap_or(0), layout)
         })
     }
 }

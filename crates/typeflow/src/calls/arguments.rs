@@ -67,7 +67,7 @@ fn find_container(
         return None;
     }
     let place = to_type_offset(types, target);
-    let size = types.size(declared) as i64;
+    let size = types.size(declared)? as i64;
     let positions = types.embedded_offsets(place.ty, declared);
     let holds = |begin: &&i64| **begin <= place.offset && place.offset < begin.saturating_add(size);
     Some(TypeOffset { ty: place.ty, offset: *positions.iter().find(holds)? })

@@ -30,7 +30,7 @@ pub struct VariableFact {
     /// The type and offset the pointer points to; the start of the variable.
     pub place: TypeOffset,
     /// Bytes of the type: of two facts about one pointer the larger type is more specific.
-    pub size: u64,
+    pub size: Option<u64>,
 }
 
 /// All facts of a function.

@@ -230,7 +230,7 @@ impl<'c> FlowSolution<'c> {
                 refinements.add_refinements(number, found);
             });
             refinements.add_created(code, block.past as usize, &state);
-            for successor in &block.successors {
+            for next in &block.successors {
                 if let Some(Some(joined)) = self.blocks.get(*next as usize) {
                     refinements.add_flow(*next, &state, joined, zero_register_on_edge(code, block, *next));
                 }

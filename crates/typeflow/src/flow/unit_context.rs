@@ -106,7 +106,8 @@ impl<'a> UnitContext<'a> {
         let past = self.local_statics.partition_point(|(begin, _)| *begin <= address);
         let (begin, ty) = self.local_statics.get(past.checked_sub(1)?)?;
         let offset = i64::try_from(address - begin).ok()?;
-        (offset.unsigned_abs() < self.types.size(*ty)).then_some(TypeOffset { ty: *ty, offset })
+        let is_inside = self.types.size(*ty).is_some_and(|size| offset.unsigned_abs() < size);
+        is_inside.then_some(TypeOffset { ty: *ty, offset })
     }
 
     /// The value of a system register.
@@ -143,7 +144,7 @@ impl<'a> UnitContext<'a> {
             FunctionDeclaration {
                 returned_type: self.types.pointee(ty),
                 is_noreturn: dwarf.is_noreturn(callee),
-                is_wide: self.types.size(ty) > 8,
+                is_wide: self.types.size(ty) > Some(8),
                 parameter_types: parameters.map(|die| self.pointed_struct(die)).collect(),
             }
         })

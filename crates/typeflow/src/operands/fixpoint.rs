@@ -103,7 +103,7 @@ impl<'a, 's> InterproceduralFixpoint<'a, 's> {
         for (key, item) in requesting {
             let entry = item.function.entry();
             let found = references.code_positions(entry).filter(|found| self.has_few_users(found));
-            used.extend(positions.map(|positions| (*key, entry, positions)));
+            used.extend(found.map(|positions| (*key, entry, positions)));
         }
         let positions =
             used.iter().flat_map(|(.., positions)| positions.iter().map(|(_, at)| LinkedAddress(*at)));

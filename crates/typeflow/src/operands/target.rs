@@ -36,7 +36,7 @@ impl TypeEntry {
     pub fn from_type(types: &TypeSpace<'_, '_>, ty: Ty) -> Self {
         let kind = if let TypeShape::Aggregate { kind, .. } = types.shape(ty) { Some(*kind) } else { None };
         let name = types.name(ty).map_or_else(|| types.format_type(ty), str::to_owned);
-        Self { name: TypeName { name, size: types.size(ty), kind }, die: types.die(ty) }
+        Self { name: TypeName { name, size: types.size(ty).unwrap_or(0), kind }, die: types.die(ty) }
     }
 }
 

@@ -203,7 +203,8 @@ fn stack_target(
 
 /// An offset in its outermost struct; in an array of structs that is the element.
 fn exact_target(world: &mut UnitContext<'_>, place: TypeOffset) -> Target<Ty> {
-    let Some(place) = world.types.innermost(place).filter(|place| world.types.size(place.ty) > 0) else {
+    let Some(place) = world.types.innermost(place).filter(|place| world.types.size(place.ty) > Some(0))
+    else {
         return Target::Unknown(Reason::NoDefinition);
     };
     match u64::try_from(place.offset) {

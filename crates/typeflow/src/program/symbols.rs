@@ -48,9 +48,9 @@ impl<'d> Symbols<'d> {
 
     /// Symbols that begin at an address.
     pub fn starting_at(&self, LinkedAddress(start): LinkedAddress) -> impl Iterator<Item = Symbol<'d>> + '_ {
-        let first = self.symbols.partition_point(|symbol| symbol.start < start);
+        let first = self.symbols.partition_point(|symbol| symbol.address < start);
         let rest = self.symbols.get(first..).unwrap_or(&[]);
-        rest.iter().take_while(move |symbol| symbol.start == start).cloned()
+        rest.iter().take_while(move |symbol| symbol.address == start).cloned()
     }
 
     /// All symbols by address.

@@ -36,8 +36,8 @@ impl TypeSpace<'_, '_> {
     fn members_at(&mut self, place: TypeOffset) -> Vec<TypeOffset> {
         match *self.shape(place.ty) {
             TypeShape::Array { element, .. } => {
-                let size = self.size(element) as i64;
-                let inside = (size > 0 && place.offset >= 0).then(|| place.offset % size);
+                let size = self.size(element).map(|size| size as i64).filter(|size| *size > 0);
+                let inside = size.filter(|_| place.offset >= 0).map(|size| place.offset % size);
                 inside.map(|offset| TypeOffset { ty: element, offset }).into_iter().collect()
             }
             TypeShape::Aggregate { .. } => {
@@ -82,7 +82,7 @@ impl TypeSpace<'_, '_> {
             return;
         }
         if matches!(self.shape(at.ty), TypeShape::Scalar { .. } | TypeShape::Pointer { .. }) {
-            if at.offset == 0 && self.size(at.ty) == size && !all.contains(&at.ty) {
+            if at.offset == 0 && self.size(at.ty) == Some(size) && !all.contains(&at.ty) {
                 all.push(at.ty);
             }
             return;
@@ -179,7 +179,7 @@ impl TypeSpace<'_, '_> {
     /// For a place in an array, that in the innermost element; `None` if elements have no size.
     pub fn innermost(&self, mut place: TypeOffset) -> Option<TypeOffset> {
         while let TypeShape::Array { element, .. } = *self.shape(place.ty) {
-            let size = Some(self.size(element) as i64).filter(|size| *size > 0)?;
+            let size = self.size(element).map(|size| size as i64).filter(|size| *size > 0)?;
             place = TypeOffset { ty: element, offset: place.offset.rem_euclid(size) };
         }
         Some(place)
@@ -207,7 +207,7 @@ impl TypeSpace<'_, '_> {
             element = inner;
             count = count.zip(inner_count).and_then(|(outer, inner)| outer.checked_mul(inner));
         }
-        let stride = i64::try_from(self.size(element)).ok().filter(|stride| *stride > 0)?;
+        let stride = i64::try_from(self.size(element)?).ok().filter(|stride| *stride > 0)?;
         Some(ArrayElement { array_offset: begin, element, stride, count, offset: offset.rem_euclid(stride) })
     }
 
@@ -287,7 +287,7 @@ impl TypeSpace<'_, '_> {
     /// Whether a struct is a link: small, and with a pointer to its own kind or to a link in it. Links are
     /// embedded in what they link.
     pub fn is_link(&mut self, ty: Ty) -> bool {
-        if !self.is_aggregate(ty) || self.size(ty) > MAX_LINK_SIZE {
+        if !self.is_aggregate(ty) || self.size(ty).is_some_and(|size| size > MAX_LINK_SIZE) {
             return false;
         }
         let key = (ty, -1, Ty::VOID);
@@ -323,7 +323,7 @@ impl TypeSpace<'_, '_> {
 
     /// Whether a place is inside its type. In a type of unknown size nothing is.
     pub fn is_inside(&self, place: TypeOffset) -> bool {
-        place.offset >= 0 && (place.offset as u64) < self.size(place.ty)
+        place.offset >= 0 && self.size(place.ty).is_some_and(|size| (place.offset as u64) < size)
     }
 }
 

@@ -162,7 +162,7 @@ impl Tracer {
         }
         match is_ours {
             true => tracer.trace_started(),
-            false => tracer.seize_all(signals)?,
+            false => tracer.seize_all(waiter)?,
         }
         Ok(tracer)
     }

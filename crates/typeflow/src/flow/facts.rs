@@ -227,7 +227,7 @@ mod tests {
             end,
             subject: FactSubject::Frame(0),
             place: TypeOffset { ty: Ty::VOID, offset: 0 },
-            size: 0,
+            size: None,
         };
         let facts = [fact(0, 30), fact(12, 22), fact(13, 14)];
         let addresses = [(0, true), (10, false), (15, false), (20, true), (25, true)];

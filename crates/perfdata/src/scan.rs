@@ -39,6 +39,9 @@ pub trait RecordScan: Sync {
     fn finish_block(&self, slot: &mut Self::State) -> Self::Output;
 }
 
+/// The states of threads.
+type States<S> = Result<Vec<<S as RecordScan>::State>, Error>;
+
 /// Scans all records of a file; `take` gets the outputs of blocks in file order. Returns the states of
 /// threads.
 ///
@@ -48,18 +51,14 @@ pub fn scan_records<S: RecordScan>(
     file: &SampleFile,
     with: &S,
     mut take: impl FnMut(S::Output),
-) -> Result<Vec<S::State>, Error> {
+) -> States<S> {
     match file {
         SampleFile::PerfData(file) => scan_blocks(file, with, &mut take),
         SampleFile::Script(file) => scan_script(file, with, &mut take),
     }
 }
 
-fn scan_script<S: RecordScan>(
-    file: &ScriptFile,
-    with: &S,
-    take: &mut impl FnMut(S::Output),
-) -> Result<Vec<S::State>, Error> {
+fn scan_script<S: RecordScan>(file: &ScriptFile, with: &S, take: &mut impl FnMut(S::Output)) -> States<S> {
     let mut state = with.new_state(0);
     let mut records = file.records();
     let mut at = 0;
@@ -77,11 +76,7 @@ fn scan_script<S: RecordScan>(
     Ok(vec![state])
 }
 
-fn scan_blocks<S: RecordScan>(
-    file: &PerfFile,
-    with: &S,
-    take: &mut impl FnMut(S::Output),
-) -> Result<Vec<S::State>, Error> {
+fn scan_blocks<S: RecordScan>(file: &PerfFile, with: &S, take: &mut impl FnMut(S::Output)) -> States<S> {
     let count = rayon::current_num_threads().max(1);
     let queue = BlockQueue::new(file, with, MAX_WAITING * count);
     let mut states: Vec<S::State> = (0..count).map(|number| with.new_state(number)).collect();

@@ -66,6 +66,6 @@ pub(crate) fn locate_range<'p, 'q, 'f>(
     range: StackRange,
 ) -> Option<(usize, &'q ProgramSamples<'p, 'f>, Result<LinkedRange, SampleFacts>)> {
     let ranges = parts.iter().enumerate();
-    let ranges = ranges.map(|(index, part)| (index, part, part.recorded.source.link_range(sample, range)));
+    let ranges = ranges.map(|(index, part)| (index, part, part.recorded.source.link(sample, range)));
     find_or_first(ranges, |(.., found)| found.is_ok())
 }

@@ -175,26 +175,19 @@ fn instruction_accesses(
     answers: &ProgramOperands,
     instruction: &Instruction,
 ) -> impl Iterator<Item = Attributed> {
-    let ip = instruction.address;
-    let is_certain = program.patches.alternatives_at(ip).next().is_none();
+    let ip = LinkedAddress(instruction.address);
+    let is_certain = program.patches.alternatives_at(ip.0).next().is_none();
     let accesses = |is_store: bool| {
         let mut memory = instruction.memory_operands();
         is_certain
             && memory.any(|memory| if is_store { memory.access.is_write() } else { memory.access.is_read() })
     };
     let kinds = [false, true].map(|is_store| accesses(is_store).then_some(is_store));
-    let operands = answers.operands_at(LinkedAddress(ip));
+    let operands = answers.operands_at(ip);
     kinds.into_iter().flatten().map(move |is_store| {
         let operand = operands.operand(Some(is_store));
         let target = operands.target(Some(is_store));
         let size = operand.map_or(0, |operand| u64::from(operand.size));
-        Attributed {
-            ip: Some(LinkedAddress(ip)),
-            function: operands.function,
-            target,
-            by_code: target,
-            size,
-            is_store,
-        }
+        Attributed { ip: Some(ip), function: operands.function, target, by_code: target, size, is_store }
     })
 }

@@ -161,7 +161,7 @@ impl SampleGatherer<'_, '_, '_> {
     /// Adds the ranges of a branch stack.
     fn add_stack(&self, state: &mut GatherState, sample: &Sample<'_>, at: u64) {
         for (range, period) in split_stack(sample) {
-            match self.source.link_range(sample, range) {
+            match self.source.link(sample, range) {
                 Ok(range) => state.ranges.add(range),
                 Err(failed) => {
                     let key = state.table.intern_key(&failed);

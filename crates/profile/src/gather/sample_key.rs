@@ -258,11 +258,8 @@ impl<V> SampleTable<V> {
     /// The same keys with other values, which are given in the order of the keys' numbers.
     pub(crate) fn with_values<U>(&self, values: impl IntoIterator<Item = U>) -> SampleTable<U> {
         let keys = self.entries.iter().map(|(key, _)| *key);
-        SampleTable {
-            attributes: self.attributes.clone(),
-            index: self.index.clone(),
-            entries: keys.zip(values).collect(),
-        }
+        let (attributes, index) = (self.attributes.clone(), self.index.clone());
+        SampleTable { attributes, index, entries: keys.zip(values).collect() }
     }
 
     /// The facts of a key, by its number.

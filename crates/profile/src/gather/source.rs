@@ -51,11 +51,7 @@ impl<'f> LinkedRecording<'f> {
     }
 
     /// A straight-line range of the program, or the facts of a sample without one.
-    pub(crate) fn link_range(
-        &self,
-        sample: &Sample<'_>,
-        piece: StackRange,
-    ) -> Result<LinkedRange, SampleFacts> {
+    pub(crate) fn link(&self, sample: &Sample<'_>, piece: StackRange) -> Result<LinkedRange, SampleFacts> {
         let (event, cpu) = (sample.event, sample.cpu);
         let failed = |reason| {
             let attributes = SampleAttributes { space: Err(reason), event, cpu, tid: None, source: None };

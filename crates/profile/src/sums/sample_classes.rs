@@ -28,7 +28,7 @@ impl SampleClass {
 
 /// The class of samples: a number of [`SampleClasses::classes`], or of `changes` if it depends on their time.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum ClassOverTime {
+pub(super) enum ClassByTime {
     Always(u32),
     ByTime(u32),
 }
@@ -37,7 +37,7 @@ pub(super) struct SampleClasses {
     /// Classes, in the order of the first sample of each in the file.
     pub(super) classes: Vec<SampleClass>,
     /// By program.
-    pub(super) tables: Vec<SampleTable<ClassOverTime>>,
+    pub(super) tables: Vec<SampleTable<ClassByTime>>,
     /// Class numbers by the time from which each holds.
     changes: Vec<Vec<(u64, u32)>>,
 }
@@ -48,7 +48,7 @@ impl SampleClasses {
         let mut numbers = FxHashMap::default();
         for (index, part) in parts.iter().enumerate() {
             let gathered = &part.recorded.gathered;
-            let mut found = vec![ClassOverTime::Always(0); gathered.table.len()];
+            let mut found = vec![ClassByTime::Always(0); gathered.table.len()];
             for number in gathered.in_file_order() {
                 let Some(facts) = gathered.table.facts_at(number) else { continue };
                 let class = classes.class_of_facts(part, index, parts.len(), &facts, &mut numbers);
@@ -66,7 +66,7 @@ impl SampleClasses {
         parts: usize,
         facts: &SampleFacts,
         numbers: &mut FxHashMap<SampleClass, u32>,
-    ) -> ClassOverTime {
+    ) -> ClassByTime {
         let mut number = |attributed: Attributed| {
             // A sample in none of several programs has no reason of a single one.
             let attributed = if parts > 1 { attributed.in_no_program() } else { attributed };
@@ -80,18 +80,18 @@ impl SampleClasses {
         let changes = part.targets_over_time(facts).into_iter();
         let changes: Vec<(u64, u32)> = changes.map(|(from, attributed)| (from, number(attributed))).collect();
         if let [(_, only)] = changes[..] {
-            return ClassOverTime::Always(only);
+            return ClassByTime::Always(only);
         }
         self.changes.push(changes);
-        ClassOverTime::ByTime(self.changes.len() as u32 - 1)
+        ClassByTime::ByTime(self.changes.len() as u32 - 1)
     }
 
     /// The class of samples at a time.
     #[inline]
-    pub(super) fn class_at(&self, class: ClassOverTime, time: Option<u64>) -> Option<u32> {
+    pub(super) fn class_at(&self, class: ClassByTime, time: Option<u64>) -> Option<u32> {
         let changes = match class {
-            ClassOverTime::Always(class) => return Some(class),
-            ClassOverTime::ByTime(number) => self.changes.get(number as usize)?,
+            ClassByTime::Always(class) => return Some(class),
+            ClassByTime::ByTime(number) => self.changes.get(number as usize)?,
         };
         let past = changes.partition_point(|(from, _)| *from <= time.unwrap_or(0));
         changes.get(past.saturating_sub(1)).map(|(_, class)| *class)
@@ -102,7 +102,7 @@ impl SampleClasses {
         let mut sums = vec![ClassCounts::default(); self.classes.len()];
         let Some(table) = self.tables.first() else { return sums };
         for ((facts, row), (_, sums_by_key)) in table.iter().zip(part.recorded.gathered.table.iter()) {
-            let ClassOverTime::Always(class) = *row else { continue };
+            let ClassByTime::Always(class) = *row else { continue };
             let Some(counts) = sums.get_mut(class as usize) else { continue };
             let samples = sums_by_key.span.samples;
             counts.add(samples, sums_by_key.period, sums_by_key.latency);

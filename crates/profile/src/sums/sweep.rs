@@ -2,7 +2,7 @@
 
 use super::context::SampleContext;
 use super::range_sums::{self, RangeCounts};
-use super::sample_classes::{ClassOverTime, SampleClass, SampleClasses};
+use super::sample_classes::{ClassByTime, SampleClass, SampleClasses};
 use crate::addresses::TaggedAddress;
 use crate::aggregate::{ClassCounts, TimeBlocks, TypeAndFunction};
 use crate::attribute::{ProgramSamples, locate_range};
@@ -216,14 +216,14 @@ impl ClassSweep<'_, '_> {
     fn add_batch(
         &self,
         state: &mut SweepState,
-        table: &SampleTable<ClassOverTime>,
+        table: &SampleTable<ClassByTime>,
         part: &ProgramSamples<'_, '_>,
     ) {
         let mut batch = std::mem::take(&mut state.batch);
         for (key, number, measures) in batch.drain(table) {
             let Some(row) = number.and_then(|number| table.value(number)) else { continue };
             let Some(class) = self.classes.class_at(*row, measures.time) else { continue };
-            if let ClassOverTime::ByTime(_) = row
+            if let ClassByTime::ByTime(_) = row
                 && let Some(facts) = table.facts_of(&key)
             {
                 self.add_time_dependent(state, class, part, &facts, &measures);
@@ -237,7 +237,7 @@ impl ClassSweep<'_, '_> {
     fn add_single(&self, state: &mut SweepState, sample: &Sample<'_>, has_context: bool) {
         let measures = SampleMeasures::from_sample(sample, 0);
         let Some((part, facts, row, class)) = self.find(sample) else { return };
-        if matches!(row, ClassOverTime::ByTime(_)) || self.parts.len() > 1 {
+        if matches!(row, ClassByTime::ByTime(_)) || self.parts.len() > 1 {
             self.add_time_dependent(state, class, part, &facts, &measures);
         }
         let number = state.outcome.entry_times.len();
@@ -319,10 +319,7 @@ impl ClassSweep<'_, '_> {
     }
 
     /// The first program that has a sample's instruction, and the sample's class.
-    fn find(
-        &self,
-        sample: &Sample<'_>,
-    ) -> Option<(&ProgramSamples<'_, '_>, SampleFacts, ClassOverTime, u32)> {
+    fn find(&self, sample: &Sample<'_>) -> Option<(&ProgramSamples<'_, '_>, SampleFacts, ClassByTime, u32)> {
         let mut first = None;
         for (part, table) in self.parts.iter().zip(&self.classes.tables) {
             let facts = part.recorded.source.sample_facts(sample);

@@ -109,7 +109,7 @@ impl Journal {
             data_source: sample.data_source,
             ..SampleValues::default()
         };
-        self.write_values(event, sample.who, sample.time, values);
+        self.write(event, sample.who, sample.time, values);
     }
 
     /// Adds a sample of branches, the youngest first.
@@ -123,16 +123,10 @@ impl Journal {
     ) {
         let cpu_mode = CpuMode::User;
         let values = SampleValues { cpu_mode, ip, period, branches, ..SampleValues::default() };
-        self.write_values(event, who, None, values);
+        self.write(event, who, None, values);
     }
 
-    fn write_values(
-        &mut self,
-        event: EventIndex,
-        who: TracedThread,
-        time: Option<u64>,
-        values: SampleValues<'_>,
-    ) {
+    fn write(&mut self, event: EventIndex, who: TracedThread, time: Option<u64>, values: SampleValues<'_>) {
         let time = time.unwrap_or_else(|| self.next_time());
         let values = SampleValues { pid: who.pid, tid: who.tid, cpu: who.number, time, ..values };
         self.recording.sample(event, &values);

@@ -179,14 +179,14 @@ impl<'r> BreakpointRecorder<'r> {
                 {
                     match self.builder(*watch).observe_pid(*tid as i32).any_cpu().build() {
                         Err(error) if error.raw_os_error() == Some(nix::libc::ESRCH) => {}
-                        counter => open.push(start_sampling(*watch, counter)?),
+                        counter => open.push(start(*watch, counter)?),
                     }
                 }
             }
             WatchTarget::Kernel { cpus, .. } => {
                 for (cpu, watch) in cpus.iter().flat_map(|cpu| group.iter().map(move |watch| (cpu, watch))) {
                     let counter = self.builder(*watch).any_pid().one_cpu(*cpu as usize).build();
-                    open.push(start_sampling(*watch, counter)?);
+                    open.push(start(*watch, counter)?);
                 }
             }
         }
@@ -280,10 +280,7 @@ fn event(out: &mut Journal, watch: WatchRange, watched: &WatchTarget, options: &
     out.add_event(&format!("mem:{address:#x}/{length}:{suffix}"), &attr, SampleFields::ADDR)
 }
 
-fn start_sampling(
-    watch: WatchRange,
-    counter: io::Result<perf_event::Counter>,
-) -> Result<OpenBreakpoint, Error> {
+fn start(watch: WatchRange, counter: io::Result<perf_event::Counter>) -> Result<OpenBreakpoint, Error> {
     let start = |counter: perf_event::Counter| {
         let mut sampler = counter.sampled(BUFFER_BYTES)?;
         sampler.enable()?;

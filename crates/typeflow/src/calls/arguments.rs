@@ -58,15 +58,11 @@ fn to_type_offset(types: &mut TypeSpace<'_, '_>, shared: CrossUnitOffset) -> Typ
 
 /// The struct a callback is called with: that of its parameter's type which holds the place the callback was
 /// put in.
-fn find_container(
-    types: &mut TypeSpace<'_, '_>,
-    target: CrossUnitOffset,
-    declared: Ty,
-) -> Option<TypeOffset> {
+fn find_container(types: &mut TypeSpace<'_, '_>, at: CrossUnitOffset, declared: Ty) -> Option<TypeOffset> {
     if !types.is_aggregate(declared) {
         return None;
     }
-    let place = to_type_offset(types, target);
+    let place = to_type_offset(types, at);
     let size = types.size(declared)? as i64;
     let positions = types.embedded_offsets(place.ty, declared);
     let holds = |begin: &&i64| **begin <= place.offset && place.offset < begin.saturating_add(size);

@@ -35,15 +35,11 @@ pub(crate) struct FlowSolution<'c> {
 }
 
 impl<'c> FlowSolution<'c> {
-    pub(crate) fn new(
-        world: &mut UnitContext<'_>,
-        code: &'c FunctionCode,
-        known: &ArgumentLocations,
-    ) -> Self {
+    pub(crate) fn new(world: &mut UnitContext<'_>, code: &'c FunctionCode, args: &ArgumentLocations) -> Self {
         world.enter_function(&code.facts);
         let mut solution =
             Self { code, blocks: Vec::new(), refined: FxHashMap::default(), has_refinements: false };
-        for (register, place) in world.program.architecture.argument_registers().iter().zip(known) {
+        for (register, place) in world.program.architecture.argument_registers().iter().zip(args) {
             if let Some(place) = place {
                 solution.refined.insert(argument_origin(*register), *place);
             }
@@ -322,12 +318,8 @@ fn refine_by_signatures(
     match instruction.flow {
         Flow::Return => refine_register(architecture.result_register(), code.returns),
         Flow::Call(_) => {
-            let types = code
-                .calls
-                .argument_types
-                .get(&instruction.address)
-                .into_iter()
-                .flat_map(|types| types.iter());
+            let types = code.calls.argument_types.get(&instruction.address);
+            let types = types.into_iter().flat_map(|types| types.iter());
             let arguments = architecture.argument_registers().iter().zip(types);
             arguments.for_each(|(register, ty)| refine_register(*register, *ty));
         }

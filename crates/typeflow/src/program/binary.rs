@@ -236,14 +236,10 @@ impl<'a> Program<'a> {
     }
 
     /// The variable at an address, as any unit that was loaded knows it.
-    pub fn variable_anywhere(
-        &self,
-        address: LinkedAddress,
-        types: &mut TypeSpace<'_, '_>,
-    ) -> Option<TypeOffset> {
+    pub fn variable_anywhere(&self, at: LinkedAddress, types: &mut TypeSpace<'_, '_>) -> Option<TypeOffset> {
         let loaded = (0u32..).zip(&self.unit_indexes).filter(|(_, index)| index.get().is_some());
         let mut units = loaded.map(|(unit, _)| unit);
-        units.find_map(|unit| self.variable_at(unit, address, types))
+        units.find_map(|unit| self.variable_at(unit, at, types))
     }
 
     /// A variable as a unit defines or declares it. Linkers leave what they dropped at address 0, where

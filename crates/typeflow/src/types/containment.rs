@@ -194,14 +194,8 @@ impl TypeSpace<'_, '_> {
     }
 
     /// An element of the array that begins at `begin`; of an array of arrays one of the innermost.
-    fn innermost_element(
-        &self,
-        begin: i64,
-        offset: i64,
-        element: Ty,
-        count: Option<u64>,
-    ) -> Option<ArrayElement> {
-        let (mut element, mut count) = (element, count);
+    fn innermost_element(&self, begin: i64, offset: i64, ty: Ty, count: Option<u64>) -> Option<ArrayElement> {
+        let (mut element, mut count) = (ty, count);
         for _ in 0..MAX_DEPTH {
             let TypeShape::Array { element: inner, count: inner_count } = *self.shape(element) else { break };
             element = inner;

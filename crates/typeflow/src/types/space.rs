@@ -240,7 +240,7 @@ impl<'a, 's> TypeSpace<'a, 's> {
                 let returns = prototype.returns;
                 TypeShape::Function { returns: self.type_of_id(returns, depth) }
             }
-            Type::Aggregate(_) => return self.convert_aggregate(stripped, alias),
+            Type::Aggregate(_) => return self.aggregate_shape(stripped, alias),
         };
         Some((shape, None))
     }
@@ -272,11 +272,7 @@ impl<'a, 's> TypeSpace<'a, 's> {
         TypeShape::Array { element, count: *outer }
     }
 
-    fn convert_aggregate(
-        &mut self,
-        id: TypeId,
-        alias: Option<Rc<str>>,
-    ) -> Option<(TypeShape, Option<DieRef>)> {
+    fn aggregate_shape(&mut self, id: TypeId, alias: Option<Rc<str>>) -> Option<(TypeShape, Option<DieRef>)> {
         let own = self.reader.die_of(id);
         let Type::Aggregate(aggregate) = self.reader.table().get(id) else { return None };
         let (kind, size) = (aggregate.kind, aggregate.size);

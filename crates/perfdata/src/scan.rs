@@ -125,14 +125,9 @@ enum ConsumerAction<T> {
 
 impl<'s, 'f, S: RecordScan> BlockQueue<'s, 'f, S> {
     fn new(file: &'f PerfFile, with: &'s S, room: usize) -> Self {
-        Self {
-            file,
-            with,
-            unread: Mutex::new(UnreadBlocks { blocks: file.blocks(), next: 0, is_over: false }),
-            finished: Mutex::new(FinishedBlocks { outputs: BTreeMap::new(), taken: 0, count: None }),
-            changed: Condvar::new(),
-            capacity: room as u64,
-        }
+        let unread = Mutex::new(UnreadBlocks { blocks: file.blocks(), next: 0, is_over: false });
+        let finished = Mutex::new(FinishedBlocks { outputs: BTreeMap::new(), taken: 0, count: None });
+        Self { file, with, unread, finished, changed: Condvar::new(), capacity: room as u64 }
     }
 
     /// Reads blocks until there are no more.

@@ -81,15 +81,10 @@ impl RecordingWriter {
 
     /// The mapping of the kernel image as perf makes it up: named after the reference symbol, whose
     /// loaded address is the page offset.
-    pub fn kernel_map(&mut self, address: u64, length: u64, symbol: &str, symbol_address: u64) {
-        self.mmap(&Mapping {
-            pid: u32::MAX,
-            address,
-            length,
-            page_offset: symbol_address,
-            filename: &format!("[kernel.kallsyms]{symbol}"),
-            cpu_mode: CpuMode::Kernel,
-        });
+    pub fn kernel_map(&mut self, address: u64, length: u64, symbol: &str, page_offset: u64) {
+        let (pid, cpu_mode) = (u32::MAX, CpuMode::Kernel);
+        let filename = &format!("[kernel.kallsyms]{symbol}");
+        self.mmap(&Mapping { pid, address, length, page_offset, filename, cpu_mode });
     }
 
     /// A `PERF_RECORD_MMAP`.

@@ -95,12 +95,9 @@ impl ProgramSamples<'_, '_> {
             }
             None => (ip, true),
         };
-        Ok(AttributionQuery {
-            ip,
-            address: address.filter(|_| is_whole).map(|address| TaggedAddress::new(address, space)),
-            owner: if source.linker.is_program() { attributes.tid } else { attributes.cpu },
-            is_store,
-        })
+        let address = address.filter(|_| is_whole).map(|address| TaggedAddress::new(address, space));
+        let owner = if source.linker.is_program() { attributes.tid } else { attributes.cpu };
+        Ok(AttributionQuery { ip, address, owner, is_store })
     }
 
     /// The attribution of samples with a query, by the decided target or else by code.

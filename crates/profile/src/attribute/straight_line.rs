@@ -117,19 +117,15 @@ impl LinearFunction {
         code: &[Instruction],
         accesses: &mut Vec<Attributed>,
     ) -> Self {
-        let mut exits = 0;
+        let mut exits_before = 0;
         let mut instructions = Vec::with_capacity(code.len());
         for (index, instruction) in code.iter().enumerate() {
-            let first = accesses.len() as u32;
+            let first_access = accesses.len() as u32;
             let is_branch = !matches!(instruction.flow, Flow::Next | Flow::Trap | Flow::Stop);
-            instructions.push(LinearInstruction {
-                address: LinkedAddress(instruction.address),
-                first_access: first,
-                exits_before: exits,
-                is_branch,
-            });
+            let address = LinkedAddress(instruction.address);
+            instructions.push(LinearInstruction { address, first_access, exits_before, is_branch });
             let is_followed = code.get(index + 1).is_some_and(|next| next.address == instruction.end());
-            exits += u32::from(!is_followed || always_leaves(program, instruction));
+            exits_before += u32::from(!is_followed || always_leaves(program, instruction));
             accesses.extend(instruction_accesses(program, answers, instruction));
         }
         Self { instructions, end: accesses.len() as u32 }

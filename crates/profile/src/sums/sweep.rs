@@ -66,7 +66,7 @@ impl<'p, 'f> ClassSweep<'p, 'f> {
     pub(super) fn new(
         parts: &'p [ProgramSamples<'p, 'f>],
         facts: &FileFacts,
-        rows: &'p SampleClasses,
+        classes: &'p SampleClasses,
         blocks: &'p TimeBlocks,
         functions: Vec<Vec<u32>>,
         mut entry_of: impl FnMut(&SampleClass) -> Option<TypeAndFunction>,
@@ -74,17 +74,12 @@ impl<'p, 'f> ClassSweep<'p, 'f> {
         let context = SampleFields::CALLCHAIN | SampleFields::BRANCH_STACK;
         let has_context =
             facts.events.iter().map(|event| event.attr.sample_type.intersects(context)).collect();
-        let found: Vec<Option<TypeAndFunction>> = rows.classes.iter().map(&mut entry_of).collect();
-        let mut part_entries =
-            |(index, part): (usize, &ProgramSamples<'_, '_>)| -> Vec<Option<TypeAndFunction>> {
-                let range_class = |access| SampleClass::for_range(index, EventIndex(0), None, access);
-                part.recorded
-                    .straight_line
-                    .accesses
-                    .iter()
-                    .map(|access| entry_of(&range_class(*access)))
-                    .collect()
-            };
+        let found: Vec<Option<TypeAndFunction>> = classes.classes.iter().map(&mut entry_of).collect();
+        let mut part_entries = |(index, part): (usize, &ProgramSamples<'_, '_>)| {
+            let range_class = |access| SampleClass::for_range(index, EventIndex(0), None, access);
+            let accesses = part.recorded.straight_line.accesses.iter();
+            accesses.map(|access| entry_of(&range_class(*access))).collect()
+        };
         let range_entries: Vec<Vec<Option<TypeAndFunction>>> =
             parts.iter().enumerate().map(&mut part_entries).collect();
         let mut entries: Vec<TypeAndFunction> =
@@ -97,16 +92,7 @@ impl<'p, 'f> ClassSweep<'p, 'f> {
         };
         let entry_numbers = found.iter().map(number).collect();
         let range_entry_numbers = range_entries.iter().map(|own| own.iter().map(number).collect()).collect();
-        Self {
-            parts,
-            classes: rows,
-            blocks,
-            has_context,
-            entry_numbers,
-            range_entry_numbers,
-            entries,
-            functions,
-        }
+        Self { parts, classes, blocks, has_context, entry_numbers, range_entry_numbers, entries, functions }
     }
 
     /// Sums over the accesses in ranges, by class: first samples and periods, then samples by time block.
@@ -163,14 +149,9 @@ impl RecordScan for ClassSweep<'_, '_> {
 
     fn new_state(&self, _number: usize) -> SweepState {
         let by_block = vec![0; self.blocks.len() * self.entry_numbers.len()];
-        let runs = self.parts.iter().map(|_| RangeCounts::default()).collect();
-        SweepState {
-            batch: LookupBatch::default(),
-            by_block,
-            time_dependent: FxHashMap::default(),
-            ranges: runs,
-            outcome: BlockOutcome::default(),
-        }
+        let ranges = self.parts.iter().map(|_| RangeCounts::default()).collect();
+        let (batch, time_dependent, outcome) = Default::default();
+        SweepState { batch, by_block, time_dependent, ranges, outcome }
     }
 
     fn add_sample(&self, state: &mut SweepState, sample: &Sample<'_>, at: u64) {

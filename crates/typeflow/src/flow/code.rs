@@ -49,17 +49,10 @@ impl FunctionCode {
         });
         let facts = FunctionFacts::new(world.program.architecture, &scopes, &mut world.types);
         let schedule = build_schedule(&facts, &instructions, &graph);
-        Some(Self {
-            entry: index_of(&instructions, function.entry()).unwrap_or(0),
-            instructions,
-            graph,
-            facts,
-            schedule,
-            scopes,
-            returns: world.returned_struct(function.die),
-            calls,
-            default_clobbered: world.program.architecture.caller_saved(),
-        })
+        let entry = index_of(&instructions, function.entry()).unwrap_or(0);
+        let returns = world.returned_struct(function.die);
+        let default_clobbered = world.program.architecture.caller_saved();
+        Some(Self { instructions, entry, graph, facts, schedule, scopes, returns, calls, default_clobbered })
     }
 
     /// Whether an instruction of it is at an address.

@@ -88,13 +88,8 @@ impl UnitContext<'_> {
         instruction: &Instruction,
         context: &TransferContext<'_>,
     ) {
-        let mut execution = InstructionExecution {
-            world: self,
-            state,
-            instruction,
-            context,
-            origin: instruction_origin(index),
-        };
+        let origin = instruction_origin(index);
+        let mut execution = InstructionExecution { world: self, state, instruction, context, origin };
         execution.compute();
         execution.apply_memory_effect();
         if let Some((base, distance)) = instruction.writeback {

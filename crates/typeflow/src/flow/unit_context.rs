@@ -44,16 +44,9 @@ pub struct UnitContext<'a> {
 impl<'a> UnitContext<'a> {
     /// The context of a unit.
     pub fn new(program: &'a Program<'a>, unit: u32) -> Self {
-        let (variables, declared, statics, subjects) = Default::default();
-        Self {
-            program,
-            unit,
-            types: program.types(),
-            variables,
-            declarations: declared,
-            local_statics: statics,
-            related_structs: subjects,
-        }
+        let (variables, declarations, local_statics, related_structs) = Default::default();
+        let types = program.types();
+        Self { program, unit, types, variables, declarations, local_statics, related_structs }
     }
 
     /// Enters a function: its static variables, and the structs its variables are or point to.

@@ -89,19 +89,14 @@ impl PerCpuArea {
     /// Of a program: what each thread has a copy of, whose symbols hold the distance from the start of that.
     /// (Drepper, "ELF Handling For Thread-Local Storage", section 3.)
     fn for_threads(architecture: Architecture, size: u64, align: u64) -> Self {
-        let (own_offset, bias) = match architecture {
+        let (this_cpu_offset, segment_bias) = match architecture {
             // Variant II: the first word behind the data is its own address, the thread pointer.
             Architecture::X86_64 => (Some(size), size),
             // Variant I: two words, then the data.
             Architecture::AArch64 => (None, 16_u64.next_multiple_of(align.clamp(1, 1 << 32)).wrapping_neg()),
         };
-        Self {
-            range: linked_range(0..size),
-            this_cpu_offset: own_offset,
-            cpu_offsets: None,
-            segment: AddressSegment::Fs,
-            segment_bias: bias,
-        }
+        let (range, segment) = (linked_range(0..size), AddressSegment::Fs);
+        Self { range, this_cpu_offset, cpu_offsets: None, segment, segment_bias }
     }
 }
 

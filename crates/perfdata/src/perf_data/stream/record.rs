@@ -295,23 +295,14 @@ fn sample_error(raw: RawRecord<'_>, error: FieldError) -> Error {
 
 fn parse_mmap<'a>(raw: RawRecord<'a>, mut at: Cursor<'a>, events: &EventTable) -> Result<Mmap<'a>, Error> {
     let (pid, tid) = (at.u32()?, at.u32()?);
-    let (address, length, page_offset) = (at.u64()?, at.u64()?, at.u64()?);
+    let (address, length, page_offset) = (LoadedAddress(at.u64()?), at.u64()?, at.u64()?);
     let build_id = match raw.kind {
         kind::MMAP2 => parse_mmap2_build_id(raw.misc, &mut at)?,
         _ => None,
     };
-    Ok(Mmap {
-        pid,
-        tid,
-        address: LoadedAddress(address),
-        length,
-        page_offset,
-        filename: parse_name(at.rest()),
-        build_id,
-        cpu_mode: CpuMode::from_misc(raw.misc),
-        is_data: raw.misc & MISC_DATA_OR_EXEC != 0,
-        time: events.record_time(raw.body),
-    })
+    let (filename, time) = (parse_name(at.rest()), events.record_time(raw.body));
+    let (cpu_mode, is_data) = (CpuMode::from_misc(raw.misc), raw.misc & MISC_DATA_OR_EXEC != 0);
+    Ok(Mmap { pid, tid, address, length, page_offset, filename, build_id, cpu_mode, is_data, time })
 }
 
 /// The part that `MMAP2` has and `MMAP` lacks: device and inode or a build id, then protection and flags.

@@ -92,14 +92,14 @@ fn to_u64(sum: i128) -> u64 {
 #[derive(Clone, Copy)]
 struct RangeChange<K> {
     range: u32,
-    /// What it is counted by: a CPU, or a time block.
+    /// The CPU or the time block that it is counted by.
     key: K,
     samples: i128,
     period: i128,
 }
 
-/// Sweeps over the accesses by event, and by CPU if `cpu` gives one: each change with the accesses up to the next,
-/// which may be none.
+/// Sweeps over the accesses by event, and by CPU if `cpu` gives one: each change with the accesses up to
+/// the next, which may be none.
 fn sweep_accesses<K: Copy>(
     straight_line: &StraightLineAccesses,
     changes: impl Iterator<Item = RangeChange<K>>,

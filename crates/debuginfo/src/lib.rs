@@ -1,6 +1,7 @@
 //! ELF, DWARF and BTF to struct layouts, variables and machine code.
 //!
 //! * `elf`: files, sections, symbols; `separate_debug`: debug info in a file of its own.
+//! * `linked_address`: addresses as linked.
 //! * `module`: kernel modules linked as the kernel would load them.
 //! * `dwarf`: types, functions, variables and locations out of DWARF.
 //! * `btf`: types out of BTF.
@@ -24,6 +25,7 @@ pub mod dwarf;
 pub mod elf;
 mod error;
 mod extent;
+mod linked_address;
 pub mod module;
 pub mod new_member;
 pub mod separate_debug;
@@ -31,4 +33,5 @@ pub mod types;
 
 pub use elf::{Elf, FileBytes, Segment, hex};
 pub use error::{Error, Result};
+pub use linked_address::LinkedAddress;
 pub use object::Architecture as Machine;

@@ -1,5 +1,6 @@
 //! One pass over a recording's records: its counts, CPUs and times.
 
+use fieldline_perfdata::address::LoadedAddress;
 use fieldline_perfdata::perf_data::{Error, Record, RecordCounts};
 use fieldline_perfdata::sample::{CpuMode, Sample};
 use fieldline_perfdata::sample_file::SampleFile;
@@ -37,7 +38,7 @@ pub struct RecordingSummary {
     /// Samples of kernel code that lie in the text of the program asked about, as linked.
     pub samples_in_text: u64,
     /// An instruction of the kernel.
-    pub kernel_ip: Option<u64>,
+    pub kernel_ip: Option<LoadedAddress>,
 }
 
 /// Reads all records.
@@ -69,7 +70,7 @@ impl RecordingSummary {
         }
         if let Some(ip) = sample.ip.filter(|_| sample.cpu_mode == CpuMode::Kernel) {
             self.kernel_ip.get_or_insert(ip);
-            self.samples_in_text += u64::from(program.is_some_and(|program| program.contains(ip)));
+            self.samples_in_text += u64::from(program.is_some_and(|program| program.contains(ip.0)));
         }
     }
 

@@ -1,7 +1,7 @@
 //! Machine code: any bytes in place of a program's text.
 
 use fieldline_debuginfo::dwarf::{DebugSections, Dwarf};
-use fieldline_debuginfo::{Elf, FileBytes};
+use fieldline_debuginfo::{Elf, FileBytes, LinkedAddress};
 use fieldline_typeflow::operands::explain::{explain, list};
 use fieldline_typeflow::operands::program_operands::ProgramOperands;
 use fieldline_typeflow::program::Program;
@@ -59,11 +59,13 @@ fn analyse<'a>(program: &'a Program<'a>, changed: u64) {
     // Functions that the changed code may call are analysed, too.
     addresses.retain(|address| address.abs_diff(changed) < 512);
     addresses.push(changed);
+    let addresses: Vec<LinkedAddress> = addresses.into_iter().map(LinkedAddress).collect();
     let answers = ProgramOperands::new(program, &addresses[..].into());
     for function in answers.functions.iter().take(EXPLAINED) {
         for typed in function.instructions.iter().take(EXPLAINED) {
             let _ = explain(program, typed.address);
         }
     }
+    let changed = LinkedAddress(changed);
     let _ = (explain(program, changed), list(program, changed));
 }

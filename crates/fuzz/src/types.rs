@@ -2,7 +2,7 @@
 
 use fieldline_debuginfo::btf::{self, Btf};
 use fieldline_debuginfo::dwarf::{self, DebugSections, Dwarf, LazyDwarf, TypeReader};
-use fieldline_debuginfo::{Elf, FileBytes, Result, module};
+use fieldline_debuginfo::{Elf, FileBytes, LinkedAddress, Result, module};
 use fieldline_layout::constraint::{PlacementRequests, constraints};
 use fieldline_layout::{Layout, Member, TypeTable, abi, declaration};
 use fieldline_typeflow::operands::program_operands::ProgramOperands;
@@ -38,7 +38,8 @@ fn program(file: &FileBytes) -> Result<()> {
     let mut program = Program::new(&elf, &dwarf)?;
     program.load_all();
     let functions = program.symbols.iter().filter(|symbol| symbol.is_function);
-    let functions: Vec<u64> = functions.map(|symbol| symbol.address).take(MAX_TYPES).collect();
+    let functions = functions.map(|symbol| LinkedAddress(symbol.address)).take(MAX_TYPES);
+    let functions: Vec<LinkedAddress> = functions.collect();
     let answers = ProgramOperands::new(&program, &functions[..].into());
     std::hint::black_box(answers.functions.len());
     Ok(())

@@ -2,6 +2,7 @@
 //! back.
 //!
 //! * `perf_data`: the container and its records.
+//! * `address`: addresses of code and of data.
 //! * `sample`: the fields of a sample, and `data_source`: level, snoop and operation.
 //! * `script`: the same out of the text of `perf script`.
 //! * `sample_file`: a recording of either kind.
@@ -25,6 +26,7 @@
 //! # Ok::<(), Error>(())
 //! ```
 
+pub mod address;
 pub mod data_source;
 pub mod perf_data;
 pub mod sample;

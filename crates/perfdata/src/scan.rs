@@ -39,6 +39,9 @@ pub trait RecordScan: Sync {
     fn finish_block(&self, slot: &mut Self::State) -> Self::Output;
 }
 
+/// The states of threads.
+type States<S> = Result<Vec<<S as RecordScan>::State>, Error>;
+
 /// Scans all records of a file; `take` gets the outputs of blocks in file order. Returns the states of
 /// threads.
 ///
@@ -48,18 +51,14 @@ pub fn scan_records<S: RecordScan>(
     file: &SampleFile,
     with: &S,
     mut take: impl FnMut(S::Output),
-) -> Result<Vec<S::State>, Error> {
+) -> States<S> {
     match file {
         SampleFile::PerfData(file) => scan_blocks(file, with, &mut take),
         SampleFile::Script(file) => scan_script(file, with, &mut take),
     }
 }
 
-fn scan_script<S: RecordScan>(
-    file: &ScriptFile,
-    with: &S,
-    take: &mut impl FnMut(S::Output),
-) -> Result<Vec<S::State>, Error> {
+fn scan_script<S: RecordScan>(file: &ScriptFile, with: &S, take: &mut impl FnMut(S::Output)) -> States<S> {
     let mut state = with.new_state(0);
     let mut records = file.records();
     let mut at = 0;
@@ -77,11 +76,7 @@ fn scan_script<S: RecordScan>(
     Ok(vec![state])
 }
 
-fn scan_blocks<S: RecordScan>(
-    file: &PerfFile,
-    with: &S,
-    take: &mut impl FnMut(S::Output),
-) -> Result<Vec<S::State>, Error> {
+fn scan_blocks<S: RecordScan>(file: &PerfFile, with: &S, take: &mut impl FnMut(S::Output)) -> States<S> {
     let count = rayon::current_num_threads().max(1);
     let queue = BlockQueue::new(file, with, MAX_WAITING * count);
     let mut states: Vec<S::State> = (0..count).map(|number| with.new_state(number)).collect();
@@ -116,7 +111,7 @@ struct UnreadBlocks<'f> {
 struct FinishedBlocks<T> {
     outputs: BTreeMap<u64, Result<T, Error>>,
     taken: u64,
-    /// How many blocks there are, once known; 0 if no more are wanted.
+    /// How many blocks are wanted: all of the file, once their number is known, or those before an error.
     count: Option<u64>,
 }
 
@@ -130,14 +125,9 @@ enum ConsumerAction<T> {
 
 impl<'s, 'f, S: RecordScan> BlockQueue<'s, 'f, S> {
     fn new(file: &'f PerfFile, with: &'s S, room: usize) -> Self {
-        Self {
-            file,
-            with,
-            unread: Mutex::new(UnreadBlocks { blocks: file.blocks(), next: 0, is_over: false }),
-            finished: Mutex::new(FinishedBlocks { outputs: BTreeMap::new(), taken: 0, count: None }),
-            changed: Condvar::new(),
-            capacity: room as u64,
-        }
+        let unread = Mutex::new(UnreadBlocks { blocks: file.blocks(), next: 0, is_over: false });
+        let finished = Mutex::new(FinishedBlocks { outputs: BTreeMap::new(), taken: 0, count: None });
+        Self { file, with, unread, finished, changed: Condvar::new(), capacity: room as u64 }
     }
 
     /// Reads blocks until there are no more.
@@ -283,7 +273,7 @@ mod tests {
         }
 
         fn add_sample(&self, slot: &mut Self::State, sample: &Sample<'_>, _at: u64) {
-            let ip = sample.ip.unwrap();
+            let ip = sample.ip.unwrap().0;
             assert!(ip != self.panics_at, "as was asked");
             slot.0 += 1;
             slot.1.push(ip);

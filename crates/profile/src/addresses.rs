@@ -2,7 +2,8 @@
 //!
 //! * `identity`: whether a recording is of a given file.
 //! * `address_spaces`: mappings of each process, over time.
-//! * `load_bias`: load biases by the symbols in a text of `perf script`.
+//! * `load_bias`: load biases; addresses of data by address space.
+//! * `symbol_bias`: load biases by the symbols in a text of `perf script`.
 //! * `link`: recorded addresses to linked addresses.
 //! * `dso`: the DSO of an address.
 
@@ -11,8 +12,11 @@ pub(crate) mod dso;
 mod identity;
 mod link;
 mod load_bias;
+mod symbol_bias;
 
-pub use address_spaces::LinkedAddress;
+pub use address_spaces::LinkedInstruction;
 pub use identity::{BuildIdMismatch, check_build_id, is_kernel};
 pub use link::Linker;
-pub use load_bias::{AddressMismatch, check_addresses};
+pub(crate) use load_bias::TaggedAddress;
+pub use load_bias::{LoadBias, LoadBiases};
+pub use symbol_bias::{AddressMismatch, check_addresses};

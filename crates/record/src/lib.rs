@@ -16,7 +16,7 @@
 //! // 40 bytes need five watches; a CPU has four breakpoints, so two groups share the time.
 //! let limits = RecordLimits { time: Duration::from_secs(10), samples: 1000 };
 //! let rotation = WatchRotation::new(&cover_with_watches(0x1000, 40), limits)?;
-//! assert_eq!((rotation.watch_count(), rotation.weight()), (5, 2));
+//! assert_eq!((rotation.watches(), rotation.weight()), (5, 2));
 //! # Ok::<(), Error>(())
 //! ```
 

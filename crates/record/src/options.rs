@@ -1,5 +1,6 @@
 //! Options of a recording, and its results.
 
+use fieldline_perfdata::address::LoadedAddress;
 use fieldline_perfdata::writer::RecordingWriter;
 use std::ffi::OsString;
 use std::fmt;
@@ -123,7 +124,7 @@ pub enum WatchTarget {
         /// The CPUs.
         cpus: Vec<u32>,
         /// Where the kernel is.
-        text: Option<u64>,
+        text: Option<LoadedAddress>,
     },
 }
 

@@ -4,6 +4,7 @@ use crate::{
     Error, RecordTarget, StepOptions, StepRecording, WatchOptions, WatchRecording, WatchRotation, WatchTarget,
 };
 use fieldline_debuginfo::Elf;
+use fieldline_profile::addresses::LoadBias;
 use std::ffi::OsStr;
 use std::io;
 
@@ -28,7 +29,7 @@ pub fn record_watches(
 }
 
 /// Nothing is known of processes.
-pub fn program_load_bias(_pid: u32, _elf: &Elf<'_>) -> Option<u64> {
+pub fn program_load_bias(_pid: u32, _elf: &Elf<'_>) -> Option<LoadBias> {
     None
 }
 

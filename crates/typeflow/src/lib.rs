@@ -2,7 +2,7 @@
 //!
 //! ```
 //! use fieldline_debuginfo::dwarf::{DebugSections, Dwarf};
-//! use fieldline_debuginfo::{Elf, FileBytes};
+//! use fieldline_debuginfo::{Elf, FileBytes, LinkedAddress};
 //! use fieldline_typeflow::operands::explain::explain;
 //! use fieldline_typeflow::program::Program;
 //!
@@ -13,7 +13,7 @@
 //! let dwarf = Dwarf::new(&sections).unwrap();
 //! let mut program = Program::new(&elf, &dwarf).unwrap();
 //! program.load_all();
-//! let charge = program.symbols.find_by_name("charge").unwrap().address;
+//! let charge = LinkedAddress(program.symbols.find_by_name("charge").unwrap().address);
 //! let explanation = explain(&program, charge).unwrap();
 //! assert_eq!(explanation.line.operands[0].verdict, "struct entity +0");
 //! ```

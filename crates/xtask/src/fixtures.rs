@@ -154,7 +154,7 @@ mod tests {
         let (mut samples, mut found) = (0, BTreeMap::new());
         while let Some(record) = records.next_record().unwrap() {
             let Record::Sample(sample) = record else { continue };
-            let (ip, address) = (sample.ip.unwrap(), sample.data_address().unwrap());
+            let (ip, address) = (sample.ip.unwrap().0, sample.addr.unwrap().get());
             assert!(functions.iter().any(|(start, end)| (*start..*end).contains(&ip)), "{ip:#x}");
             samples += 1;
             for (name, start, end) in &pools {

@@ -17,6 +17,7 @@ use fieldline_access::access::{AccessProfile, TypeProfile};
 use fieldline_debuginfo::types::{self, Types};
 use fieldline_debuginfo::{Elf, FileBytes, hex};
 use fieldline_layout::Layout;
+use fieldline_perfdata::address::DataAddress;
 use fieldline_profile::perf_types::{self, Error, TypeCounts};
 use fieldline_typeflow::operands::target::Target;
 use std::collections::BTreeMap;
@@ -46,7 +47,7 @@ pub(crate) fn samples(args: &SamplesArgs) -> Result<CommandOutcome> {
         writeln!(out, "# ip addr type offset reason")?;
         for recording in 0..attributed.files.len() {
             attributed.joint().for_each_sample(recording, |sample, program, found| {
-                let (ip, addr) = (sample.ip.unwrap_or(0), sample.addr.unwrap_or(0));
+                let (ip, addr) = (sample.ip.unwrap_or_default(), DataAddress::to_word(sample.addr));
                 match found.target {
                     Target::Exact { ty, offset } => {
                         let attribution = attributed.attributions.get(program);

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use fieldline_doctor::DoctorFinding;
 use fieldline_doctor::blind_spots::blind_spots;
+use fieldline_perfdata::address::LoadedAddress;
 use fieldline_perfdata::data_source::{Level, Operation, Snoop};
 use fieldline_perfdata::perf_data::{Record, RecordCounts};
 use fieldline_perfdata::sample_file::SampleFile;
@@ -35,7 +36,7 @@ fn loads_and_stores_of_the_whole_kernel() {
         tally.events.iter().map(|event| (event.samples, event.loads, event.stores)).collect();
     assert_eq!(counts, [(105_170, 105_170, 0), (62_566, 0, 62_566)]);
     let image = tally.kernel_image().unwrap();
-    assert_eq!(image.reference_symbol(), Some(("_text", 0xffff_ffff_8100_0000)));
+    assert_eq!(image.reference_symbol(), Some(("_text", LoadedAddress(0xffff_ffff_8100_0000))));
     // A threshold of three cycles hides nothing; the trace is of kernel code alone.
     assert_eq!(keys(&spots), ["no-user-code"]);
 }

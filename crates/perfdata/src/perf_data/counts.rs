@@ -1,5 +1,6 @@
 //! Counts over the records of a recording: enough to find its limits.
 
+use crate::address::LoadedAddress;
 use crate::data_source::{Level, Operation};
 use crate::perf_data::header::attr::Attr;
 use crate::perf_data::header::facts::{BuildId, EventIndex, RecordingFacts};
@@ -71,11 +72,11 @@ pub struct SampleCounts {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KernelMap {
     /// First address.
-    pub address: u64,
+    pub address: LoadedAddress,
     /// Bytes.
     pub length: u64,
-    /// For the image, the loaded address of the reference symbol; zero if the kernel hid it.
-    pub page_offset: u64,
+    /// Of the image, the loaded address of the reference symbol, unless the kernel hid it.
+    reference_address: Option<LoadedAddress>,
     /// Path, or a name in brackets, for the image with the reference symbol behind it.
     pub filename: String,
     /// Build id, where the mapping has one.
@@ -89,7 +90,7 @@ impl KernelMap {
         Self {
             address: mmap.address,
             length: mmap.length,
-            page_offset: mmap.page_offset,
+            reference_address: mmap.reference_address(),
             filename: mmap.filename.chars().take(PATH_LIMIT).collect(),
             build_id: mmap.build_id,
             is_image: mmap.is_kernel_image(),
@@ -102,9 +103,9 @@ impl KernelMap {
     /// `[kernel.kallsyms]_text` or `_stext` with the address as page offset
     /// (`__perf_event__synthesize_kernel_mmap` in `tools/perf/util/synthetic-events.c`).
     #[must_use]
-    pub fn reference_symbol(&self) -> Option<(&str, u64)> {
-        let (_, symbol) = self.filename.split_once(']').filter(|_| self.is_image)?;
-        (!symbol.is_empty() && self.page_offset != 0).then_some((symbol, self.page_offset))
+    pub fn reference_symbol(&self) -> Option<(&str, LoadedAddress)> {
+        let (_, symbol) = self.filename.split_once(']').filter(|(_, symbol)| !symbol.is_empty())?;
+        Some((symbol, self.reference_address?))
     }
 }
 
@@ -115,7 +116,7 @@ impl SampleCounts {
         if let Some(count) = self.by_cpu_mode.get_mut(sample.cpu_mode as usize) {
             *count += 1;
         }
-        self.with_address += u64::from(sample.data_address().is_some());
+        self.with_address += u64::from(sample.addr.is_some());
         self.exact_ips += u64::from(sample.exact_ip);
         if let Some(stack) = sample.branch_stack {
             self.branch_stacks += u64::from(stack.entries().next().is_some());
@@ -215,9 +216,7 @@ impl RecordCounts {
             Record::LostSamples { count, by_filter: true } => {
                 self.filtered_samples = self.filtered_samples.saturating_add(*count);
             }
-            Record::LostSamples { count, .. } => {
-                self.lost_samples = self.lost_samples.saturating_add(*count);
-            }
+            Record::LostSamples { count, .. } => self.lost_samples = self.lost_samples.saturating_add(*count),
             Record::Throttle { is_start: true } => self.throttles += 1,
             Record::Aux { size } | Record::AuxTrace { size } => {
                 self.aux_bytes = self.aux_bytes.saturating_add(*size);

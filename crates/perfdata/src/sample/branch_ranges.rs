@@ -14,6 +14,7 @@
 //! `arch/x86/events/amd/lbr.c`), are skipped.
 
 use super::{Sample, SampleFields};
+use crate::address::LoadedAddress;
 use crate::data_source::Operation;
 use crate::perf_data::Attr;
 use std::collections::BTreeSet;
@@ -79,17 +80,17 @@ impl BranchStackKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StraightLineRange {
     /// Where a branch led.
-    pub begin: u64,
+    pub begin: LoadedAddress,
     /// Where the next branch began: the last instruction.
-    pub end: u64,
+    pub end: LoadedAddress,
 }
 
 impl StraightLineRange {
     /// Whether it can be one: it has addresses, goes forward and is not too long.
     #[must_use]
     pub fn is_possible(self) -> bool {
-        let length = self.end.checked_sub(self.begin);
-        self.begin != 0 && length.is_some_and(|length| length <= MAX_RANGE_BYTES)
+        let length = self.end.bytes_from(self.begin);
+        self.begin.0 != 0 && length.is_some_and(|length| length <= MAX_RANGE_BYTES)
     }
 }
 
@@ -100,16 +101,14 @@ pub fn straight_line_ranges<'a>(sample: &Sample<'a>) -> impl Iterator<Item = Str
         let entries = stack.into_iter().flat_map(|stack| stack.entries().take(MAX_BRANCHES));
         entries.filter(|branch| !branch.is_wrong_path)
     };
-    entries()
-        .zip(entries().skip(1))
-        .map(|(younger, older)| StraightLineRange { begin: older.to, end: younger.from })
+    entries().zip(entries().skip(1)).map(|(next, prev)| StraightLineRange { begin: prev.to, end: next.from })
 }
 
 /// Whether the sample itself has an access: its address, or its operation.
 #[must_use]
 pub fn records_access(sample: &Sample<'_>) -> bool {
     let is_access = |operation: Operation| operation.is_load() || operation.is_store();
-    sample.data_address().is_some() || sample.data_source.is_some_and(|source| is_access(source.operation()))
+    sample.addr.is_some() || sample.data_source.is_some_and(|source| is_access(source.operation()))
 }
 
 /// Whether samples of an event may have an access.
@@ -164,7 +163,7 @@ mod tests {
                 found.push(straight_line_ranges(&sample).collect::<Vec<_>>());
             }
         }
-        let range = |begin, end| StraightLineRange { begin, end };
+        let range = |begin, end| StraightLineRange { begin: LoadedAddress(begin), end: LoadedAddress(end) };
         assert_eq!(found, [vec![range(0x480, 0x500), range(0x118, 0x120), range(0, 0x90)], vec![]]);
         assert_eq!(found[0].iter().map(|range| range.is_possible()).collect::<Vec<_>>(), [true, true, false]);
         assert!(!range(0x500, 0x480).is_possible() && !range(0x100, 0x101 + MAX_RANGE_BYTES).is_possible());

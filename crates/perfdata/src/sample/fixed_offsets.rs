@@ -2,8 +2,10 @@
 
 use super::fields::SampleFields;
 use super::parts::Sample;
+use crate::address::{DataAddress, LoadedAddress};
 use crate::data_source::DataSource;
 use crate::perf_data::Endian;
+use std::num::NonZeroU64;
 
 /// The fields between the period and the weight, which most recordings have none of.
 pub(super) const EXECUTION_FIELDS: SampleFields = SampleFields(
@@ -96,16 +98,16 @@ impl FixedOffsets {
     pub(super) fn read(&self, body: &[u8], endian: Endian, sample: &mut Sample<'_>) {
         let word = |at: u16| Some(endian.u64(*body.get(usize::from(at)..)?.first_chunk()?));
         let half = |at: u16| Some(endian.u32(*body.get(usize::from(at)..)?.first_chunk()?));
-        sample.ip = word(self.ip);
+        sample.ip = word(self.ip).map(LoadedAddress);
         sample.pid = half(self.tid);
         sample.tid = half(self.tid.saturating_add(4));
         sample.time = word(self.time);
-        sample.addr = word(self.addr);
+        sample.addr = word(self.addr).and_then(DataAddress::new);
         sample.cpu = half(self.cpu);
         sample.period = word(self.period).unwrap_or(sample.period);
         let weight = word(self.weight);
         sample.latency = if self.is_weight_struct { weight.map(weight_struct_latency) } else { weight };
         sample.data_source = word(self.data_source).map(DataSource);
-        sample.physical_address = word(self.physical_address);
+        sample.physical_address = word(self.physical_address).and_then(NonZeroU64::new);
     }
 }

@@ -4,8 +4,10 @@ use super::cpu_mode::CpuMode;
 use super::fields::SampleFields;
 use super::fixed_offsets::{EXECUTION_FIELDS, FixedOffsets, weight_struct_latency};
 use super::parts::{BranchStack, Sample, Words};
+use crate::address::{DataAddress, LoadedAddress};
 use crate::data_source::DataSource;
 use crate::perf_data::{Attr, Endian};
+use std::num::NonZeroU64;
 
 /// `PERF_RECORD_MISC_EXACT_IP`.
 const MISC_EXACT_IP: u16 = 1 << 14;
@@ -73,13 +75,8 @@ impl SampleLayout {
     ///
     /// The body is shorter or longer than the event's fields.
     #[inline]
-    pub(crate) fn read<'a>(
-        &self,
-        misc: u16,
-        body: &'a [u8],
-        into: &mut Sample<'a>,
-    ) -> Result<(), FieldError> {
-        *into = Sample {
+    pub(crate) fn read<'a>(&self, misc: u16, body: &'a [u8], to: &mut Sample<'a>) -> Result<(), FieldError> {
+        *to = Sample {
             cpu_mode: CpuMode::from_misc(misc),
             exact_ip: misc & MISC_EXACT_IP != 0,
             period: self.default_period,
@@ -87,10 +84,10 @@ impl SampleLayout {
         };
         match self.fixed_offsets.as_ref().filter(|offsets| offsets.size == body.len()) {
             Some(offsets) => {
-                offsets.read(body, self.endian, into);
+                offsets.read(body, self.endian, to);
                 Ok(())
             }
-            None => self.read_fields(body, into),
+            None => self.read_fields(body, to),
         }
     }
 
@@ -113,10 +110,10 @@ impl SampleLayout {
     ) -> Result<(), FieldError> {
         let mut at = FieldCursor { body, position: 0, fields: self.fields, endian: self.endian };
         at.word(SampleFields::IDENTIFIER)?;
-        sample.ip = at.word(SampleFields::IP)?;
+        sample.ip = at.word(SampleFields::IP)?.map(LoadedAddress);
         (sample.pid, sample.tid) = at.half_words(SampleFields::TID)?.unzip();
         sample.time = at.word(SampleFields::TIME)?;
-        sample.addr = at.word(SampleFields::ADDR)?;
+        sample.addr = at.word(SampleFields::ADDR)?.and_then(DataAddress::new);
         at.word(SampleFields::ID)?;
         at.word(SampleFields::STREAM_ID)?;
         sample.cpu = at.half_words(SampleFields::CPU)?.map(|(cpu, _reserved)| cpu);
@@ -131,7 +128,7 @@ impl SampleLayout {
         sample.data_source = at.word(SampleFields::DATA_SRC)?.map(DataSource);
         at.word(SampleFields::TRANSACTION)?;
         at.registers(self.interrupt_registers, SampleFields::REGS_INTR)?;
-        sample.physical_address = at.word(SampleFields::PHYS_ADDR)?;
+        sample.physical_address = at.word(SampleFields::PHYS_ADDR)?.and_then(NonZeroU64::new);
         at.word(SampleFields::CGROUP)?;
         at.word(SampleFields::DATA_PAGE_SIZE)?;
         at.word(SampleFields::CODE_PAGE_SIZE)?;

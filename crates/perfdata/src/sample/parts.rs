@@ -1,8 +1,10 @@
 //! Samples, and the parts of them that are more than one number.
 
+use crate::address::{DataAddress, LoadedAddress};
 use crate::data_source::DataSource;
 use crate::perf_data::{Endian, EventIndex};
 use crate::sample::cpu_mode::CpuMode;
+use std::num::NonZeroU64;
 
 /// One sample, with the fields that attribution uses. One is `None` where the event's `sample_type` did not
 /// ask for it.
@@ -17,15 +19,15 @@ pub struct Sample<'a> {
     /// `ip` is exactly the instruction that caused the event (`PERF_RECORD_MISC_EXACT_IP`).
     pub exact_ip: bool,
     /// Address of the instruction.
-    pub ip: Option<u64>,
+    pub ip: Option<LoadedAddress>,
     /// Process.
     pub pid: Option<u32>,
     /// Thread.
     pub tid: Option<u32>,
     /// Time in nanoseconds of the recording's clock.
     pub time: Option<u64>,
-    /// Data address as recorded; zero where the hardware gave none, see [`Sample::data_address`].
-    pub addr: Option<u64>,
+    /// Address of the data, unless the hardware gave none.
+    pub addr: Option<DataAddress>,
     /// CPU that took the sample.
     pub cpu: Option<u32>,
     /// Events this sample stands for: as recorded, else the event's fixed period, else 1.
@@ -38,22 +40,16 @@ pub struct Sample<'a> {
     pub latency: Option<u64>,
     /// Where the access was served.
     pub data_source: Option<DataSource>,
-    /// Physical data address; zero where not known.
-    pub physical_address: Option<u64>,
+    /// Physical address of the data, where it is known.
+    pub physical_address: Option<NonZeroU64>,
     /// The file its instruction is in, where a text names it; a perf.data has mappings.
     pub dso: Option<&'a str>,
 }
 
 impl Sample<'_> {
-    /// The data address, unless none was recorded or it is zero, which is how "none" is written.
-    #[must_use]
-    pub fn data_address(&self) -> Option<u64> {
-        self.addr.filter(|&address| address != 0)
-    }
-
     /// The same at another instruction.
     #[must_use]
-    pub fn with_ip(self, ip: Option<u64>) -> Self {
+    pub fn with_ip(self, ip: Option<LoadedAddress>) -> Self {
         Self { ip, ..self }
     }
 }
@@ -84,6 +80,7 @@ impl<'a> BranchStack<'a> {
         let entries = bytes.as_chunks::<8>().0.as_chunks::<3>().0.iter();
         entries.map(move |&entry| {
             let [from, to, flags] = entry.map(|word| endian.u64(word));
+            let [from, to] = [from, to].map(LoadedAddress);
             BranchEntry { from, to, is_wrong_path: endian.bit_field(flags, 24, 2) == 1 }
         })
     }
@@ -93,9 +90,9 @@ impl<'a> BranchStack<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BranchEntry {
     /// Address of the branch.
-    pub from: u64,
+    pub from: LoadedAddress,
     /// Address it went to.
-    pub to: u64,
+    pub to: LoadedAddress,
     /// The processor took it on a path that proved wrong (`PERF_BR_SPEC_WRONG_PATH`): the program did not.
     pub is_wrong_path: bool,
 }

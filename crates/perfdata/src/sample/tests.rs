@@ -1,7 +1,9 @@
 use super::*;
+use crate::address::{DataAddress, LoadedAddress};
 use crate::data_source::DataSource;
 use crate::perf_data::{Attr, Endian};
 use crate::testing::Random;
+use std::num::NonZeroU64;
 
 /// A body under construction, in one byte order.
 struct Body {
@@ -51,13 +53,13 @@ type Read = fn(&Sample<'_>) -> Option<u64>;
 
 /// One number per field: a field consumed too early or too late shifts every later one.
 const PLAIN: [(SampleFields, Read); 7] = [
-    (SampleFields::IP, |s| s.ip),
+    (SampleFields::IP, |s| s.ip.map(|ip| ip.0)),
     (SampleFields::TIME, |s| s.time),
-    (SampleFields::ADDR, |s| s.addr),
+    (SampleFields::ADDR, |s| s.addr.map(DataAddress::get)),
     (SampleFields::PERIOD, |s| Some(s.period).filter(|&period| period != 0)),
     (SampleFields::WEIGHT, |s| s.latency),
     (SampleFields::DATA_SRC, |s| s.data_source.map(|d| d.0)),
-    (SampleFields::PHYS_ADDR, |s| s.physical_address),
+    (SampleFields::PHYS_ADDR, |s| s.physical_address.map(NonZeroU64::get)),
 ];
 /// Numbers that are stepped over.
 const SKIPPED: [SampleFields; 7] = [
@@ -98,7 +100,8 @@ fn skipped_fields_take_their_space() {
                     SampleFields::ID | SampleFields::STREAM_ID | SampleFields::TRANSACTION => [1, 3],
                     _ => [1, 2],
                 };
-                assert_eq!([sample.addr, sample.physical_address], wanted.map(Some), "{field:?}");
+                let wanted = (DataAddress::new(wanted[0]), NonZeroU64::new(wanted[1]));
+                assert_eq!((sample.addr, sample.physical_address), wanted, "{field:?}");
                 assert_eq!(sample.ip, None, "{field:?}");
             }
         }
@@ -138,7 +141,7 @@ fn weight_struct_stands_before_the_data_source() {
     let event = layout(fields, Endian::Little);
     let sample = parse(&event, 0, &body.bytes).unwrap();
     assert_eq!(sample.data_source, Some(DataSource(0x1e_0508_0021)));
-    assert_eq!(sample.physical_address, Some(0xabc));
+    assert_eq!(sample.physical_address, NonZeroU64::new(0xabc));
 }
 
 /// Whether counters of this format take so many words, of which the first is `count`: the weight behind is
@@ -199,7 +202,7 @@ fn branch_stacks_with_index_and_counters() {
     let event = branch_layout(1 << 17 | 1 << 19);
     let sample = parse(&event, 0, &body.bytes).unwrap();
     let stack = sample.branch_stack.unwrap();
-    let entries: Vec<_> = stack.entries().map(|e| (e.from, e.to, e.is_wrong_path)).collect();
+    let entries: Vec<_> = stack.entries().map(|e| (e.from.0, e.to.0, e.is_wrong_path)).collect();
     assert_eq!(entries, [(10, 20, true), (30, 40, false)]);
     assert_eq!(sample.latency, Some(9));
 }
@@ -260,7 +263,7 @@ fn aux_data_comes_after_the_page_sizes() {
     let fields = SampleFields::AUX | SampleFields::CODE_PAGE_SIZE | SampleFields::PHYS_ADDR;
     let body = Body::new(Endian::Little).u64(77).u64(4096).u64(8).raw(b"aux data");
     let event = layout(fields, Endian::Little);
-    assert_eq!(parse(&event, 0, &body.bytes).unwrap().physical_address, Some(77));
+    assert_eq!(parse(&event, 0, &body.bytes).unwrap().physical_address, NonZeroU64::new(77));
     let short = parse(&event, 0, &body.bytes[..28]).unwrap_err();
     assert_eq!(short, FieldError::Short { field: SampleFields::AUX, offset: 24, needed: 8 });
 }
@@ -314,15 +317,15 @@ fn all_fields_at_once() {
         let (layout, bytes) = full(endian);
         let s = parse(&layout, 1 | 1 << 14, &bytes).unwrap();
         assert_eq!((s.cpu_mode, s.exact_ip), (CpuMode::Kernel, true));
-        assert_eq!([s.ip, s.time, s.addr], [Some(2), Some(5), Some(6)]);
+        assert_eq!((s.ip, s.time, s.addr), (Some(LoadedAddress(2)), Some(5), DataAddress::new(6)));
         assert_eq!([s.pid, s.tid, s.cpu], [Some(3), Some(4), Some(9)]);
         assert_eq!(s.period, 10);
         assert_eq!(s.callchain.unwrap().iter().collect::<Vec<_>>(), [13]);
-        let branches: Vec<_> = s.branch_stack.unwrap().entries().map(|e| (e.from, e.to)).collect();
+        let branches: Vec<_> = s.branch_stack.unwrap().entries().map(|e| (e.from.0, e.to.0)).collect();
         assert_eq!(branches, [(15, 16)]);
         assert_eq!(s.latency, Some(18));
         assert_eq!(s.data_source, Some(DataSource(19)));
-        assert_eq!(s.physical_address, Some(22));
+        assert_eq!(s.physical_address, NonZeroU64::new(22));
     }
 }
 
@@ -370,7 +373,7 @@ fn the_period_is_recorded_or_fixed_or_one() {
 #[test]
 fn an_address_of_zero_is_none() {
     let layout = layout(SampleFields::ADDR, Endian::Little);
-    let address = |value: u64| parse(&layout, 0, &value.to_le_bytes()).unwrap().data_address();
+    let address = |value: u64| parse(&layout, 0, &value.to_le_bytes()).unwrap().addr.map(DataAddress::get);
     assert_eq!([address(0), address(5)], [None, Some(5)]);
 }
 
@@ -431,7 +434,7 @@ fn wrong_path_branches_are_marked_in_both_byte_orders() {
         let event = layout(SampleFields::BRANCH_STACK, endian);
         let sample = parse(&event, 0, &body.bytes).unwrap();
         let entries = sample.branch_stack.unwrap().entries();
-        let entries: Vec<_> = entries.map(|e| (e.from, e.to, e.is_wrong_path)).collect();
+        let entries: Vec<_> = entries.map(|e| (e.from.0, e.to.0, e.is_wrong_path)).collect();
         assert_eq!(entries, [(10, 20, true), (30, 40, false)]);
         assert_eq!(sample.callchain, None);
     }

@@ -7,6 +7,7 @@ use super::sample_line::{SampleLine, ScriptLine, parse_address};
 use super::scan::{ScannedEvent, ScriptScan};
 use super::symbol::{AddressSpace, Symbol, SymbolAddresses, SymbolAddressesBySpace};
 use super::{header, records};
+use crate::address::{DataAddress, LoadedAddress};
 use crate::data_source::DataSource;
 use crate::perf_data::{Attr, ByteSource, Error, Event, EventIndex, Record, RecordingFacts};
 use crate::sample::{Sample, SampleFields};
@@ -121,14 +122,10 @@ impl ScriptFile {
     }
 
     /// The sample in a line and the frames behind it.
-    fn sample<'a>(
-        &'a self,
-        line: &SampleLine<'a>,
-        reader: &'a SampleReader<'_>,
-    ) -> Result<Sample<'a>, Error> {
-        let line_error = |problem: String| Error::line(reader.number, problem);
+    fn sample<'a>(&'a self, line: &SampleLine<'a>, input: &'a SampleReader<'_>) -> Result<Sample<'a>, Error> {
+        let line_error = |problem: String| Error::line(input.number, problem);
         let event = self.events.get(line.event.unwrap_or_default()).copied().unwrap_or(usize::MAX);
-        let values = self.roles.get(event).and_then(|roles| roles.values(line, reader.has_frames()));
+        let values = self.roles.get(event).and_then(|roles| roles.values(line, input.has_frames()));
         let values =
             values.ok_or_else(|| line_error("has other fields than the event's lines before it".into()))?;
         let hexadecimal =
@@ -136,10 +133,11 @@ impl ScriptFile {
         let decimal =
             |word: Option<&str>| word.map(|word| parse_decimal(word).map_err(line_error)).transpose();
         let inline = values.ip.and_then(|index| line.numbers.get(index));
-        let ip = if reader.has_frames() { reader.first_frame()? } else { hexadecimal(inline)? };
+        let ip =
+            if input.has_frames() { input.first_frame()? } else { hexadecimal(inline)?.map(LoadedAddress) };
         let symbol = match values.ip {
-            Some(index) => Symbol::parse(line.text_after(&reader.line, index)),
-            None => reader.first_symbol(),
+            Some(index) => Symbol::parse(line.text_after(&input.line, index)),
+            None => input.first_symbol(),
         };
         Ok(Sample {
             event: EventIndex(u32::try_from(event).unwrap_or(u32::MAX)),
@@ -148,11 +146,11 @@ impl ScriptFile {
             pid: line.prefix.pid,
             tid: line.prefix.tid,
             time: line.prefix.time,
-            addr: hexadecimal(values.addr)?,
+            addr: hexadecimal(values.addr)?.and_then(DataAddress::new),
             cpu: line.prefix.cpu,
             period: line.period.or(decimal(values.period)?).unwrap_or(1),
-            callchain: Some(reader.callchain()),
-            branch_stack: Some(reader.branch_stack()),
+            callchain: Some(input.callchain()),
+            branch_stack: Some(input.branch_stack()),
             latency: decimal(values.latency)?,
             data_source: hexadecimal(values.data_source)?.map(DataSource),
             dso: symbol.dso,

@@ -129,21 +129,16 @@ fn parse_breakpoint(text: &str) -> Option<Attr> {
     let mut words = text.split(':');
     let range = words.next()?;
     let (address, length) = range.split_once('/').unwrap_or((range, "4"));
-    let address = u64::from_str_radix(address.strip_prefix("0x")?, 16).ok()?;
+    let config1 = u64::from_str_radix(address.strip_prefix("0x")?, 16).ok()?;
     let access = words.clone().next().filter(|word| word.chars().all(|letter| "rwx".contains(letter)));
     let kinds = access.map_or("rw", |access| {
         words.next();
         access
     });
     let bit = |letter, bit| if kinds.contains(letter) { bit } else { 0 };
-    Some(Attr {
-        kind: BREAKPOINT,
-        breakpoint_kind: bit('r', 1) | bit('w', 2) | bit('x', 4),
-        config1: address,
-        config2: length.parse().ok()?,
-        flags: exclude_flags(words.next().unwrap_or_default()),
-        ..Attr::default()
-    })
+    let breakpoint_kind = bit('r', 1) | bit('w', 2) | bit('x', 4);
+    let (config2, flags) = (length.parse().ok()?, exclude_flags(words.next().unwrap_or_default()));
+    Some(Attr { kind: BREAKPOINT, breakpoint_kind, config1, config2, flags, ..Attr::default() })
 }
 
 /// `EVENT:MODIFIERS` or `PMU/TERMS/MODIFIERS`.

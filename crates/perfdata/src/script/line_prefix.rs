@@ -1,5 +1,6 @@
 //! The front of a line: command, process, thread, CPU, mode and time, whichever were asked for.
 
+use crate::address::LoadedAddress;
 use crate::sample::CpuMode;
 
 /// The fields in front of a sample's numbers.
@@ -142,18 +143,14 @@ fn parse_mode(word: &str) -> Option<CpuMode> {
     }
 }
 
-fn is_kernel(ip: u64) -> bool {
-    ip >> 63 == 1
-}
-
 /// In whose code a sample is: as printed (`misc`), else as the file's name or the address says.
-pub(super) fn cpu_mode(prefix: &LinePrefix, ip: Option<u64>, dso: Option<&str>) -> CpuMode {
+pub(super) fn cpu_mode(prefix: &LinePrefix, ip: Option<LoadedAddress>, dso: Option<&str>) -> CpuMode {
     if let Some(mode) = prefix.cpu_mode {
         return mode;
     }
     match (dso.is_some_and(|dso| dso.starts_with("[guest.")), ip) {
         (true, _) => CpuMode::GuestKernel,
-        (false, Some(ip)) if is_kernel(ip) => CpuMode::Kernel,
+        (false, Some(ip)) if ip.is_kernel() => CpuMode::Kernel,
         (false, Some(_)) => CpuMode::User,
         (false, None) => CpuMode::Unknown,
     }

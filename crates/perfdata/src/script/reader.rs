@@ -2,6 +2,7 @@
 
 use super::lines::LineReader;
 use super::symbol::Symbol;
+use crate::address::LoadedAddress;
 use crate::perf_data::{ByteSource, Endian, Error};
 use crate::sample::{BranchStack, Words};
 
@@ -50,8 +51,7 @@ impl<'s> SampleReader<'s> {
         if self.frame.trim_end().ends_with("(inlined)") || self.frame.trim_start().is_empty() {
             return Ok(());
         }
-        let ip =
-            parse_frame_address(&self.frame).map_err(|problem| Error::line(self.lines.number(), problem))?;
+        let ip = parse_frame_address(&self.frame).map_err(|why| Error::line(self.lines.number(), why))?;
         if self.chain.len() == 8 * FRAME_LIMIT {
             return Err(Error::line(self.lines.number(), format!("is a frame more than {FRAME_LIMIT}")));
         }
@@ -88,9 +88,9 @@ impl<'s> SampleReader<'s> {
     }
 
     /// The instruction of a sample with frames.
-    pub(super) fn first_frame(&self) -> Result<Option<u64>, Error> {
+    pub(super) fn first_frame(&self) -> Result<Option<LoadedAddress>, Error> {
         parse_frame_address(&self.first_frame_text)
-            .map(Some)
+            .map(|address| Some(LoadedAddress(address)))
             .map_err(|problem| Error::line(self.number, problem))
     }
 

@@ -1,6 +1,7 @@
 //! Lines that are no samples: those of `--show-mmap-events` and `--show-lost-events`.
 
 use super::line_prefix::LinePrefix;
+use crate::address::LoadedAddress;
 use crate::perf_data::{BuildId, Mmap, Record};
 use crate::sample::CpuMode;
 
@@ -39,7 +40,7 @@ fn parse_mmap(prefix: LinePrefix, body: &str) -> Option<Mmap<'_>> {
     Some(Mmap {
         pid,
         tid: parse_id(tid)?,
-        address: parse_number(address)?,
+        address: LoadedAddress(parse_number(address)?),
         length: parse_number(length)?,
         page_offset: parse_number(file_range.split(' ').next()?)?,
         filename: filename.into(),
@@ -95,7 +96,8 @@ mod tests {
         let kernel =
             mapped("MMAP -1/0: [0xffffffff81000000(0x1000) @ 0xffffffff81000010]: x [kernel.kallsyms]_text");
         assert!(kernel.is_kernel_image());
-        assert_eq!((kernel.address, kernel.page_offset), (0xffff_ffff_8100_0000, 0xffff_ffff_8100_0010));
+        assert_eq!(kernel.address, LoadedAddress(0xffff_ffff_8100_0000));
+        assert_eq!(kernel.reference_address(), Some(LoadedAddress(0xffff_ffff_8100_0010)));
         let program = mapped("MMAP2 7/8: [0x4000(0x2000) @ 0 08:01 123 0]: r-xp /tmp/a b");
         assert_eq!((program.pid, program.tid, program.page_offset), (7, 8, 0));
         assert_eq!((&*program.filename, program.build_id), ("/tmp/a b", None));

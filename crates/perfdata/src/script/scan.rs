@@ -6,6 +6,7 @@ use super::reader::SampleReader;
 use super::sample_line::{SampleLine, ScriptLine, parse_address};
 use super::symbol::{Symbol, SymbolAddressesBySpace};
 use super::{header, records};
+use crate::address::LoadedAddress;
 use crate::perf_data::{Error, RecordingFacts};
 use crate::sample::{CpuMode, SampleFields};
 use rustc_hash::FxHashMap;
@@ -79,7 +80,7 @@ impl ScriptScan {
             (reader.first_frame()?, reader.first_symbol())
         } else {
             let last = line.numbers.count().checked_sub(1).and_then(|last| line.numbers.get(last));
-            (last.and_then(|word| parse_address(word).ok()), Symbol::parse(line.rest))
+            (last.and_then(|word| parse_address(word).ok()).map(LoadedAddress), Symbol::parse(line.rest))
         };
         let Some(ip) = ip else { return Ok(()) };
         let mode = cpu_mode(&line.prefix, Some(ip), symbol.dso);

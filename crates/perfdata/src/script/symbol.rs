@@ -1,5 +1,6 @@
 //! The text behind an address, `SYMBOL+0xOFFSET (FILE)`, and the loaded addresses of symbols that it gives.
 
+use crate::address::LoadedAddress;
 use std::collections::BTreeMap;
 
 /// Symbols kept of one address space: enough to outvote names that several functions share.
@@ -69,7 +70,7 @@ pub enum AddressSpace {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SymbolAddresses {
     /// Loaded addresses by name; `None` for names that more than one address has.
-    pub symbols: BTreeMap<String, Option<u64>>,
+    pub symbols: BTreeMap<String, Option<LoadedAddress>>,
 }
 
 /// Addresses of symbols by address space.
@@ -80,9 +81,9 @@ pub(crate) struct SymbolAddressesBySpace {
 
 impl SymbolAddressesBySpace {
     /// Adds an address with the symbol behind it. `pid` is a process, or none for the kernel's addresses.
-    pub(crate) fn add(&mut self, pid: Option<u32>, ip: u64, symbol: &Symbol<'_>) {
+    pub(crate) fn add(&mut self, pid: Option<u32>, ip: LoadedAddress, symbol: &Symbol<'_>) {
         let Some((name, offset)) = symbol.symbol_offset else { return };
-        let Some(address) = ip.checked_sub(offset) else { return };
+        let Some(address) = ip.0.checked_sub(offset).map(LoadedAddress) else { return };
         let space = match (pid, symbol.dso) {
             (None, _) => AddressSpace::Kernel,
             (Some(pid), Some(dso)) => AddressSpace::Program(pid, dso.to_owned()),
@@ -133,23 +134,27 @@ mod tests {
         for (ip, name) in [(0x1010, "a"), (0x1018, "a"), (0x2010, "b")] {
             marks.add(
                 None,
-                ip,
+                LoadedAddress(ip),
                 &Symbol { symbol_offset: Some((name, ip & 0xf | 0x10)), ..Symbol::default() },
             );
         }
-        marks.add(None, 0x3000, &Symbol { symbol_offset: Some(("b", 0)), ..Symbol::default() });
-        marks.add(None, 0x1, &Symbol { symbol_offset: Some(("c", 2)), ..Symbol::default() });
+        marks.add(
+            None,
+            LoadedAddress(0x3000),
+            &Symbol { symbol_offset: Some(("b", 0)), ..Symbol::default() },
+        );
+        marks.add(None, LoadedAddress(0x1), &Symbol { symbol_offset: Some(("c", 2)), ..Symbol::default() });
         let symbols = &marks.spaces[&AddressSpace::Kernel].symbols;
-        assert_eq!((symbols["a"], symbols["b"], symbols.len()), (Some(0x1000), None, 2));
+        assert_eq!((symbols["a"], symbols["b"], symbols.len()), (Some(LoadedAddress(0x1000)), None, 2));
     }
 
     #[test]
     fn programs_are_keyed_by_process_and_file() {
         let mut marks = SymbolAddressesBySpace::default();
         let symbol = Symbol { symbol_offset: Some(("a", 0)), dso: Some("/bin/a"), rest: "" };
-        marks.add(Some(7), 0x1000, &symbol);
-        marks.add(Some(8), 0x2000, &symbol);
-        marks.add(Some(8), 0x2000, &Symbol { dso: None, ..symbol });
+        marks.add(Some(7), LoadedAddress(0x1000), &symbol);
+        marks.add(Some(8), LoadedAddress(0x2000), &symbol);
+        marks.add(Some(8), LoadedAddress(0x2000), &Symbol { dso: None, ..symbol });
         assert_eq!(marks.spaces.len(), 2);
     }
 }

@@ -29,7 +29,7 @@ pub struct Mapping<'a> {
 impl<'a> From<&'a Mmap<'_>> for Mapping<'a> {
     fn from(mmap: &'a Mmap<'_>) -> Self {
         let Mmap { pid, address, length, page_offset, cpu_mode, .. } = *mmap;
-        Self { pid, address, length, page_offset, filename: &mmap.filename, cpu_mode }
+        Self { pid, address: address.0, length, page_offset, filename: &mmap.filename, cpu_mode }
     }
 }
 
@@ -81,15 +81,10 @@ impl RecordingWriter {
 
     /// The mapping of the kernel image as perf makes it up: named after the reference symbol, whose
     /// loaded address is the page offset.
-    pub fn kernel_map(&mut self, address: u64, length: u64, symbol: &str, symbol_address: u64) {
-        self.mmap(&Mapping {
-            pid: u32::MAX,
-            address,
-            length,
-            page_offset: symbol_address,
-            filename: &format!("[kernel.kallsyms]{symbol}"),
-            cpu_mode: CpuMode::Kernel,
-        });
+    pub fn kernel_map(&mut self, address: u64, length: u64, symbol: &str, page_offset: u64) {
+        let (pid, cpu_mode) = (u32::MAX, CpuMode::Kernel);
+        let filename = &format!("[kernel.kallsyms]{symbol}");
+        self.mmap(&Mapping { pid, address, length, page_offset, filename, cpu_mode });
     }
 
     /// A `PERF_RECORD_MMAP`.

@@ -1,10 +1,12 @@
 //! The reader reads back all that the writer writes: in both modes, both byte orders, packed and not.
 
+use fieldline_perfdata::address::{DataAddress, LoadedAddress};
 use fieldline_perfdata::data_source::DataSource;
 use fieldline_perfdata::perf_data::{Attr, BuildId, Endian, EventIndex, PerfFile, Record, TaskRecord};
 use fieldline_perfdata::sample::{CpuMode, SampleFields};
 use fieldline_perfdata::sample_file::SampleFile;
 use fieldline_perfdata::writer::{Mapping, Packing, RecordingWriter, SampleValues};
+use std::num::NonZeroU64;
 
 const FIELDS: SampleFields = SampleFields(
     SampleFields::IDENTIFIER.0
@@ -155,15 +157,19 @@ fn samples_of_every_form_in_file_order() {
             let wanted = values(index);
             let event = EventIndex(u32::from(index.is_multiple_of(4)));
             assert_eq!((sample.event, sample.cpu_mode), (event, wanted.cpu_mode), "{form} {index}");
-            assert_eq!((sample.ip, sample.addr), (Some(wanted.ip), Some(wanted.addr)), "{form} {index}");
+            assert_eq!(
+                (sample.ip, sample.addr),
+                (Some(LoadedAddress(wanted.ip)), DataAddress::new(wanted.addr)),
+                "{form} {index}"
+            );
             assert_eq!((sample.pid, sample.tid), (Some(wanted.pid), Some(wanted.tid)), "{form} {index}");
             assert_eq!((sample.time, sample.cpu), (Some(wanted.time), Some(wanted.cpu)), "{form} {index}");
             assert_eq!((sample.period, sample.exact_ip), (200, wanted.exact_ip), "{form} {index}");
             assert_eq!(sample.latency, Some(index), "{form} {index}");
             assert_eq!((sample.callchain, sample.branch_stack), (None, None), "{form} {index}");
-            assert_eq!(sample.data_address(), Some(wanted.addr), "{form} {index}");
+            assert_eq!(sample.addr.map(DataAddress::get), Some(wanted.addr), "{form} {index}");
             assert_eq!(sample.data_source, Some(DataSource(wanted.data_source)), "{form} {index}");
-            assert_eq!(sample.physical_address, Some(wanted.physical_address), "{form} {index}");
+            assert_eq!(sample.physical_address, NonZeroU64::new(wanted.physical_address), "{form} {index}");
             assert_eq!(sample.dso, None, "{form} {index}");
             index += 1;
         }
@@ -221,7 +227,11 @@ fn record_counts_of_every_form() {
         assert_eq!((tally.lost_records, tally.lost_samples, tally.throttles), (17, 16, 1), "{form}");
         assert_eq!(tally.aux_bytes, 16, "{form}");
         let image = tally.kernel_image().unwrap();
-        assert_eq!((image.address, image.reference_symbol()), (KERNEL, Some(("_text", KERNEL))), "{form}");
+        assert_eq!(
+            (image.address.0, image.reference_symbol()),
+            (KERNEL, Some(("_text", LoadedAddress(KERNEL)))),
+            "{form}"
+        );
         assert_eq!(tally.kernel_maps.len(), 2, "{form}");
         assert_eq!(tally.kernel_maps[1].build_id, Some(module_id()), "{form}");
     }

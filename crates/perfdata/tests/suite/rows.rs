@@ -1,8 +1,10 @@
 //! One row a sample, in a form that both we and `perf script` can be brought to.
 
+use fieldline_perfdata::address::DataAddress;
 use fieldline_perfdata::data_source::DataSource;
 use fieldline_perfdata::perf_data::{PerfFile, Record, RecordingFacts};
 use fieldline_perfdata::sample::{Sample, SampleFields};
+use std::num::NonZeroU64;
 
 /// The columns of a row that a recording can have, with the words `perf script -F` has for them. Those
 /// from the weight on are printed last.
@@ -37,11 +39,11 @@ fn our_row(facts: &RecordingFacts, fields: SampleFields, sample: &Sample<'_>) ->
         format!("{}", sample.cpu.unwrap_or_default()),
         format!("{}", number(sample.time)),
         format!("{}", sample.period),
-        format!("{:x}", number(sample.addr)),
+        format!("{:x}", number(sample.addr.map(DataAddress::get))),
         format!("{:x}", sample.data_source.map_or(0, |DataSource(word)| word)),
         format!("{}", number(sample.latency)),
-        format!("{:x}", number(sample.ip)),
-        format!("{:x}", number(sample.physical_address)),
+        format!("{:x}", number(sample.ip.map(|ip| ip.0))),
+        format!("{:x}", number(sample.physical_address.map(NonZeroU64::get))),
     ];
     let has = COLUMNS.iter().map(|(field, _)| fields.contains(*field));
     let columns = columns.into_iter().zip(has).filter(|(_, has)| *has).map(|(column, _)| column);

@@ -4,17 +4,20 @@
 //! Records of several CPUs may be out of order in a recording, so all are kept with their times and sorted
 //! before lookups.
 
+use super::load_bias::LoadBias;
+use fieldline_debuginfo::LinkedAddress;
+use fieldline_perfdata::address::LoadedAddress;
 use fieldline_perfdata::perf_data::TaskRecord;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FileMapping {
-    pub begin: u64,
+    pub begin: LoadedAddress,
     /// First address behind.
-    pub end: u64,
+    pub end: LoadedAddress,
     /// Load bias, if the mapping is of the file.
-    pub load_bias: Option<u64>,
+    pub load_bias: Option<LoadBias>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,11 +30,11 @@ enum SpaceChange {
     Executed,
 }
 
-/// A linked address in an address space.
+/// An instruction of the program in an address space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LinkedAddress {
-    /// The address as linked.
-    pub ip: u64,
+pub struct LinkedInstruction {
+    /// Its address.
+    pub ip: LinkedAddress,
     /// Which address space: 0 of a kernel; processes with the program in order of their pids, from 0 on.
     pub space: u32,
 }
@@ -46,7 +49,7 @@ pub(super) struct AddressSpaces {
     /// Address spaces by process.
     space_numbers: BTreeMap<u32, u32>,
     /// The first load bias of the file in each of them.
-    pub(super) load_biases: Vec<u64>,
+    pub(super) load_biases: Vec<LoadBias>,
 }
 
 impl AddressSpaces {
@@ -78,7 +81,7 @@ impl AddressSpaces {
         }
         // A child of a process that has the file counts.
         let first = |pid: &u32| Some((*pid, self.first_load_bias(*pid, MAX_ANCESTORS)?));
-        let with_file: BTreeMap<u32, u64> = self.changes.keys().filter_map(first).collect();
+        let with_file: BTreeMap<u32, LoadBias> = self.changes.keys().filter_map(first).collect();
         self.space_numbers = with_file.keys().copied().zip(0..).collect();
         self.load_biases = with_file.into_values().collect();
         let needed = self.pids_needed();
@@ -86,7 +89,7 @@ impl AddressSpaces {
     }
 
     /// The first load bias of the file in a process, if it was ever mapped.
-    fn first_load_bias(&self, pid: u32, depth: u32) -> Option<u64> {
+    fn first_load_bias(&self, pid: u32, depth: u32) -> Option<LoadBias> {
         let depth = depth.checked_sub(1)?;
         self.changes.get(&pid)?.iter().find_map(|(_, change)| match change {
             SpaceChange::Mapped(map) => map.load_bias,
@@ -113,16 +116,15 @@ impl AddressSpaces {
     }
 
     /// Where an address of a process, or of any, leads at a time; `None` if not into the file.
-    pub(super) fn find(&self, pid: Option<u32>, time: u64, address: u64) -> Option<LinkedAddress> {
+    pub(super) fn find(&self, pid: Option<u32>, time: u64, ip: LoadedAddress) -> Option<LinkedInstruction> {
         let Some(pid) = pid else {
-            return self.space_numbers.keys().find_map(|pid| self.find(Some(*pid), time, address));
+            return self.space_numbers.keys().find_map(|pid| self.find(Some(*pid), time, ip));
         };
         let space = *self.space_numbers.get(&pid)?;
-        let load_bias = self.load_bias_at(pid, time, address)?;
-        Some(LinkedAddress { ip: address.wrapping_sub(load_bias), space })
+        Some(LinkedInstruction { ip: self.load_bias_at(pid, time, ip)?.linked(ip), space })
     }
 
-    fn load_bias_at(&self, pid: u32, time: u64, address: u64) -> Option<u64> {
+    fn load_bias_at(&self, pid: u32, time: u64, address: LoadedAddress) -> Option<LoadBias> {
         let (mut pid, mut time) = (pid, time);
         for _ in 0..MAX_ANCESTORS {
             let changes = self.changes.get(&pid)?;
@@ -146,8 +148,14 @@ impl AddressSpaces {
 mod tests {
     use super::*;
 
+    /// A load bias of an image that is linked at 0.
+    fn bias(loaded: u64) -> LoadBias {
+        LoadBias::between(LinkedAddress(0), LoadedAddress(loaded))
+    }
+
     fn ours(begin: u64, load_bias: u64) -> FileMapping {
-        FileMapping { begin, end: begin + 0x1000, load_bias: Some(load_bias) }
+        let (begin, load_bias) = (LoadedAddress(begin), Some(bias(load_bias)));
+        FileMapping { begin, end: begin.saturating_add(0x1000), load_bias }
     }
 
     fn fork(pid: u32, parent_pid: u32, time: u64) -> TaskRecord {
@@ -155,7 +163,7 @@ mod tests {
     }
 
     fn find_load_bias(spaces: &AddressSpaces, pid: u32, time: u64, address: u64) -> Option<u64> {
-        spaces.find(Some(pid), time, address).map(|found| address.wrapping_sub(found.ip))
+        spaces.find(Some(pid), time, LoadedAddress(address)).map(|found| address.wrapping_sub(found.ip.0))
     }
 
     #[test]
@@ -177,13 +185,17 @@ mod tests {
         assert_eq!(find_load_bias(&spaces, 8, 40, 0x4abc), None, "emptied, and not mapped yet");
         assert_eq!(find_load_bias(&spaces, 8, 50, 0x4abc), Some(0x3000));
         assert_eq!(find_load_bias(&spaces, 7, 5, 0x4abc), None, "not mapped yet");
-        assert_eq!(spaces.load_biases, [0x4000, 0x4000]);
+        assert_eq!(spaces.load_biases, [bias(0x4000), bias(0x4000)]);
     }
 
     #[test]
     fn what_is_mapped_later_covers_what_was_there() {
         let mut spaces = AddressSpaces::default();
-        spaces.map(7, 20, FileMapping { begin: 0x4800, end: 0x6000, load_bias: None });
+        spaces.map(
+            7,
+            20,
+            FileMapping { begin: LoadedAddress(0x4800), end: LoadedAddress(0x6000), load_bias: None },
+        );
         spaces.map(7, 10, ours(0x4000, 0x4000));
         spaces.sort_changes();
         assert_eq!(find_load_bias(&spaces, 7, 15, 0x4900), Some(0x4000));

@@ -1,5 +1,6 @@
 //! The DSO (program, library or module) of a sample's instruction.
 
+use fieldline_perfdata::address::LoadedAddress;
 use fieldline_perfdata::perf_data::{Mmap, Record, is_kernel_image};
 use fieldline_perfdata::sample::{CpuMode, Sample};
 use rustc_hash::FxHashMap;
@@ -15,7 +16,7 @@ pub(crate) struct DsoMap {
     pub names: Vec<String>,
     indices: FxHashMap<String, u32>,
     /// By process: first address, with end and the name's index.
-    maps: FxHashMap<u32, BTreeMap<u64, (u64, u32)>>,
+    maps: FxHashMap<u32, BTreeMap<LoadedAddress, (LoadedAddress, u32)>>,
 }
 
 impl DsoMap {
@@ -42,8 +43,7 @@ impl DsoMap {
     fn map(&mut self, mmap: &Mmap<'_>) {
         let dso = self.intern(if mmap.is_kernel_image() { "[kernel]" } else { &mmap.filename });
         let pid = if mmap.is_kernel() { KERNEL } else { mmap.pid };
-        let end = mmap.address.saturating_add(mmap.length);
-        self.maps.entry(pid).or_default().insert(mmap.address, (end, dso));
+        self.maps.entry(pid).or_default().insert(mmap.address, (mmap.end(), dso));
     }
 
     /// The DSO that a sample's instruction is in, an index of the names.
@@ -51,10 +51,10 @@ impl DsoMap {
         if let Some(dso) = sample.dso {
             return self.intern(if is_kernel_image(dso) { "[kernel]" } else { dso });
         }
-        let address = sample.ip.unwrap_or(0);
+        let address = sample.ip.unwrap_or_default();
         let (pid, otherwise) = match sample.cpu_mode {
             CpuMode::Kernel => (KERNEL, "[kernel]"),
-            CpuMode::Unknown if address >> 63 == 1 => (KERNEL, "[kernel]"),
+            CpuMode::Unknown if address.is_kernel() => (KERNEL, "[kernel]"),
             CpuMode::User | CpuMode::Unknown => (sample.pid.unwrap_or(0), "[unknown]"),
             CpuMode::Hypervisor => return self.intern("[hypervisor]"),
             CpuMode::GuestKernel => return self.intern("[guest kernel]"),
@@ -87,7 +87,7 @@ mod tests {
         Mmap {
             pid,
             tid: pid,
-            address,
+            address: LoadedAddress(address),
             length: 0x1000,
             page_offset: 0,
             filename: name.into(),
@@ -99,7 +99,7 @@ mod tests {
     }
 
     fn name(dsos: &mut DsoMap, pid: u32, ip: u64, cpu_mode: CpuMode) -> String {
-        let mut sample = Sample::default().with_ip(Some(ip));
+        let mut sample = Sample::default().with_ip(Some(LoadedAddress(ip)));
         (sample.pid, sample.cpu_mode) = (Some(pid), cpu_mode);
         let dso = dsos.find(&sample);
         dsos.names[dso as usize].clone()

@@ -4,11 +4,12 @@
 //! is mapped by segments into each process, and each mapping has its segment's offset. A module has one load
 //! bias too; perf records a mapping of its text.
 
-use super::address_spaces::{AddressSpaces, FileMapping, LinkedAddress};
+use super::address_spaces::{AddressSpaces, FileMapping, LinkedInstruction};
 use super::identity::{base_name, is_file_of_name, is_kernel, is_same_id};
-use super::load_bias;
-use crate::objects::LoadBias;
-use fieldline_debuginfo::{Elf, Segment, hex};
+use super::load_bias::{LoadBias, LoadBiases};
+use super::symbol_bias;
+use fieldline_debuginfo::{Elf, LinkedAddress, Segment, hex};
+use fieldline_perfdata::address::LoadedAddress;
 use fieldline_perfdata::perf_data::{Error, Mmap, Record};
 use fieldline_perfdata::sample::{CpuMode, Sample};
 use fieldline_perfdata::sample_file::SampleFile;
@@ -26,12 +27,12 @@ pub struct Linker {
 #[derive(Clone, Debug)]
 enum ProgramKind {
     /// A kernel, with its KASLR offset.
-    Kernel { load_bias: u64 },
+    Kernel { load_bias: LoadBias },
     /// A program or library, with the parts of it that are mapped.
     Program { segments: Vec<Segment>, spaces: AddressSpaces },
     /// A module whose text is linked at an address, with begin and end of its mappings, and the load bias of
     /// each.
-    Module { text: u64, maps: Vec<(u64, u64, u64)> },
+    Module { text: LinkedAddress, maps: Vec<(LoadedAddress, LoadedAddress, LoadBias)> },
 }
 
 impl Linker {
@@ -45,11 +46,11 @@ impl Linker {
             ProgramKind::Kernel { load_bias: kernel_load_bias(elf, file)? }
         } else if elf.is_module() {
             let text = elf.text_sections().iter().map(|(_, address, _)| *address).min().unwrap_or(0);
-            ProgramKind::Module { text, maps: Vec::new() }
+            ProgramKind::Module { text: LinkedAddress(text), maps: Vec::new() }
         } else {
             let segments = elf.segments();
             let mut spaces = AddressSpaces::default();
-            for (pid, load_bias) in load_bias::program_load_biases(elf, &program, file) {
+            for (pid, load_bias) in symbol_bias::program_load_biases(elf, &program, file) {
                 map_whole_program(&segments, load_bias).into_iter().for_each(|map| spaces.map(pid, 0, map));
             }
             ProgramKind::Program { segments, spaces }
@@ -84,14 +85,13 @@ impl Linker {
             return;
         }
         let is_ours = self.is_ours(mmap);
-        let end = mmap.address.saturating_add(mmap.length);
         match &mut self.kind {
             ProgramKind::Module { text, maps } if is_ours && mmap.is_kernel() => {
-                maps.push((mmap.address, end, mmap.address.wrapping_sub(*text)));
+                maps.push((mmap.address, mmap.end(), LoadBias::between(*text, mmap.address)));
             }
             ProgramKind::Program { segments, spaces } if !mmap.is_kernel() => {
                 let load_bias = if is_ours { segment_load_bias(segments, mmap) } else { None };
-                let map = FileMapping { begin: mmap.address, end, load_bias };
+                let map = FileMapping { begin: mmap.address, end: mmap.end(), load_bias };
                 spaces.map(mmap.pid, mmap.time.unwrap_or(0), map);
             }
             _ => {}
@@ -106,24 +106,21 @@ impl Linker {
     }
 
     fn is_ours(&self, mmap: &Mmap<'_>) -> bool {
+        let is_module = matches!(self.kind, ProgramKind::Module { .. });
         match (&mmap.build_id, &self.build_id) {
             (Some(recorded), Some(given)) => is_same_id(&hex(recorded.as_bytes()), &hex(given)),
-            _ => is_file_of_name(
-                &mmap.filename,
-                &self.program,
-                matches!(self.kind, ProgramKind::Module { .. }),
-            ),
+            _ => is_file_of_name(&mmap.filename, &self.program, is_module),
         }
     }
 
-    /// Load bias of code and variables: one, or one of each address space.
-    pub fn load_bias(&self) -> LoadBias {
+    /// Load biases of code and variables.
+    pub fn load_biases(&self) -> LoadBiases {
         match &self.kind {
-            ProgramKind::Kernel { load_bias } => LoadBias::Single(*load_bias),
+            ProgramKind::Kernel { load_bias } => LoadBiases::Single(*load_bias),
             ProgramKind::Module { maps, .. } => {
-                LoadBias::Single(maps.last().map_or(0, |(.., load_bias)| *load_bias))
+                LoadBiases::Single(maps.last().map(|(.., load_bias)| *load_bias).unwrap_or_default())
             }
-            ProgramKind::Program { spaces, .. } => LoadBias::BySpace(spaces.load_biases.clone()),
+            ProgramKind::Program { spaces, .. } => LoadBiases::BySpace(spaces.load_biases.clone()),
         }
     }
 
@@ -131,19 +128,19 @@ impl Linker {
     ///
     /// # Errors
     /// The reason, if it is not of the program.
-    pub fn locate(&self, sample: &Sample<'_>) -> Result<LinkedAddress, Reason> {
+    pub fn locate(&self, sample: &Sample<'_>) -> Result<LinkedInstruction, Reason> {
         let ip = sample.ip.ok_or(Reason::NoInstructionAddress)?;
         let in_kernel = matches!(sample.cpu_mode, CpuMode::Kernel | CpuMode::GuestKernel)
-            || (sample.cpu_mode == CpuMode::Unknown && ip >> 63 == 1);
+            || (sample.cpu_mode == CpuMode::Unknown && ip.is_kernel());
         match (&self.kind, in_kernel) {
             (ProgramKind::Kernel { load_bias }, true) => {
-                Ok(LinkedAddress { ip: ip.wrapping_sub(*load_bias), space: 0 })
+                Ok(LinkedInstruction { ip: load_bias.linked(ip), space: 0 })
             }
             (ProgramKind::Kernel { .. } | ProgramKind::Module { .. }, false) => Err(Reason::UserSpace),
             (ProgramKind::Module { maps, .. }, true) => {
                 let map = maps.iter().rev().find(|(begin, end, _)| *begin <= ip && ip < *end);
                 let (.., load_bias) = map.ok_or(Reason::OtherProgram)?;
-                Ok(LinkedAddress { ip: ip.wrapping_sub(*load_bias), space: 0 })
+                Ok(LinkedInstruction { ip: load_bias.linked(ip), space: 0 })
             }
             (ProgramKind::Program { .. }, true) => Err(Reason::OtherProgram),
             (ProgramKind::Program { spaces, .. }, false) => {
@@ -155,19 +152,19 @@ impl Linker {
 }
 
 /// The program as one mapping, by a text's symbols. Real mappings come later and win.
-fn map_whole_program(segments: &[Segment], load_bias: u64) -> Option<FileMapping> {
+fn map_whole_program(segments: &[Segment], load_bias: LoadBias) -> Option<FileMapping> {
     let begin = segments.iter().map(|segment| segment.address).min()?;
     let end = segments.iter().map(|segment| segment.address.saturating_add(segment.size)).max()?;
     Some(FileMapping {
-        begin: begin.wrapping_add(load_bias),
-        end: end.wrapping_add(load_bias),
+        begin: load_bias.loaded(LinkedAddress(begin)),
+        end: load_bias.loaded(LinkedAddress(end)),
         load_bias: Some(load_bias),
     })
 }
 
-/// Recorded address less address as linked, by the segment a mapping shows. A page of the file may belong to
+/// The load bias by the segment a mapping shows. A page of the file may belong to
 /// two segments, of which that with code is meant.
-fn segment_load_bias(segments: &[Segment], mmap: &Mmap<'_>) -> Option<u64> {
+fn segment_load_bias(segments: &[Segment], mmap: &Mmap<'_>) -> Option<LoadBias> {
     // Mappings begin at the page that holds the segment's first byte.
     let holds = |segment: &&Segment| {
         let end = segment.file_offset.saturating_add(segment.size);
@@ -176,18 +173,18 @@ fn segment_load_bias(segments: &[Segment], mmap: &Mmap<'_>) -> Option<u64> {
     let with_code = segments.iter().filter(|segment| segment.is_code).find(holds);
     let segment = with_code.or_else(|| segments.iter().find(holds))?;
     let linked = segment.address.wrapping_sub(segment.file_offset).wrapping_add(mmap.page_offset);
-    Some(mmap.address.wrapping_sub(linked))
+    Some(LoadBias::between(LinkedAddress(linked), mmap.address))
 }
 
-/// Recorded less linked address of a kernel symbol; 0 if the recording has none. A text may have it in its
-/// samples' symbols.
-fn kernel_load_bias(elf: &Elf<'_>, file: &SampleFile) -> Result<u64, Error> {
+/// The load bias of a kernel by a symbol whose address was recorded; without one it is assumed to run where it
+/// is linked. A text may have it in its samples' symbols.
+fn kernel_load_bias(elf: &Elf<'_>, file: &SampleFile) -> Result<LoadBias, Error> {
     let map = file.kernel_image()?;
-    let Some((symbol, recorded)) = map.as_ref().and_then(|map| map.reference_symbol()) else {
-        return Ok(load_bias::kernel_load_bias(elf, file).unwrap_or(0));
+    let Some((symbol, loaded)) = map.as_ref().and_then(|map| map.reference_symbol()) else {
+        return Ok(symbol_bias::kernel_load_bias(elf, file).unwrap_or_default());
     };
-    let linked = elf.symbols().find(|known| known.name == symbol).map(|known| known.address);
-    Ok(linked.map_or(0, |linked_address| recorded.wrapping_sub(linked_address)))
+    let linked = elf.symbols().find(|known| known.name == symbol).map(|known| LinkedAddress(known.address));
+    Ok(linked.map(|linked| LoadBias::between(linked, loaded)).unwrap_or_default())
 }
 
 #[cfg(test)]
@@ -201,7 +198,7 @@ mod tests {
         let mmap = Mmap {
             pid: 7,
             tid: 7,
-            address: 0x5500_0001_9000,
+            address: LoadedAddress(0x5500_0001_9000),
             length: 0x6000,
             page_offset: 0x18000,
             filename: "/bin/a".into(),
@@ -210,8 +207,9 @@ mod tests {
             is_data: false,
             time: None,
         };
-        assert_eq!(segment_load_bias(&[rodata, text], &mmap), Some(0x5500_0000_0000));
-        assert_eq!(segment_load_bias(&[rodata], &mmap), Some(0x5500_0000_1000));
+        let bias = |loaded| Some(LoadBias::between(LinkedAddress(0), LoadedAddress(loaded)));
+        assert_eq!(segment_load_bias(&[rodata, text], &mmap), bias(0x5500_0000_0000));
+        assert_eq!(segment_load_bias(&[rodata], &mmap), bias(0x5500_0000_1000));
         assert_eq!(segment_load_bias(&[], &mmap), None);
     }
 }

@@ -1,170 +1,118 @@
-//! Load biases by the symbols of a text.
-//!
-//! A text of `perf script` has no build ids and mostly no mappings. With the field `symoff` each sample shows
-//! where a symbol began; all symbols of one image have one load bias.
+//! Load biases, and addresses of data tagged with their address space.
 
-use super::identity::{base_name, is_kernel};
-use fieldline_debuginfo::Elf;
-use fieldline_perfdata::perf_data::{Error, Record};
-use fieldline_perfdata::sample::CpuMode;
-use fieldline_perfdata::sample_file::SampleFile;
-use fieldline_perfdata::script::{AddressSpace, SymbolAddresses};
-use rustc_hash::{FxHashMap, FxHashSet};
-use std::collections::BTreeMap;
+use fieldline_debuginfo::LinkedAddress;
+use fieldline_perfdata::address::{DataAddress, LoadedAddress};
 
-/// Recorded addresses that don't fit the program given.
-#[derive(Debug, thiserror::Error)]
-pub enum AddressMismatch {
-    /// Most symbols lay at other distances from each other than in the program.
-    #[error(
-        "only {agreeing} of {known} symbols agree on a load bias of {program}: it is another build \
-         than the one that was recorded"
-    )]
-    OtherBuild {
-        /// The file given.
-        program: String,
-        /// Symbols with the most frequent load bias.
-        agreeing: usize,
-        /// Symbols known to the program.
-        known: usize,
-    },
-    /// No instruction is one of the program's.
-    #[error(
-        "none of the {samples} samples of kernel code lies in the text of {program}: it is another kernel, or has a \
-         KASLR offset, which perf script -F +symoff (or --show-mmap-events) shows"
-    )]
-    NotInText {
-        /// The file given.
-        program: String,
-        /// Samples of kernel code.
-        samples: u64,
-    },
-    /// A record can't be read.
-    #[error(transparent)]
-    Read(#[from] Error),
-}
+/// Address spaces that tags distinguish.
+const SPACES: u32 = 1 << 15;
+/// Bits of an address in user space (x86-64 with four levels of page tables).
+const SPACE_SHIFT: u32 = 48;
 
-/// The load bias of an image, by majority of its symbols.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct BiasEstimate {
-    load_bias: u64,
-    agreeing: usize,
-    known: usize,
-}
+/// Bytes from an address as linked to the same as loaded, modulo 2 to the 64th: where a program was loaded,
+/// the KASLR offset of a kernel. Of a CPU's or thread's own data, bytes to where that begins.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(transparent)]
+pub struct LoadBias(u64);
 
-/// Linked addresses of the named symbols; none for names with several.
-fn linked_addresses<'e>(
-    elf: &'e Elf<'_>,
-    landmarks: &BTreeMap<AddressSpace, SymbolAddresses>,
-) -> FxHashMap<&'e str, Option<u64>> {
-    let names = landmarks.values().flat_map(|landmark| landmark.symbols.keys());
-    let names_wanted: FxHashSet<&str> = names.map(String::as_str).collect();
-    let mut found: FxHashMap<&'e str, Option<u64>> = FxHashMap::default();
-    for symbol in elf.symbols().filter(|symbol| names_wanted.contains(symbol.name)) {
-        let entry = found.entry(symbol.name).or_insert(Some(symbol.address));
-        *entry = entry.filter(|address| *address == symbol.address);
+impl LoadBias {
+    /// The load bias under which one address is loaded as another.
+    pub const fn between(linked: LinkedAddress, loaded: LoadedAddress) -> Self {
+        Self(loaded.0.wrapping_sub(linked.0))
     }
-    found
+
+    /// The address as linked.
+    #[inline]
+    pub const fn linked(self, loaded: LoadedAddress) -> LinkedAddress {
+        LinkedAddress(loaded.0.wrapping_sub(self.0))
+    }
+
+    /// The address as loaded.
+    pub const fn loaded(self, linked: LinkedAddress) -> LoadedAddress {
+        LoadedAddress(linked.0.wrapping_add(self.0))
+    }
+
+    /// The load bias under which a variable has an address.
+    pub(crate) const fn of_variable(linked: LinkedAddress, data: TaggedAddress) -> Self {
+        Self(data.0.wrapping_sub(linked.0))
+    }
+
+    /// The variable that has an address.
+    pub(crate) const fn variable(self, data: TaggedAddress) -> LinkedAddress {
+        LinkedAddress(data.0.wrapping_sub(self.0))
+    }
 }
 
-/// The load bias most symbols agree on; of equally many, the smallest.
-fn estimate_bias(landmark: &SymbolAddresses, linked: &FxHashMap<&str, Option<u64>>) -> Option<BiasEstimate> {
-    let mut counts_by_bias: BTreeMap<u64, usize> = BTreeMap::new();
-    for (name, address) in &landmark.symbols {
-        if let (Some(address), Some(Some(linked))) = (address, linked.get(name.as_str())) {
-            *counts_by_bias.entry(address.wrapping_sub(*linked)).or_default() += 1;
+/// An address of data tagged with its address space. Addresses of the first space are as recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(transparent)]
+pub(crate) struct TaggedAddress(pub(crate) u64);
+
+impl TaggedAddress {
+    pub(crate) fn new(address: DataAddress, space: u32) -> Self {
+        match address.get() >> SPACE_SHIFT {
+            0 => Self(address.get() | u64::from(space % SPACES) << SPACE_SHIFT),
+            _ => Self(address.get()),
         }
     }
-    let known = counts_by_bias.values().sum();
-    let best =
-        counts_by_bias.into_iter().max_by_key(|(load_bias, count)| (*count, std::cmp::Reverse(*load_bias)));
-    best.map(|(load_bias, agreeing)| BiasEstimate { load_bias, agreeing, known })
-}
 
-fn estimate_kernel_bias(
-    elf: &Elf<'_>,
-    landmarks: &BTreeMap<AddressSpace, SymbolAddresses>,
-) -> Option<BiasEstimate> {
-    estimate_bias(landmarks.get(&AddressSpace::Kernel)?, &linked_addresses(elf, landmarks))
-}
+    /// The address so many bytes in front.
+    pub(crate) fn checked_sub(self, bytes: u64) -> Option<Self> {
+        self.0.checked_sub(bytes).map(Self)
+    }
 
-/// The KASLR offset of the kernel.
-pub(super) fn kernel_load_bias(elf: &Elf<'_>, file: &SampleFile) -> Option<u64> {
-    estimate_kernel_bias(elf, file.symbol_addresses()?).map(|estimate| estimate.load_bias)
-}
-
-/// Each process (or thread) with symbols of the program, and the load bias there.
-pub(super) fn program_load_biases(elf: &Elf<'_>, name: &str, file: &SampleFile) -> Vec<(u32, u64)> {
-    let Some(landmarks) = file.symbol_addresses() else { return Vec::new() };
-    let linked = linked_addresses(elf, landmarks);
-    let load_bias = |(space, landmark): (&AddressSpace, &SymbolAddresses)| match space {
-        AddressSpace::Program(pid, dso) if base_name(dso) == name => {
-            Some((*pid, estimate_bias(landmark, &linked)?.load_bias))
-        }
-        _ => None,
-    };
-    landmarks.iter().filter_map(load_bias).collect()
-}
-
-/// Whether the addresses in a text can be those of a kernel. A perf.data has a build id instead, and passes.
-///
-/// # Errors
-/// If they can't, or a record can't be read.
-pub fn check_addresses(elf: &Elf<'_>, file: &SampleFile) -> Result<(), AddressMismatch> {
-    let Some(landmarks) = file.symbol_addresses().filter(|_| is_kernel(elf)) else { return Ok(()) };
-    match estimate_kernel_bias(elf, landmarks) {
-        Some(BiasEstimate { agreeing, known, .. }) if 2 * agreeing < known => {
-            Err(AddressMismatch::OtherBuild { program: elf.name().to_owned(), agreeing, known })
-        }
-        Some(_) => Ok(()),
-        None if file.kernel_image()?.is_some() => Ok(()),
-        None => check_text(elf, file),
+    /// Bytes from another address to this one, if it doesn't lie behind.
+    pub(crate) fn bytes_from(self, start: Self) -> Option<u64> {
+        self.0.checked_sub(start.0)
     }
 }
 
-/// Whether some sample of kernel code lies in the program's text as linked.
-fn check_text(elf: &Elf<'_>, file: &SampleFile) -> Result<(), AddressMismatch> {
-    let text = elf.text_sections();
-    let mut samples = 0;
-    let mut records = file.records();
-    while let Some(record) = records.next_record()? {
-        let Record::Sample(sample) = record else { continue };
-        let Some(ip) = sample.ip.filter(|_| sample.cpu_mode == CpuMode::Kernel) else { continue };
-        if text
-            .iter()
-            .any(|(_, start, bytes)| ip.checked_sub(*start).is_some_and(|at| at < bytes.len() as u64))
-        {
-            return Ok(());
+/// Load biases of a program in the address spaces of a recording.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LoadBiases {
+    /// A kernel or a module has one.
+    Single(LoadBias),
+    /// By address space.
+    BySpace(Vec<LoadBias>),
+}
+
+impl LoadBiases {
+    /// The variable that has an address.
+    pub(crate) fn variable(&self, data: TaggedAddress) -> LinkedAddress {
+        match self {
+            Self::Single(load_bias) => load_bias.variable(data),
+            Self::BySpace(load_biases) => {
+                let space = data.0 >> SPACE_SHIFT;
+                let load_bias = usize::try_from(space).ok().and_then(|space| load_biases.get(space)).copied();
+                load_bias.unwrap_or_default().variable(TaggedAddress(data.0 - (space << SPACE_SHIFT)))
+            }
         }
-        samples += 1;
     }
-    if samples == 0 {
-        return Ok(());
-    }
-    Err(AddressMismatch::NotInText { program: elf.name().to_owned(), samples })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn landmark(symbols: &[(&str, u64)]) -> SymbolAddresses {
-        SymbolAddresses {
-            symbols: symbols.iter().map(|(name, address)| ((*name).to_owned(), Some(*address))).collect(),
-        }
+    fn tagged(address: u64, space: u32) -> TaggedAddress {
+        TaggedAddress::new(DataAddress::new(address).unwrap(), space)
     }
 
     #[test]
-    fn most_symbols_decide() {
-        let linked =
-            FxHashMap::from_iter([("a", Some(0x100)), ("b", Some(0x200)), ("c", Some(0x300)), ("d", None)]);
-        let moved = landmark(&[("a", 0x1100), ("b", 0x1200), ("c", 0x300), ("d", 0x5000), ("e", 0x6000)]);
-        assert_eq!(
-            estimate_bias(&moved, &linked),
-            Some(BiasEstimate { load_bias: 0x1000, agreeing: 2, known: 3 })
-        );
-        assert_eq!(estimate_bias(&landmark(&[("d", 0x5000)]), &linked), None);
-        let below = estimate_bias(&landmark(&[("a", 0x80)]), &linked).map(|estimate| estimate.load_bias);
-        assert_eq!(below, Some(0_u64.wrapping_sub(0x80)));
+    fn addresses_of_spaces_differ_and_lead_to_the_same_variable() {
+        let load_biases = LoadBiases::BySpace(vec![LoadBias(0x1000), LoadBias(0x2000)]);
+        let (first, second) = (tagged(0x1040, 0), tagged(0x2040, 1));
+        assert_eq!((first, first == second), (TaggedAddress(0x1040), false));
+        assert_eq!(load_biases.variable(first), LinkedAddress(0x40));
+        assert_eq!(load_biases.variable(second), LinkedAddress(0x40));
+        assert_eq!(tagged(1 << 63, 3), TaggedAddress(1 << 63));
+    }
+
+    #[test]
+    fn a_load_bias_leads_there_and_back() {
+        let (linked, loaded) = (LinkedAddress(0x1000), LoadedAddress(0x40));
+        let load_bias = LoadBias::between(linked, loaded);
+        assert_eq!((load_bias.linked(loaded), load_bias.loaded(linked)), (linked, loaded));
+        assert_eq!(load_bias.variable(TaggedAddress(0x48)), LinkedAddress(0x1008));
+        assert_eq!(LoadBias::of_variable(LinkedAddress(0x1008), TaggedAddress(0x48)), load_bias);
     }
 }

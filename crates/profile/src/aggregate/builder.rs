@@ -2,11 +2,13 @@
 
 use super::blocks::TimeBlocks;
 use super::windows::Windows;
+use crate::addresses::TaggedAddress;
 use fieldline_access::access::{
     Access, AccessProfile, AwaySamples, BlockCount, CpuAccess, EventCoverage, HomeCounts, Recording,
     SampleCount, TypeProfile,
 };
 use fieldline_access::time_blocks::add_to_block;
+use fieldline_debuginfo::LinkedAddress;
 use fieldline_layout::Layout;
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,8 +21,8 @@ pub(crate) struct StructIndex(u32);
 #[derive(Clone, Debug)]
 pub(crate) struct SampleGroup {
     pub event: usize,
-    /// Address of the instruction as linked.
-    pub ip: u64,
+    /// Address of the instruction, if it is of the program.
+    pub ip: Option<LinkedAddress>,
     /// Function it lies in, if known.
     pub function: Option<u32>,
     pub cpu: Option<u32>,
@@ -51,7 +53,7 @@ pub(crate) struct ClassCounts {
     /// Samples by block of time; shorter if the last have none, empty if there are no blocks.
     pub blocks: Vec<u64>,
     /// Sampled addresses, each with its number of samples.
-    pub addresses: Vec<(u64, u64)>,
+    pub addresses: Vec<(TaggedAddress, u64)>,
 }
 
 impl ClassCounts {
@@ -132,6 +134,7 @@ impl ProfileBuilder {
     /// Counts samples for a struct.
     fn add_access(&mut self, row: &SampleGroup, counts: &ClassCounts, target: StructIndex, offset: u64) {
         let SampleGroup { ip, size, .. } = *row;
+        let Some(LinkedAddress(ip)) = ip else { return };
         let key = (target, ip, offset, size);
         let access = self.accesses.entry(key).or_insert_with(|| Access {
             ip,
@@ -147,13 +150,9 @@ impl ProfileBuilder {
         }
         let Some(cpu) = row.cpu else { return };
         let is_lost = if row.is_store { row.is_shared } else { row.is_hitm };
-        for (address, samples) in &counts.addresses {
+        for (address, count) in &counts.addresses {
             if let Some(base) = address.checked_sub(offset) {
-                self.touched.push((
-                    key,
-                    ObjectTouch { base, cpu, is_store: row.is_store, is_lost },
-                    *samples,
-                ));
+                self.touched.push((key, ObjectTouch { base, cpu, is_store: row.is_store, is_lost }, *count));
             }
         }
         let known = self.cpus.entry((target, offset, cpu));
@@ -193,9 +192,7 @@ impl ProfileBuilder {
     fn order_of_types(&self) -> Vec<StructIndex> {
         let used: BTreeSet<StructIndex> = self.accesses.keys().map(|key| key.0).collect();
         let mut used: Vec<StructIndex> = used.into_iter().collect();
-        used.sort_by_key(|target| {
-            self.types.get(target.0 as usize).map(|known| (known.name.clone(), known.size))
-        });
+        used.sort_by_key(|target| self.types.get(target.0 as usize).map(|ty| (ty.name.clone(), ty.size)));
         used
     }
 
@@ -220,7 +217,7 @@ impl ProfileBuilder {
         for (target, samples) in by_target {
             let (homes, sums) = find_homes(samples.iter().map(|(_, touched, samples)| (touched, *samples)));
             if let Some(known) = self.types.get_mut(target.0 as usize) {
-                homes.keys().for_each(|base| *known.phases.entry(base % 256).or_default() += 1);
+                homes.keys().for_each(|base| *known.phases.entry(base.0 % 256).or_default() += 1);
                 known.homes = sums;
             }
             for (key, touched, samples) in samples {
@@ -272,7 +269,7 @@ fn count_access(access: &mut Access, row: &SampleGroup, counts: &ClassCounts) {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct ObjectTouch {
     /// Where the object begins.
-    pub base: u64,
+    pub base: TaggedAddress,
     pub cpu: u32,
     pub is_store: bool,
     /// Whether the line was lost to another CPU before.
@@ -283,8 +280,8 @@ struct ObjectTouch {
 /// equally many samples the first is home.
 fn find_homes<'t>(
     samples: impl IntoIterator<Item = (&'t ObjectTouch, u64)>,
-) -> (FxHashMap<u64, u32>, HomeCounts) {
-    let mut counts: FxHashMap<u64, BTreeMap<u32, u64>> = FxHashMap::default();
+) -> (FxHashMap<TaggedAddress, u32>, HomeCounts) {
+    let mut counts: FxHashMap<TaggedAddress, BTreeMap<u32, u64>> = FxHashMap::default();
     for (touched, samples) in samples {
         *counts.entry(touched.base).or_default().entry(touched.cpu).or_default() += samples;
     }
@@ -308,7 +305,7 @@ mod tests {
     fn row(places: &[(StructIndex, u64)], reason: Option<&'static str>) -> SampleGroup {
         SampleGroup {
             event: 0,
-            ip: 16,
+            ip: Some(LinkedAddress(16)),
             function: None,
             cpu: Some(1),
             is_store: false,
@@ -322,7 +319,7 @@ mod tests {
     }
 
     fn single_sample(addresses: &[u64]) -> ClassCounts {
-        let addresses = addresses.iter().map(|address| (*address, 1)).collect();
+        let addresses = addresses.iter().map(|address| (TaggedAddress(*address), 1)).collect();
         ClassCounts { samples: 1, period: 10, latency: 7, addresses, ..ClassCounts::default() }
     }
 
@@ -379,14 +376,14 @@ mod tests {
     }
 
     fn touched(base: u64, cpu: u32) -> ObjectTouch {
-        ObjectTouch { base, cpu, is_store: false, is_lost: false }
+        ObjectTouch { base: TaggedAddress(base), cpu, is_store: false, is_lost: false }
     }
 
     #[test]
     fn an_object_is_at_home_where_most_of_its_samples_are() {
         let samples = [touched(64, 3), touched(64, 1), touched(64, 3), touched(128, 2), touched(128, 1)];
         let (homes, sums) = find_homes(samples.iter().map(|touched| (touched, 1)));
-        assert_eq!((homes[&64], homes[&128]), (3, 1));
+        assert_eq!((homes[&TaggedAddress(64)], homes[&TaggedAddress(128)]), (3, 1));
         assert_eq!(sums, HomeCounts { samples: 5, others: 5 });
     }
 }

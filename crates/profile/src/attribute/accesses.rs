@@ -2,7 +2,7 @@
 
 use super::attributed::Attributed;
 use super::program_samples::ProgramSamples;
-use crate::gather::{SampleFacts, StackRange, branch_cpu_mode, split_stack};
+use crate::gather::{LinkedRange, SampleFacts, StackRange, branch_cpu_mode, split_stack};
 use fieldline_perfdata::sample::Sample;
 
 /// The first item that is wanted, or else the first of all.
@@ -43,7 +43,7 @@ pub(crate) fn for_each_access<E>(
         match locate_range(parts, sample, range) {
             Some((index, part, Ok(run))) => {
                 for attributed in part.recorded.straight_line.accesses_in(&run) {
-                    let distance = attributed.ip.unwrap_or(run.ip).wrapping_sub(run.ip);
+                    let distance = attributed.ip.and_then(|ip| ip.bytes_from(run.begin)).unwrap_or(0);
                     let ip = begin.map(|begin| begin.wrapping_add(distance));
                     each(&access_sample.with_ip(ip), index, attributed)?;
                 }
@@ -64,8 +64,8 @@ pub(crate) fn locate_range<'p, 'q, 'f>(
     parts: &'q [ProgramSamples<'p, 'f>],
     sample: &Sample<'_>,
     range: StackRange,
-) -> Option<(usize, &'q ProgramSamples<'p, 'f>, Result<SampleFacts, SampleFacts>)> {
+) -> Option<(usize, &'q ProgramSamples<'p, 'f>, Result<LinkedRange, SampleFacts>)> {
     let ranges = parts.iter().enumerate();
-    let ranges = ranges.map(|(index, part)| (index, part, part.recorded.source.link_range(sample, range)));
+    let ranges = ranges.map(|(index, part)| (index, part, part.recorded.source.link(sample, range)));
     find_or_first(ranges, |(.., found)| found.is_ok())
 }

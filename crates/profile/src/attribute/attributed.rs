@@ -1,12 +1,13 @@
 //! The type and offset a sample touched.
 
+use fieldline_debuginfo::LinkedAddress;
 use fieldline_typeflow::operands::{Reason, Target, TypeIndex};
 
 /// The type and offset a sample touched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Attributed {
-    /// The instruction's address as linked, if it is of the program.
-    pub ip: Option<u64>,
+    /// The instruction's address, if it is of the program.
+    pub ip: Option<LinkedAddress>,
     /// Its function, an index of the functions of its `ProgramOperands`.
     pub function: Option<u32>,
     /// The target: the outermost type that code and address show.
@@ -25,6 +26,7 @@ impl Attributed {
         let target = Target::Unknown(reason);
         Self { ip: None, function: None, target, by_code: target, size: 0, is_store: false }
     }
+
     /// The reason for a sample that is in none of several programs.
     pub(crate) fn in_no_program(self) -> Self {
         match self.target {

@@ -15,6 +15,8 @@ use fieldline_typeflow::operands::{ProgramOperands, SampledInstructions};
 use fieldline_typeflow::program::Program;
 use rustc_hash::FxHashSet;
 
+type Result<T, E = Error> = std::result::Result<T, E>;
+
 /// Recordings of one program whose sampled functions were analysed.
 pub struct Attribution<'f> {
     recordings: Vec<AttributedRecording<'f>>,
@@ -28,11 +30,7 @@ impl<'f> Attribution<'f> {
     ///
     /// # Errors
     /// If a record can't be read.
-    pub fn new<'a>(
-        elf: &Elf<'a>,
-        program: &'a mut Program<'a>,
-        files: &'f [SampleFile],
-    ) -> Result<Self, Error> {
+    pub fn new<'a>(elf: &Elf<'a>, program: &'a mut Program<'a>, files: &'f [SampleFile]) -> Result<Self> {
         Self::read(elf, program, files, true)
     }
 
@@ -40,11 +38,7 @@ impl<'f> Attribution<'f> {
     ///
     /// # Errors
     /// If a record can't be read.
-    pub fn by_code<'a>(
-        elf: &Elf<'a>,
-        program: &'a mut Program<'a>,
-        files: &'f [SampleFile],
-    ) -> Result<Self, Error> {
+    pub fn by_code<'a>(elf: &Elf<'a>, program: &'a mut Program<'a>, files: &'f [SampleFile]) -> Result<Self> {
         Self::read(elf, program, files, false)
     }
 
@@ -53,19 +47,19 @@ impl<'f> Attribution<'f> {
         program: &'a mut Program<'a>,
         files: &'f [SampleFile],
         uses_addresses: bool,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self> {
         let sources =
-            files.iter().map(|file| LinkedRecording::open(elf, file)).collect::<Result<Vec<_>, _>>()?;
+            files.iter().map(|file| LinkedRecording::open(elf, file)).collect::<Result<Vec<_>>>()?;
         let gathered =
             sources.into_iter().map(|source| Ok((GatheredSamples::new(&source, program)?, source)));
-        let gathered = gathered.collect::<Result<Vec<_>, Error>>()?;
+        let gathered = gathered.collect::<Result<Vec<_>>>()?;
         let sampled = sampled_instructions(&gathered);
         program.load(sampled.addresses().iter().copied());
         let program: &'a Program<'a> = program;
         let mut answers = ProgramOperands::new(program, &sampled);
         let recordings = gathered.into_iter().map(|(mut gathered, source)| {
             let straight_line =
-                StraightLineAccesses::new(program, &answers, &std::mem::take(&mut gathered.ranges));
+                StraightLineAccesses::new(program, &answers, std::mem::take(&mut gathered.ranges));
             AttributedRecording { source, gathered, decided: DecidedTargets::default(), straight_line }
         });
         let mut recordings: Vec<_> = recordings.collect();
@@ -144,10 +138,10 @@ fn sampled_instructions(recordings: &[(GatheredSamples, LinkedRecording<'_>)]) -
         let linked = gathered.table.iter().filter_map(|(facts, _)| {
             // A byte of the instruction in front is enough to find its function.
             let is_breakpoint = source.data_breakpoints.for_event(facts.attributes.event).is_some();
-            facts.attributes.space.ok().map(|_| facts.ip.wrapping_sub(u64::from(is_breakpoint)))
+            facts.ip().and_then(|ip| ip.checked_sub(u64::from(is_breakpoint)))
         });
         addresses.extend(linked);
-        ranges.extend(gathered.ranges.iter().map(|(facts, ())| (facts.ip, facts.address)));
+        ranges.extend(gathered.ranges.ranges().iter().map(|range| (range.begin, range.end)));
     }
     SampledInstructions::new(addresses, ranges)
 }

@@ -3,8 +3,9 @@
 use super::attributed::Attributed;
 use super::queries::{AttributionQueries, AttributionQuery, DecidedTargets};
 use super::straight_line::StraightLineAccesses;
+use crate::addresses::TaggedAddress;
 use crate::gather::{GatheredSamples, LinkedRecording, SampleAttributes, SampleFacts};
-use crate::objects::{KnownObjects, ObservedAddress, decide, tag_address_space};
+use crate::objects::{KnownObjects, ObservedAddress, decide};
 use fieldline_perfdata::perf_data::RecordCounts;
 use fieldline_perfdata::sample::Sample;
 use fieldline_typeflow::operands::{ProgramOperands, Reason, Target, TypeIndex};
@@ -82,23 +83,21 @@ impl ProgramSamples<'_, '_> {
 
     /// The query of samples. A breakpoint's address is that of the access only if both are of one length.
     fn query(&self, facts: &SampleFacts) -> Result<AttributionQuery, Reason> {
-        let SampleFacts { attributes, address, ip } = facts;
+        let SampleFacts { attributes, address, .. } = facts;
         let (space, is_store) = (attributes.space?, self.is_store(attributes));
+        let ip = facts.ip().ok_or(Reason::NoInstructionAddress)?;
         let source = &self.recorded.source;
         let (ip, is_whole) = match source.data_breakpoints.for_event(attributes.event) {
             Some(breakpoint) => {
-                let ip = self.answers.instruction_before(*ip).ok_or(Reason::NoMemoryOperand)?;
+                let ip = self.answers.instruction_before(ip).ok_or(Reason::NoMemoryOperand)?;
                 let operand = self.answers.operands_at(ip).operand(is_store);
                 (ip, operand.is_some_and(|operand| u64::from(operand.size) == breakpoint.length))
             }
-            None => (*ip, true),
+            None => (ip, true),
         };
-        Ok(AttributionQuery {
-            ip,
-            address: tag_address_space(if is_whole { *address } else { 0 }, space),
-            owner: if source.linker.is_program() { attributes.tid } else { attributes.cpu },
-            is_store,
-        })
+        let address = address.filter(|_| is_whole).map(|address| TaggedAddress::new(address, space));
+        let owner = if source.linker.is_program() { attributes.tid } else { attributes.cpu };
+        Ok(AttributionQuery { ip, address, owner, is_store })
     }
 
     /// The attribution of samples with a query, by the decided target or else by code.
@@ -141,15 +140,16 @@ impl AttributedRecording<'_> {
             }
         }
         let mut objects =
-            KnownObjects::new(program, answers, &queries.evidence(answers), self.source.linker.load_bias());
+            KnownObjects::new(program, answers, &queries.evidence(answers), self.source.linker.load_biases());
         for query in queries.in_file_order() {
+            let Some(address) = query.address else { continue };
             let operands = answers.operands_at(query.ip);
             let operand = operands.operand(query.is_store).copied();
             let by_code = operands.target(query.is_store);
-            let change_times = objects.change_times(query.address);
+            let change_times = objects.change_times(address);
             // For each time at which the target may be another.
             let mut at = |time| {
-                let observed = ObservedAddress { address: query.address, time, owner: query.owner };
+                let observed = ObservedAddress { address, time, owner: query.owner };
                 decide(&mut objects, answers, observed, operand.as_ref(), by_code)
             };
             let targets = change_times.into_iter().map(|time| (time, at(time))).collect();

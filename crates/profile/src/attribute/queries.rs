@@ -1,16 +1,18 @@
 //! Queries for the object at an address: equal samples share one query.
 
+use crate::addresses::TaggedAddress;
 use crate::objects::{Evidence, ObservedSpan};
+use fieldline_debuginfo::LinkedAddress;
 use fieldline_typeflow::operands::{ProgramOperands, Target, TypeIndex};
 use rustc_hash::FxHashMap;
 
 /// All of a sample that its attribution depends on, but its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct AttributionQuery {
-    /// The instruction as linked.
-    pub(super) ip: u64,
-    /// The data's address, tagged with its space; 0 if there is none.
-    pub(super) address: u64,
+    /// The instruction.
+    pub(super) ip: LinkedAddress,
+    /// The data's address, if there is one.
+    pub(super) address: Option<TaggedAddress>,
     /// The CPU or thread whose own data it may be.
     pub(super) owner: Option<u32>,
     /// Whether it is a store, if known.
@@ -38,8 +40,9 @@ impl AttributionQueries {
     pub(super) fn evidence(&self, answers: &ProgramOperands) -> Evidence {
         let mut evidence = Evidence::default();
         for (query, (votes, _)) in &self.samples {
-            if let Some(operand) = answers.operands_at(query.ip).operand(query.is_store) {
-                evidence.add_all(query.address, query.owner, *votes, operand, answers);
+            let operand = answers.operands_at(query.ip).operand(query.is_store);
+            if let (Some(address), Some(operand)) = (query.address, operand) {
+                evidence.add_all(address, query.owner, *votes, operand, answers);
             }
         }
         evidence

@@ -5,7 +5,8 @@
 //! changed since.
 
 use super::attributed::Attributed;
-use crate::gather::{SampleFacts, SampleTable};
+use crate::gather::{LinkedRange, RangeTable};
+use fieldline_debuginfo::LinkedAddress;
 use fieldline_machinecode::insn::InstructionReader;
 use fieldline_machinecode::machine::{Callee, Flow, Instruction};
 use fieldline_typeflow::operands::{ProgramOperands, Reason};
@@ -25,13 +26,15 @@ pub(crate) struct StraightLineAccesses {
     pub(crate) accesses: Vec<Attributed>,
     /// Number of the former.
     pub(crate) readable: u32,
-    /// By begin (`ip`), end (`address`) and event: range of the accesses.
-    pub(crate) ranges: SampleTable<Range<u32>>,
+    pub(crate) ranges: RangeTable,
+    /// By number of the range: the accesses in it.
+    in_range: Vec<Range<u32>>,
 }
 
 impl StraightLineAccesses {
-    pub(crate) fn new(program: &Program<'_>, answers: &ProgramOperands, ranges: &SampleTable<()>) -> Self {
-        let known = ranges.iter().filter_map(|(facts, ())| answers.function_at(facts.ip));
+    pub(crate) fn new(program: &Program<'_>, answers: &ProgramOperands, ranges: RangeTable) -> Self {
+        let all = ranges.ranges().iter();
+        let known = all.clone().filter_map(|range| answers.function_at(range.begin));
         let functions: BTreeSet<u32> = known.collect();
         let mut accesses = Vec::new();
         let mut reader = InstructionReader::new(program.architecture);
@@ -41,52 +44,49 @@ impl StraightLineAccesses {
             Some((index, LinearFunction::new(program, answers, &code, &mut accesses)))
         });
         let linear_functions: FxHashMap<u32, LinearFunction> = linear_functions.collect();
-        let found: Vec<Result<Range<u32>, (u64, Reason)>> = ranges
-            .iter()
-            .map(|(facts, ())| {
-                find_access_range(&linear_functions, answers, &facts).map_err(|reason| (facts.ip, reason))
-            })
-            .collect();
+        let found = all.map(|range| {
+            find_access_range(&linear_functions, answers, range).map_err(|reason| (range.begin, reason))
+        });
+        let found: Vec<Result<Range<u32>, (LinkedAddress, Reason)>> = found.collect();
         // Independent of the order of the ranges.
-        let mut failures: Vec<(u64, Reason)> = found.iter().filter_map(|found| found.clone().err()).collect();
+        let mut failures: Vec<_> = found.iter().filter_map(|found| found.clone().err()).collect();
         failures.sort_unstable();
         failures.dedup();
         let readable = accesses.len() as u32;
         let failure_number = |failure| readable + failures.binary_search(&failure).unwrap_or(0) as u32;
-        let access_ranges = found.into_iter().map(|found| {
+        let in_range = found.into_iter().map(|found| {
             found.unwrap_or_else(|failure| failure_number(failure)..failure_number(failure) + 1)
         });
-        let ranges = ranges.with_values(access_ranges);
+        let in_range = in_range.collect();
         accesses.extend(failures.into_iter().map(|(ip, reason)| {
             let function = answers.function_at(ip);
             Attributed { ip: Some(ip), function, ..Attributed::unknown(reason) }
         }));
-        Self { accesses, readable, ranges }
+        Self { accesses, readable, ranges, in_range }
     }
 
-    pub(crate) fn accesses_in(&self, facts: &SampleFacts) -> &[Attributed] {
-        let Range { start, end } =
-            self.ranges.find_number(facts).map_or(0..0, |number| self.access_range(number));
+    pub(crate) fn accesses_in(&self, range: &LinkedRange) -> &[Attributed] {
+        let Range { start, end } = self.ranges.number(range).map_or(0..0, |number| self.access_range(number));
         self.accesses.get(start as usize..end as usize).unwrap_or(&[])
     }
 
     #[inline]
     pub(crate) fn access_range(&self, number: u32) -> Range<u32> {
-        self.ranges.value(number).cloned().unwrap_or_default()
+        self.in_range.get(number as usize).cloned().unwrap_or_default()
     }
 }
 
 fn find_access_range(
     linear_functions: &FxHashMap<u32, LinearFunction>,
     answers: &ProgramOperands,
-    facts: &SampleFacts,
+    range: &LinkedRange,
 ) -> Result<Range<u32>, Reason> {
-    let function = answers.function_at(facts.ip).ok_or(Reason::NoDebugInfo)?;
+    let function = answers.function_at(range.begin).ok_or(Reason::NoDebugInfo)?;
     let linear = linear_functions
         .get(&function)
         .filter(|linear| !linear.instructions.is_empty())
         .ok_or(Reason::NoDebugInfo)?;
-    linear.access_range(facts.ip, facts.address).ok_or(Reason::BrokenRange)
+    linear.access_range(range.begin, range.end).ok_or(Reason::BrokenRange)
 }
 
 /// A function's instructions with their accesses.
@@ -100,7 +100,7 @@ struct LinearFunction {
 
 #[derive(Debug)]
 struct LinearInstruction {
-    address: u64,
+    address: LinkedAddress,
     /// Number of its first access.
     first_access: u32,
     /// Number of instructions before it that always jump.
@@ -117,30 +117,26 @@ impl LinearFunction {
         code: &[Instruction],
         accesses: &mut Vec<Attributed>,
     ) -> Self {
-        let mut exits = 0;
+        let mut exits_before = 0;
         let mut instructions = Vec::with_capacity(code.len());
         for (index, instruction) in code.iter().enumerate() {
-            let first = accesses.len() as u32;
+            let first_access = accesses.len() as u32;
             let is_branch = !matches!(instruction.flow, Flow::Next | Flow::Trap | Flow::Stop);
-            instructions.push(LinearInstruction {
-                address: instruction.address,
-                first_access: first,
-                exits_before: exits,
-                is_branch,
-            });
+            let address = LinkedAddress(instruction.address);
+            instructions.push(LinearInstruction { address, first_access, exits_before, is_branch });
             let is_followed = code.get(index + 1).is_some_and(|next| next.address == instruction.end());
-            exits += u32::from(!is_followed || always_leaves(program, instruction));
+            exits_before += u32::from(!is_followed || always_leaves(program, instruction));
             accesses.extend(instruction_accesses(program, answers, instruction));
         }
         Self { instructions, end: accesses.len() as u32 }
     }
 
-    fn index(&self, address: u64) -> Option<usize> {
+    fn index(&self, address: LinkedAddress) -> Option<usize> {
         self.instructions.binary_search_by_key(&address, |instruction| instruction.address).ok()
     }
 
     /// The accesses from one instruction to another, if a straight line connects them.
-    fn access_range(&self, begin: u64, end: u64) -> Option<Range<u32>> {
+    fn access_range(&self, begin: LinkedAddress, end: LinkedAddress) -> Option<Range<u32>> {
         let last = self.index(end)?;
         let (begin, end) = (self.instructions.get(self.index(begin)?)?, self.instructions.get(last)?);
         if begin.address > end.address || begin.exits_before != end.exits_before {
@@ -160,8 +156,9 @@ fn always_leaves(program: &Program<'_>, instruction: &Instruction) -> bool {
         Flow::Jump(target) | Flow::Call(Callee::Direct(target)) => Some(target),
         Flow::IndirectJump(_) | Flow::Call(_) | Flow::Return => None,
     };
-    let is_patched =
-        |target| program.symbols.starting_at(target).any(|symbol| symbol.name.starts_with(STATIC_CALL));
+    let is_patched = |target| {
+        program.symbols.starting_at(LinkedAddress(target)).any(|symbol| symbol.name.starts_with(STATIC_CALL))
+    };
     !program.patches.may_be_replaced(address)
         && program.patches.jumps_at(address).next().is_none()
         && !target.is_some_and(is_patched)
@@ -174,8 +171,8 @@ fn instruction_accesses(
     answers: &ProgramOperands,
     instruction: &Instruction,
 ) -> impl Iterator<Item = Attributed> {
-    let ip = instruction.address;
-    let is_certain = program.patches.alternatives_at(ip).next().is_none();
+    let ip = LinkedAddress(instruction.address);
+    let is_certain = program.patches.alternatives_at(ip.0).next().is_none();
     let accesses = |is_store: bool| {
         let mut memory = instruction.memory_operands();
         is_certain

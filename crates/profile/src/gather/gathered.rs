@@ -1,5 +1,6 @@
 //! All samples of a recording by key, without their times.
 
+use super::range_table::RangeTable;
 use super::sample_key::{LookupBatch, SampleFacts, SampleKey, SampleMeasures, SampleTable};
 use super::source::LinkedRecording;
 use super::stack_ranges::split_stack;
@@ -41,8 +42,8 @@ impl SampleSums {
 #[derive(Debug, Default)]
 pub(crate) struct GatheredSamples {
     pub(crate) table: SampleTable<SampleSums>,
-    /// Begin and end of the ranges in branch stacks, by event; see [`LinkedRecording::link_range`].
-    pub(crate) ranges: SampleTable<()>,
+    /// The ranges in branch stacks.
+    pub(crate) ranges: RangeTable,
     pub(crate) clock: SampleTimes,
     /// The tally and the median gap of samples whose function is known, if the functions were assumed right.
     tally_and_gap: Option<(RecordCounts, u64)>,
@@ -56,9 +57,7 @@ impl GatheredSamples {
         for state in states {
             gathered.clock.merge(&state.clock);
             gathered.merge(state.table);
-            for (facts, ()) in state.ranges.iter() {
-                add_range(&mut gathered.ranges, &facts);
-            }
+            state.ranges.ranges().iter().for_each(|range| gathered.ranges.add(*range));
         }
         gathered.table.shrink();
         gathered.ranges.shrink();
@@ -81,8 +80,7 @@ impl GatheredSamples {
     /// The numbers of all keys, in file order of the first sample of each.
     pub(crate) fn in_file_order(&self) -> Vec<u32> {
         let numbered = (0_u32..).zip(self.table.iter());
-        let mut all: Vec<(u64, u32)> =
-            numbered.map(|(number, (_, sums))| (sums.first_position, number)).collect();
+        let mut all: Vec<(u64, u32)> = numbered.map(|(key, (_, sums))| (sums.first_position, key)).collect();
         all.sort_unstable();
         all.into_iter().map(|(_, number)| number).collect()
     }
@@ -90,16 +88,11 @@ impl GatheredSamples {
     /// The tally and the median gap, if they are of the samples whose function is known.
     pub(crate) fn tally_and_gap(&self, answers: &ProgramOperands) -> Option<&(RecordCounts, u64)> {
         let is_as_assumed = |(facts, sums): (SampleFacts, &SampleSums)| {
-            let is_known = facts.attributes.space.is_ok() && answers.operands_at(facts.ip).function.is_some();
+            let is_known = facts.ip().is_some_and(|ip| answers.operands_at(ip).function.is_some());
             is_known == sums.has_function
         };
         self.tally_and_gap.as_ref().filter(|_| self.table.iter().all(is_as_assumed))
     }
-}
-
-fn add_range(ranges: &mut SampleTable<()>, facts: &SampleFacts) {
-    let key = ranges.intern_key(facts);
-    ranges.add(key, || ());
 }
 
 struct SampleGatherer<'s, 'f, 'a> {
@@ -110,7 +103,7 @@ struct SampleGatherer<'s, 'f, 'a> {
 struct GatherState {
     clock: SampleTimes,
     table: SampleTable<SampleSums>,
-    ranges: SampleTable<()>,
+    ranges: RangeTable,
     batch: LookupBatch,
     tally: TallyAndTimes,
 }
@@ -168,8 +161,8 @@ impl SampleGatherer<'_, '_, '_> {
     /// Adds the ranges of a branch stack.
     fn add_stack(&self, state: &mut GatherState, sample: &Sample<'_>, at: u64) {
         for (range, period) in split_stack(sample) {
-            match self.source.link_range(sample, range) {
-                Ok(run) => add_range(&mut state.ranges, &run),
+            match self.source.link(sample, range) {
+                Ok(range) => state.ranges.add(range),
                 Err(failed) => {
                     let key = state.table.intern_key(&failed);
                     if state.batch.push(
@@ -188,8 +181,7 @@ impl SampleGatherer<'_, '_, '_> {
         let has_function = table.facts_of(&key).is_some_and(|facts| {
             // Samples of data breakpoints are resolved when the code is known.
             self.source.data_breakpoints.for_event(facts.attributes.event).is_none()
-                && facts.attributes.space.is_ok()
-                && self.program.has_function(facts.ip)
+                && facts.ip().is_some_and(|ip| self.program.has_function(ip))
         });
         table.add(key, || SampleSums::empty(at, has_function))
     }

@@ -3,6 +3,8 @@
 //! There are as many keys as instructions by addresses, so tables of them are larger than caches. Samples are
 //! looked up in batches: first all buckets are read, then used, so that cache misses overlap.
 
+use fieldline_debuginfo::LinkedAddress;
+use fieldline_perfdata::address::DataAddress;
 use fieldline_perfdata::data_source::DataSource;
 use fieldline_perfdata::perf_data::EventIndex;
 use fieldline_perfdata::sample::Sample;
@@ -48,18 +50,32 @@ impl SampleAttributes {
 /// A sample but for its time and period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SampleFacts {
-    /// The address of its instruction as linked; 0 if it is not in the program.
-    pub(crate) ip: u64,
-    /// The address of the data as recorded; 0 if there is none.
-    pub(crate) address: u64,
+    /// Any if it is not in the program.
+    ip: LinkedAddress,
+    /// The address of the data, if there is one.
+    pub(crate) address: Option<DataAddress>,
     pub(crate) attributes: SampleAttributes,
+}
+
+impl SampleFacts {
+    /// `ip` is the default of samples that are not in the program, so that all have one key.
+    #[inline]
+    pub(crate) fn new(ip: LinkedAddress, address: Option<DataAddress>, attributes: SampleAttributes) -> Self {
+        Self { ip, address, attributes }
+    }
+
+    /// The address of its instruction, if it is in the program.
+    #[inline]
+    pub(crate) fn ip(&self) -> Option<LinkedAddress> {
+        self.attributes.space.ok().map(|_| self.ip)
+    }
 }
 
 /// [`SampleFacts`] in a table's own numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SampleKey {
-    ip: u64,
-    address: u64,
+    ip: LinkedAddress,
+    address: Option<DataAddress>,
     attributes: u32,
 }
 
@@ -67,8 +83,8 @@ impl SampleKey {
     /// A number whose upper bits depend on all of the key.
     #[inline]
     fn hash(&self) -> u64 {
-        let hash = (self.ip ^ u64::from(self.attributes) << 40).wrapping_mul(FACTOR).rotate_left(32);
-        let hash = (hash ^ self.address).wrapping_mul(FACTOR);
+        let hash = (self.ip.0 ^ u64::from(self.attributes) << 40).wrapping_mul(FACTOR).rotate_left(32);
+        let hash = (hash ^ DataAddress::to_word(self.address)).wrapping_mul(FACTOR);
         (hash ^ hash >> 29).wrapping_mul(FACTOR)
     }
 }
@@ -165,8 +181,7 @@ impl AttributeTable {
         self.find(&packed).unwrap_or_else(|| {
             self.values.push(attributes);
             self.packed.push(packed);
-            self.index
-                .add(Self::hash(&packed), |number| self.packed.get(number as usize).map_or(0, Self::hash))
+            self.index.add(Self::hash(&packed), |at| self.packed.get(at as usize).map_or(0, Self::hash))
         })
     }
 }
@@ -197,11 +212,8 @@ impl<V> SampleTable<V> {
     /// The key of a sample, whose attributes are added if they are new.
     #[inline]
     pub(crate) fn intern_key(&mut self, facts: &SampleFacts) -> SampleKey {
-        SampleKey {
-            ip: facts.ip,
-            address: facts.address,
-            attributes: self.attributes.intern(facts.attributes),
-        }
+        let SampleFacts { ip, address, attributes } = *facts;
+        SampleKey { ip, address, attributes: self.attributes.intern(attributes) }
     }
 
     /// The key of a sample, if there may be one.
@@ -231,8 +243,7 @@ impl<V> SampleTable<V> {
 
     #[inline]
     fn find(&self, key: &SampleKey, hash: u64) -> Option<u32> {
-        self.index
-            .find(hash, |number| self.entries.get(number as usize).is_some_and(|(known, _)| known == key))
+        self.index.find(hash, |at| self.entries.get(at as usize).is_some_and(|(known, _)| known == key))
     }
 
     /// The number of a key, which is added with a value if it is new.
@@ -247,11 +258,8 @@ impl<V> SampleTable<V> {
     /// The same keys with other values, which are given in the order of the keys' numbers.
     pub(crate) fn with_values<U>(&self, values: impl IntoIterator<Item = U>) -> SampleTable<U> {
         let keys = self.entries.iter().map(|(key, _)| *key);
-        SampleTable {
-            attributes: self.attributes.clone(),
-            index: self.index.clone(),
-            entries: keys.zip(values).collect(),
-        }
+        let (attributes, index) = (self.attributes.clone(), self.index.clone());
+        SampleTable { attributes, index, entries: keys.zip(values).collect() }
     }
 
     /// The facts of a key, by its number.
@@ -314,7 +322,7 @@ impl LookupBatch {
         // Reads all buckets, then all entries, so that they are in the cache when they are looked up.
         numbers.extend(keys.iter().map(|(_, hash)| table.index.first_candidate(*hash)));
         let entries = numbers.drain(..).filter_map(|number| table.entries.get(number? as usize));
-        black_box(entries.fold(0, |sum, (key, _)| sum ^ key.ip));
+        black_box(entries.fold(0, |sum, (key, _)| sum ^ key.ip.0));
         numbers.extend(keys.iter().map(|(key, hash)| table.find(key, *hash)));
         let numbers = numbers.drain(..).zip(measures.drain(..));
         keys.drain(..).zip(numbers).map(|((key, _), (number, measures))| (key, number, measures))
@@ -333,7 +341,7 @@ mod tests {
             tid: None,
             source: None,
         };
-        SampleFacts { ip, address, attributes }
+        SampleFacts::new(LinkedAddress(ip), DataAddress::new(address), attributes)
     }
 
     #[test]

@@ -1,9 +1,10 @@
 //! A recording with its linker.
 
+use super::range_table::LinkedRange;
 use super::sample_key::{SampleAttributes, SampleFacts};
 use super::stack_ranges::{StackRange, branch_cpu_mode, events_counted_by_ranges};
 use crate::addresses::Linker;
-use fieldline_debuginfo::Elf;
+use fieldline_debuginfo::{Elf, LinkedAddress};
 use fieldline_perfdata::perf_data::{DataBreakpoint, Error, EventIndex, RecordingFacts};
 use fieldline_perfdata::sample::Sample;
 use fieldline_perfdata::sample::branch_ranges::StraightLineRange;
@@ -28,24 +29,19 @@ impl<'f> LinkedRecording<'f> {
             file.for_each_non_sample(|record| linker.add_record(record))?;
             linker.finish_mappings();
         }
-        Ok(Self {
-            file,
-            linker,
-            data_breakpoints: DataBreakpoints::from_facts(file.facts()),
-            counted_by_ranges,
-        })
+        let data_breakpoints = DataBreakpoints::from_facts(file.facts());
+        Ok(Self { file, linker, data_breakpoints, counted_by_ranges })
     }
 
     /// The facts of a sample: all that decides its attribution but its time.
     #[inline]
     pub(crate) fn sample_facts(&self, sample: &Sample<'_>) -> SampleFacts {
         let (event, cpu, source) = (sample.event, sample.cpu, sample.data_source);
-        let linked = self.linker.locate(sample);
-        let tid = sample.tid.filter(|_| linked.is_ok() && self.linker.is_program());
-        let attributes =
-            SampleAttributes { space: linked.map(|linked| linked.space), event, cpu, tid, source };
-        let address = linked.map_or(0, |_| sample.addr.unwrap_or(0));
-        SampleFacts { ip: linked.map_or(0, |linked| linked.ip), address, attributes }
+        let found = self.linker.locate(sample);
+        let tid = sample.tid.filter(|_| found.is_ok() && self.linker.is_program());
+        let attributes = SampleAttributes { space: found.map(|found| found.space), event, cpu, tid, source };
+        let (ip, address) = found.map(|found| (found.ip, sample.addr)).unwrap_or_default();
+        SampleFacts::new(ip, address, attributes)
     }
 
     /// Whether the samples of an event count by the ranges of their branch stacks.
@@ -54,16 +50,13 @@ impl<'f> LinkedRecording<'f> {
         self.counted_by_ranges.get(event.index()).is_some_and(|counted| *counted)
     }
 
-    /// A straight-line range of the program: begin in place of the instruction, end in place of the data's
-    /// address. Or the facts of a sample without one.
-    pub(crate) fn link_range(
-        &self,
-        sample: &Sample<'_>,
-        piece: StackRange,
-    ) -> Result<SampleFacts, SampleFacts> {
+    /// A straight-line range of the program, or the facts of a sample without one.
+    pub(crate) fn link(&self, sample: &Sample<'_>, piece: StackRange) -> Result<LinkedRange, SampleFacts> {
         let (event, cpu) = (sample.event, sample.cpu);
-        let attributes = |space| SampleAttributes { space, event, cpu, tid: None, source: None };
-        let failed = |reason| SampleFacts { ip: 0, address: 0, attributes: attributes(Err(reason)) };
+        let failed = |reason| {
+            let attributes = SampleAttributes { space: Err(reason), event, cpu, tid: None, source: None };
+            SampleFacts::new(LinkedAddress::default(), None, attributes)
+        };
         let StraightLineRange { begin, end } = piece.map_err(failed)?;
         let mut in_mode = *sample;
         in_mode.cpu_mode = branch_cpu_mode(sample);
@@ -71,11 +64,7 @@ impl<'f> LinkedRecording<'f> {
         let first = locate(begin).map_err(failed)?;
         let last = locate(end).ok().filter(|last| last.space == first.space);
         let last = last.ok_or_else(|| failed(Reason::BrokenRange))?;
-        Ok(SampleFacts {
-            ip: first.ip,
-            address: last.ip,
-            attributes: SampleAttributes { cpu: None, ..attributes(Ok(0)) },
-        })
+        Ok(LinkedRange { begin: first.ip, end: last.ip, event })
     }
 }
 

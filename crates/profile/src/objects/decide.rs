@@ -16,9 +16,6 @@ pub(crate) fn decide(
     operand: Option<&Operand<TypeIndex>>,
     by_code: Target<TypeIndex>,
 ) -> Target<TypeIndex> {
-    if observed.address == 0 {
-        return by_code;
-    }
     if operand.is_some_and(|operand| contradicts_fixed_address(objects, observed, operand)) {
         return Target::Unknown(Reason::BadAddress);
     }
@@ -48,7 +45,7 @@ pub(crate) fn decide(
     };
     match covering {
         Some(cover) => to_target(objects, answers, cover),
-        None if is_undecided && objects.stacks.contains(&(observed.address / PAGE)) => {
+        None if is_undecided && objects.stacks.contains(&(observed.address.0 / PAGE)) => {
             Target::Unknown(Reason::Stack)
         }
         None => by_code,
@@ -77,11 +74,11 @@ fn contradicts_fixed_address(
     operand: &Operand<TypeIndex>,
 ) -> bool {
     let (Some(fixed), Target::Exact { .. }) = (operand.fixed_address, operand.target) else { return false };
-    let offset = match fixed.per_cpu {
-        true => observed.owner.and_then(|owner| objects.per_cpu.get(&owner).copied()),
-        false => Some(objects.load_bias.for_address(observed.address)),
+    let linked = match fixed.per_cpu {
+        true => observed.owner.and_then(|cpu| Some(objects.per_cpu.get(&cpu)?.variable(observed.address))),
+        false => Some(objects.load_biases.variable(observed.address)),
     };
-    offset.is_some_and(|offset| fixed.address.wrapping_add(offset) != observed.address)
+    linked.is_some_and(|linked| linked != fixed.address)
 }
 
 /// Whether evidence of an object is so much stronger than that of another that it overrules it.
@@ -103,7 +100,7 @@ fn decide_by_location(
         return covering.map_or(Target::Exact { ty, offset }, |cover| to_target(objects, answers, cover));
     }
     let align = objects.types.align(own);
-    if observed.address.checked_sub(offset).is_none_or(|base| !base.is_multiple_of(align)) {
+    if observed.address.checked_sub(offset).is_none_or(|base| !base.0.is_multiple_of(align)) {
         return Target::Unknown(Reason::BadAddress);
     }
     let inner = TypeOffset { ty: own, offset: offset as i64 };

@@ -1,15 +1,15 @@
 //! Objects that sampled addresses show: an object begins at the address less the offset of the operand.
 
+use crate::addresses::{LoadBias, TaggedAddress};
 use fieldline_typeflow::operands::{Operand, ProgramOperands, Reason, Target, TypeIndex};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 
 /// A sampled address, its time and CPU or thread.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ObservedAddress {
-    /// Data address; 0 if there is none.
-    pub address: u64,
-    /// Time in nanoseconds; 0 if there is none.
+    pub address: TaggedAddress,
+    /// Time in nanoseconds.
     pub time: u64,
     /// Whose own data it touches where there is such: the CPU's of a kernel, the thread's of a program.
     pub owner: Option<u32>,
@@ -40,9 +40,9 @@ const MIN_SAMPLES: u64 = 3;
 #[derive(Debug, Default)]
 pub(crate) struct Evidence {
     /// By type and base.
-    pub bases: FxHashMap<(TypeIndex, u64), ObservedSpan>,
-    /// By CPU (or thread) and offset of its data.
-    per_cpu: BTreeMap<(u32, u64), u64>,
+    pub bases: FxHashMap<(TypeIndex, TaggedAddress), ObservedSpan>,
+    /// Samples by CPU (or thread) and load bias of its data.
+    per_cpu: BTreeMap<(u32, LoadBias), u64>,
     /// Numbers of pages that hold stacks.
     pub stacks: FxHashSet<u64>,
     /// By type: how far into it samples reached.
@@ -53,21 +53,18 @@ impl Evidence {
     /// Adds samples of one address with their operand; `owner` as in [`ObservedAddress`].
     pub(crate) fn add_all(
         &mut self,
-        address: u64,
+        address: TaggedAddress,
         owner: Option<u32>,
         span: ObservedSpan,
         operand: &Operand<TypeIndex>,
         answers: &ProgramOperands,
     ) {
-        if address == 0 {
-            return;
-        }
         let is_struct = |ty| answers.type_entry(ty).is_some_and(|entry| entry.name.kind.is_some());
         match (operand.fixed_address, operand.target) {
             (Some(fixed), _) if fixed.per_cpu => {
                 if let Some(cpu) = owner {
-                    let offset = address.wrapping_sub(fixed.address);
-                    *self.per_cpu.entry((cpu, offset)).or_default() += span.samples;
+                    let load_bias = LoadBias::of_variable(fixed.address, address);
+                    *self.per_cpu.entry((cpu, load_bias)).or_default() += span.samples;
                 }
             }
             (None, Target::Exact { ty, offset }) if is_struct(ty) => {
@@ -78,7 +75,7 @@ impl Evidence {
                 }
             }
             (None, Target::Unknown(Reason::Stack)) => {
-                self.stacks.insert(address / PAGE);
+                self.stacks.insert(address.0 / PAGE);
             }
             _ => {}
         }
@@ -93,23 +90,23 @@ impl Evidence {
             .bases
             .iter()
             .filter(|((base_type, _), span)| *base_type == ty && span.samples >= MIN_SAMPLES);
-        let mut bases: Vec<u64> = confirmed.map(|((_, base), _)| *base).collect();
+        let mut bases: Vec<TaggedAddress> = confirmed.map(|((_, base), _)| *base).collect();
         bases.sort_unstable();
-        let distances = bases.windows(2).filter_map(|pair| pair.last()?.checked_sub(*pair.first()?));
+        let distances = bases.windows(2).filter_map(|pair| pair.last()?.bytes_from(*pair.first()?));
         distances.filter(|distance| *distance >= reached).min().unwrap_or(size).min(size)
     }
 
-    /// The offset of each CPU's (or thread's) data, by majority of its samples.
-    pub(crate) fn per_cpu_offsets(&self) -> BTreeMap<u32, u64> {
-        let mut best: BTreeMap<u32, (u64, u64, u64)> = BTreeMap::new();
-        for ((cpu, offset), samples) in &self.per_cpu {
+    /// The load bias of each CPU's (or thread's) data, by majority of its samples.
+    pub(crate) fn per_cpu_biases(&self) -> BTreeMap<u32, LoadBias> {
+        let mut best: BTreeMap<u32, (u64, u64, LoadBias)> = BTreeMap::new();
+        for ((cpu, load_bias), samples) in &self.per_cpu {
             let (all, most, most_common) = best.entry(*cpu).or_default();
             *all += samples;
             if samples > most {
-                (*most, *most_common) = (*samples, *offset);
+                (*most, *most_common) = (*samples, *load_bias);
             }
         }
         let majority = best.into_iter().filter(|(_, (all, most, _))| most * 2 > *all);
-        majority.map(|(cpu, (.., offset))| (cpu, offset)).collect()
+        majority.map(|(cpu, (.., load_bias))| (cpu, load_bias)).collect()
     }
 }

@@ -1,7 +1,8 @@
 //! Instances of structs in memory: variables, known from symbols, and objects that samples agree on.
 
+use crate::addresses::{LoadBias, LoadBiases, TaggedAddress};
 use crate::objects::evidence::{Evidence, ObservedSpan, PAGE};
-use crate::objects::load_bias::LoadBias;
+use fieldline_debuginfo::LinkedAddress;
 use fieldline_typeflow::memoized;
 use fieldline_typeflow::operands::{ProgramOperands, TypeEntry, TypeIndex};
 use fieldline_typeflow::program::Program;
@@ -12,7 +13,7 @@ use std::collections::BTreeMap;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct MemoryObject {
     pub ty: TypeIndex,
-    pub base: u64,
+    pub base: TaggedAddress,
     /// Bytes.
     pub size: u64,
     pub span: ObservedSpan,
@@ -24,16 +25,16 @@ pub(crate) struct KnownObjects<'a> {
     /// Types of [`ProgramOperands`] in the space.
     types_by_index: FxHashMap<TypeIndex, Ty>,
     indices: FxHashMap<Ty, TypeIndex>,
-    /// Recorded address less address as linked, of variables.
-    pub(super) load_bias: LoadBias,
-    /// Where each CPU's (or thread's) data begins.
-    pub(super) per_cpu: BTreeMap<u32, u64>,
+    /// Of variables.
+    pub(super) load_biases: LoadBiases,
+    /// Load biases of each CPU's (or thread's) data.
+    pub(super) per_cpu: BTreeMap<u32, LoadBias>,
     objects: Vec<MemoryObject>,
     /// Numbers of pages that hold stacks, as other samples show.
     pub(super) stacks: FxHashSet<u64>,
     /// Objects by the pages they touch.
     pages: FxHashMap<u64, Vec<u32>>,
-    variables: FxHashMap<u64, Option<TypeOffset>>,
+    variables: FxHashMap<LinkedAddress, Option<TypeOffset>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,21 +46,21 @@ pub(crate) struct CoveringStruct {
 }
 
 impl<'a> KnownObjects<'a> {
-    /// Objects that samples agree on. `load_bias`: recorded address less address as linked.
+    /// Objects that samples agree on.
     pub(crate) fn new(
         program: &'a Program<'a>,
         answers: &ProgramOperands,
         evidence: &Evidence,
-        load_bias: LoadBias,
+        load_biases: LoadBiases,
     ) -> Self {
-        let (types, per_cpu, stacks) = (program.types(), evidence.per_cpu_offsets(), evidence.stacks.clone());
+        let (types, per_cpu, stacks) = (program.types(), evidence.per_cpu_biases(), evidence.stacks.clone());
         let (types_by_index, indices, objects, pages, variables) = Default::default();
         let mut objects = Self {
             program,
             types,
             types_by_index,
             indices,
-            load_bias,
+            load_biases,
             per_cpu,
             objects,
             stacks,
@@ -82,13 +83,13 @@ impl<'a> KnownObjects<'a> {
         let mut sizes: FxHashMap<TypeIndex, u64> = FxHashMap::default();
         for ty in evidence.reached.keys() {
             let own_type = self.ty(*ty);
-            sizes.insert(*ty, evidence.object_size(*ty, self.types.size(own_type)));
+            sizes.insert(*ty, evidence.object_size(*ty, self.types.size(own_type).unwrap_or(0)));
         }
         let mut objects = Vec::new();
         for ((ty, base), span) in &evidence.bases {
             let (own_type, size) = (self.ty(*ty), sizes.get(ty).copied().unwrap_or(0));
             let object = MemoryObject { ty: *ty, base: *base, size, span: *span };
-            let is_aligned = size > 0 && base.is_multiple_of(self.types.align(own_type));
+            let is_aligned = size > 0 && base.0.is_multiple_of(self.types.align(own_type));
             if is_aligned && !object.pages().any(|page| self.stacks.contains(&page)) {
                 objects.push(object);
             }
@@ -125,13 +126,13 @@ impl<'a> KnownObjects<'a> {
         indices.filter_map(|index| self.objects.get(*index as usize).copied())
     }
 
-    fn objects_at(&self, address: u64) -> Vec<MemoryObject> {
-        self.objects_on_page(address / PAGE).filter(|object| object.covers(address)).collect()
+    fn objects_at(&self, address: TaggedAddress) -> Vec<MemoryObject> {
+        self.objects_on_page(address.0 / PAGE).filter(|object| object.covers(address)).collect()
     }
 
     fn is_nested(&mut self, a: &MemoryObject, b: &MemoryObject) -> bool {
         let (outer, inner) = if a.size >= b.size { (a, b) } else { (b, a) };
-        let Some(offset) = inner.base.checked_sub(outer.base) else { return false };
+        let Some(offset) = inner.base.bytes_from(outer.base) else { return false };
         let (outer, inner) = (self.ty(outer.ty), self.ty(inner.ty));
         self.types.contains(TypeOffset { ty: outer, offset: offset as i64 }, inner)
     }
@@ -141,29 +142,26 @@ impl<'a> KnownObjects<'a> {
     }
 
     /// The variable that covers an address, a per-CPU one too, and the place in it.
-    fn variable_at(&mut self, address: u64) -> Option<TypeOffset> {
+    fn variable_at(&mut self, address: TaggedAddress) -> Option<TypeOffset> {
         let range = self.program.per_cpu.range.clone();
-        let mut linked = self.per_cpu.values().map(|offset| address.wrapping_sub(*offset));
+        let mut linked = self.per_cpu.values().map(|load_bias| load_bias.variable(address));
         let linked = linked.find(|linked| range.contains(linked));
-        let linked = linked.unwrap_or_else(|| address.wrapping_sub(self.load_bias.for_address(address)));
+        let linked = linked.unwrap_or_else(|| self.load_biases.variable(address));
         // Below a kernel lies what it allocates, and no variable but the per-CPU ones.
-        if linked < self.program.text_start && !range.contains(&linked) {
+        if self.program.text_start.is_some_and(|start| linked < start) && !range.contains(&linked) {
             return None;
         }
         let symbol = self.program.symbols.data_at(linked)?;
-        let begin = memoized!(
-            self.variables,
-            symbol.address,
-            self.program.variable_anywhere(symbol.address, &mut self.types)
-        );
-        let place = TypeOffset { offset: i64::try_from(linked - symbol.address).ok()?, ..begin? };
+        let start = LinkedAddress(symbol.address);
+        let begin = memoized!(self.variables, start, self.program.variable_anywhere(start, &mut self.types));
+        let place = TypeOffset { offset: i64::try_from(linked.bytes_from(start)?).ok()?, ..begin? };
         let place = self.types.innermost(place)?;
         let is_struct = self.types.is_aggregate(place.ty) && self.types.is_inside(place);
         is_struct.then_some(place)
     }
 
     /// Structs that cover an address at a time: a variable, or objects, largest first.
-    pub(crate) fn covering(&mut self, address: u64, time: u64) -> Vec<CoveringStruct> {
+    pub(crate) fn covering(&mut self, address: TaggedAddress, time: u64) -> Vec<CoveringStruct> {
         if let Some(place) = self.variable_at(address) {
             return vec![CoveringStruct { place, samples: None }];
         }
@@ -174,21 +172,20 @@ impl<'a> KnownObjects<'a> {
         found.retain(|object| best.is_some_and(|best| self.is_nested(object, &best)));
         found.sort_unstable_by_key(|object| (std::cmp::Reverse(object.size), object.base, object.ty));
         let covers = found.iter().map(|object| {
-            let place = TypeOffset { ty: self.ty(object.ty), offset: (address - object.base) as i64 };
+            let place = TypeOffset { ty: self.ty(object.ty), offset: (address.0 - object.base.0) as i64 };
             CoveringStruct { place, samples: Some(object.span.samples) }
         });
         covers.collect()
     }
 
     /// Times from which on another object may be at an address, from 0 on.
-    pub(crate) fn change_times(&mut self, address: u64) -> Vec<u64> {
+    pub(crate) fn change_times(&mut self, address: TaggedAddress) -> Vec<u64> {
         let found = self.objects_at(address);
         let exclude = found.iter().any(|object| found.iter().any(|other| !self.is_nested(object, other)));
         if !exclude || self.variable_at(address).is_some() {
             return vec![0];
         }
-        let mut ends: Vec<u64> =
-            found.iter().flat_map(|object| [object.span.first, object.span.last]).collect();
+        let mut ends: Vec<u64> = found.iter().flat_map(|seen| [seen.span.first, seen.span.last]).collect();
         ends.sort_unstable();
         let between = ends.windows(2).filter_map(|pair| Some(pair.first()?.midpoint(*pair.last()?)));
         let times = between.chain(ends.iter().copied());
@@ -213,17 +210,18 @@ impl<'a> KnownObjects<'a> {
 
 impl MemoryObject {
     fn pages(&self) -> impl Iterator<Item = u64> + use<> {
-        let end = self.base.saturating_add(self.size.saturating_sub(1));
+        let end = self.base.0.saturating_add(self.size.saturating_sub(1));
         // Nothing larger is sampled byte by byte.
-        (self.base / PAGE..=end / PAGE).take(4096)
+        (self.base.0 / PAGE..=end / PAGE).take(4096)
     }
 
-    fn covers(&self, address: u64) -> bool {
-        address.checked_sub(self.base).is_some_and(|offset| offset < self.size)
+    fn covers(&self, address: TaggedAddress) -> bool {
+        address.bytes_from(self.base).is_some_and(|offset| offset < self.size)
     }
 
     fn overlaps(&self, other: &Self) -> bool {
-        self.base < other.base.saturating_add(other.size) && other.base < self.base.saturating_add(self.size)
+        self.base.0 < other.base.0.saturating_add(other.size)
+            && other.base.0 < self.base.0.saturating_add(self.size)
     }
 
     fn is_apart_in_time(&self, other: &Self) -> bool {

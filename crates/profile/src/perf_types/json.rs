@@ -77,26 +77,21 @@ pub(super) fn parse(text: &str) -> Result<TypeCounts, Error> {
 }
 
 /// Loads and stores at one offset.
-fn rows(
-    dso: &JsonDso,
-    json_type: &JsonType,
-    event: usize,
-    counts: &JsonSamples,
-) -> impl Iterator<Item = TypeCountRow> {
+fn rows(dso: &JsonDso, ty: &JsonType, event: usize, sum: &JsonSamples) -> impl Iterator<Item = TypeCountRow> {
     let row = |operation, samples, period| TypeCountRow {
         event,
         dso: Some(dso.dso.clone()),
         build_id: dso.build_id.clone(),
-        type_name: json_type.name.clone(),
-        type_size: json_type.size,
-        offset: Some(counts.offset),
+        type_name: ty.name.clone(),
+        type_size: ty.size,
+        offset: Some(sum.offset),
         size: 0,
         function: None,
         operation,
         tally: SampleCount { samples, period },
     };
-    let loads = row(MemoryOperation::Load, counts.nr_samples_load, counts.period_load);
-    let stores = row(MemoryOperation::Store, counts.nr_samples_store, counts.period_store);
+    let loads = row(MemoryOperation::Load, sum.nr_samples_load, sum.period_load);
+    let stores = row(MemoryOperation::Store, sum.nr_samples_store, sum.period_store);
     [loads, stores].into_iter().filter(|row| row.tally.samples > 0)
 }
 

@@ -4,6 +4,7 @@
 //! themselves are known.
 
 use crate::addresses::Linker;
+use fieldline_perfdata::address::LoadedAddress;
 use fieldline_perfdata::sample::Sample;
 use fieldline_typeflow::operands::ProgramOperands;
 
@@ -31,10 +32,10 @@ impl SampleContext {
     ) -> Self {
         let mut addresses = callers(sample);
         let has_callchain = !addresses.is_empty();
-        let branches: Vec<u64> = branches(sample);
+        let branches = branches(sample);
         let has_branches = !branches.is_empty();
         addresses.extend(branches);
-        let function = |address: u64| {
+        let function = |address| {
             let linked = linker.locate(&sample.with_ip(Some(address))).ok()?;
             answers.function_at(linked.ip).filter(|function| Some(*function) != own)
         };
@@ -46,14 +47,14 @@ impl SampleContext {
 }
 
 /// Return addresses, each less one, so that a call at the end of a function is still its own.
-fn callers(sample: &Sample<'_>) -> Vec<u64> {
+fn callers(sample: &Sample<'_>) -> Vec<LoadedAddress> {
     let chain = sample.callchain.iter().flat_map(|chain| chain.iter());
     // The first entry is the sampled instruction.
     let frames = chain.filter(|address| *address < MARKERS).skip(1).take(MAX_ENTRIES);
-    frames.map(|address| address.saturating_sub(1)).collect()
+    frames.map(|address| LoadedAddress(address.saturating_sub(1))).collect()
 }
 
-fn branches(sample: &Sample<'_>) -> Vec<u64> {
+fn branches(sample: &Sample<'_>) -> Vec<LoadedAddress> {
     let entries = sample.branch_stack.iter().flat_map(|stack| stack.entries());
     let entries = entries.filter(|branch| !branch.is_wrong_path).take(MAX_ENTRIES);
     entries.flat_map(|branch| [branch.from, branch.to]).collect()
@@ -86,8 +87,8 @@ mod tests {
         let mut records = file.records();
         while let Some(record) = records.next_record().unwrap() {
             if let Record::Sample(sample) = record {
-                assert_eq!(callers(&sample), [204, 300]);
-                assert_eq!(branches(&sample), [90, 96, 80, 88]);
+                assert_eq!(callers(&sample), [204, 300].map(LoadedAddress));
+                assert_eq!(branches(&sample), [90, 96, 80, 88].map(LoadedAddress));
                 return;
             }
         }

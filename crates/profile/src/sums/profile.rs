@@ -4,7 +4,7 @@ use super::sample_classes::{SampleClass, SampleClasses};
 use super::structs::AccessedStructs;
 use super::sweep::{BlockOutcome, ClassSweep};
 use crate::aggregate::{ClassCounts, ProfileBuilder, SampleGroup, WindowSample, Windows};
-use crate::attribute::{self, Attribution, JointAttribution};
+use crate::attribute::{Attribution, JointAttribution, ProgramSamples};
 use crate::gather::{TallyAndTimes, TallySum};
 use fieldline_access::access::{AccessProfile, Recording};
 use fieldline_debuginfo::dwarf::Dwarf;
@@ -88,11 +88,8 @@ fn profile_recording(
         let answers = &part.attribution.answers;
         let functions = answers.functions.iter();
         let functions = functions.map(|function| builder.add_function(function.name.clone())).collect();
-        known.push(ProfiledProgram {
-            structs: AccessedStructs::new(part.dwarf, &definitions),
-            functions,
-            answers,
-        });
+        let structs = AccessedStructs::new(part.dwarf, &definitions);
+        known.push(ProfiledProgram { structs, functions, answers });
     }
     let program_samples = joint.parts(recording);
     let (tally, gap) = tally_records(&program_samples, file)?;
@@ -156,7 +153,7 @@ impl ProfiledProgram<'_, '_> {
         let snoop = source.map(|source| source.snoop());
         SampleGroup {
             event: class.event.index(),
-            ip: attributed.ip.unwrap_or(0),
+            ip: attributed.ip,
             function: function.copied(),
             cpu: class.cpu,
             is_store: attributed.is_store,
@@ -174,13 +171,12 @@ impl ProfiledProgram<'_, '_> {
 fn push_windows(outcome: BlockOutcome, windows: &mut Windows) {
     let mut rounds = outcome.round_ends.into_iter().peekable();
     let mut contexts = outcome.contexts.into_iter().peekable();
-    for (number, entry_time) in outcome.entry_times.into_iter().enumerate() {
+    for (number, found) in outcome.entry_times.into_iter().enumerate() {
         while rounds.next_if(|round| *round <= number).is_some() {
             windows.end_round();
         }
         let context = contexts.next_if(|(sample, _)| *sample == number).map(|(_, functions)| functions);
-        windows
-            .push(entry_time.cpu, WindowSample { time: entry_time.time, entry: entry_time.entry, context });
+        windows.push(found.cpu, WindowSample { time: found.time, entry: found.entry, context });
     }
     rounds.for_each(|_| windows.end_round());
     for stack in outcome.stacks {
@@ -189,10 +185,7 @@ fn push_windows(outcome: BlockOutcome, windows: &mut Windows) {
 }
 
 /// Counts a recording's records, and finds the median gap of samples whose function is known, in nanoseconds.
-fn tally_records(
-    parts: &[attribute::ProgramSamples<'_, '_>],
-    file: &SampleFile,
-) -> Result<(RecordCounts, u64), Error> {
+fn tally_records(parts: &[ProgramSamples<'_, '_>], file: &SampleFile) -> Result<(RecordCounts, u64), Error> {
     if let [only] = parts
         && let Some((tally, gap)) = only.tally_and_gap()
     {
@@ -205,7 +198,7 @@ fn tally_records(
 }
 
 struct TallySweep<'p, 'f> {
-    parts: &'p [attribute::ProgramSamples<'p, 'f>],
+    parts: &'p [ProgramSamples<'p, 'f>],
     facts: &'p RecordingFacts,
 }
 

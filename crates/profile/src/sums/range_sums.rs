@@ -5,6 +5,7 @@ use crate::aggregate::ClassCounts;
 use crate::attribute::{Attributed, StraightLineAccesses};
 use fieldline_perfdata::perf_data::EventIndex;
 use rustc_hash::FxHashMap;
+use std::convert::identity;
 
 /// Counts of each range of a program, in memory that grows with the ranges met only.
 #[derive(Debug, Default)]
@@ -44,12 +45,12 @@ pub(super) fn for_each_access<'c>(
     let by_cpu = counts.clone().flat_map(|counts| &counts.by_cpu);
     let changes = by_cpu.map(|((range, cpu), (samples, period))| RangeChange {
         range: *range,
-        cpu_or_block: *cpu,
+        key: *cpu,
         samples: i128::from(*samples),
         period: i128::from(*period),
     });
     let mut sum = (0, 0);
-    sweep_accesses(straight_line, changes, true, |(event, cpu), change, accesses| {
+    sweep_accesses(straight_line, changes, identity, |(event, cpu), change, accesses| {
         sum = (sum.0 + change.samples, sum.1 + change.period);
         let counts = ClassCounts { samples: to_u64(sum.0), period: to_u64(sum.1), ..ClassCounts::default() };
         for access in accesses.iter().filter(|_| sum.0 > 0) {
@@ -59,14 +60,15 @@ pub(super) fn for_each_access<'c>(
     let by_block = counts.flat_map(|counts| &counts.by_block);
     let changes = by_block.map(|((range, block), samples)| RangeChange {
         range: *range,
-        cpu_or_block: Some(*block),
+        key: *block,
         samples: i128::from(*samples),
         period: 0,
     });
     let (mut all, mut blocks) = (0, Vec::new());
-    sweep_accesses(straight_line, changes, false, |(event, _), change, accesses| {
+    let no_cpu = |_| None;
+    sweep_accesses(straight_line, changes, no_cpu, |(event, _), change, accesses| {
         all += change.samples;
-        let block = change.cpu_or_block.unwrap_or(0) as usize;
+        let block = change.key as usize;
         if blocks.len() <= block {
             blocks.resize(block + 1, 0);
         }
@@ -88,27 +90,27 @@ fn to_u64(sum: i128) -> u64 {
 
 /// The counts that a range adds to the accesses in it.
 #[derive(Clone, Copy)]
-struct RangeChange {
+struct RangeChange<K> {
     range: u32,
-    /// Its CPU or block.
-    cpu_or_block: Option<u32>,
+    /// The CPU or the time block that it is counted by.
+    key: K,
     samples: i128,
     period: i128,
 }
 
-/// Sweeps over the accesses by event, and by CPU if grouped: each change with the accesses up to the next,
-/// which may be none.
-fn sweep_accesses(
+/// Sweeps over the accesses by event, and by CPU if `cpu` gives one: each change with the accesses up to
+/// the next, which may be none.
+fn sweep_accesses<K: Copy>(
     straight_line: &StraightLineAccesses,
-    changes: impl Iterator<Item = RangeChange>,
-    is_grouped: bool,
-    mut each: impl FnMut((EventIndex, Option<u32>), &RangeChange, &[Attributed]),
+    changes: impl Iterator<Item = RangeChange<K>>,
+    cpu: impl Fn(K) -> Option<u32>,
+    mut each: impl FnMut((EventIndex, Option<u32>), &RangeChange<K>, &[Attributed]),
 ) {
-    let mut boundaries: Vec<((EventIndex, Option<u32>), u32, RangeChange)> = Vec::new();
+    let mut boundaries: Vec<((EventIndex, Option<u32>), u32, RangeChange<K>)> = Vec::new();
     for change in changes {
-        let Some(facts) = straight_line.ranges.facts_at(change.range) else { continue };
+        let Some(linked) = straight_line.ranges.ranges().get(change.range as usize) else { continue };
         let range = straight_line.access_range(change.range);
-        let group = (facts.attributes.event, change.cpu_or_block.filter(|_| is_grouped));
+        let group = (linked.event, cpu(change.key));
         let removal = RangeChange { samples: -change.samples, period: -change.period, ..change };
         if !range.is_empty() {
             boundaries.extend([(group, range.start, change), (group, range.end, removal)]);

@@ -1,9 +1,9 @@
 //! Sample classes: samples that are equal but for time and address.
 
+use crate::addresses::TaggedAddress;
 use crate::aggregate::ClassCounts;
 use crate::attribute::{Attributed, ProgramSamples};
 use crate::gather::{SampleAttributes, SampleFacts, SampleTable};
-use crate::objects::tag_address_space;
 use fieldline_perfdata::data_source::DataSource;
 use fieldline_perfdata::perf_data::EventIndex;
 use fieldline_typeflow::operands::Target;
@@ -21,19 +21,14 @@ pub(super) struct SampleClass {
 
 impl SampleClass {
     /// The class of accesses in straight-line ranges, of an event and a CPU.
-    pub(super) fn for_range(
-        part: usize,
-        event: EventIndex,
-        cpu: Option<u32>,
-        attributed: Attributed,
-    ) -> Self {
-        Self { part, event, cpu, source: None, attributed }
+    pub(super) fn for_range(part: usize, event: EventIndex, cpu: Option<u32>, access: Attributed) -> Self {
+        Self { part, event, cpu, source: None, attributed: access }
     }
 }
 
 /// The class of samples: a number of [`SampleClasses::classes`], or of `changes` if it depends on their time.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum ClassOverTime {
+pub(super) enum ClassByTime {
     Always(u32),
     ByTime(u32),
 }
@@ -42,7 +37,7 @@ pub(super) struct SampleClasses {
     /// Classes, in the order of the first sample of each in the file.
     pub(super) classes: Vec<SampleClass>,
     /// By program.
-    pub(super) tables: Vec<SampleTable<ClassOverTime>>,
+    pub(super) tables: Vec<SampleTable<ClassByTime>>,
     /// Class numbers by the time from which each holds.
     changes: Vec<Vec<(u64, u32)>>,
 }
@@ -53,7 +48,7 @@ impl SampleClasses {
         let mut numbers = FxHashMap::default();
         for (index, part) in parts.iter().enumerate() {
             let gathered = &part.recorded.gathered;
-            let mut found = vec![ClassOverTime::Always(0); gathered.table.len()];
+            let mut found = vec![ClassByTime::Always(0); gathered.table.len()];
             for number in gathered.in_file_order() {
                 let Some(facts) = gathered.table.facts_at(number) else { continue };
                 let class = classes.class_of_facts(part, index, parts.len(), &facts, &mut numbers);
@@ -71,7 +66,7 @@ impl SampleClasses {
         parts: usize,
         facts: &SampleFacts,
         numbers: &mut FxHashMap<SampleClass, u32>,
-    ) -> ClassOverTime {
+    ) -> ClassByTime {
         let mut number = |attributed: Attributed| {
             // A sample in none of several programs has no reason of a single one.
             let attributed = if parts > 1 { attributed.in_no_program() } else { attributed };
@@ -85,18 +80,18 @@ impl SampleClasses {
         let changes = part.targets_over_time(facts).into_iter();
         let changes: Vec<(u64, u32)> = changes.map(|(from, attributed)| (from, number(attributed))).collect();
         if let [(_, only)] = changes[..] {
-            return ClassOverTime::Always(only);
+            return ClassByTime::Always(only);
         }
         self.changes.push(changes);
-        ClassOverTime::ByTime(self.changes.len() as u32 - 1)
+        ClassByTime::ByTime(self.changes.len() as u32 - 1)
     }
 
     /// The class of samples at a time.
     #[inline]
-    pub(super) fn class_at(&self, class: ClassOverTime, time: Option<u64>) -> Option<u32> {
+    pub(super) fn class_at(&self, class: ClassByTime, time: Option<u64>) -> Option<u32> {
         let changes = match class {
-            ClassOverTime::Always(class) => return Some(class),
-            ClassOverTime::ByTime(number) => self.changes.get(number as usize)?,
+            ClassByTime::Always(class) => return Some(class),
+            ClassByTime::ByTime(number) => self.changes.get(number as usize)?,
         };
         let past = changes.partition_point(|(from, _)| *from <= time.unwrap_or(0));
         changes.get(past.saturating_sub(1)).map(|(_, class)| *class)
@@ -107,7 +102,7 @@ impl SampleClasses {
         let mut sums = vec![ClassCounts::default(); self.classes.len()];
         let Some(table) = self.tables.first() else { return sums };
         for ((facts, row), (_, sums_by_key)) in table.iter().zip(part.recorded.gathered.table.iter()) {
-            let ClassOverTime::Always(class) = *row else { continue };
+            let ClassByTime::Always(class) = *row else { continue };
             let Some(counts) = sums.get_mut(class as usize) else { continue };
             let samples = sums_by_key.span.samples;
             counts.add(samples, sums_by_key.period, sums_by_key.latency);
@@ -122,10 +117,10 @@ impl SampleClasses {
         number: u32,
         part: &ProgramSamples<'_, '_>,
         facts: &SampleFacts,
-    ) -> Option<u64> {
+    ) -> Option<TaggedAddress> {
         let class = self.classes.get(number as usize)?;
         let (Target::Exact { .. }, Some(_)) = (class.attributed.target, class.cpu) else { return None };
         let space = facts.attributes.space.ok().filter(|_| part.recorded.source.linker.is_program());
-        (facts.address != 0).then(|| tag_address_space(facts.address, space.unwrap_or(0)))
+        Some(TaggedAddress::new(facts.address?, space.unwrap_or(0)))
     }
 }

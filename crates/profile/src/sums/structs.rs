@@ -50,10 +50,7 @@ impl<'a, 's> AccessedStructs<'a, 's> {
         let is_shown_by_code = |place: &&TypeOffset| by_code == Some((place.ty, place.offset as u64));
         let primary = enclosing.iter().find(is_shown_by_code).or_else(|| enclosing.first());
         let others = enclosing.iter().filter(|place| Some(*place) != primary);
-        others
-            .chain(primary)
-            .map(|place| (self.struct_index(builder, place.ty), place.offset as u64))
-            .collect()
+        others.chain(primary).map(|at| (self.struct_index(builder, at.ty), at.offset as u64)).collect()
     }
 
     fn type_at(&mut self, answers: &ProgramOperands, index: TypeIndex) -> Ty {
@@ -84,7 +81,7 @@ impl<'a, 's> AccessedStructs<'a, 's> {
     fn is_reported(&self, ty: Ty) -> bool {
         match self.types.shape(ty) {
             TypeShape::Aggregate { kind, name: Some(_), size, .. } => {
-                *kind != AggregateKind::Union && *size > MAX_WRAPPER_SIZE
+                *kind != AggregateKind::Union && *size > Some(MAX_WRAPPER_SIZE)
             }
             _ => false,
         }
@@ -100,7 +97,7 @@ impl<'a, 's> AccessedStructs<'a, 's> {
             let name = self.types.name(ty).unwrap_or("(anonymous)").to_owned();
             // The name with its namespaces.
             let layout = layout.map(|layout| Layout { name: name.clone(), ..layout });
-            builder.add_type(name, self.types.size(ty), layout)
+            builder.add_type(name, self.types.size(ty).unwrap_or(0), layout)
         })
     }
 }

@@ -2,7 +2,8 @@
 
 use super::context::SampleContext;
 use super::range_sums::{self, RangeCounts};
-use super::sample_classes::{ClassOverTime, SampleClass, SampleClasses};
+use super::sample_classes::{ClassByTime, SampleClass, SampleClasses};
+use crate::addresses::TaggedAddress;
 use crate::aggregate::{ClassCounts, TimeBlocks, TypeAndFunction};
 use crate::attribute::{ProgramSamples, locate_range};
 use crate::gather::{LookupBatch, SampleFacts, SampleMeasures, SampleTable, split_stack};
@@ -65,7 +66,7 @@ impl<'p, 'f> ClassSweep<'p, 'f> {
     pub(super) fn new(
         parts: &'p [ProgramSamples<'p, 'f>],
         facts: &FileFacts,
-        rows: &'p SampleClasses,
+        classes: &'p SampleClasses,
         blocks: &'p TimeBlocks,
         functions: Vec<Vec<u32>>,
         mut entry_of: impl FnMut(&SampleClass) -> Option<TypeAndFunction>,
@@ -73,17 +74,12 @@ impl<'p, 'f> ClassSweep<'p, 'f> {
         let context = SampleFields::CALLCHAIN | SampleFields::BRANCH_STACK;
         let has_context =
             facts.events.iter().map(|event| event.attr.sample_type.intersects(context)).collect();
-        let found: Vec<Option<TypeAndFunction>> = rows.classes.iter().map(&mut entry_of).collect();
-        let mut part_entries =
-            |(index, part): (usize, &ProgramSamples<'_, '_>)| -> Vec<Option<TypeAndFunction>> {
-                let range_class = |access| SampleClass::for_range(index, EventIndex(0), None, access);
-                part.recorded
-                    .straight_line
-                    .accesses
-                    .iter()
-                    .map(|access| entry_of(&range_class(*access)))
-                    .collect()
-            };
+        let found: Vec<Option<TypeAndFunction>> = classes.classes.iter().map(&mut entry_of).collect();
+        let mut part_entries = |(index, part): (usize, &ProgramSamples<'_, '_>)| {
+            let range_class = |access| SampleClass::for_range(index, EventIndex(0), None, access);
+            let accesses = part.recorded.straight_line.accesses.iter();
+            accesses.map(|access| entry_of(&range_class(*access))).collect()
+        };
         let range_entries: Vec<Vec<Option<TypeAndFunction>>> =
             parts.iter().enumerate().map(&mut part_entries).collect();
         let mut entries: Vec<TypeAndFunction> =
@@ -95,18 +91,8 @@ impl<'p, 'f> ClassSweep<'p, 'f> {
             number.map_or(NO_ENTRY, |number| number as u32)
         };
         let entry_numbers = found.iter().map(number).collect();
-        let range_entry_numbers =
-            range_entries.iter().map(|found| found.iter().map(number).collect()).collect();
-        Self {
-            parts,
-            classes: rows,
-            blocks,
-            has_context,
-            entry_numbers,
-            range_entry_numbers,
-            entries,
-            functions,
-        }
+        let range_entry_numbers = range_entries.iter().map(|own| own.iter().map(number).collect()).collect();
+        Self { parts, classes, blocks, has_context, entry_numbers, range_entry_numbers, entries, functions }
     }
 
     /// Sums over the accesses in ranges, by class: first samples and periods, then samples by time block.
@@ -151,7 +137,7 @@ pub(super) struct SweepState {
     /// Samples by time block, and in each by class.
     by_block: Vec<u64>,
     /// Sums by class and address of samples whose class depends on time.
-    time_dependent: FxHashMap<(u32, Option<u64>), ClassCounts>,
+    time_dependent: FxHashMap<(u32, Option<TaggedAddress>), ClassCounts>,
     /// By program: counts of ranges.
     ranges: Vec<RangeCounts>,
     outcome: BlockOutcome,
@@ -163,14 +149,9 @@ impl RecordScan for ClassSweep<'_, '_> {
 
     fn new_state(&self, _number: usize) -> SweepState {
         let by_block = vec![0; self.blocks.len() * self.entry_numbers.len()];
-        let runs = self.parts.iter().map(|_| RangeCounts::default()).collect();
-        SweepState {
-            batch: LookupBatch::default(),
-            by_block,
-            time_dependent: FxHashMap::default(),
-            ranges: runs,
-            outcome: BlockOutcome::default(),
-        }
+        let ranges = self.parts.iter().map(|_| RangeCounts::default()).collect();
+        let (batch, time_dependent, outcome) = Default::default();
+        SweepState { batch, by_block, time_dependent, ranges, outcome }
     }
 
     fn add_sample(&self, state: &mut SweepState, sample: &Sample<'_>, at: u64) {
@@ -216,14 +197,14 @@ impl ClassSweep<'_, '_> {
     fn add_batch(
         &self,
         state: &mut SweepState,
-        table: &SampleTable<ClassOverTime>,
+        table: &SampleTable<ClassByTime>,
         part: &ProgramSamples<'_, '_>,
     ) {
         let mut batch = std::mem::take(&mut state.batch);
         for (key, number, measures) in batch.drain(table) {
             let Some(row) = number.and_then(|number| table.value(number)) else { continue };
             let Some(class) = self.classes.class_at(*row, measures.time) else { continue };
-            if let ClassOverTime::ByTime(_) = row
+            if let ClassByTime::ByTime(_) = row
                 && let Some(facts) = table.facts_of(&key)
             {
                 self.add_time_dependent(state, class, part, &facts, &measures);
@@ -237,7 +218,7 @@ impl ClassSweep<'_, '_> {
     fn add_single(&self, state: &mut SweepState, sample: &Sample<'_>, has_context: bool) {
         let measures = SampleMeasures::from_sample(sample, 0);
         let Some((part, facts, row, class)) = self.find(sample) else { return };
-        if matches!(row, ClassOverTime::ByTime(_)) || self.parts.len() > 1 {
+        if matches!(row, ClassByTime::ByTime(_)) || self.parts.len() > 1 {
             self.add_time_dependent(state, class, part, &facts, &measures);
         }
         let number = state.outcome.entry_times.len();
@@ -245,10 +226,9 @@ impl ClassSweep<'_, '_> {
         let Some(sample_class) = self.classes.classes.get(class as usize).filter(|_| has_context) else {
             return;
         };
-        let functions =
-            self.context(state, sample, (sample_class.part, part), sample_class.attributed.function);
-        if has_entry_time && !functions.is_empty() {
-            state.outcome.contexts.push((number, functions));
+        let found = self.context(state, sample, (sample_class.part, part), sample_class.attributed.function);
+        if has_entry_time && !found.is_empty() {
+            state.outcome.contexts.push((number, found));
         }
     }
 
@@ -275,7 +255,7 @@ impl ClassSweep<'_, '_> {
         for (range, period) in split_stack(sample) {
             match locate_range(self.parts, sample, range) {
                 Some((index, part, Ok(run))) => {
-                    let Some(number) = part.recorded.straight_line.ranges.find_number(&run) else { continue };
+                    let Some(number) = part.recorded.straight_line.ranges.number(&run) else { continue };
                     if let Some(counts) = state.ranges.get_mut(index) {
                         counts.count(number, sample.cpu, block, period);
                     }
@@ -320,10 +300,7 @@ impl ClassSweep<'_, '_> {
     }
 
     /// The first program that has a sample's instruction, and the sample's class.
-    fn find(
-        &self,
-        sample: &Sample<'_>,
-    ) -> Option<(&ProgramSamples<'_, '_>, SampleFacts, ClassOverTime, u32)> {
+    fn find(&self, sample: &Sample<'_>) -> Option<(&ProgramSamples<'_, '_>, SampleFacts, ClassByTime, u32)> {
         let mut first = None;
         for (part, table) in self.parts.iter().zip(&self.classes.tables) {
             let facts = part.recorded.source.sample_facts(sample);
@@ -364,8 +341,7 @@ impl ClassSweep<'_, '_> {
         facts: &SampleFacts,
         measures: &SampleMeasures,
     ) {
-        let counts =
-            state.time_dependent.entry((class, self.classes.address(class, part, facts))).or_default();
-        counts.add(1, measures.period, measures.latency);
+        let sum = state.time_dependent.entry((class, self.classes.address(class, part, facts))).or_default();
+        sum.add(1, measures.period, measures.latency);
     }
 }

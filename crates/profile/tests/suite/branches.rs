@@ -12,6 +12,7 @@ use fieldline_doctor::{diagnose, summarize};
 use fieldline_machinecode::architecture::Architecture;
 use fieldline_machinecode::insn::InstructionReader;
 use fieldline_machinecode::machine::{Callee, Flow, Instruction};
+use fieldline_perfdata::address::LoadedAddress;
 use fieldline_perfdata::perf_data::{Attr, Endian, Error, Record};
 use fieldline_perfdata::sample::{CpuMode, Sample, SampleFields};
 use fieldline_perfdata::sample_file::SampleFile;
@@ -62,7 +63,7 @@ fn outcome(name: &str, file: SampleFile) -> (Vec<(String, u64)>, AccessProfile) 
             Target::Within { ty } | Target::Element { ty, .. } => format!("{}+?", name(ty)),
             Target::Unknown(reason) => reason.to_string(),
         };
-        let ip = sample.ip.unwrap_or(0);
+        let ip = sample.ip.unwrap_or_default();
         rows.push((format!("{ip:x} {} {target}", if found.is_store { "st" } else { "ld" }), sample.period));
         Ok::<(), Error>(())
     };
@@ -517,15 +518,15 @@ fn stacks_go_through_the_kernel_and_programs() {
         match record {
             Record::Mmap(mmap) => recording.mmap(&Mapping::from(&mmap)),
             Record::Sample(sample) if known.is_none() => {
-                let known_sample = |ip| (ip, sample.ip.unwrap(), sample.pid.unwrap());
+                let known_sample = |ip| (ip, sample.ip.unwrap().0, sample.pid.unwrap());
                 known = linker.locate(&sample).ok().map(|linked| known_sample(linked.ip));
             }
             _ => {}
         }
     }
     let (linked, ip, pid) = known.unwrap();
-    let code = elfs[1].bytes_at(linked, 15).unwrap();
-    let instruction = InstructionReader::new(Architecture::X86_64).read(linked, code).unwrap();
+    let code = elfs[1].bytes_at(linked.0, 15).unwrap();
+    let instruction = InstructionReader::new(Architecture::X86_64).read(linked.0, code).unwrap();
     let behind = ip + u64::from(instruction.length);
     let kernel = execute("idioms", 40, 6);
     // The program runs up to an interrupt, the kernel for a while, the program from there on.
@@ -558,7 +559,7 @@ fn stacks_go_through_the_kernel_and_programs() {
     };
     joint.for_each_sample(0, each).unwrap();
     assert!(counts[0] > 40 && counts[1] >= 4, "{counts:?}");
-    assert_eq!(user_ips, [Some(ip); 4], "two runs of each stack");
+    assert_eq!(user_ips, [Some(LoadedAddress(ip)); 4], "two runs of each stack");
     let parts = attributions.iter().zip(&dwarfs);
     let parts: Vec<_> = parts.map(|(attribution, dwarf)| AttributedProgram { dwarf, attribution }).collect();
     let profile = sums::profile(

@@ -6,7 +6,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may fail as tests do")]
 
 use fieldline_debuginfo::dwarf::{DebugSections, Dwarf};
-use fieldline_debuginfo::{Elf, FileBytes};
+use fieldline_debuginfo::{Elf, FileBytes, LinkedAddress};
 use fieldline_perfdata::perf_data::{Attr, Endian, Error};
 use fieldline_perfdata::sample::{CpuMode, SampleFields};
 use fieldline_perfdata::sample_file::SampleFile;
@@ -72,8 +72,8 @@ fn with_program<T>(work: impl for<'a> FnOnce(&Elf<'a>, &'a mut Program<'a>) -> T
 fn touches(count: u64, seed: u64) -> Vec<TestAccess> {
     with_program(|elf, program| {
         let text = elf.text_sections();
-        let addresses: Vec<u64> =
-            text.iter().flat_map(|(_, address, bytes)| *address..address + bytes.len() as u64).collect();
+        let addresses = text.iter().flat_map(|(_, address, bytes)| *address..address + bytes.len() as u64);
+        let addresses: Vec<LinkedAddress> = addresses.map(LinkedAddress).collect();
         program.load(addresses.iter().copied());
         let answers = ProgramOperands::new(program, &addresses[..].into());
         let typed: Vec<_> = answers.functions.iter().flat_map(|function| &function.instructions).collect();
@@ -83,8 +83,8 @@ fn touches(count: u64, seed: u64) -> Vec<TestAccess> {
             let cpu = random.below(3) as u32;
             let operand = typed.operands[0];
             let address = match (operand.fixed_address, operand.target) {
-                (Some(fixed), _) if fixed.per_cpu => PER_CPU + u64::from(cpu) * 0x1_0000 + fixed.address,
-                (Some(fixed), _) => fixed.address,
+                (Some(fixed), _) if fixed.per_cpu => PER_CPU + u64::from(cpu) * 0x1_0000 + fixed.address.0,
+                (Some(fixed), _) => fixed.address.0,
                 // A list's links are those of jobs, mostly.
                 (None, Target::Exact { ty, offset }) => {
                     match answers.type_entry(ty).unwrap().name.name.as_str() {
@@ -101,7 +101,7 @@ fn touches(count: u64, seed: u64) -> Vec<TestAccess> {
                 }
                 _ => HEAP + 8 * random.below(0x4000),
             };
-            TestAccess { ip: typed.address, address, cpu, time: 1_000 + number }
+            TestAccess { ip: typed.address.0, address, cpu, time: 1_000 + number }
         });
         touches.collect()
     })

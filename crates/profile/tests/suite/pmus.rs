@@ -51,11 +51,11 @@ fn demo() -> (Vec<Access>, RecordingWriter) {
             let values = SampleValues {
                 cpu_mode: CpuMode::User,
                 exact_ip: true,
-                ip: sample.ip.unwrap(),
+                ip: sample.ip.unwrap().0,
                 pid: sample.pid.unwrap(),
                 tid: sample.tid.unwrap(),
                 time: sample.time.unwrap(),
-                addr: sample.addr.unwrap(),
+                addr: sample.addr.unwrap().get(),
                 cpu: sample.cpu.unwrap(),
                 period: sample.period,
                 weight: sample.latency.unwrap(),
@@ -114,7 +114,7 @@ fn outcomes(bytes: Vec<u8>) -> Vec<Outcome> {
                 Target::Element { ty, offset, stride, .. } => format!("{}+{offset}+i*{stride}", name(ty)),
                 Target::Unknown(reason) => reason.to_string(),
             };
-            let (ip, size, is_store) = (attributed.ip, attributed.size, attributed.is_store);
+            let (ip, size, is_store) = (attributed.ip.map(|ip| ip.0), attributed.size, attributed.is_store);
             all.push(Outcome { ip, target, size, is_store, latency: sample.latency });
             Ok(())
         });

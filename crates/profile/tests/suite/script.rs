@@ -13,7 +13,8 @@
 
 use fieldline_access::access::AccessProfile;
 use fieldline_debuginfo::dwarf::{DebugSections, Dwarf};
-use fieldline_debuginfo::{Elf, FileBytes};
+use fieldline_debuginfo::{Elf, FileBytes, LinkedAddress};
+use fieldline_perfdata::address::DataAddress;
 use fieldline_perfdata::perf_data::{Error, Record};
 use fieldline_perfdata::sample::Sample;
 use fieldline_perfdata::sample_file::SampleFile;
@@ -32,7 +33,7 @@ fn demo(name: &str) -> PathBuf {
 }
 
 /// A sample's verdict by what tells it from others.
-type Verdicts = BTreeMap<(Option<u64>, Option<u64>, Option<u64>, Option<u32>), String>;
+type Verdicts = BTreeMap<(Option<LinkedAddress>, Option<u64>, Option<DataAddress>, Option<u32>), String>;
 
 /// Attribution of each sample, and the profile.
 fn attributed(file: SampleFile) -> (Verdicts, AccessProfile) {
@@ -121,7 +122,7 @@ fn printed(file: &SampleFile, form: Form) -> String {
             sample.addr.unwrap(),
             sample.latency.unwrap(),
         );
-        let ip = sample.ip.unwrap();
+        let ip = sample.ip.unwrap().0;
         let symbol = match functions.range(..=ip).next_back().filter(|(from, (_, size))| ip - **from < *size)
         {
             Some((from, (name, _))) => format!("{name}+{:#x} (/home/box/shaper)", ip - from),

@@ -3,6 +3,7 @@
 use super::maps::{self, ProcessMapping};
 use super::{host, tasks};
 use fieldline_debuginfo::{Elf, FileBytes};
+use fieldline_perfdata::address::LoadedAddress;
 use fieldline_perfdata::perf_data::{Attr, BuildId, Endian, EventIndex, TaskRecord};
 use fieldline_perfdata::sample::{CpuMode, SampleFields};
 use fieldline_perfdata::writer::{Mapping, RecordingWriter, SampleId, SampleValues};
@@ -108,7 +109,7 @@ impl Journal {
             data_source: sample.data_source,
             ..SampleValues::default()
         };
-        self.write_values(event, sample.who, sample.time, values);
+        self.write(event, sample.who, sample.time, values);
     }
 
     /// Adds a sample of branches, the youngest first.
@@ -121,21 +122,11 @@ impl Journal {
         branches: &[[u64; 3]],
     ) {
         let cpu_mode = CpuMode::User;
-        self.write_values(
-            event,
-            who,
-            None,
-            SampleValues { cpu_mode, ip, period, branches, ..SampleValues::default() },
-        );
+        let values = SampleValues { cpu_mode, ip, period, branches, ..SampleValues::default() };
+        self.write(event, who, None, values);
     }
 
-    fn write_values(
-        &mut self,
-        event: EventIndex,
-        who: TracedThread,
-        time: Option<u64>,
-        values: SampleValues<'_>,
-    ) {
+    fn write(&mut self, event: EventIndex, who: TracedThread, time: Option<u64>, values: SampleValues<'_>) {
         let time = time.unwrap_or_else(|| self.next_time());
         let values = SampleValues { pid: who.pid, tid: who.tid, cpu: who.number, time, ..values };
         self.recording.sample(event, &values);
@@ -143,7 +134,7 @@ impl Journal {
     }
 
     /// Notes where the kernel is, by where its first symbol is.
-    pub(crate) fn write_kernel_map(&mut self, text: u64) {
+    pub(crate) fn write_kernel_map(&mut self, LoadedAddress(text): LoadedAddress) {
         self.recording.kernel_map(text, u64::MAX - text, "_text", text);
     }
 
@@ -246,6 +237,7 @@ fn task(who: TracedThread, parent: TracedThread, time: u64) -> TaskRecord {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fieldline_perfdata::address::DataAddress;
     use fieldline_perfdata::perf_data::Record;
     use fieldline_perfdata::sample_file::SampleFile;
 
@@ -270,8 +262,8 @@ mod tests {
                         "{:?} {:?} {:x?} {:x?} {:?} {} {} {}",
                         sample.pid,
                         sample.tid,
-                        sample.ip,
-                        sample.addr,
+                        sample.ip.map(|ip| ip.0),
+                        sample.addr.map(DataAddress::get),
                         sample.cpu,
                         sample.period,
                         operation.is_load(),
@@ -346,7 +338,7 @@ mod tests {
         let (mut records, mut seen) = (file.records(), 0);
         while let Some(record) = records.next_record().unwrap() {
             if let Record::Mmap(mmap) = record {
-                let holds = mmap.address <= here && here - mmap.address < mmap.length;
+                let holds = (mmap.address..mmap.end()).contains(&LoadedAddress(here));
                 assert_eq!(holds, mmap.filename == name, "{mmap:?}");
                 seen += u32::from(holds);
             }

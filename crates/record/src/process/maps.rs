@@ -1,6 +1,8 @@
 //! Mappings of a process, by `/proc/PID/maps` (`proc_pid_maps(5)`).
 
-use fieldline_debuginfo::Elf;
+use fieldline_debuginfo::{Elf, LinkedAddress};
+use fieldline_perfdata::address::LoadedAddress;
+use fieldline_profile::addresses::LoadBias;
 use std::io;
 
 /// A mapping.
@@ -26,14 +28,15 @@ pub(crate) fn read(pid: u32) -> io::Result<Vec<ProcessMapping>> {
 
 /// The load bias of a program or library in a process, by the mapping of its first bytes. Found by its path,
 /// or by its name.
-pub fn program_load_bias(pid: u32, elf: &Elf<'_>) -> Option<u64> {
+pub fn program_load_bias(pid: u32, elf: &Elf<'_>) -> Option<LoadBias> {
     let maps = read(pid).ok()?;
     let path = std::fs::canonicalize(elf.path()).ok()?.display().to_string();
     let name = format!("/{}", elf.name());
     let is_first_mapping =
         |map: &&ProcessMapping| map.offset == 0 && (map.path == path || map.path.ends_with(&name));
     let first_segment = elf.segments().into_iter().find(|segment| segment.file_offset == 0)?;
-    Some(maps.iter().find(is_first_mapping)?.begin.wrapping_sub(first_segment.address))
+    let begin = LoadedAddress(maps.iter().find(is_first_mapping)?.begin);
+    Some(LoadBias::between(LinkedAddress(first_segment.address), begin))
 }
 
 /// The mappings of a text; lines of another form are left out.

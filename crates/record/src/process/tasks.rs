@@ -29,9 +29,8 @@ pub(crate) fn thread_name(pid: u32, tid: u32) -> String {
 
 /// The threads of a process, in order of their numbers.
 pub(crate) fn threads(pid: u32) -> Vec<u32> {
-    let entries = std::fs::read_dir(Path::new("/proc").join(pid.to_string()).join("task"));
-    let names =
-        entries.into_iter().flatten().flatten().filter_map(|entry| entry.file_name().into_string().ok());
+    let all = std::fs::read_dir(Path::new("/proc").join(pid.to_string()).join("task"));
+    let names = all.into_iter().flatten().flatten().filter_map(|entry| entry.file_name().into_string().ok());
     let mut threads: Vec<u32> = names.filter_map(|name| name.parse().ok()).collect();
     threads.sort_unstable();
     threads

@@ -35,12 +35,7 @@ impl BranchHistories {
     }
 
     /// Adds the next instruction of a thread. Returns the branches it took last, if a branch led there.
-    pub(super) fn push_instruction(
-        &mut self,
-        tid: u32,
-        ip: u64,
-        step: StepInstruction,
-    ) -> Option<&[[u64; 3]]> {
+    pub(super) fn push(&mut self, tid: u32, ip: u64, step: StepInstruction) -> Option<&[[u64; 3]]> {
         let history = self.by_thread.entry(tid).or_default();
         let before = history.last.replace((ip, step));
         let (from, _) = before.filter(|(from, step)| {
@@ -62,21 +57,15 @@ mod tests {
     fn branches_that_were_taken_are_kept_youngest_first() {
         let step = |is_branch| StepInstruction { length: 2, is_branch, ..StepInstruction::default() };
         let mut histories = BranchHistories::new(2);
-        assert_eq!(histories.push_instruction(7, 0x10, step(false)), None);
-        assert_eq!(histories.push_instruction(7, 0x10, step(false)), None, "it repeats itself");
-        assert_eq!(histories.push_instruction(7, 0x12, step(true)), None);
-        assert_eq!(histories.push_instruction(7, 0x14, step(true)), None, "not taken");
-        assert_eq!(histories.push_instruction(7, 0x30, step(true)), Some(&[[0x14, 0x30, 0]][..]));
-        assert_eq!(histories.push_instruction(8, 0x50, step(true)), None, "another thread");
-        assert_eq!(
-            histories.push_instruction(7, 0x30, step(true)),
-            Some(&[[0x30, 0x30, 0], [0x14, 0x30, 0]][..])
-        );
-        assert_eq!(
-            histories.push_instruction(7, 0x40, step(true)),
-            Some(&[[0x30, 0x40, 0], [0x30, 0x30, 0]][..])
-        );
+        assert_eq!(histories.push(7, 0x10, step(false)), None);
+        assert_eq!(histories.push(7, 0x10, step(false)), None, "it repeats itself");
+        assert_eq!(histories.push(7, 0x12, step(true)), None);
+        assert_eq!(histories.push(7, 0x14, step(true)), None, "not taken");
+        assert_eq!(histories.push(7, 0x30, step(true)), Some(&[[0x14, 0x30, 0]][..]));
+        assert_eq!(histories.push(8, 0x50, step(true)), None, "another thread");
+        assert_eq!(histories.push(7, 0x30, step(true)), Some(&[[0x30, 0x30, 0], [0x14, 0x30, 0]][..]));
+        assert_eq!(histories.push(7, 0x40, step(true)), Some(&[[0x30, 0x40, 0], [0x30, 0x30, 0]][..]));
         histories.clear(7);
-        assert_eq!(histories.push_instruction(7, 0x60, step(true)), None);
+        assert_eq!(histories.push(7, 0x60, step(true)), None);
     }
 }

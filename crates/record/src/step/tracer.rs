@@ -112,11 +112,7 @@ struct Tracer {
 }
 
 impl Tracer {
-    fn start(
-        target: &RecordTarget,
-        options: &StepOptions,
-        signals: &mut SignalWaiter,
-    ) -> Result<Self, Error> {
+    fn start(target: &RecordTarget, options: &StepOptions, waiter: &mut SignalWaiter) -> Result<Self, Error> {
         let (main, is_ours) = match target {
             RecordTarget::Program { holder, program, args } => {
                 (launch::start_traced(holder, program, args)?.as_raw() as u32, true)
@@ -166,7 +162,7 @@ impl Tracer {
         }
         match is_ours {
             true => tracer.trace_started(),
-            false => tracer.seize_all(signals)?,
+            false => tracer.seize_all(waiter)?,
         }
         Ok(tracer)
     }
@@ -362,8 +358,7 @@ impl Tracer {
             return;
         }
         let StepInstruction { operands: touches, is_call, .. } = step;
-        let mut pending =
-            PendingAccesses { ip: user.rip, returns_at_once: !is_call, ..PendingAccesses::default() };
+        let mut pending = PendingAccesses { ip: user.rip, returns_at_once: !is_call, ..Default::default() };
         if touches.iter().any(Option::is_some) {
             let registers = registers(&user);
             for (to, memory) in pending.operands.iter_mut().zip(touches.iter().flatten()) {
@@ -417,15 +412,14 @@ impl Tracer {
 
     /// A thread goes on with an instruction. If a branch led there, it may become a sample.
     fn record_branch(&mut self, who: TracedThread, ip: u64, step: StepInstruction) {
-        let is_branch = self.histories.push_instruction(who.tid, ip, step).is_some();
+        let is_branch = self.histories.push(who.tid, ip, step).is_some();
         if is_branch && self.draw_sample() {
             let branches = self.histories.branches(who.tid);
             let [event, _] = self.events;
             self.journal.write_branch_sample(event, who, ip, self.options.every.max(1), branches);
         }
         if let Some(thread) = self.threads.get_mut(who.tid) {
-            thread.pending =
-                PendingAccesses { ip, returns_at_once: !step.is_call, ..PendingAccesses::default() };
+            thread.pending = PendingAccesses { ip, returns_at_once: !step.is_call, ..Default::default() };
         }
     }
 

@@ -40,7 +40,7 @@ pub fn record(
     options: &WatchOptions,
 ) -> Result<WatchRecording, Error> {
     let signals =
-        SignalWaiter::block().map_err(|error| Error::Call { call: "signalfd", source: error.into() })?;
+        SignalWaiter::block().map_err(|why| Error::Call { call: "signalfd", source: why.into() })?;
     let recording = BreakpointRecorder::new(target, rotation, options, signals).run()?;
     if recording.samples == 0 {
         let (milliseconds, end) = (recording.lasted.as_millis(), &recording.end);
@@ -179,14 +179,14 @@ impl<'r> BreakpointRecorder<'r> {
                 {
                     match self.builder(*watch).observe_pid(*tid as i32).any_cpu().build() {
                         Err(error) if error.raw_os_error() == Some(nix::libc::ESRCH) => {}
-                        counter => open.push(start_sampling(*watch, counter)?),
+                        counter => open.push(start(*watch, counter)?),
                     }
                 }
             }
             WatchTarget::Kernel { cpus, .. } => {
                 for (cpu, watch) in cpus.iter().flat_map(|cpu| group.iter().map(move |watch| (cpu, watch))) {
                     let counter = self.builder(*watch).any_pid().one_cpu(*cpu as usize).build();
-                    open.push(start_sampling(*watch, counter)?);
+                    open.push(start(*watch, counter)?);
                 }
             }
         }
@@ -264,12 +264,7 @@ impl<'r> BreakpointRecorder<'r> {
 }
 
 /// The event of a watch, named as perf does.
-fn event(
-    journal: &mut Journal,
-    watch: WatchRange,
-    watched: &WatchTarget,
-    options: &WatchOptions,
-) -> EventIndex {
+fn event(out: &mut Journal, watch: WatchRange, watched: &WatchTarget, options: &WatchOptions) -> EventIndex {
     let WatchRange { address, length } = watch;
     let (kind, suffix) = if options.stores_only { (2, "w") } else { (3, "rw") };
     let no_kernel = if matches!(watched, WatchTarget::Process(_)) { NO_KERNEL } else { 0 };
@@ -282,13 +277,10 @@ fn event(
         config2: length,
         ..Attr::default()
     };
-    journal.add_event(&format!("mem:{address:#x}/{length}:{suffix}"), &attr, SampleFields::ADDR)
+    out.add_event(&format!("mem:{address:#x}/{length}:{suffix}"), &attr, SampleFields::ADDR)
 }
 
-fn start_sampling(
-    watch: WatchRange,
-    counter: io::Result<perf_event::Counter>,
-) -> Result<OpenBreakpoint, Error> {
+fn start(watch: WatchRange, counter: io::Result<perf_event::Counter>) -> Result<OpenBreakpoint, Error> {
     let start = |counter: perf_event::Counter| {
         let mut sampler = counter.sampled(BUFFER_BYTES)?;
         sampler.enable()?;

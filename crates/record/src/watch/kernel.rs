@@ -1,5 +1,8 @@
 //! Addresses of the running kernel and its per-CPU data.
 
+use fieldline_debuginfo::LinkedAddress;
+use fieldline_perfdata::address::LoadedAddress;
+use fieldline_profile::addresses::LoadBias;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 
@@ -7,7 +10,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RunningKernel {
     /// Address of its first symbol, `_text`.
-    pub text: u64,
+    pub text: LoadedAddress,
 }
 
 /// Why addresses of the kernel are unknown.
@@ -49,10 +52,10 @@ impl RunningKernel {
         parse_build_id(&std::fs::read("/sys/kernel/notes").ok()?)
     }
 
-    /// The loaded address of a linked one, by the linked address of `_text`.
+    /// The load bias (KASLR offset), by the linked address of `_text`.
     #[must_use]
-    pub fn loaded_address(self, address: u64, linked_text: u64) -> u64 {
-        address.wrapping_sub(linked_text).wrapping_add(self.text)
+    pub fn load_bias(self, linked_text: LinkedAddress) -> LoadBias {
+        LoadBias::between(linked_text, self.text)
     }
 
     /// The offsets of per-CPU data for some CPUs: `__per_cpu_offset`, an array at a loaded address, read
@@ -60,11 +63,11 @@ impl RunningKernel {
     ///
     /// # Errors
     /// If that file doesn't exist (CONFIG_PROC_KCORE), or is not for this user.
-    pub fn per_cpu_offsets(array: u64, cpus: &[u32]) -> Result<Vec<u64>, KernelError> {
+    pub fn per_cpu_offsets(array: LoadedAddress, cpus: &[u32]) -> Result<Vec<u64>, KernelError> {
         let path = "/proc/kcore";
         let unreadable = |source| KernelError::Unreadable { path, source };
         let mut core = File::open(path).map_err(unreadable)?;
-        let addresses = cpus.iter().map(|cpu| array.wrapping_add(8 * u64::from(*cpu)));
+        let addresses = cpus.iter().map(|cpu| array.wrapping_add(8 * u64::from(*cpu)).0);
         addresses
             .map(|address| {
                 read_u64(&mut core, address).map_err(unreadable)?.ok_or(KernelError::NotInImage(address))
@@ -73,10 +76,10 @@ impl RunningKernel {
     }
 }
 
-/// The address of `_text`; zeros if it is hidden.
-fn parse_text_address(text: &str) -> Option<u64> {
+/// The address of `_text`, unless it is hidden: then all are zeros.
+fn parse_text_address(text: &str) -> Option<LoadedAddress> {
     let line = text.lines().find(|line| line.ends_with(" _text"))?;
-    u64::from_str_radix(line.split(' ').next()?, 16).ok().filter(|address| *address != 0)
+    u64::from_str_radix(line.split(' ').next()?, 16).ok().filter(|address| *address != 0).map(LoadedAddress)
 }
 
 /// The build id among ELF notes (`elf(5)`): sizes of name and content, type 3, the name GNU, the content.
@@ -128,14 +131,13 @@ mod tests {
     fn the_first_symbol_has_the_loaded_address() {
         let text =
             "0000000000000000 A fixed_percpu_data\nffffffff9e000000 T _text\nffffffff9e000000 T startup_64\n";
-        assert_eq!(parse_text_address(text), Some(0xffff_ffff_9e00_0000));
+        assert_eq!(parse_text_address(text), Some(LoadedAddress(0xffff_ffff_9e00_0000)));
         assert_eq!(parse_text_address("0000000000000000 T _text\n"), None, "hidden");
         assert_eq!(parse_text_address("ffffffff9e000000 T my_text\n"), None);
-        let kernel = RunningKernel { text: 0xffff_ffff_9e00_0000 };
-        assert_eq!(
-            kernel.loaded_address(0xffff_ffff_8120_0010, 0xffff_ffff_8100_0000),
-            0xffff_ffff_9e20_0010
-        );
+        let kernel = RunningKernel { text: LoadedAddress(0xffff_ffff_9e00_0000) };
+        let load_bias = kernel.load_bias(LinkedAddress(0xffff_ffff_8100_0000));
+        let loaded = load_bias.loaded(LinkedAddress(0xffff_ffff_8120_0010));
+        assert_eq!(loaded, LoadedAddress(0xffff_ffff_9e20_0010));
     }
 
     #[test]

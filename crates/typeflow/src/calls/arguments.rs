@@ -13,9 +13,8 @@ pub(crate) fn merge_arguments(
     let types = &mut world.types;
     let mut arguments = ArgumentLocations::default();
     for (index, argument) in arguments.iter_mut().enumerate() {
-        let parameter =
-            code.scopes.parameters.get(index).copied().flatten().map(|die| types.type_of_die(die));
-        let pointee = parameter.and_then(|ty| types.pointee(ty)).unwrap_or(Ty::VOID);
+        let declared = code.scopes.parameters.get(index).copied().flatten().map(|die| types.type_of_die(die));
+        let pointee = declared.and_then(|ty| types.pointee(ty)).unwrap_or(Ty::VOID);
         *argument = merge_argument(types, index, pointee, uses);
     }
     arguments
@@ -59,17 +58,13 @@ fn to_type_offset(types: &mut TypeSpace<'_, '_>, shared: CrossUnitOffset) -> Typ
 
 /// The struct a callback is called with: that of its parameter's type which holds the place the callback was
 /// put in.
-fn find_container(
-    types: &mut TypeSpace<'_, '_>,
-    shared: CrossUnitOffset,
-    parameter: Ty,
-) -> Option<TypeOffset> {
-    if !types.is_aggregate(parameter) {
+fn find_container(types: &mut TypeSpace<'_, '_>, at: CrossUnitOffset, declared: Ty) -> Option<TypeOffset> {
+    if !types.is_aggregate(declared) {
         return None;
     }
-    let place = to_type_offset(types, shared);
-    let size = types.size(parameter) as i64;
-    let positions = types.embedded_offsets(place.ty, parameter);
+    let place = to_type_offset(types, at);
+    let size = types.size(declared)? as i64;
+    let positions = types.embedded_offsets(place.ty, declared);
     let holds = |begin: &&i64| **begin <= place.offset && place.offset < begin.saturating_add(size);
     Some(TypeOffset { ty: place.ty, offset: *positions.iter().find(holds)? })
 }

@@ -108,15 +108,10 @@ struct UseCollector<'u> {
 
 impl UseCollector<'_> {
     /// Callbacks that an instruction stores into a struct.
-    fn collect_stored_callbacks(
-        &mut self,
-        world: &mut UnitContext<'_>,
-        state: &State,
-        instruction: &Instruction,
-    ) {
-        let Some(address) = instruction.explicit_operand().map(|memory| memory.address) else { return };
+    fn collect_stored_callbacks(&mut self, world: &mut UnitContext<'_>, state: &State, store: &Instruction) {
+        let Some(address) = store.explicit_operand().map(|memory| memory.address) else { return };
         let second_address = Address { displacement: address.displacement.wrapping_add(8), ..address };
-        let stores = match instruction.effect {
+        let stores = match store.effect {
             Effect::Store { from } => [Some((from, address)), None],
             Effect::StorePair { first, second } => [Some((first, address)), Some((second, second_address))],
             _ => return,

@@ -39,8 +39,7 @@ impl References {
         let sections = program.image.sections().iter();
         let chunks = sections.flat_map(|(address, bytes)| chunks(*address, bytes, before, behind));
         let chunks: Vec<(u64, &[u8])> = chunks.collect();
-        let code =
-            chunks.par_iter().flat_map_iter(|(address, bytes)| find_references(&wanted, *address, bytes));
+        let code = chunks.par_iter().flat_map_iter(|(at, bytes)| find_references(&wanted, *at, bytes));
         let mut code: Vec<_> = code.collect();
         if is_x86 {
             code.extend(entries.iter().flat_map(|entry| x86::find_short_jumps(program, *entry)));
@@ -50,8 +49,7 @@ impl References {
         let tables = listing_tables(program);
         let data = program.data.par_iter().flat_map_iter(|(address, bytes)| {
             let values = (*address..).step_by(8).zip(bytes.chunks_exact(8));
-            let values =
-                values.filter_map(|(at, chunk)| Some((at, u64::from_le_bytes(chunk.try_into().ok()?))));
+            let values = values.filter_map(|(at, raw)| Some((at, u64::from_le_bytes(raw.try_into().ok()?))));
             let named = values.filter(|(_, target)| wanted.contains(*target));
             let listed = named.filter(|(at, _)| !tables.iter().any(|table| table.contains(at)));
             listed.map(|(_, target)| target).collect::<Vec<_>>()

@@ -4,6 +4,7 @@ use super::state::State;
 use super::unit_context::UnitContext;
 use super::value::{AbstractAddress, Pointer, Value, is_null};
 use crate::types::TypeOffset;
+use fieldline_debuginfo::LinkedAddress;
 use fieldline_machinecode::machine::Address;
 
 impl UnitContext<'_> {
@@ -85,12 +86,14 @@ impl UnitContext<'_> {
     }
 
     fn per_cpu_variable(&mut self, address: u64) -> Option<TypeOffset> {
+        let address = LinkedAddress(address);
         self.program.per_cpu.range.contains(&address).then(|| self.variable(address))?
     }
 
     /// The numbers of per-CPU variables are distances, and small enough to be those of members in large
     /// structs.
     fn flat_variable(&mut self, address: u64) -> Option<TypeOffset> {
+        let address = LinkedAddress(address);
         (!self.program.per_cpu.range.contains(&address)).then(|| self.variable(address))?
     }
 

@@ -4,6 +4,7 @@ use super::facts::{FactSchedule, FunctionFacts};
 use super::graph::{ControlFlowGraph, index_of};
 use super::unit_context::UnitContext;
 use crate::types::Ty;
+use fieldline_debuginfo::LinkedAddress;
 use fieldline_debuginfo::dwarf::code::{Function, FunctionScopes, ScopeReader};
 use fieldline_machinecode::insn::InstructionReader;
 use fieldline_machinecode::machine::{Callee, Flow, Instruction, Registers};
@@ -48,17 +49,10 @@ impl FunctionCode {
         });
         let facts = FunctionFacts::new(world.program.architecture, &scopes, &mut world.types);
         let schedule = build_schedule(&facts, &instructions, &graph);
-        Some(Self {
-            entry: index_of(&instructions, function.entry()).unwrap_or(0),
-            instructions,
-            graph,
-            facts,
-            schedule,
-            scopes,
-            returns: world.returned_struct(function.die),
-            calls,
-            default_clobbered: world.program.architecture.caller_saved(),
-        })
+        let entry = index_of(&instructions, function.entry()).unwrap_or(0);
+        let returns = world.returned_struct(function.die);
+        let default_clobbered = world.program.architecture.caller_saved();
+        Some(Self { instructions, entry, graph, facts, schedule, scopes, returns, calls, default_clobbered })
     }
 
     /// Whether an instruction of it is at an address.
@@ -71,19 +65,14 @@ impl FunctionCode {
     }
 }
 
-fn build_schedule(
-    facts: &FunctionFacts,
-    instructions: &[Instruction],
-    graph: &ControlFlowGraph,
-) -> FactSchedule {
-    let mut applies_all = vec![false; instructions.len()];
+fn build_schedule(facts: &FunctionFacts, code: &[Instruction], graph: &ControlFlowGraph) -> FactSchedule {
+    let mut applies_all = vec![false; code.len()];
     let firsts = graph.blocks.iter().map(|block| block.first as usize);
-    let calls =
-        (1usize..).zip(instructions).filter(|(_, instruction)| matches!(instruction.flow, Flow::Call(_)));
+    let calls = (1usize..).zip(code).filter(|(_, instruction)| matches!(instruction.flow, Flow::Call(_)));
     for index in firsts.chain(calls.map(|(behind, _)| behind)) {
         applies_all.get_mut(index).into_iter().for_each(|applies| *applies = true);
     }
-    let addresses = instructions.iter().map(|instruction| instruction.address);
+    let addresses = code.iter().map(|instruction| instruction.address);
     FactSchedule::new(&facts.facts, addresses.zip(applies_all))
 }
 
@@ -120,7 +109,7 @@ impl CallFacts {
     ) {
         let site = scopes.call_returning_to(instruction.end());
         let die = site.and_then(|site| site.callee).or_else(|| match callee {
-            Callee::Direct(target) => world.function_die(target),
+            Callee::Direct(target) => world.function_die(LinkedAddress(target)),
             _ => None,
         });
         let declared = die.map(|die| world.declaration(die));
@@ -129,7 +118,7 @@ impl CallFacts {
         if site.is_none() && scopes.has_all_calls {
             // Assembly: what it changes the compiler does not read afterwards.
             self.clobbered.insert(instruction.address, clobbered);
-        } else if matches!(callee, Callee::Direct(target) if world.is_local(target)) {
+        } else if matches!(callee, Callee::Direct(target) if world.is_local(LinkedAddress(target))) {
             // Of a function in the same unit the compiler knows what it changes (gcc's -fipa-ra), and reads
             // the rest.
             if declared.as_ref().is_none_or(|declared| declared.is_wide) {
@@ -146,7 +135,7 @@ impl CallFacts {
             // `.constprop.0`).
             let symbols = &world.program.symbols;
             let is_copy = matches!(callee, Callee::Direct(target)
-                if symbols.function_at(target).is_none_or(|symbol| symbol.name.contains('.')));
+                if symbols.function_at(LinkedAddress(target)).is_none_or(|symbol| symbol.name.contains('.')));
             if declared.parameter_types.iter().any(|ty| *ty != Ty::VOID) && !is_copy {
                 self.argument_types.insert(instruction.address, declared.parameter_types);
             }

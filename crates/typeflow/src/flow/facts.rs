@@ -30,7 +30,7 @@ pub struct VariableFact {
     /// The type and offset the pointer points to; the start of the variable.
     pub place: TypeOffset,
     /// Bytes of the type: of two facts about one pointer the larger type is more specific.
-    pub size: u64,
+    pub size: Option<u64>,
 }
 
 /// All facts of a function.
@@ -91,12 +91,8 @@ impl FunctionFacts {
             // An expression holds wherever the variable is in scope.
             let scope = scopes.scopes.get(variable.scope as usize);
             for code in scope.into_iter().flat_map(|scope| &scope.ranges) {
-                self.add(
-                    &LocationRange { begin: code.start, end: code.end, ..*range },
-                    ty,
-                    is_informative,
-                    types,
-                );
+                let range = LocationRange { begin: code.start, end: code.end, ..*range };
+                self.add(&range, ty, is_informative, types);
             }
         }
     }
@@ -231,7 +227,7 @@ mod tests {
             end,
             subject: FactSubject::Frame(0),
             place: TypeOffset { ty: Ty::VOID, offset: 0 },
-            size: 0,
+            size: None,
         };
         let facts = [fact(0, 30), fact(12, 22), fact(13, 14)];
         let addresses = [(0, true), (10, false), (15, false), (20, true), (25, true)];

@@ -9,6 +9,7 @@ use super::transfer::{TransferContext, argument_origin, frame_offset, phi_origin
 use super::unit_context::UnitContext;
 use super::value::{Origin, Value};
 use crate::types::{Ty, TypeOffset};
+use fieldline_debuginfo::LinkedAddress;
 use fieldline_machinecode::architecture::MAX_ARGUMENTS;
 use fieldline_machinecode::machine::{Address, Flow, Instruction, Register};
 use rustc_hash::FxHashMap;
@@ -34,15 +35,11 @@ pub(crate) struct FlowSolution<'c> {
 }
 
 impl<'c> FlowSolution<'c> {
-    pub(crate) fn new(
-        world: &mut UnitContext<'_>,
-        code: &'c FunctionCode,
-        arguments: &ArgumentLocations,
-    ) -> Self {
+    pub(crate) fn new(world: &mut UnitContext<'_>, code: &'c FunctionCode, args: &ArgumentLocations) -> Self {
         world.enter_function(&code.facts);
         let mut solution =
             Self { code, blocks: Vec::new(), refined: FxHashMap::default(), has_refinements: false };
-        for (register, place) in world.program.architecture.argument_registers().iter().zip(arguments) {
+        for (register, place) in world.program.architecture.argument_registers().iter().zip(args) {
             if let Some(place) = place {
                 solution.refined.insert(argument_origin(*register), *place);
             }
@@ -191,9 +188,7 @@ impl<'c> FlowSolution<'c> {
                 }
             }
             refinements.extend(
-                instruction
-                    .explicit_operand()
-                    .and_then(|memory| refine_by_access(world, state, &memory.address)),
+                instruction.explicit_operand().and_then(|at| refine_by_access(world, state, &at.address)),
             );
             refine_by_signatures(world, code, state, instruction, &mut refinements);
             observe(world, index, state, &refinements);
@@ -231,14 +226,9 @@ impl<'c> FlowSolution<'c> {
                 refinements.add_refinements(number, found);
             });
             refinements.add_created(code, block.past as usize, &state);
-            for successor in &block.successors {
-                if let Some(Some(joined)) = self.blocks.get(*successor as usize) {
-                    refinements.add_flow(
-                        *successor,
-                        &state,
-                        joined,
-                        zero_register_on_edge(code, block, *successor),
-                    );
+            for next in &block.successors {
+                if let Some(Some(joined)) = self.blocks.get(*next as usize) {
+                    refinements.add_flow(*next, &state, joined, zero_register_on_edge(code, block, *next));
                 }
             }
         }
@@ -328,12 +318,8 @@ fn refine_by_signatures(
     match instruction.flow {
         Flow::Return => refine_register(architecture.result_register(), code.returns),
         Flow::Call(_) => {
-            let types = code
-                .calls
-                .argument_types
-                .get(&instruction.address)
-                .into_iter()
-                .flat_map(|types| types.iter());
+            let types = code.calls.argument_types.get(&instruction.address);
+            let types = types.into_iter().flat_map(|types| types.iter());
             let arguments = architecture.argument_registers().iter().zip(types);
             arguments.for_each(|(register, ty)| refine_register(*register, *ty));
         }
@@ -341,16 +327,10 @@ fn refine_by_signatures(
     }
 }
 
-/// Joins a state into that at the start of a block; whether it changed. `give_up`: what differs becomes
+/// Joins a state into that at the start of a block; whether it changed. `widen`: what differs becomes
 /// unknown.
-fn join_into(
-    world: &mut UnitContext<'_>,
-    known: &mut State,
-    state: &State,
-    block: u32,
-    give_up: bool,
-) -> bool {
-    if give_up {
+fn join_into(world: &mut UnitContext<'_>, known: &mut State, state: &State, block: u32, widen: bool) -> bool {
+    if widen {
         return known.forget_differences(state);
     }
     let (program, unit) = (world.program, world.unit);
@@ -360,8 +340,8 @@ fn join_into(
         &mut world.types,
         |location| phi_origin(block, location),
         |types, value| match value {
-            Value::Number(address) if !per_cpu.contains(&address) => {
-                let place = program.variable_at(unit, address, types);
+            Value::Number(address) if !per_cpu.contains(&LinkedAddress(address)) => {
+                let place = program.variable_at(unit, LinkedAddress(address), types);
                 place.map_or(value, |place| Value::pointer_to(place, 0))
             }
             other => other,

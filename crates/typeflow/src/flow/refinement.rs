@@ -160,18 +160,12 @@ fn record_refinement(
 /// Whether a refinement holds wherever the value goes: found in the block that made it, or of a type that
 /// only links what embeds it (`struct list_head`), unlike a `struct device *` that some branch knows to be
 /// that of a PCI device.
-fn holds_at_origin(
-    world: &mut UnitContext<'_>,
-    code: &FunctionCode,
-    block: u32,
-    origin: Origin,
-    generic: Ty,
-) -> bool {
-    let creating_block = match phi_location(origin) {
+fn holds_at_origin(world: &mut UnitContext<'_>, code: &FunctionCode, block: u32, at: Origin, ty: Ty) -> bool {
+    let creating_block = match phi_location(at) {
         // A phi was made on several paths, of which the block knows nothing.
         Some(_) => None,
-        None if origin >= FIRST_ARGUMENT => code.graph.block_of(code.entry),
-        None => origin.checked_sub(1).and_then(|index| code.graph.block_of(index)),
+        None if at >= FIRST_ARGUMENT => code.graph.block_of(code.entry),
+        None => at.checked_sub(1).and_then(|index| code.graph.block_of(index)),
     };
-    creating_block == Some(block) || world.types.is_link(generic)
+    creating_block == Some(block) || world.types.is_link(ty)
 }

@@ -5,6 +5,7 @@ use super::state::{State, ValueLocation};
 use super::unit_context::UnitContext;
 use super::value::{AbstractAddress, Origin, Value, join};
 use crate::types::{Ty, TypeOffset};
+use fieldline_debuginfo::LinkedAddress;
 use fieldline_machinecode::machine::{
     Address, Callee, Effect, Flow, Instruction, MemoryOperand, Register, Registers, ValueSource,
 };
@@ -71,7 +72,9 @@ impl UnitContext<'_> {
             AbstractAddress::FixedElement { address, per_cpu: false } => per_cpu.cpu_offsets == Some(address),
             // With a known CPU: no kernel has more than 8192 (NR_CPUS of MAXSMP).
             AbstractAddress::Fixed { address, per_cpu: false } => per_cpu.cpu_offsets.is_some_and(|first| {
-                address >= first && address - first < 8 * 8192 && !per_cpu.range.contains(&address)
+                address >= first
+                    && address - first < 8 * 8192
+                    && !per_cpu.range.contains(&LinkedAddress(address))
             }),
             _ => false,
         }
@@ -85,13 +88,8 @@ impl UnitContext<'_> {
         instruction: &Instruction,
         context: &TransferContext<'_>,
     ) {
-        let mut execution = InstructionExecution {
-            world: self,
-            state,
-            instruction,
-            context,
-            origin: instruction_origin(index),
-        };
+        let origin = instruction_origin(index);
+        let mut execution = InstructionExecution { world: self, state, instruction, context, origin };
         execution.compute();
         execution.apply_memory_effect();
         if let Some((base, distance)) = instruction.writeback {

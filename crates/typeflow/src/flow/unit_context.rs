@@ -4,6 +4,7 @@ use super::facts::FunctionFacts;
 use super::value::{AbstractAddress, Origin, Value};
 use crate::program::Program;
 use crate::types::{Ty, TypeOffset, TypeShape, TypeSpace};
+use fieldline_debuginfo::LinkedAddress;
 use fieldline_debuginfo::dwarf::DieRef;
 use fieldline_debuginfo::dwarf::code::NameKind;
 use fieldline_machinecode::machine::{AddressSegment, SystemRegister};
@@ -32,7 +33,7 @@ pub struct UnitContext<'a> {
     pub unit: u32,
     /// Its types.
     pub types: TypeSpace<'a, 'a>,
-    variables: FxHashMap<u64, Option<TypeOffset>>,
+    variables: FxHashMap<LinkedAddress, Option<TypeOffset>>,
     declarations: FxHashMap<DieRef, FunctionDeclaration>,
     /// Static variables of the function under analysis.
     local_statics: Vec<(u64, Ty)>,
@@ -43,16 +44,9 @@ pub struct UnitContext<'a> {
 impl<'a> UnitContext<'a> {
     /// The context of a unit.
     pub fn new(program: &'a Program<'a>, unit: u32) -> Self {
-        let (variables, declared, statics, subjects) = Default::default();
-        Self {
-            program,
-            unit,
-            types: program.types(),
-            variables,
-            declarations: declared,
-            local_statics: statics,
-            related_structs: subjects,
-        }
+        let (variables, declarations, local_statics, related_structs) = Default::default();
+        let types = program.types();
+        Self { program, unit, types, variables, declarations, local_statics, related_structs }
     }
 
     /// Enters a function: its static variables, and the structs its variables are or point to.
@@ -70,19 +64,20 @@ impl<'a> UnitContext<'a> {
         self.types.find_container(place, self.related_structs.iter().copied())
     }
 
-    /// The variable at an address as linked, also per-CPU ones.
-    pub fn variable(&mut self, address: u64) -> Option<TypeOffset> {
+    /// The variable at an address, also per-CPU ones.
+    pub fn variable(&mut self, address: LinkedAddress) -> Option<TypeOffset> {
         if let Some(found) = self.local_static_at(address) {
             return Some(found);
         }
         let symbol = self.program.symbols.data_at(address)?;
-        let begin = memoized!(self.variables, symbol.address, {
-            let declared = self.program.variable_at(self.unit, symbol.address, &mut self.types);
+        let begin = memoized!(self.variables, LinkedAddress(symbol.address), {
+            let start = LinkedAddress(symbol.address);
+            let declared = self.program.variable_at(self.unit, start, &mut self.types);
             // Compilers use variables that the unit does not declare (the stack's canary), macros other
             // names.
-            declared.or_else(|| self.program.variable_anywhere(symbol.address, &mut self.types))
+            declared.or_else(|| self.program.variable_anywhere(start, &mut self.types))
         });
-        let offset = i64::try_from(address - symbol.address).ok()?;
+        let offset = i64::try_from(address.0 - symbol.address).ok()?;
         begin.map(|place| TypeOffset { offset, ..place })
     }
 
@@ -91,7 +86,7 @@ impl<'a> UnitContext<'a> {
     pub fn got_variable(&mut self, address: AbstractAddress) -> Option<TypeOffset> {
         let AbstractAddress::Fixed { address: got_address, per_cpu: false } = address else { return None };
         let (name, to) = *self.program.got_entries.get(&got_address)?;
-        if to != 0 {
+        if let Some(to) = to {
             return self.variable(to);
         }
         let index = self.program.unit_index(self.unit)?;
@@ -100,11 +95,12 @@ impl<'a> UnitContext<'a> {
         (ty != Ty::VOID).then_some(TypeOffset { ty, offset: 0 })
     }
 
-    fn local_static_at(&self, address: u64) -> Option<TypeOffset> {
+    fn local_static_at(&self, LinkedAddress(address): LinkedAddress) -> Option<TypeOffset> {
         let past = self.local_statics.partition_point(|(begin, _)| *begin <= address);
         let (begin, ty) = self.local_statics.get(past.checked_sub(1)?)?;
         let offset = i64::try_from(address - begin).ok()?;
-        (offset.unsigned_abs() < self.types.size(*ty)).then_some(TypeOffset { ty: *ty, offset })
+        let is_inside = self.types.size(*ty).is_some_and(|size| offset.unsigned_abs() < size);
+        is_inside.then_some(TypeOffset { ty: *ty, offset })
     }
 
     /// The value of a system register.
@@ -124,8 +120,8 @@ impl<'a> UnitContext<'a> {
     /// their numbers are distances.
     pub fn as_pointer(&mut self, value: Value) -> Value {
         match value {
-            Value::Number(address) if !self.program.per_cpu.range.contains(&address) => {
-                self.variable(address).map_or(value, |place| Value::pointer_to(place, 0))
+            Value::Number(address) if !self.program.per_cpu.range.contains(&LinkedAddress(address)) => {
+                self.variable(LinkedAddress(address)).map_or(value, |place| Value::pointer_to(place, 0))
             }
             other => other,
         }
@@ -141,7 +137,7 @@ impl<'a> UnitContext<'a> {
             FunctionDeclaration {
                 returned_type: self.types.pointee(ty),
                 is_noreturn: dwarf.is_noreturn(callee),
-                is_wide: self.types.size(ty) > 8,
+                is_wide: self.types.size(ty) > Some(8),
                 parameter_types: parameters.map(|die| self.pointed_struct(die)).collect(),
             }
         })
@@ -159,7 +155,7 @@ impl<'a> UnitContext<'a> {
     }
 
     /// The DIE of the function at an address, if the unit declares it.
-    pub fn function_die(&self, address: u64) -> Option<DieRef> {
+    pub fn function_die(&self, address: LinkedAddress) -> Option<DieRef> {
         let index = self.program.unit_index(self.unit)?;
         let die = |name: &str| index.find_named(self.program.dwarf, NameKind::Function, name.as_bytes());
         let mut symbols = self.program.symbols.starting_at(address).filter(|symbol| symbol.is_function);
@@ -167,7 +163,7 @@ impl<'a> UnitContext<'a> {
     }
 
     /// Whether the function at an address is of this unit.
-    pub fn is_local(&self, address: u64) -> bool {
+    pub fn is_local(&self, LinkedAddress(address): LinkedAddress) -> bool {
         let survey = self.program.unit_index(self.unit);
         survey.and_then(|index| index.function_at(address)).is_some_and(|found| found.entry() == address)
     }

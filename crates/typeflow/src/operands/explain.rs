@@ -14,24 +14,24 @@ use super::typing::type_instructions;
 use crate::calls::merge_arguments;
 use crate::flow::{ArgumentLocations, FlowSolution, FunctionCode, State, UnitContext};
 use crate::program::Program;
+use fieldline_debuginfo::LinkedAddress;
 use fieldline_debuginfo::dwarf::code::ScopeReader;
 use fieldline_machinecode::insn::InstructionReader;
 use function::ExplainedFunction;
 
 pub use explanation::{ExplainedInstruction, ExplainedOperand, Explanation, HistoryStep};
 
-/// Explains the instruction at an address as linked; `None` if no function with debug info holds it.
-pub fn explain<'a>(program: &'a Program<'a>, address: u64) -> Option<Explanation> {
+/// Explains the instruction at an address; `None` if no function with debug info holds it.
+pub fn explain<'a>(program: &'a Program<'a>, address: LinkedAddress) -> Option<Explanation> {
     with_function(program, address, |function| {
-        let index =
-            function.code.instructions.iter().position(|instruction| instruction.address == address)?;
+        let index = function.code.instructions.iter().position(|found| found.address == address.0)?;
         Some(explain_instruction(function, index))
     })?
 }
 
 /// All instructions that touch memory of the function around an address; `None` if there is none with debug
 /// info.
-pub fn list<'a>(program: &'a Program<'a>, address: u64) -> Option<Vec<ExplainedInstruction>> {
+pub fn list<'a>(program: &'a Program<'a>, address: LinkedAddress) -> Option<Vec<ExplainedInstruction>> {
     with_function(program, address, |function| {
         let lines = (0..function.code.instructions.len()).map(|index| function.explain_line(index));
         lines.filter(|line| !line.operands.is_empty()).collect()
@@ -40,7 +40,7 @@ pub fn list<'a>(program: &'a Program<'a>, address: u64) -> Option<Vec<ExplainedI
 
 fn with_function<'a, T>(
     program: &'a Program<'a>,
-    address: u64,
+    address: LinkedAddress,
     explain: impl FnOnce(&mut ExplainedFunction<'_, 'a>) -> T,
 ) -> Option<T> {
     let (unit, function) = program.function_at(address)?;
@@ -49,8 +49,8 @@ fn with_function<'a, T>(
     let mut reader = InstructionReader::new(program.architecture);
     let code = FunctionCode::read(&mut world, &scopes, &mut reader, function)?;
     // As if all of the function had been sampled: the result must not depend on the instruction asked for.
-    let sampled =
-        SampledInstructions::new(code.instructions.iter().map(|instruction| instruction.address), []);
+    let all = code.instructions.iter().map(|instruction| LinkedAddress(instruction.address));
+    let sampled = SampledInstructions::new(all, []);
     let mut fixpoint = InterproceduralFixpoint::new(program, &sampled);
     fixpoint.iterate();
     let uses = fixpoint.uses_at(address);
@@ -86,17 +86,14 @@ fn explain_instruction(explained: &mut ExplainedFunction<'_, '_>, index: usize) 
         .instructions
         .get(index)
         .and_then(|instruction| instruction.memory_operands().next()?.address.base);
+    let name = explained.name(explained.function.die);
     Explanation {
-        location: format!(
-            "{}+{:#x}",
-            explained.name(explained.function.die),
-            address - explained.function.entry()
-        ),
+        location: format!("{name}+{:#x}", address.0 - explained.function.entry()),
         unit: explained.world.program.dwarf.unit_name(explained.world.unit).unwrap_or_default(),
         bytes: explained.bytes(index),
-        scopes: explained.scopes(address),
+        scopes: explained.scopes(address.0),
         arguments: explained.arguments(),
-        variables: explained.variables(address),
+        variables: explained.variables(address.0),
         registers: explained.registers(index),
         base_history: base.map_or_else(Vec::new, |base| explained.value_history(index, base)),
         line,

@@ -16,6 +16,7 @@ use crate::calls::{
 use crate::flow::{ArgumentLocations, FlowSolution, FunctionCode, UnitContext};
 use crate::program::Program;
 use crate::types::Ty;
+use fieldline_debuginfo::LinkedAddress;
 use fieldline_debuginfo::dwarf::code::{Function, ScopeReader};
 use fieldline_machinecode::insn::InstructionReader;
 use fieldline_parallel as parallel;
@@ -84,7 +85,7 @@ impl<'a, 's> InterproceduralFixpoint<'a, 's> {
     }
 
     /// Adds the function around an instruction; `None` if there is none.
-    fn add(&mut self, address: u64, level: u8) -> Option<FunctionKey> {
+    fn add(&mut self, address: LinkedAddress, level: u8) -> Option<FunctionKey> {
         let (unit, function) = self.program.function_at(address)?;
         let key = (unit, function.die.offset);
         self.functions.entry(key).or_insert_with(|| {
@@ -101,15 +102,15 @@ impl<'a, 's> InterproceduralFixpoint<'a, 's> {
         let mut used: Vec<(FunctionKey, u64, &[(u64, u64)])> = Vec::new();
         for (key, item) in requesting {
             let entry = item.function.entry();
-            let positions =
-                references.code_positions(entry).filter(|positions| self.has_few_users(positions));
-            used.extend(positions.map(|positions| (*key, entry, positions)));
+            let found = references.code_positions(entry).filter(|found| self.has_few_users(found));
+            used.extend(found.map(|positions| (*key, entry, positions)));
         }
-        let positions = used.iter().flat_map(|(.., positions)| positions.iter().map(|(_, at)| *at));
+        let positions =
+            used.iter().flat_map(|(.., positions)| positions.iter().map(|(_, at)| LinkedAddress(*at)));
         self.program.index_units(positions);
         for (key, entry, positions) in used {
             let users: Vec<Option<FunctionKey>> =
-                positions.iter().map(|(_, at)| self.add(*at, level + 1)).collect();
+                positions.iter().map(|(_, at)| self.add(LinkedAddress(*at), level + 1)).collect();
             if let Some(item) = self.functions.get_mut(&key) {
                 item.has_all_uses = users.iter().all(Option::is_some);
             }
@@ -122,7 +123,7 @@ impl<'a, 's> InterproceduralFixpoint<'a, 's> {
     /// Whether users at some positions are few enough to agree. A function that many units use is general,
     /// and reading the units costs more than all else.
     fn has_few_users(&self, positions: &[(u64, u64)]) -> bool {
-        let units = positions.iter().map(|(_, at)| self.program.unit_at(*at));
+        let units = positions.iter().map(|(_, at)| self.program.unit_at(LinkedAddress(*at)));
         positions.len() <= MAX_REFERENCES && units.collect::<BTreeSet<_>>().len() <= MAX_UNITS
     }
 
@@ -134,7 +135,7 @@ impl<'a, 's> InterproceduralFixpoint<'a, 's> {
     }
 
     /// How the function around an instruction is used, if all its users are known.
-    pub(crate) fn uses_at(&self, address: u64) -> Option<&[FunctionUse]> {
+    pub(crate) fn uses_at(&self, address: LinkedAddress) -> Option<&[FunctionUse]> {
         let (unit, function) = self.program.function_at(address)?;
         let item = self.functions.get(&(unit, function.die.offset))?;
         item.has_all_uses.then_some(&item.uses)

@@ -6,6 +6,7 @@ use super::sampled_instructions::SampledInstructions;
 use super::target::{Operand, Target, TypeEntry, TypeIndex, TypeName};
 use super::typing::{SelfContainedFunction, TypedFunction};
 use crate::program::Program;
+use fieldline_debuginfo::LinkedAddress;
 use rustc_hash::FxHashMap;
 
 /// Operands of all sampled functions, typed by their code.
@@ -16,9 +17,9 @@ pub struct ProgramOperands {
     /// Functions by unit and DIE.
     pub functions: Vec<TypedFunction>,
     /// Begin, end and function; sorted.
-    ranges: Vec<(u64, u64, u32)>,
+    ranges: Vec<(LinkedAddress, LinkedAddress, u32)>,
     /// Of instructions that were sampled: function, and index among its instructions if it touches memory.
-    sampled: FxHashMap<u64, (u32, Option<u32>)>,
+    sampled: FxHashMap<LinkedAddress, (u32, Option<u32>)>,
 }
 
 /// Operands of one instruction, typed by the code.
@@ -40,7 +41,9 @@ impl ProgramOperands {
         }
         for (index, function) in (0..).zip(&operands.functions) {
             let ranges = function.ranges.iter();
-            operands.ranges.extend(ranges.map(|range| (range.start, range.end, index)));
+            operands
+                .ranges
+                .extend(ranges.map(|range| (LinkedAddress(range.start), LinkedAddress(range.end), index)));
         }
         operands.ranges.sort_unstable();
         let addresses = sampled.addresses().iter();
@@ -68,14 +71,14 @@ impl ProgramOperands {
     }
 
     /// The function around an instruction.
-    pub fn function_at(&self, address: u64) -> Option<u32> {
+    pub fn function_at(&self, address: LinkedAddress) -> Option<u32> {
         let past = self.ranges.partition_point(|(begin, ..)| *begin <= address);
         let (_, end, index) = self.ranges.get(past.checked_sub(1)?)?;
         (address < *end).then_some(*index)
     }
 
     /// The function around an instruction, and its index among those that touch memory.
-    fn find_instruction(&self, address: u64) -> Option<(u32, Option<u32>)> {
+    fn find_instruction(&self, address: LinkedAddress) -> Option<(u32, Option<u32>)> {
         let function = self.function_at(address)?;
         let instructions = &self.functions.get(function as usize)?.instructions;
         let found = instructions.binary_search_by_key(&address, |typed| typed.address);
@@ -83,16 +86,16 @@ impl ProgramOperands {
     }
 
     /// The instruction that touches memory and ends where another begins.
-    pub fn instruction_before(&self, address: u64) -> Option<u64> {
+    pub fn instruction_before(&self, address: LinkedAddress) -> Option<LinkedAddress> {
         let function = self.function_at(address.checked_sub(1)?)?;
         let instructions = &self.functions.get(function as usize)?.instructions;
         let past = instructions.partition_point(|typed| typed.address < address);
         let typed = instructions.get(past.checked_sub(1)?)?;
-        (typed.address.checked_add(u64::from(typed.length)) == Some(address)).then_some(typed.address)
+        (address.bytes_from(typed.address) == Some(u64::from(typed.length))).then_some(typed.address)
     }
 
     /// The operands of an instruction.
-    pub fn operands_at(&self, address: u64) -> InstructionOperands<'_> {
+    pub fn operands_at(&self, address: LinkedAddress) -> InstructionOperands<'_> {
         let found = self.sampled.get(&address).copied().or_else(|| self.find_instruction(address));
         let (function, index) = found.unzip();
         let typed = function.and_then(|function| self.functions.get(function as usize)).zip(index.flatten());

@@ -2,6 +2,7 @@
 
 use super::reason::Reason;
 use crate::types::{Ty, TypeShape, TypeSpace};
+use fieldline_debuginfo::LinkedAddress;
 use fieldline_debuginfo::dwarf::DieRef;
 use fieldline_layout::types::AggregateKind;
 use fieldline_machinecode::machine::AccessKind;
@@ -35,7 +36,7 @@ impl TypeEntry {
     pub fn from_type(types: &TypeSpace<'_, '_>, ty: Ty) -> Self {
         let kind = if let TypeShape::Aggregate { kind, .. } = types.shape(ty) { Some(*kind) } else { None };
         let name = types.name(ty).map_or_else(|| types.format_type(ty), str::to_owned);
-        Self { name: TypeName { name, size: types.size(ty), kind }, die: types.die(ty) }
+        Self { name: TypeName { name, size: types.size(ty).unwrap_or(0), kind }, die: types.die(ty) }
     }
 }
 
@@ -96,8 +97,8 @@ impl<T> Target<T> {
 /// An address that does not depend on pointers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FixedAddress {
-    /// Address as linked.
-    pub address: u64,
+    /// The address.
+    pub address: LinkedAddress,
     /// Whether each CPU has its own, at the address plus the CPU's offset.
     pub per_cpu: bool,
 }

@@ -4,6 +4,7 @@ use super::reason::Reason;
 use super::target::{FixedAddress, Operand, Target, TypeEntry, TypeIndex};
 use crate::flow::{AbstractAddress, FlowSolution, FunctionCode, State, UnitContext, region_at};
 use crate::types::{Ty, TypeOffset, TypeShape};
+use fieldline_debuginfo::LinkedAddress;
 use fieldline_debuginfo::dwarf::code::Function;
 use fieldline_machinecode::insn::InstructionReader;
 use fieldline_machinecode::machine::{Instruction, MemoryOperand};
@@ -14,7 +15,7 @@ use std::ops::Range;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TypedInstruction<T> {
     /// Address of the instruction.
-    pub address: u64,
+    pub address: LinkedAddress,
     /// Its bytes.
     pub length: u8,
     /// Its operands, those written in it first. Instructions that the kernel may put there count with it.
@@ -41,11 +42,7 @@ pub(crate) struct SelfContainedFunction {
 
 impl SelfContainedFunction {
     /// A function's operands with types by index into its own list.
-    pub(crate) fn new(
-        world: &UnitContext<'_>,
-        function: &Function,
-        typed: Vec<TypedInstruction<Ty>>,
-    ) -> Self {
+    pub(crate) fn new(world: &UnitContext<'_>, function: &Function, all: Vec<TypedInstruction<Ty>>) -> Self {
         let mut types = Vec::new();
         let mut known: FxHashMap<Ty, TypeIndex> = FxHashMap::default();
         let mut index = |ty| {
@@ -54,7 +51,7 @@ impl SelfContainedFunction {
                 TypeIndex(types.len() as u32 - 1)
             })
         };
-        let instructions = typed.into_iter().map(|typed| TypedInstruction {
+        let instructions = all.into_iter().map(|typed| TypedInstruction {
             address: typed.address,
             length: typed.length,
             operands: typed.operands.iter().map(|operand| operand.map(&mut index)).collect(),
@@ -78,11 +75,10 @@ pub(super) fn type_instructions(
         let Some(instruction) = code.instructions.get(index) else { return };
         all.extend(alternative_operands(world, code, state, instruction.address, reader));
         let Instruction { address, length, .. } = *instruction;
-        let memory = instruction.memory_operands();
-        let operands: Vec<_> =
-            memory.map(|memory| type_operand(world, code, state, address, memory)).collect();
+        let place = instruction.memory_operands();
+        let operands: Vec<_> = place.map(|place| type_operand(world, code, state, address, place)).collect();
         if !operands.is_empty() {
-            all.push(TypedInstruction { address, length, operands });
+            all.push(TypedInstruction { address: LinkedAddress(address), length, operands });
         }
     });
     merge_by_address(all)
@@ -120,7 +116,8 @@ fn alternative_operands(
             let operands: Vec<_> =
                 movable.map(|memory| type_operand(world, code, state, begin, memory)).collect();
             if !operands.is_empty() {
-                others.push(TypedInstruction { address: other.address, length: other.length, operands });
+                let address = LinkedAddress(other.address);
+                others.push(TypedInstruction { address, length: other.length, operands });
             }
         }
     }
@@ -137,8 +134,10 @@ fn type_operand(
     memory: &MemoryOperand,
 ) -> Operand<Ty> {
     let address = world.resolve_address(state, &memory.address);
-    let fixed = match address {
-        AbstractAddress::Fixed { address, per_cpu } => Some(FixedAddress { address, per_cpu }),
+    let fixed_address = match address {
+        AbstractAddress::Fixed { address, per_cpu } => {
+            Some(FixedAddress { address: LinkedAddress(address), per_cpu })
+        }
         _ => None,
     };
     let target = match address {
@@ -150,13 +149,8 @@ fn type_operand(
         }
         address => resolve_target(world, code, state, at, address),
     };
-    Operand {
-        access: memory.access,
-        size: memory.size.unwrap_or(0),
-        is_implicit: memory.is_implicit,
-        target,
-        fixed_address: fixed,
-    }
+    let MemoryOperand { access, size, is_implicit, .. } = *memory;
+    Operand { access, size: size.unwrap_or(0), is_implicit, target, fixed_address }
 }
 
 fn resolve_target(
@@ -209,7 +203,8 @@ fn stack_target(
 
 /// An offset in its outermost struct; in an array of structs that is the element.
 fn exact_target(world: &mut UnitContext<'_>, place: TypeOffset) -> Target<Ty> {
-    let Some(place) = world.types.innermost(place).filter(|place| world.types.size(place.ty) > 0) else {
+    let Some(place) = world.types.innermost(place).filter(|place| world.types.size(place.ty) > Some(0))
+    else {
         return Target::Unknown(Reason::NoDefinition);
     };
     match u64::try_from(place.offset) {

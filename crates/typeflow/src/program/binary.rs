@@ -7,7 +7,7 @@ use crate::types::{Definitions, Ty, TypeOffset, TypeSpace};
 use fieldline_debuginfo::dwarf::code::{Function, NameKind, UnitIndex, UnitMap};
 use fieldline_debuginfo::dwarf::{DieRef, Dwarf};
 use fieldline_debuginfo::elf::Symbol;
-use fieldline_debuginfo::{Elf, Error, Machine, Result};
+use fieldline_debuginfo::{Elf, Error, LinkedAddress, Machine, Result};
 use fieldline_machinecode::architecture::Architecture;
 use fieldline_machinecode::insn::InstructionReader;
 use fieldline_machinecode::machine::{AddressSegment, Flow, Instruction};
@@ -38,12 +38,12 @@ pub struct Program<'a> {
     pub helpers: Helpers,
     /// Its per-CPU data, or that of threads.
     pub per_cpu: PerCpuArea,
-    /// GOT entries by address: name and address of the variable.
-    pub got_entries: FxHashMap<u64, (&'a str, u64)>,
+    /// GOT entries by address: name of the variable, and its address if it is this file's.
+    pub got_entries: FxHashMap<u64, (&'a str, Option<LinkedAddress>)>,
     /// Pointers that the loader relocates in the data of a position-independent program, as linked.
     pub relocated_pointers: Vec<u64>,
-    /// Address where the kernel's text begins (`_text`); 0 of other programs.
-    pub text_start: u64,
+    /// Address where a kernel's text begins (`_text`).
+    pub text_start: Option<LinkedAddress>,
     units: UnitMap,
     unit_indexes: Vec<OnceLock<Option<UnitIndex>>>,
     /// Where structs are defined.
@@ -55,8 +55,8 @@ pub struct Program<'a> {
 /// address is that plus what is in `this_cpu_off` or `__per_cpu_offset[cpu]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PerCpuArea {
-    /// Addresses of per-CPU symbols as linked.
-    pub range: Range<u64>,
+    /// Addresses of per-CPU symbols.
+    pub range: Range<LinkedAddress>,
     /// The per-CPU variable that holds the offset of this CPU's area.
     pub this_cpu_offset: Option<u64>,
     /// The array of all CPUs' offsets.
@@ -78,7 +78,7 @@ impl PerCpuArea {
         let module_range = section.map(|(begin, size)| begin..begin.saturating_add(size));
         let kernel_range = || Some(address("__per_cpu_start")?..address("__per_cpu_end")?);
         Self {
-            range: module_range.or_else(kernel_range).unwrap_or(0..0),
+            range: linked_range(module_range.or_else(kernel_range).unwrap_or(0..0)),
             this_cpu_offset: address("this_cpu_off"),
             cpu_offsets: address("__per_cpu_offset"),
             segment: AddressSegment::Gs,
@@ -89,19 +89,14 @@ impl PerCpuArea {
     /// Of a program: what each thread has a copy of, whose symbols hold the distance from the start of that.
     /// (Drepper, "ELF Handling For Thread-Local Storage", section 3.)
     fn for_threads(architecture: Architecture, size: u64, align: u64) -> Self {
-        let (own_offset, bias) = match architecture {
+        let (this_cpu_offset, segment_bias) = match architecture {
             // Variant II: the first word behind the data is its own address, the thread pointer.
             Architecture::X86_64 => (Some(size), size),
             // Variant I: two words, then the data.
             Architecture::AArch64 => (None, 16_u64.next_multiple_of(align.clamp(1, 1 << 32)).wrapping_neg()),
         };
-        Self {
-            range: 0..size,
-            this_cpu_offset: own_offset,
-            cpu_offsets: None,
-            segment: AddressSegment::Fs,
-            segment_bias: bias,
-        }
+        let (range, segment) = (linked_range(0..size), AddressSegment::Fs);
+        Self { range, this_cpu_offset, cpu_offsets: None, segment, segment_bias }
     }
 }
 
@@ -121,7 +116,8 @@ impl<'a> Program<'a> {
     pub fn with_debug(elf: &Elf<'a>, debug: &Elf<'a>, dwarf: &'a Dwarf<'a>) -> Result<Self> {
         let architecture = detect_architecture(elf)?;
         let (units, symbols) = rayon::join(|| UnitMap::new(dwarf), || Symbols::new(debug));
-        let text_start = symbols.find_by_name("_text").map_or(0, |symbol| symbol.address);
+        let text_start = symbols.find_by_name("_text").map(|symbol| LinkedAddress(symbol.address));
+        let got_entry = |(at, name, to)| (at, (name, Some(LinkedAddress(to)).filter(|to| to.0 != 0)));
         Ok(Self {
             dwarf,
             architecture,
@@ -130,7 +126,7 @@ impl<'a> Program<'a> {
             patches: Patches::new(architecture, elf, &symbols),
             helpers: Helpers::new(&symbols),
             per_cpu: PerCpuArea::from_elf(architecture, elf, &symbols),
-            got_entries: elf.got_entries().into_iter().map(|(at, name, to)| (at, (name, to))).collect(),
+            got_entries: elf.got_entries().into_iter().map(got_entry).collect(),
             relocated_pointers: elf.relative_addends(),
             text_start,
             symbols,
@@ -141,7 +137,7 @@ impl<'a> Program<'a> {
     }
 
     /// Indexes the units that hold some instructions, so that types may be defined in any of them.
-    pub fn load(&mut self, addresses: impl IntoIterator<Item = u64>) {
+    pub fn load(&mut self, addresses: impl IntoIterator<Item = LinkedAddress>) {
         self.index_units(addresses);
         let loaded = self.unit_indexes.iter().filter_map(|index| index.get()?.as_ref());
         self.definitions = Definitions::new(loaded);
@@ -150,32 +146,32 @@ impl<'a> Program<'a> {
     /// Indexes all units that hold functions, so that types may be defined anywhere.
     pub fn load_all(&mut self) {
         let functions = self.symbols.iter().filter(|symbol| symbol.is_function);
-        let addresses: Vec<u64> = functions.map(|symbol| symbol.address).collect();
+        let addresses: Vec<_> = functions.map(|symbol| LinkedAddress(symbol.address)).collect();
         self.load(addresses);
     }
 
     /// The function with debug info at an address, and its unit.
-    pub fn function_at(&self, address: u64) -> Option<(u32, &Function)> {
+    pub fn function_at(&self, address: LinkedAddress) -> Option<(u32, &Function)> {
         let unit = self.unit_at(address)?;
-        Some((unit, self.unit_index(unit)?.function_at(address)?))
+        Some((unit, self.unit_index(unit)?.function_at(address.0)?))
     }
 
     /// Whether a function with debug info is at an address.
-    pub fn has_function(&self, address: u64) -> bool {
+    pub fn has_function(&self, address: LinkedAddress) -> bool {
         self.function_at(address).is_some()
     }
 
     /// Indexes the units that hold some instructions, in parallel.
-    pub fn index_units(&self, addresses: impl IntoIterator<Item = u64>) {
-        let units: BTreeSet<u32> = addresses.into_iter().filter_map(|at| self.units.unit_at(at)).collect();
+    pub fn index_units(&self, addresses: impl IntoIterator<Item = LinkedAddress>) {
+        let units: BTreeSet<u32> = addresses.into_iter().filter_map(|at| self.unit_at(at)).collect();
         units.into_par_iter().for_each(|unit| {
             self.unit_index(unit);
         });
     }
 
     /// The unit that holds an instruction.
-    pub fn unit_at(&self, address: u64) -> Option<u32> {
-        self.units.unit_at(address)
+    pub fn unit_at(&self, address: LinkedAddress) -> Option<u32> {
+        self.units.unit_at(address.0)
     }
 
     /// The index of a unit; `None` if it can't be read.
@@ -218,21 +214,27 @@ impl<'a> Program<'a> {
     }
 
     /// The variable at an address, as a unit knows it: its type and the offset in it.
-    pub fn variable_at(&self, unit: u32, address: u64, types: &mut TypeSpace<'_, '_>) -> Option<TypeOffset> {
+    pub fn variable_at(
+        &self,
+        unit: u32,
+        address: LinkedAddress,
+        types: &mut TypeSpace<'_, '_>,
+    ) -> Option<TypeOffset> {
         let symbol = self.symbols.data_at(address)?;
         // A variable may have several names, of which a unit knows one.
-        let mut names = self.symbols.starting_at(symbol.address).filter(|symbol| !symbol.is_function);
+        let mut names =
+            self.symbols.starting_at(LinkedAddress(symbol.address)).filter(|symbol| !symbol.is_function);
         let die = names.find_map(|symbol| self.find_variable_die(unit, &symbol))?;
         let ty = types.type_of_die(self.dwarf.type_die(die)?);
-        let offset = i64::try_from(address - symbol.address).ok()?;
+        let offset = i64::try_from(address.0 - symbol.address).ok()?;
         (ty != Ty::VOID).then_some(TypeOffset { ty, offset })
     }
 
     /// The variable at an address, as any unit that was loaded knows it.
-    pub fn variable_anywhere(&self, address: u64, types: &mut TypeSpace<'_, '_>) -> Option<TypeOffset> {
+    pub fn variable_anywhere(&self, at: LinkedAddress, types: &mut TypeSpace<'_, '_>) -> Option<TypeOffset> {
         let loaded = (0u32..).zip(&self.unit_indexes).filter(|(_, index)| index.get().is_some());
         let mut units = loaded.map(|(unit, _)| unit);
-        units.find_map(|unit| self.variable_at(unit, address, types))
+        units.find_map(|unit| self.variable_at(unit, at, types))
     }
 
     /// A variable as a unit defines or declares it. Linkers leave what they dropped at address 0, where
@@ -251,6 +253,10 @@ impl<'a> Program<'a> {
             survey.address_of(named).is_none_or(|address| address == symbol.address).then_some(named)
         })
     }
+}
+
+fn linked_range(Range { start, end }: Range<u64>) -> Range<LinkedAddress> {
+    LinkedAddress(start)..LinkedAddress(end)
 }
 
 /// The processor a file is for.

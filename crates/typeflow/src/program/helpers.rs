@@ -40,9 +40,8 @@ pub struct Helpers(FxHashMap<u64, Helper>);
 impl Helpers {
     /// Finds helpers among a program's symbols.
     pub fn new(symbols: &Symbols<'_>) -> Self {
-        let helpers =
-            symbols.iter().filter_map(|symbol| Some((symbol.address, helper_by_name(symbol.name)?)));
-        Self(helpers.collect())
+        let found = symbols.iter().filter_map(|symbol| Some((symbol.address, helper_by_name(symbol.name)?)));
+        Self(found.collect())
     }
 
     /// The instruction with a helper's effect in place of the call of it.

@@ -1,7 +1,7 @@
 //! Names of addresses, and the machine code there.
 
-use fieldline_debuginfo::Elf;
 use fieldline_debuginfo::elf::Symbol;
+use fieldline_debuginfo::{Elf, LinkedAddress};
 use std::cmp::Reverse;
 
 /// All symbols of a file by address.
@@ -20,16 +20,16 @@ impl<'d> Symbols<'d> {
     }
 
     /// The data symbol that covers an address: the last one that begins before it.
-    pub fn data_at(&self, address: u64) -> Option<Symbol<'d>> {
+    pub fn data_at(&self, address: LinkedAddress) -> Option<Symbol<'d>> {
         self.find_covering(address, false)
     }
 
     /// The function symbol that covers an address.
-    pub fn function_at(&self, address: u64) -> Option<Symbol<'d>> {
+    pub fn function_at(&self, address: LinkedAddress) -> Option<Symbol<'d>> {
         self.find_covering(address, true)
     }
 
-    fn find_covering(&self, address: u64, is_function: bool) -> Option<Symbol<'d>> {
+    fn find_covering(&self, LinkedAddress(address): LinkedAddress, is_function: bool) -> Option<Symbol<'d>> {
         let past = self.symbols.partition_point(|symbol| symbol.address <= address);
         // Symbols without a size (labels of a linker script) may stand in between.
         let before = self.symbols.get(past.saturating_sub(32)..past)?.iter().rev();
@@ -39,19 +39,19 @@ impl<'d> Symbols<'d> {
     }
 
     /// An address as symbol and distance from it.
-    pub fn format_address(&self, address: u64) -> Option<String> {
+    pub fn format_address(&self, address: LinkedAddress) -> Option<String> {
         let symbol = self.function_at(address).or_else(|| self.data_at(address))?;
-        Some(match address - symbol.address {
+        Some(match address.0 - symbol.address {
             0 => symbol.name.to_owned(),
             distance => format!("{}+{distance:#x}", symbol.name),
         })
     }
 
     /// Symbols that begin at an address.
-    pub fn starting_at(&self, address: u64) -> impl Iterator<Item = Symbol<'d>> + '_ {
-        let first = self.symbols.partition_point(|symbol| symbol.address < address);
+    pub fn starting_at(&self, LinkedAddress(start): LinkedAddress) -> impl Iterator<Item = Symbol<'d>> + '_ {
+        let first = self.symbols.partition_point(|symbol| symbol.address < start);
         let rest = self.symbols.get(first..).unwrap_or(&[]);
-        rest.iter().take_while(move |symbol| symbol.address == address).cloned()
+        rest.iter().take_while(move |symbol| symbol.address == start).cloned()
     }
 
     /// All symbols by address.

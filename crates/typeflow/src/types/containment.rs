@@ -36,8 +36,8 @@ impl TypeSpace<'_, '_> {
     fn members_at(&mut self, place: TypeOffset) -> Vec<TypeOffset> {
         match *self.shape(place.ty) {
             TypeShape::Array { element, .. } => {
-                let size = self.size(element) as i64;
-                let inside = (size > 0 && place.offset >= 0).then(|| place.offset % size);
+                let size = self.size(element).map(|size| size as i64).filter(|size| *size > 0);
+                let inside = size.filter(|_| place.offset >= 0).map(|size| place.offset % size);
                 inside.map(|offset| TypeOffset { ty: element, offset }).into_iter().collect()
             }
             TypeShape::Aggregate { .. } => {
@@ -75,27 +75,20 @@ impl TypeSpace<'_, '_> {
         })
     }
 
-    fn collect_scalars(
-        &mut self,
-        place: TypeOffset,
-        size: u64,
-        depth: u32,
-        steps: &mut u32,
-        found: &mut Vec<Ty>,
-    ) {
+    fn collect_scalars(&mut self, at: TypeOffset, size: u64, depth: u32, steps: &mut u32, all: &mut Vec<Ty>) {
         let Some(depth) = depth.checked_sub(1) else { return };
         *steps = steps.saturating_sub(1);
         if *steps == 0 {
             return;
         }
-        if matches!(self.shape(place.ty), TypeShape::Scalar { .. } | TypeShape::Pointer { .. }) {
-            if place.offset == 0 && self.size(place.ty) == size && !found.contains(&place.ty) {
-                found.push(place.ty);
+        if matches!(self.shape(at.ty), TypeShape::Scalar { .. } | TypeShape::Pointer { .. }) {
+            if at.offset == 0 && self.size(at.ty) == Some(size) && !all.contains(&at.ty) {
+                all.push(at.ty);
             }
             return;
         }
-        for inner in self.members_at(place) {
-            self.collect_scalars(inner, size, depth, steps, found);
+        for inner in self.members_at(at) {
+            self.collect_scalars(inner, size, depth, steps, all);
         }
     }
 
@@ -139,8 +132,7 @@ impl TypeSpace<'_, '_> {
             let exact = containers_a.iter().find(|place| containers_b.contains(place));
             let exact = exact.map(|place| (place.ty, Some(place.offset)));
             exact.or_else(|| {
-                let shared =
-                    containers_a.iter().find(|place| containers_b.iter().any(|other| other.ty == place.ty));
+                let shared = containers_a.iter().find(|a| containers_b.iter().any(|b| b.ty == a.ty));
                 shared.map(|place| (place.ty, None))
             })
         })
@@ -155,8 +147,7 @@ impl TypeSpace<'_, '_> {
     fn containers(&mut self, place: TypeOffset) -> Vec<TypeOffset> {
         let (mut containers, mut level) = (vec![place], vec![place]);
         for _ in 0..MAX_DEPTH {
-            let mut next: Vec<TypeOffset> =
-                level.into_iter().flat_map(|outer| self.aggregates_at(outer)).collect();
+            let mut next: Vec<TypeOffset> = level.into_iter().flat_map(|at| self.aggregates_at(at)).collect();
             next.truncate(MAX_WIDTH);
             if next.is_empty() {
                 break;
@@ -188,7 +179,7 @@ impl TypeSpace<'_, '_> {
     /// For a place in an array, that in the innermost element; `None` if elements have no size.
     pub fn innermost(&self, mut place: TypeOffset) -> Option<TypeOffset> {
         while let TypeShape::Array { element, .. } = *self.shape(place.ty) {
-            let size = Some(self.size(element) as i64).filter(|size| *size > 0)?;
+            let size = self.size(element).map(|size| size as i64).filter(|size| *size > 0)?;
             place = TypeOffset { ty: element, offset: place.offset.rem_euclid(size) };
         }
         Some(place)
@@ -203,20 +194,14 @@ impl TypeSpace<'_, '_> {
     }
 
     /// An element of the array that begins at `begin`; of an array of arrays one of the innermost.
-    fn innermost_element(
-        &self,
-        begin: i64,
-        offset: i64,
-        element: Ty,
-        count: Option<u64>,
-    ) -> Option<ArrayElement> {
-        let (mut element, mut count) = (element, count);
+    fn innermost_element(&self, begin: i64, offset: i64, ty: Ty, count: Option<u64>) -> Option<ArrayElement> {
+        let (mut element, mut count) = (ty, count);
         for _ in 0..MAX_DEPTH {
             let TypeShape::Array { element: inner, count: inner_count } = *self.shape(element) else { break };
             element = inner;
             count = count.zip(inner_count).and_then(|(outer, inner)| outer.checked_mul(inner));
         }
-        let stride = i64::try_from(self.size(element)).ok().filter(|stride| *stride > 0)?;
+        let stride = i64::try_from(self.size(element)?).ok().filter(|stride| *stride > 0)?;
         Some(ArrayElement { array_offset: begin, element, stride, count, offset: offset.rem_euclid(stride) })
     }
 
@@ -296,7 +281,7 @@ impl TypeSpace<'_, '_> {
     /// Whether a struct is a link: small, and with a pointer to its own kind or to a link in it. Links are
     /// embedded in what they link.
     pub fn is_link(&mut self, ty: Ty) -> bool {
-        if !self.is_aggregate(ty) || self.size(ty) > MAX_LINK_SIZE {
+        if !self.is_aggregate(ty) || self.size(ty).is_some_and(|size| size > MAX_LINK_SIZE) {
             return false;
         }
         let key = (ty, -1, Ty::VOID);
@@ -332,7 +317,7 @@ impl TypeSpace<'_, '_> {
 
     /// Whether a place is inside its type. In a type of unknown size nothing is.
     pub fn is_inside(&self, place: TypeOffset) -> bool {
-        place.offset >= 0 && (place.offset as u64) < self.size(place.ty)
+        place.offset >= 0 && self.size(place.ty).is_some_and(|size| (place.offset as u64) < size)
     }
 }
 

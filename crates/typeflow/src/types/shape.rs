@@ -45,8 +45,8 @@ pub enum TypeShape {
         kind: AggregateKind,
         /// Its tag, or the typedef of an anonymous one.
         name: Option<Rc<str>>,
-        /// Bytes; 0 if it is nowhere defined.
-        size: u64,
+        /// Bytes, if it is defined anywhere.
+        size: Option<u64>,
         /// The DIE, which identifies anonymous ones.
         anonymous_die: Option<DieRef>,
     },

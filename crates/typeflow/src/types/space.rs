@@ -114,14 +114,13 @@ impl<'a, 's> TypeSpace<'a, 's> {
         self.dies.get(&ty).copied()
     }
 
-    /// Size in bytes; 0 if it has none.
-    pub fn size(&self, ty: Ty) -> u64 {
+    /// Size in bytes, if it has one.
+    pub fn size(&self, ty: Ty) -> Option<u64> {
         match self.shape(ty) {
-            TypeShape::Void | TypeShape::Function { .. } => 0,
-            TypeShape::Scalar { size, .. }
-            | TypeShape::Pointer { size, .. }
-            | TypeShape::Aggregate { size, .. } => *size,
-            TypeShape::Array { element, count } => self.size(*element).saturating_mul(count.unwrap_or(0)),
+            TypeShape::Void | TypeShape::Function { .. } => None,
+            TypeShape::Scalar { size, .. } | TypeShape::Pointer { size, .. } => Some(*size),
+            TypeShape::Aggregate { size, .. } => *size,
+            TypeShape::Array { element, count } => Some(self.size(*element)?.saturating_mul((*count)?)),
         }
     }
 
@@ -195,7 +194,7 @@ impl<'a, 's> TypeSpace<'a, 's> {
             let ty = self.type_of_id(id, MAX_DEPTH);
             let size = match bit_field {
                 Some(width) => (bit_offset % 8).saturating_add(width).div_ceil(8),
-                None => self.size(ty),
+                None => self.size(ty).unwrap_or(0),
             };
             TypeMember { offset: bit_offset / 8, size, ty }
         });
@@ -241,7 +240,7 @@ impl<'a, 's> TypeSpace<'a, 's> {
                 let returns = prototype.returns;
                 TypeShape::Function { returns: self.type_of_id(returns, depth) }
             }
-            Type::Aggregate(_) => return self.convert_aggregate(stripped, alias),
+            Type::Aggregate(_) => return self.aggregate_shape(stripped, alias),
         };
         Some((shape, None))
     }
@@ -273,24 +272,20 @@ impl<'a, 's> TypeSpace<'a, 's> {
         TypeShape::Array { element, count: *outer }
     }
 
-    fn convert_aggregate(
-        &mut self,
-        id: TypeId,
-        alias: Option<Rc<str>>,
-    ) -> Option<(TypeShape, Option<DieRef>)> {
+    fn aggregate_shape(&mut self, id: TypeId, alias: Option<Rc<str>>) -> Option<(TypeShape, Option<DieRef>)> {
         let own = self.reader.die_of(id);
         let Type::Aggregate(aggregate) = self.reader.table().get(id) else { return None };
         let (kind, size) = (aggregate.kind, aggregate.size);
         let name = aggregate.name.as_deref().map(|name| self.qualified_name(own, name));
         let is_declaration = aggregate.is_declaration;
         let Some(name) = name.or(alias) else {
+            let size = Some(size);
             return Some((TypeShape::Aggregate { kind, name: None, size, anonymous_die: own }, own));
         };
         let (die, size) = match is_declaration {
             true => self.find_definition(&name).unzip(),
             false => (own, Some(size)),
         };
-        let size = size.unwrap_or(0);
         Some((TypeShape::Aggregate { kind, name: Some(name), size, anonymous_die: None }, die))
     }
 

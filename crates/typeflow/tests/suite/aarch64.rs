@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may fail as tests do")]
 
 use crate::idiom::{operands, with_program};
+use fieldline_debuginfo::LinkedAddress;
 use fieldline_typeflow::operands::explain::explain;
 use fieldline_typeflow::operands::program_operands::ProgramOperands;
 
@@ -101,7 +102,7 @@ fn facts_survive_a_jump_through_a_table() {
 #[test]
 fn explanations_spell_operands_as_arm_does() {
     with_program(PROGRAM, |program, _| {
-        let address = program.symbols.find_by_name("leftmost").unwrap().address;
+        let address = LinkedAddress(program.symbols.find_by_name("leftmost").unwrap().address);
         let explanation = explain(program, address).unwrap();
         assert_eq!(explanation.line.text, "ldr    x0, [x0, #0x8]");
         let [operand] = explanation.line.operands.as_slice() else { panic!("{explanation:?}") };

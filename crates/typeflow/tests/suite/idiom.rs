@@ -1,14 +1,17 @@
 //! Operands of the programs in `fixtures/attribution`, typed by code alone.
 
 use fieldline_debuginfo::dwarf::{DebugSections, Dwarf};
-use fieldline_debuginfo::{Elf, FileBytes};
+use fieldline_debuginfo::{Elf, FileBytes, LinkedAddress};
 use fieldline_typeflow::operands::program_operands::ProgramOperands;
 use fieldline_typeflow::operands::target::{Target, TypeIndex};
 use fieldline_typeflow::program::Program;
 use std::path::Path;
 
 /// Works with a program of the folder and the addresses of all its code.
-pub(crate) fn with_program<T>(name: &str, work: impl for<'a> FnOnce(&'a Program<'a>, &[u64]) -> T) -> T {
+pub(crate) fn with_program<T>(
+    name: &str,
+    work: impl for<'a> FnOnce(&'a Program<'a>, &[LinkedAddress]) -> T,
+) -> T {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/attribution").join(name);
     let file = FileBytes::open(&path).unwrap();
     let elf = Elf::parse(&file).unwrap();
@@ -16,8 +19,8 @@ pub(crate) fn with_program<T>(name: &str, work: impl for<'a> FnOnce(&'a Program<
     let dwarf = Dwarf::new(&sections).unwrap();
     let mut program = Program::new(&elf, &dwarf).unwrap();
     let text = elf.text_sections();
-    let addresses: Vec<u64> =
-        text.iter().flat_map(|(_, address, bytes)| *address..address + bytes.len() as u64).collect();
+    let addresses = text.iter().flat_map(|(_, address, bytes)| *address..address + bytes.len() as u64);
+    let addresses: Vec<LinkedAddress> = addresses.map(LinkedAddress).collect();
     program.load(addresses.iter().copied());
     work(&program, &addresses)
 }

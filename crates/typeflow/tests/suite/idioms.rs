@@ -3,11 +3,12 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may fail as tests do")]
 
 use crate::idiom::{operands, with_program};
+use fieldline_debuginfo::LinkedAddress;
 use fieldline_typeflow::operands::explain::explain;
 use fieldline_typeflow::operands::program_operands::ProgramOperands;
 use fieldline_typeflow::program::Program;
 
-fn with_idioms<T>(work: impl for<'a> FnOnce(&'a Program<'a>, &[u64]) -> T) -> T {
+fn with_idioms<T>(work: impl for<'a> FnOnce(&'a Program<'a>, &[LinkedAddress]) -> T) -> T {
     with_program("idioms", work)
 }
 
@@ -146,7 +147,7 @@ fn a_union_of_pointers_is_no_guess() {
 #[test]
 fn explanations_name_scopes_registers_and_verdict() {
     with_idioms(|program, _| {
-        let address = program.symbols.find_by_name("charge").unwrap().address;
+        let address = LinkedAddress(program.symbols.find_by_name("charge").unwrap().address);
         let explanation = explain(program, address).unwrap();
         assert_eq!(explanation.location, "charge+0x0");
         assert_eq!(explanation.scopes, ["charge"]);
@@ -155,7 +156,7 @@ fn explanations_name_scopes_registers_and_verdict() {
         assert_eq!((operand.written.as_str(), operand.size), ("(%rdi)", 8));
         assert_eq!((operand.verdict.as_str(), operand.meaning), ("struct entity +0", None));
         assert_eq!(explanation.base_history.first().map(|step| step.text.as_str()), Some("at the entry"));
-        assert!(explain(program, 1).is_none());
+        assert!(explain(program, LinkedAddress(1)).is_none());
     });
 }
 

@@ -6,7 +6,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may fail as tests do")]
 
 use fieldline_debuginfo::dwarf::{DebugSections, Dwarf};
-use fieldline_debuginfo::{Elf, FileBytes};
+use fieldline_debuginfo::{Elf, FileBytes, LinkedAddress};
 use fieldline_machinecode::architecture::Architecture;
 use fieldline_machinecode::insn::InstructionReader;
 use fieldline_machinecode::machine::{Instruction, Register};
@@ -32,7 +32,7 @@ fn with_world(work: impl for<'a> FnOnce(&RefCell<UnitContext<'a>>, &[Ty])) {
     let sections = DebugSections::load(&elf, None).unwrap();
     let dwarf = Dwarf::new(&sections).unwrap();
     let mut program = Program::new(&elf, &dwarf).unwrap();
-    let code = program.symbols.find_by_name("charge").unwrap().address;
+    let code = LinkedAddress(program.symbols.find_by_name("charge").unwrap().address);
     program.load([code]);
     let mut world = UnitContext::new(&program, program.unit_at(code).unwrap());
     let find = |name: &&str| program.definitions.find(&dwarf, name).unwrap();

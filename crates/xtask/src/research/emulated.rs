@@ -17,6 +17,7 @@ use anyhow::{Context, Result};
 use counts::{MemberCounts, TYPED};
 use fieldline_debuginfo::dwarf::{DebugSections, Dwarf};
 use fieldline_debuginfo::{Elf, FileBytes};
+use fieldline_perfdata::address::DataAddress;
 use fieldline_perfdata::sample_file::SampleFile;
 use fieldline_profile::attribute::Attribution;
 use fieldline_typeflow::program::Program;
@@ -137,7 +138,7 @@ fn score<'o>(path: &Path, data: &[u8], objects: &'o [Object], with_addresses: bo
     with_attribution(path, data, with_addresses, |attribution| {
         let mut score = Score::new(objects);
         attribution.for_each_sample(0, |sample, found| {
-            score.add(sample.addr.unwrap_or(0), found, &attribution.answers);
+            score.add(DataAddress::to_word(sample.addr), found, &attribution.answers);
             Ok::<(), fieldline_perfdata::perf_data::Error>(())
         })?;
         print_line!("  {}: {} samples of its code", path.display(), score.samples);

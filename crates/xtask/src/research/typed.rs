@@ -5,7 +5,7 @@ use crate::tools::inputs;
 use crate::tools::shell::print_line;
 use anyhow::{Result, bail};
 use fieldline_debuginfo::dwarf::{DebugSections, Dwarf};
-use fieldline_debuginfo::{Elf, FileBytes};
+use fieldline_debuginfo::{Elf, FileBytes, LinkedAddress};
 use fieldline_typeflow::operands::program_operands::ProgramOperands;
 use fieldline_typeflow::operands::reason::Reason;
 use fieldline_typeflow::operands::target::{Target, TypeIndex};
@@ -66,7 +66,7 @@ impl Tally {
             let name = dwarf.unit_name(unit)?;
             if name.trim_start_matches("./").split("/linux-").any(|part| is_in_folder(part, folder)) {
                 let functions = program.unit_index(unit).map_or(&[][..], |index| &index.functions);
-                entries.extend(functions.iter().map(|function| function.entry()));
+                entries.extend(functions.iter().map(|function| LinkedAddress(function.entry())));
             }
         }
         let functions = ProgramOperands::new(&program, &entries[..].into()).functions;

@@ -8,7 +8,7 @@ use crate::report::color::Palette;
 use crate::report::explain_text;
 use anyhow::{Context, Result, bail};
 use fieldline_debuginfo::dwarf::{DebugSections, Dwarf, TypeReader, open_alt_link};
-use fieldline_debuginfo::{Elf, FileBytes};
+use fieldline_debuginfo::{Elf, FileBytes, LinkedAddress};
 use fieldline_layout::Layout;
 use fieldline_typeflow::operands::explain::{explain, list};
 use fieldline_typeflow::operands::target::{Target, TypeEntry};
@@ -32,7 +32,7 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<CommandOutcome> {
             without_debug_info.push(place.address);
         }
     }
-    let why = |address: &u64| format!("{address:#x}: no function with debug info is there");
+    let why = |address: &LinkedAddress| format!("{address:#x}: no function with debug info is there");
     match without_debug_info.first() {
         Some(first) if out.is_empty() => bail!(why(first)),
         _ => without_debug_info.iter().for_each(|address| output::print_note(&why(address))),
@@ -43,7 +43,7 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<CommandOutcome> {
 /// An instruction, or a function with all its accesses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct CodeLocation {
-    address: u64,
+    address: LinkedAddress,
     is_function: bool,
 }
 
@@ -59,11 +59,11 @@ fn resolve(program: &Program<'_>, text: &str) -> Result<Vec<CodeLocation>> {
         if offset.is_some_and(|offset| offset >= size) {
             bail!("{text}: the function has only {size:#x} bytes");
         }
-        let address = symbol.address + offset.unwrap_or(0);
+        let address = LinkedAddress(symbol.address + offset.unwrap_or(0));
         found.push(CodeLocation { address, is_function: offset.is_none() });
     }
     if found.is_empty() {
-        let Some(address) = parse_hex(text).filter(|_| offset.is_none()) else {
+        let Some(address) = parse_hex(text).filter(|_| offset.is_none()).map(LinkedAddress) else {
             bail!("{text}: neither a function of the program nor an address in hexadecimal");
         };
         found.push(CodeLocation { address, is_function: false });

@@ -1,6 +1,7 @@
 //! `fieldline doctor` on machines described by folders, and on recordings that can't answer for one reason
 //! each.
 
+use fieldline_perfdata::address::DataAddress;
 use fieldline_perfdata::perf_data::{Attr, Endian, EventIndex, PerfFile, Record};
 use fieldline_perfdata::sample::{CpuMode, SampleFields};
 use fieldline_perfdata::writer::{Mapping, RecordingWriter, SampleValues};
@@ -464,11 +465,11 @@ fn start_of_demo(samples: usize) -> Vec<u8> {
                 let values = SampleValues {
                     cpu_mode: sample.cpu_mode,
                     exact_ip: sample.exact_ip,
-                    ip: sample.ip.unwrap_or(0),
+                    ip: sample.ip.unwrap_or_default().0,
                     pid: sample.pid.unwrap_or(0),
                     tid: sample.tid.unwrap_or(0),
                     time: sample.time.unwrap_or(0),
-                    addr: sample.addr.unwrap_or(0),
+                    addr: DataAddress::to_word(sample.addr),
                     cpu: sample.cpu.unwrap_or(0),
                     period: sample.period,
                     data_source: 1 << 1 | (1 << 3 | 1 << 1) << 5 | 1 << 33,

@@ -163,11 +163,8 @@ impl Attr {
         let (reads_or_writes, writes, executes) = (3, 2, 4);
         let kind = self.breakpoint_kind;
         let is_data = self.kind == 5 && kind & reads_or_writes != 0 && kind & executes == 0;
-        is_data.then_some(DataBreakpoint {
-            address: self.config1,
-            length: self.config2,
-            is_write_only: kind == writes,
-        })
+        let (address, length, is_write_only) = (self.config1, self.config2, kind == writes);
+        is_data.then_some(DataBreakpoint { address, length, is_write_only })
     }
 }
 

@@ -77,9 +77,8 @@ impl EventTable {
             }
             _ => first,
         };
-        let behind =
-            SampleFields::ID | SampleFields::STREAM_ID | SampleFields::CPU | SampleFields::IDENTIFIER;
-        let words = 1 + (fields.0 & behind.0).count_ones() as usize;
+        let after = SampleFields::ID | SampleFields::STREAM_ID | SampleFields::CPU | SampleFields::IDENTIFIER;
+        let words = 1 + (fields.0 & after.0).count_ones() as usize;
         let at = body.len().checked_sub(8 * words).filter(|_| fields.contains(SampleFields::TIME))?;
         body.get(at..)?.first_chunk().map(|&word| self.endian.u64(word))
     }

@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 
+use crate::address::LoadedAddress;
 use crate::perf_data::bytes::{Cursor, Endian, bytes_until_nul};
 use crate::perf_data::error::{BytePosition, Error};
 use crate::perf_data::header::event_table::EventTable;
@@ -143,10 +144,10 @@ pub struct Mmap<'a> {
     /// Thread.
     pub tid: u32,
     /// First address.
-    pub address: u64,
+    pub address: LoadedAddress,
     /// Bytes.
     pub length: u64,
-    /// Offset in the file; for the kernel image the loaded address of its reference symbol.
+    /// Offset in the file; of the kernel image see [`Mmap::reference_address`].
     pub page_offset: u64,
     /// Path, or a name in brackets.
     pub filename: Cow<'a, str>,
@@ -161,6 +162,12 @@ pub struct Mmap<'a> {
 }
 
 impl Mmap<'_> {
+    /// The address behind.
+    #[must_use]
+    pub fn end(&self) -> LoadedAddress {
+        self.address.saturating_add(self.length)
+    }
+
     /// It maps code of the kernel: the image or a module.
     #[must_use]
     pub fn is_kernel(&self) -> bool {
@@ -171,6 +178,14 @@ impl Mmap<'_> {
     #[must_use]
     pub fn is_kernel_image(&self) -> bool {
         self.is_kernel() && is_kernel_image(&self.filename)
+    }
+
+    /// The loaded address of the kernel image's reference symbol, which stands in place of the offset in the
+    /// file; none if the kernel hid it.
+    #[must_use]
+    pub fn reference_address(&self) -> Option<LoadedAddress> {
+        let is_known = self.is_kernel_image() && self.page_offset != 0;
+        is_known.then_some(LoadedAddress(self.page_offset))
     }
 }
 
@@ -280,23 +295,14 @@ fn sample_error(raw: RawRecord<'_>, error: FieldError) -> Error {
 
 fn parse_mmap<'a>(raw: RawRecord<'a>, mut at: Cursor<'a>, events: &EventTable) -> Result<Mmap<'a>, Error> {
     let (pid, tid) = (at.u32()?, at.u32()?);
-    let (address, length, page_offset) = (at.u64()?, at.u64()?, at.u64()?);
+    let (address, length, page_offset) = (LoadedAddress(at.u64()?), at.u64()?, at.u64()?);
     let build_id = match raw.kind {
         kind::MMAP2 => parse_mmap2_build_id(raw.misc, &mut at)?,
         _ => None,
     };
-    Ok(Mmap {
-        pid,
-        tid,
-        address,
-        length,
-        page_offset,
-        filename: parse_name(at.rest()),
-        build_id,
-        cpu_mode: CpuMode::from_misc(raw.misc),
-        is_data: raw.misc & MISC_DATA_OR_EXEC != 0,
-        time: events.record_time(raw.body),
-    })
+    let (filename, time) = (parse_name(at.rest()), events.record_time(raw.body));
+    let (cpu_mode, is_data) = (CpuMode::from_misc(raw.misc), raw.misc & MISC_DATA_OR_EXEC != 0);
+    Ok(Mmap { pid, tid, address, length, page_offset, filename, build_id, cpu_mode, is_data, time })
 }
 
 /// The part that `MMAP2` has and `MMAP` lacks: device and inode or a build id, then protection and flags.
@@ -316,13 +322,8 @@ fn parse_comm<'a>(raw: RawRecord<'a>, mut at: Cursor<'a>, events: &EventTable) -
 }
 
 fn parse_task(mut at: Cursor<'_>) -> Result<TaskRecord, Error> {
-    Ok(TaskRecord {
-        pid: at.u32()?,
-        parent_pid: at.u32()?,
-        tid: at.u32()?,
-        parent_tid: at.u32()?,
-        time: at.u64()?,
-    })
+    let [pid, parent_pid, tid, parent_tid] = [at.u32()?, at.u32()?, at.u32()?, at.u32()?];
+    Ok(TaskRecord { pid, parent_pid, tid, parent_tid, time: at.u64()? })
 }
 
 /// The second word of a body.

@@ -293,13 +293,10 @@ fn compressed_payload(raw: RawRecord<'_>, endian: Endian) -> Result<&[u8], Error
 
 /// The header of the record at the front of the decompressed bytes, if all of the record is there.
 #[inline]
-fn next_whole_record(
-    inflate: &Inflater,
-    endian: Endian,
-) -> Result<Option<(RecordHeader, BytePosition)>, Error> {
-    let ready = inflate.ready();
+fn next_whole_record(from: &Inflater, endian: Endian) -> Result<Option<(RecordHeader, BytePosition)>, Error> {
+    let ready = from.ready();
     let Some(bytes) = ready.get(..HEADER_SIZE) else { return Ok(None) };
-    let place = inflate.place();
+    let place = from.place();
     let header = RecordHeader::parse(bytes, endian, place)?;
     if is_compressed(header.kind) || has_trailing_data(header.kind) {
         let problem = format!("a record of kind {} cannot stand inside a compressed one", header.kind);

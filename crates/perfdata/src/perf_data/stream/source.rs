@@ -62,20 +62,14 @@ impl ByteSource {
     }
 
     /// A copy of `size` bytes at `offset`, which may be at most `limit`.
-    pub(crate) fn bytes(
-        &self,
-        offset: u64,
-        size: u64,
-        limit: u64,
-        what: &'static str,
-    ) -> Result<Vec<u8>, Error> {
-        self.check(offset, size, what)?;
+    pub(crate) fn bytes(&self, at: u64, size: u64, limit: u64, what: &'static str) -> Result<Vec<u8>, Error> {
+        self.check(at, size, what)?;
         if size > limit {
             let problem = format!("it has {size} bytes, more than the {limit} any recording has");
-            return Err(Error::malformed(what, BytePosition::in_file(offset), problem));
+            return Err(Error::malformed(what, BytePosition::in_file(at), problem));
         }
         let mut buffer = vec![0; usize::try_from(size).unwrap_or(0)];
-        self.read_at(&mut buffer, offset, what)?;
+        self.read_at(&mut buffer, at, what)?;
         Ok(buffer)
     }
 

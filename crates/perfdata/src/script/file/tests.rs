@@ -41,12 +41,13 @@ fn every_field_of_a_line() {
     let mut rows = Vec::new();
     for_each_sample(&script, |sample| {
         let source = sample.data_source.map(|source| source.0);
-        rows.push((sample.event.0, sample.ip, sample.addr, sample.period, sample.latency, source));
+        let (ip, addr) = (sample.ip.map(|ip| ip.0), sample.addr.map(DataAddress::get));
+        rows.push((sample.event.0, ip, addr, sample.period, sample.latency, source));
         assert_eq!((sample.pid, sample.tid, sample.cpu), (Some(7), Some(8), Some(3)));
     });
     let first =
         (0, Some(0xffff_ffff_8100_0010), Some(0xffff_8880_0000_0010), 200, Some(50), Some(0x6_2810_0842));
-    let last = (1, Some(0x4010), Some(0), 300, Some(7), Some(0x6_2810_0844));
+    let last = (1, Some(0x4010), None, 300, Some(7), Some(0x6_2810_0844));
     assert_eq!((rows.len(), rows[0], rows[2]), (3, first, last));
     let mut modes = Vec::new();
     for_each_sample(&script, |sample| {
@@ -60,9 +61,9 @@ fn every_field_of_a_line() {
 fn symbol_addresses_are_loaded_addresses() {
     let script = parse_script(FULL);
     let kernel = &script.symbol_addresses()[&AddressSpace::Kernel].symbols;
-    assert_eq!(kernel.get("walk"), Some(&Some(0xffff_ffff_8100_0000)));
+    assert_eq!(kernel.get("walk"), Some(&Some(LoadedAddress(0xffff_ffff_8100_0000))));
     let program = &script.symbol_addresses()[&AddressSpace::Program(7, "/bin/a".to_owned())].symbols;
-    assert_eq!(program.get("main"), Some(&Some(0x4000)));
+    assert_eq!(program.get("main"), Some(&Some(LoadedAddress(0x4000))));
 }
 
 #[test]
@@ -85,8 +86,8 @@ fn call_chains_and_branches_are_parts() {
     for_each_sample(&parse_script(text), |sample| {
         let chain: Vec<u64> = sample.callchain.iter().flat_map(|chain| chain.iter()).collect();
         let branches: Vec<u64> =
-            sample.branch_stack.iter().flat_map(|stack| stack.entries()).map(|branch| branch.to).collect();
-        assert_eq!(sample.ip, Some(0xffff_ffff_8100_0010));
+            sample.branch_stack.iter().flat_map(|stack| stack.entries()).map(|branch| branch.to.0).collect();
+        assert_eq!(sample.ip, Some(LoadedAddress(0xffff_ffff_8100_0010)));
         found.push((chain, branches));
     });
     let chain = vec![0xffff_ffff_8100_0010, 0xffff_ffff_8100_0020];

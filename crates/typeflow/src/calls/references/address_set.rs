@@ -22,12 +22,8 @@ impl AddressSet {
     pub(super) fn new(entries: &[u64]) -> Option<Self> {
         let (first, last) = (*entries.iter().min()?, *entries.iter().max()?);
         let span = last.checked_sub(first).filter(|span| *span < MAX_SPAN)?;
-        let mut set = Self {
-            first,
-            blocks: BitSet::new(span / BLOCK),
-            bytes: BitSet::new(span),
-            sorted: entries.to_vec(),
-        };
+        let (blocks, bytes) = (BitSet::new(span / BLOCK), BitSet::new(span));
+        let mut set = Self { first, blocks, bytes, sorted: entries.to_vec() };
         set.sorted.sort_unstable();
         for entry in entries {
             set.blocks.set((entry - first) / BLOCK);

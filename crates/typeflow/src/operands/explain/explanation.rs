@@ -1,13 +1,14 @@
 //! Explanations of instructions, their operands, and the history of a register's value.
 
 use crate::operands::target::{Target, TypeEntry};
+use fieldline_debuginfo::LinkedAddress;
 use fieldline_machinecode::machine::AccessKind;
 
 /// A step in the history of a register's value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HistoryStep {
-    /// Where, as linked.
-    pub address: u64,
+    /// Where.
+    pub address: LinkedAddress,
     /// The instruction, or what happens there.
     pub text: String,
     /// The register and its value after the step.
@@ -34,8 +35,8 @@ pub struct ExplainedOperand {
 /// An instruction of a function and its operands in memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExplainedInstruction {
-    /// Where it stands, as linked.
-    pub address: u64,
+    /// Where it stands.
+    pub address: LinkedAddress,
     /// As objdump prints it.
     pub text: String,
     /// Its operands in memory.

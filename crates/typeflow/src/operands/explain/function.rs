@@ -3,6 +3,7 @@
 use super::display;
 use super::explanation::{ExplainedInstruction, ExplainedOperand};
 use crate::flow::{ArgumentLocations, FunctionCode, State, UnitContext, Value, ValueLocation, VariableFact};
+use fieldline_debuginfo::LinkedAddress;
 use fieldline_debuginfo::dwarf::DieRef;
 use fieldline_debuginfo::dwarf::code::{Function, ScopeKind};
 use fieldline_machinecode::architecture::Architecture;
@@ -17,7 +18,7 @@ pub(super) struct ExplainedFunction<'c, 'a> {
     /// Before each instruction, if it may run.
     pub(super) states: Vec<Option<State>>,
     /// By address of the instruction; sorted.
-    pub(super) operands: Vec<(u64, Vec<ExplainedOperand>)>,
+    pub(super) operands: Vec<(LinkedAddress, Vec<ExplainedOperand>)>,
     pub(super) known_arguments: ArgumentLocations,
 }
 
@@ -36,7 +37,7 @@ impl ExplainedFunction<'_, '_> {
         let code = program.image.code(instruction.address, instruction.end());
         insn::format_instruction(
             program.architecture,
-            &|target| program.symbols.format_address(target),
+            &|target| program.symbols.format_address(LinkedAddress(target)),
             instruction.address,
             code,
         )
@@ -52,9 +53,11 @@ impl ExplainedFunction<'_, '_> {
 
     pub(super) fn explain_line(&self, index: usize) -> ExplainedInstruction {
         let Some(instruction) = self.code.instructions.get(index) else {
-            return ExplainedInstruction { address: 0, text: String::new(), operands: Vec::new() };
+            let address = LinkedAddress::default();
+            return ExplainedInstruction { address, text: String::new(), operands: Vec::new() };
         };
-        let found = self.operands.binary_search_by_key(&instruction.address, |(address, _)| *address);
+        let at = LinkedAddress(instruction.address);
+        let found = self.operands.binary_search_by_key(&at, |(address, _)| *address);
         let mut operands = found.map_or_else(|_| Vec::new(), |found| self.operands[found].1.clone());
         // Operands of alternatives come first.
         let written = instruction.memory_operands().count();
@@ -62,7 +65,7 @@ impl ExplainedFunction<'_, '_> {
         for (operand, memory) in operands.iter_mut().skip(patched).zip(instruction.memory_operands()) {
             operand.written = display::memory_operand(self.architecture(), memory);
         }
-        ExplainedInstruction { address: instruction.address, text: self.text(instruction), operands }
+        ExplainedInstruction { address: at, text: self.text(instruction), operands }
     }
 
     pub(super) fn name(&self, die: DieRef) -> String {

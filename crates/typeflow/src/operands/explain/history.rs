@@ -4,6 +4,7 @@ use super::display;
 use super::explanation::HistoryStep;
 use super::function::ExplainedFunction;
 use crate::flow::Value;
+use fieldline_debuginfo::LinkedAddress;
 use fieldline_machinecode::machine::{Effect, Flow, Instruction, Register, ValueSource};
 
 const MAX_STEPS: usize = 16;
@@ -30,7 +31,7 @@ impl ExplainedFunction<'_, '_> {
             };
             let value = display::abstract_value(&self.world.types, self.value(index, register));
             steps.push(HistoryStep {
-                address,
+                address: LinkedAddress(address),
                 text,
                 value: display::assignment(self.register(register), &value),
             });

@@ -1,7 +1,7 @@
 //! Objects to watch: the addresses of their members, by symbols and debug info.
 
 use anyhow::{Context, Result, bail};
-use fieldline_debuginfo::{Elf, FileBytes, hex, types};
+use fieldline_debuginfo::{Elf, FileBytes, LinkedAddress, hex, types};
 use fieldline_layout::{Layout, Member};
 use fieldline_record::{RunningKernel, WatchRange, cover_with_watches};
 use std::path::{Path, PathBuf};
@@ -120,20 +120,21 @@ fn resolve_addresses(file: &Path, place: &ObjectAddress<'_>, space: WatchedSpace
         WatchedSpace::Process(pid) => {
             let load_bias = fieldline_record::program_load_bias(pid, &elf);
             let load_bias = load_bias.with_context(|| NotMapped { pid, file: file.to_owned() })?;
-            Ok(vec![linked.wrapping_add(load_bias)])
+            Ok(vec![load_bias.loaded(LinkedAddress(linked)).0])
         }
         WatchedSpace::Kernel { running, cpus } => {
             check_build_id(&elf)?;
             let running = running.map_or_else(RunningKernel::running, Ok)?;
             let missing = |name| format!("{}: no symbol {name}", file.display());
             let text = symbol_address("_text").with_context(|| missing("_text"))?;
+            let load_bias = running.load_bias(LinkedAddress(text));
             let per_cpu = symbol_address("__per_cpu_start").zip(symbol_address("__per_cpu_end"));
             if !per_cpu.is_some_and(|(start, end)| start <= linked && linked < end) {
-                return Ok(vec![running.loaded_address(linked, text)]);
+                return Ok(vec![load_bias.loaded(LinkedAddress(linked)).0]);
             }
             let array = "__per_cpu_offset";
             let array = symbol_address(array).with_context(|| missing(array))?;
-            let offsets = RunningKernel::per_cpu_offsets(running.loaded_address(array, text), cpus);
+            let offsets = RunningKernel::per_cpu_offsets(load_bias.loaded(LinkedAddress(array)), cpus);
             let offsets = offsets.with_context(|| {
                 format!("{name} is per-CPU data, whose address is not known here; give 0xADDRESS instead")
             })?;

@@ -6,7 +6,6 @@ use serde::{Deserialize, Deserializer, Serializer};
 ///
 /// # Errors
 /// If the serializer fails.
-#[expect(clippy::trivially_copy_pass_by_ref, clippy::ref_option, reason = "the signature serde calls")]
 pub fn serialize<S: Serializer>(line: &Option<u32>, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_u32(line.unwrap_or(0))
 }

@@ -1,7 +1,7 @@
 //! Machine code to [`Instruction`]s, and to text, of all architectures.
 
 use crate::architecture::Architecture;
-use crate::machine::Instruction;
+use crate::machine::{Instruction, SymbolName};
 use crate::{aarch64, x86};
 
 /// Decodes instructions; keeps state of the decoders between calls.
@@ -38,9 +38,6 @@ impl InstructionReader {
         }
     }
 }
-
-/// The name of the symbol at an address, if there is one.
-pub type SymbolName<'f> = dyn Fn(u64) -> Option<String> + 'f;
 
 /// The instruction at the beginning of some code, which is linked at an address, as objdump and perf print it; `None` if
 /// there is none. `name_of` gives the names of addresses in the instruction.

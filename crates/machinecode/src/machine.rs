@@ -203,6 +203,9 @@ pub enum Effect {
     Leave,
 }
 
+/// The name of the symbol at an address, if there is one.
+pub type SymbolName<'f> = dyn Fn(u64) -> Option<String> + 'f;
+
 /// The callee of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Callee {

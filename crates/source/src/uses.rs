@@ -20,17 +20,10 @@ mod used_struct;
 
 use crate::scan::SourceText;
 
-pub use macro_values::{MAX_MACRO_CALLS, MacroDefinition, MacroValue, UnresolvedMacro, find_definitions};
+pub use macro_values::{
+    FileUses, MAX_MACRO_CALLS, MacroDefinition, MacroValue, UnresolvedMacro, find_definitions,
+};
 pub use used_struct::{StructUse, UseDemand, UsedStruct};
-
-/// Uses in one file.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct FileUses {
-    /// Uses, by line.
-    pub uses: Vec<StructUse>,
-    /// Variables of the struct whose values macros of other files give, by line.
-    pub unresolved: Vec<UnresolvedMacro>,
-}
 
 /// The uses in one file. `path` is relative to the top of the tree.
 pub fn find_uses(path: &str, text: &[u8], subject: &UsedStruct) -> FileUses {

@@ -3,12 +3,11 @@
 mod table;
 
 use crate::uses;
-use fieldline_layout::Layout;
-use fieldline_layout::types::split_namespace;
 use fieldline_parallel as parallel;
 use memchr::memmem;
-use std::collections::BTreeSet;
 use std::path::Path;
+
+pub(crate) use table::ListedStruct;
 
 /// Where trees keep documents.
 const FOLDERS: &[&str] = &["Documentation", "docs", "doc"];
@@ -20,20 +19,6 @@ const ENDS: &[&str] = &[".rst", ".txt", ".md"];
 const BY_CACHELINE: &str = "Documentation/networking/net_cachelines/";
 /// Larger files are no documents.
 const LARGEST: u64 = 1 << 20;
-
-pub(crate) struct ListedStruct {
-    name: String,
-    /// Names that a table can give its members.
-    members: BTreeSet<String>,
-}
-
-impl From<&Layout> for ListedStruct {
-    fn from(layout: &Layout) -> Self {
-        let name = split_namespace(&layout.name).1.to_owned();
-        let members = uses::names(&layout.members).into_iter().map(str::to_owned);
-        Self { name, members: members.collect() }
-    }
-}
 
 /// A note for each table that lists a struct's members, by struct, in order of paths.
 pub(crate) fn find_notes(tree: &Path, listed: &[ListedStruct]) -> Vec<Vec<String>> {

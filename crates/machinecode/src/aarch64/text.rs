@@ -1,7 +1,7 @@
 //! AArch64 machine code as text.
 
 use crate::aarch64::operand::pc_offset;
-use crate::insn::SymbolName;
+use crate::machine::SymbolName;
 use std::fmt::Write;
 use yaxpeax_arch::{Decoder, U8Reader};
 use yaxpeax_arm::armv8::a64::{InstDecoder, Opcode};

@@ -1,6 +1,6 @@
 //! x86-64 machine code as text: in AT&T syntax, as objdump and perf print it.
 
-use crate::insn::SymbolName;
+use crate::machine::SymbolName;
 use iced_x86::{Decoder, DecoderOptions, Formatter, GasFormatter, Instruction};
 use std::fmt::Write;
 

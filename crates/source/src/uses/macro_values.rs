@@ -4,8 +4,8 @@
 //! The macro may be the same file's, or any other's: then it is unresolved ([`UnresolvedMacro`]), and
 //! [`find_definitions`] searches another text for it. A macro that is another macro's call is followed there.
 
+use super::initializer;
 use super::used_struct::{StructUse, UsedStruct, text};
-use super::{FileUses, initializer};
 use crate::body::attribute::is_shouted;
 use crate::scan::{SourceText, TokenKind};
 
@@ -36,6 +36,15 @@ pub(super) fn contains(text: &[u8], part: &[u8]) -> bool {
 
 /// Most macros that are followed from one to the next.
 pub const MAX_MACRO_CALLS: usize = 4;
+
+/// Uses in one file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FileUses {
+    /// Uses, by line.
+    pub uses: Vec<StructUse>,
+    /// Variables of the struct whose values macros of other files give, by line.
+    pub unresolved: Vec<UnresolvedMacro>,
+}
 
 /// A variable of a struct, or several, whose values come from a macro that its file doesn't define.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

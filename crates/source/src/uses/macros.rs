@@ -1,8 +1,7 @@
 //! Macros of the file, read like code: a member that is a parameter is what each call gives.
 
-use super::FileUses;
 use super::initializer;
-use super::macro_values::{self, ParsedMacro, contains, parse_define};
+use super::macro_values::{self, FileUses, ParsedMacro, contains, parse_define};
 use super::offset::{classify, find_offsets, follow_alias};
 use super::used_struct::{StructUse, UsedStruct, Uses};
 use crate::scan::{SourceText, TokenKind};

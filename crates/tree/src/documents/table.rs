@@ -3,7 +3,9 @@
 //! A table lists a struct's members if it says so (a row `..struct ..name`), or if what stands around it
 //! names the struct and most of its rows have a cell that is a member's name, all in the same column.
 
-use super::ListedStruct;
+use crate::uses;
+use fieldline_layout::Layout;
+use fieldline_layout::types::split_namespace;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Fewer members than this are chance.
@@ -26,6 +28,21 @@ struct DocumentTable<'t> {
 struct TableRow<'t> {
     line: usize,
     cells: Vec<&'t str>,
+}
+
+/// A struct whose members documents may list.
+pub(crate) struct ListedStruct {
+    pub(super) name: String,
+    /// Names that a table can give its members.
+    pub(super) members: BTreeSet<String>,
+}
+
+impl From<&Layout> for ListedStruct {
+    fn from(layout: &Layout) -> Self {
+        let name = split_namespace(&layout.name).1.to_owned();
+        let members = uses::names(&layout.members).into_iter().map(str::to_owned);
+        Self { name, members: members.collect() }
+    }
 }
 
 /// 1-based first lines of the tables that list members of a struct. `stem` is the file's name.

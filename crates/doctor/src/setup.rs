@@ -31,8 +31,7 @@ fn check_access_sampling(machine: &Machine, advice: &Advice) -> Option<DoctorFin
         return None;
     }
     let names: Vec<&str> = machine.pmus.iter().flatten().map(|pmu| pmu.name.as_str()).collect();
-    let guest =
-        machine.guest.as_deref().map(|guest| format!("; virtual machine: {guest}")).unwrap_or_default();
+    let guest = machine.guest.as_deref().map(|name| format!("; virtual machine: {name}")).unwrap_or_default();
     Some(DoctorFinding::new(
         "no-access-sampling",
         Severity::CannotAnswer,

@@ -45,8 +45,7 @@ fn names(body: &StructBody<'_, '_>) -> Vec<Option<String>> {
 fn edit(body: &StructBody<'_, '_>, bytes: &[u8]) -> Result<(), SourceRefusal> {
     let mut names = names(body);
     let joined = join(body, &names).or_else(|_| {
-        let unconditional =
-            body.statements().iter().filter(|statement| body.conditions(statement).is_empty());
+        let unconditional = body.statements().iter().filter(|item| body.conditions(item).is_empty());
         let declarators = unconditional.flat_map(|statement| statement.declarators());
         names = declarators.map(|member| member.name.clone()).collect();
         join(body, &names)

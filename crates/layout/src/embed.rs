@@ -91,8 +91,7 @@ impl EmbedderSearch<'_> {
     }
 
     fn holding_members(&mut self, aggregate: &Aggregate) -> String {
-        let holders =
-            aggregate.members.iter().filter(|member| self.size_after(member.ty, MAX_DEPTH).is_some());
+        let holders = aggregate.members.iter().filter(|item| self.size_after(item.ty, MAX_DEPTH).is_some());
         holders.map(|member| member.name.as_deref().unwrap_or("(anonymous)")).collect::<Vec<_>>().join(", ")
     }
 }

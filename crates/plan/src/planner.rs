@@ -15,7 +15,6 @@ use crate::search::starts::search;
 use crate::search::{CostedOrder, SearchEffort, SearchResults, gap, lower_bound, reduce_moves};
 use crate::visits::sufficiency::SampleSufficiency;
 use fieldline_access::AccessProfile;
-use fieldline_parallel as parallel;
 
 /// Why no order is adopted where no pin is violated.
 const INSIGNIFICANT: &str = "no order brings a statistically significant gain";
@@ -24,7 +23,7 @@ const REFINED: usize = 4;
 
 /// Plans structs, each for itself.
 pub fn plan(profile: &AccessProfile, requests: &[PlanRequest<'_>], options: &PlanOptions) -> Plan {
-    let structs = parallel::map(requests, |request| plan_struct(profile, *request, options));
+    let structs = fieldline_parallel::map(requests, |request| plan_struct(profile, *request, options));
     options.plan(Basis::Profile, structs)
 }
 
@@ -128,7 +127,7 @@ impl Planner<'_> {
         found.sort_by_key(|found| (found.cost, found.order.clone()));
         found.dedup();
         found.truncate(REFINED);
-        let found: Vec<CostedOrder> = parallel::map(&found, |found| reduce_moves(problem, found));
+        let found: Vec<CostedOrder> = fieldline_parallel::map(&found, |found| reduce_moves(problem, found));
         let most = self.options.max_moves.unwrap_or(usize::MAX);
         let accepts = |order: &[usize]| !may_stay || self.evaluate(order).is_no_worse_than(before);
         let start = self.constraints.initial_order();

@@ -28,8 +28,7 @@ pub fn parse(bytes: &[u8]) -> Result<TypeCounts, Error> {
     if text.trim_start().starts_with(['{', '[']) {
         return json::parse(&text);
     }
-    let first =
-        text.lines().find(|line| !line.trim().is_empty() && !line.starts_with('#')).unwrap_or_default();
+    let first = text.lines().find(|row| !row.trim().is_empty() && !row.starts_with('#')).unwrap_or_default();
     match () {
         () if first.starts_with(annotate::SECTION_PREFIX) => annotate::parse(&text),
         () if text.lines().any(report::is_head) => report::parse(&text),

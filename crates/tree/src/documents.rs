@@ -3,7 +3,6 @@
 mod table;
 
 use crate::uses;
-use fieldline_parallel as parallel;
 use memchr::memmem;
 use std::path::Path;
 
@@ -25,7 +24,7 @@ pub(crate) fn find_notes(tree: &Path, listed: &[ListedStruct]) -> Vec<Vec<String
     let finders: Vec<_> = listed.iter().map(|target| memmem::Finder::new(target.name.as_bytes())).collect();
     let mut files: Vec<String> = FOLDERS.iter().flat_map(|folder| files_below(tree, folder)).collect();
     files.sort_unstable();
-    let by_file: Vec<Vec<Vec<usize>>> = parallel::map(&files, |path| {
+    let by_file: Vec<Vec<Vec<usize>>> = fieldline_parallel::map(&files, |path| {
         // A file that vanishes or can't be read says nothing.
         let text = uses::read_up_to(&tree.join(path), LARGEST).unwrap_or_default();
         let lines = |(target, finder): (&ListedStruct, &memmem::Finder<'_>)| match finder.find(&text) {
@@ -66,7 +65,7 @@ fn files_below(tree: &Path, folder: &str) -> Vec<String> {
             files.push(path);
         }
     }
-    files.extend(parallel::map(&folders, |folder| files_below(tree, folder)).into_iter().flatten());
+    files.extend(fieldline_parallel::map(&folders, |folder| files_below(tree, folder)).into_iter().flatten());
     files
 }
 

@@ -4,7 +4,6 @@ mod macro_uses;
 mod scope;
 
 use anyhow::{Context, Result};
-use fieldline_parallel as parallel;
 pub(crate) use scope::{DeclaredStruct, read_up_to};
 
 use fieldline_layout::constraint::{PinnedMember, PlacementRequests};
@@ -23,7 +22,7 @@ pub(crate) fn find_in_tree(tree: &Path, structs: &[DeclaredStruct<'_>]) -> Resul
     let subjects: Vec<UsedStruct> = structs.iter().map(|declared| used_struct(declared.layout)).collect();
     let mut files = files_below(tree, "", structs).with_context(|| tree.display().to_string())?;
     files.sort_unstable();
-    let by_file = parallel::map(&files, |path| {
+    let by_file = fieldline_parallel::map(&files, |path| {
         // A file that vanishes or can't be read says nothing; the header itself was read before.
         let text = read_up_to(&tree.join(path), LARGEST).unwrap_or_default();
         let wanted = structs.iter().zip(&subjects).map(|(declared, subject)| {
@@ -74,7 +73,7 @@ fn files_below(tree: &Path, folder: &str, structs: &[DeclaredStruct<'_>]) -> std
             files.push(path);
         }
     }
-    let below = parallel::map(&folders, |folder| files_below(tree, folder, structs));
+    let below = fieldline_parallel::map(&folders, |folder| files_below(tree, folder, structs));
     for more in below {
         files.extend(more?);
     }

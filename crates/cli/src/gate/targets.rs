@@ -9,7 +9,6 @@ use anyhow::{Context, Result, bail};
 use fieldline_check::set::pair_by_name;
 use fieldline_debuginfo::types::DebugFormat;
 use fieldline_layout::Layout;
-use fieldline_parallel as parallel;
 use std::path::Path;
 
 #[derive(Debug)]
@@ -53,7 +52,7 @@ pub(crate) fn set_baselines(config: &mut Config, typed: &[String]) -> Result<()>
 /// Reads all targets at once.
 pub(crate) fn read(config: &Config) -> Result<Vec<LoadedTarget<'_>>> {
     let read = |target| read_target(config, target).with_context(|| format!("target {}", target.name));
-    parallel::map(&config.targets, read).into_iter().collect()
+    fieldline_parallel::map(&config.targets, read).into_iter().collect()
 }
 
 fn read_target<'c>(config: &Config, target: &'c Target) -> Result<LoadedTarget<'c>> {

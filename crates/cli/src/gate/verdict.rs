@@ -8,7 +8,6 @@ use fieldline_access::AccessProfile;
 use fieldline_check::rules::{HotMembers, RecordedStruct, find_disagreements, sharing};
 use fieldline_check::{CheckedStruct, Finding, FindingLevel, Rule, check_struct};
 use fieldline_layout::Layout;
-use fieldline_parallel as parallel;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -68,7 +67,7 @@ pub(crate) fn check_targets(
     profile: Option<&AccessProfile>,
 ) -> Result<CheckReport> {
     let subjects: Vec<Vec<CheckedStruct<'_>>> =
-        parallel::map(loaded, |target| subjects(config, target, profile))
+        fieldline_parallel::map(loaded, |target| subjects(config, target, profile))
             .into_iter()
             .collect::<Result<_>>()?;
     if let Some(profile) = profile {

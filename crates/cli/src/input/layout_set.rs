@@ -8,7 +8,6 @@ use fieldline_check::field::prune;
 use fieldline_debuginfo::types::{self, DebugFormat, TypeDefinition, Types};
 use fieldline_debuginfo::{Elf, FileBytes};
 use fieldline_layout::{Layout, Member};
-use fieldline_parallel as parallel;
 use fieldline_tree::builds::BuildMachine;
 use std::path::Path;
 
@@ -98,7 +97,7 @@ pub(crate) fn read(path: &Path, patterns: &[String], format: Option<DebugFormat>
             Types::Dwarf { .. } => (DebugFormat::Dwarf, pointer),
         };
         let chunks: Vec<_> = entries.chunks(CHUNK).collect();
-        let parts = parallel::map(&chunks, |chunk| read_chunk(types, chunk)).into_iter();
+        let parts = fieldline_parallel::map(&chunks, |chunk| read_chunk(types, chunk)).into_iter();
         let layouts = parts.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect();
         Ok(LayoutSet { file: path.display().to_string(), line, pointer, format, layouts, missing })
     })

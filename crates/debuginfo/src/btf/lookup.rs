@@ -3,7 +3,6 @@
 use super::index::Btf;
 use super::kind::{BtfKind, BtfTypeId};
 use super::record::Record;
-use fieldline_parallel as parallel;
 use memchr::memmem;
 use rustc_hash::FxHashMap;
 
@@ -30,7 +29,7 @@ impl<'d> Btf<'d> {
     /// As [`Self::find`], of several names in one pass over the types.
     pub fn find_many(&self, names: &[&str]) -> Vec<Vec<BtfTypeId>> {
         let mut found = self.base.map_or_else(|| vec![Vec::new(); names.len()], |base| base.find_many(names));
-        let offsets: Vec<Vec<u32>> = parallel::map(names, |name| self.name_offsets(name));
+        let offsets: Vec<Vec<u32>> = fieldline_parallel::map(names, |name| self.name_offsets(name));
         let mut by_offset: FxHashMap<u32, Vec<usize>> = FxHashMap::default();
         for (name, offsets) in offsets.into_iter().enumerate() {
             offsets.into_iter().for_each(|offset| by_offset.entry(offset).or_default().push(name));

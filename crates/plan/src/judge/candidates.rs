@@ -8,7 +8,6 @@ use crate::cost::{CostCache, OrderState, Problem};
 use crate::judge::forecast::OrderEvaluation;
 use crate::search::order::{exchange, insertion};
 use crate::search::{CostedOrder, MoveGenerator, moved_units};
-use fieldline_parallel as parallel;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
@@ -38,7 +37,7 @@ pub fn pareto_front(
     let mut beam = BeamSearch { problem, accepts, by_moved: BTreeMap::new(), kept: BTreeMap::new() };
     known.iter().for_each(|found| beam.add(found.clone()));
     let returned_count = if start.len() <= FEW { known.len() } else { known.len().min(1) };
-    let paths = parallel::map(&known[..returned_count], |found| return_units(problem, found));
+    let paths = fieldline_parallel::map(&known[..returned_count], |found| return_units(problem, found));
     paths.into_iter().flatten().for_each(|found| beam.add(found));
     let cost = OrderState::evaluate(problem, start).cost();
     beam.add(CostedOrder { order: start.to_vec(), cost });

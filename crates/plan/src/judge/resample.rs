@@ -14,7 +14,6 @@ use crate::search::starts::{search, search_from};
 use crate::search::{CostedOrder, SearchEffort, SearchResults, moved_units, reduce_moves};
 use crate::visits::find_occurrences;
 use fieldline_access::AccessProfile;
-use fieldline_parallel as parallel;
 use std::collections::BTreeMap;
 
 /// Divisor of the rounds of a search in a fold: its figures err on the careful side.
@@ -50,7 +49,7 @@ impl Planner<'_> {
         let known: Vec<Vec<usize>> = declared.chain(costliest_first(&search.found)).collect();
         let numbers = Vec::from_iter(0..resamples as u64);
         let plan = |number: &u64| self.plan_resample(profile, *number, &found.order, &known);
-        let plans = parallel::map(&numbers, plan);
+        let plans = fieldline_parallel::map(&numbers, plan);
         let bootstrap = BootstrapPlans::new(self, &plans, &before.order);
         let order = self.stable_order(before, &bootstrap, front);
         let unit_stabilities = bootstrap.unit_stabilities(&found.order);
@@ -102,7 +101,7 @@ impl Planner<'_> {
         before: &OrderEvaluation,
         after: &OrderEvaluation,
     ) -> (usize, Vec<CrossValidation>) {
-        let folds = parallel::map(&Vec::from_iter(0..FOLDS), |number| {
+        let folds = fieldline_parallel::map(&Vec::from_iter(0..FOLDS), |number| {
             let (train, test) = fold_weights(profile.blocks.len(), *number);
             let order = self.with_model(&self.model_for(profile, &train, None)).search_briefly();
             let model = self.model_for(profile, &test, None);
@@ -185,7 +184,7 @@ impl Planner<'_> {
             }
             orders.push(order.clone());
         }
-        let offers = parallel::map(&orders, |order| {
+        let offers = fieldline_parallel::map(&orders, |order| {
             let after = self.evaluate(order);
             (bootstrap.least_stable_unit(order).is_none() && self.is_offer(before, &after)).then_some(after)
         });
@@ -276,7 +275,7 @@ impl<'p> BootstrapPlans<'p> {
             planner,
             declared: pairs(declared),
             pairs: plans.iter().map(|plan| pairs(&plan.order)).collect(),
-            planners: parallel::map(plans, |plan| planner.with_model(&plan.model)),
+            planners: fieldline_parallel::map(plans, |plan| planner.with_model(&plan.model)),
         }
     }
 
@@ -284,7 +283,7 @@ impl<'p> BootstrapPlans<'p> {
     /// refit.
     fn changes(&self, from: &[usize], to: &[usize]) -> Vec<f64> {
         let change = |plan: &Planner<'_>| plan.relative_change(&plan.evaluate(from), &plan.evaluate(to));
-        parallel::map(&self.planners, change)
+        fieldline_parallel::map(&self.planners, change)
     }
 
     fn interval(&self, before: &OrderEvaluation, after: &OrderEvaluation) -> Option<Interval> {

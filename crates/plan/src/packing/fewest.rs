@@ -3,7 +3,6 @@
 use super::insertion::{Insertion, MAX_REINSERTED};
 use super::judge::{SizeCost, SizeJudge};
 use crate::search::moved_units;
-use fieldline_parallel as parallel;
 
 /// Units up to which every set of three is tried; beyond, pairs.
 const MAX_UNITS_FOR_TRIPLES: usize = 40;
@@ -70,7 +69,7 @@ impl FewestMovesSearch<'_, '_> {
         for count in 1..=most {
             let sets = sets(&movable, count);
             let judge = self.judge;
-            let promising = parallel::map(&sets, |set| {
+            let promising = fieldline_parallel::map(&sets, |set| {
                 let order = reinserted(judge, &start, set, true)?;
                 judge.is_gain(judge.order_cost(&order)).then_some(order)
             });
@@ -127,7 +126,7 @@ impl FewestMovesSearch<'_, '_> {
         for _ in 0..BEAM_DEPTH.min(self.most) {
             let pairs: Vec<(&Vec<usize>, usize)> =
                 kept.iter().flat_map(|order| movable.iter().map(move |unit| (order, *unit))).collect();
-            let moved = parallel::map(&pairs, |(order, unit)| {
+            let moved = fieldline_parallel::map(&pairs, |(order, unit)| {
                 let earliest = reinserted(judge, order, &[*unit], false);
                 let next = earliest.into_iter().chain(in_holes(judge, order, *unit));
                 let legal = next.filter(|next| judge.constraints.check(next).is_ok());

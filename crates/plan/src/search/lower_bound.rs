@@ -15,7 +15,6 @@ use super::chunks::{Chunks, split_visits};
 use crate::cost::adjacency::GUARD;
 use crate::cost::{OrderState, Problem};
 use crate::search::branch::{self, BranchProblem};
-use fieldline_parallel as parallel;
 use std::collections::BTreeSet;
 
 /// Iterations that tighten a chunk's share. More than these gain less than a thousandth.
@@ -46,7 +45,7 @@ pub fn lower_bound(problem: &Problem<'_>, known: Option<&[usize]>) -> LowerBound
     let known = known.map(|order| OrderState::evaluate(problem, order).touched_lines());
     let configs: Vec<(usize, Chunks)> =
         problem.configs.iter().map(|config| split_visits(problem, config)).enumerate().collect();
-    let bounds = parallel::map(&configs, |(index, chunks)| {
+    let bounds = fieldline_parallel::map(&configs, |(index, chunks)| {
         let known = known.as_ref().and_then(|known| known.get(*index)).copied();
         bound_touched_lines(chunks, known.unwrap_or(u64::MAX))
     });

@@ -9,7 +9,6 @@ use crate::cost::{LineConfig, Problem};
 use crate::random::Random;
 use crate::search::greedy_fill::fill_lines;
 use crate::search::{MoveGenerator, exact};
-use fieldline_parallel as parallel;
 
 /// Hottest temperature, as a share of what half of all costly moves cost more than.
 const START_TEMPERATURE: f64 = 0.5;
@@ -77,7 +76,8 @@ pub fn search(problem: &Problem<'_>, start: &[usize], effort: SearchEffort, seed
         ReplicaExchange::new(problem, start, &orders, seed_of(chain)).run(rounds, START_TEMPERATURE)
     };
     let chains = effort.chains as u64;
-    let mut found: Vec<CostedOrder> = parallel::map(&Vec::from_iter(0..chains), |number| chain(*number));
+    let mut found: Vec<CostedOrder> =
+        fieldline_parallel::map(&Vec::from_iter(0..chains), |number| chain(*number));
     let known = costliest_first(&found);
     let rounds = (effort.rounds * 3).div_ceil(4);
     let last = ReplicaExchange::new(problem, start, &known, seed_of(chains));

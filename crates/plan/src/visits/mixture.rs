@@ -8,7 +8,6 @@
 use crate::random::Random;
 use crate::visits::window_corpus::TrieBranch;
 use crate::visits::{WindowCorpus, WindowEntry};
-use fieldline_parallel as parallel;
 
 /// Most patterns. With fewer, operations share a pattern and all they touch looks like one visit; with many
 /// more, each has too few windows and visits fall apart. The first errs less (planned orders scored on known
@@ -103,7 +102,7 @@ impl WindowCorpus {
 
     /// The expectation step. Tries are summed in order, so that the number of threads doesn't matter.
     fn expect(&self, model: &MixtureParameters) -> ExpectedCounts {
-        let parts = parallel::map(&self.tries, |trie| TrieWalk::new(self, model).run(trie));
+        let parts = fieldline_parallel::map(&self.tries, |trie| TrieWalk::new(self, model).run(trie));
         let mut expected = ExpectedCounts::none(self.entries.len());
         parts.iter().for_each(|part| expected.add(part));
         expected

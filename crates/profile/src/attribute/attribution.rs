@@ -50,8 +50,7 @@ impl<'f> Attribution<'f> {
     ) -> Result<Self> {
         let sources =
             files.iter().map(|file| LinkedRecording::open(elf, file)).collect::<Result<Vec<_>>>()?;
-        let gathered =
-            sources.into_iter().map(|source| Ok((GatheredSamples::new(&source, program)?, source)));
+        let gathered = sources.into_iter().map(|file| Ok((GatheredSamples::new(&file, program)?, file)));
         let gathered = gathered.collect::<Result<Vec<_>>>()?;
         let sampled = sampled_instructions(&gathered);
         program.load(sampled.addresses().iter().copied());

@@ -123,8 +123,7 @@ impl TypeSection {
     fn add_member(&mut self, line: AnnotatedMember) {
         let new = line.samples.saturating_sub(self.counted_in(line));
         let end = line.offset.saturating_add(line.size);
-        let begin =
-            Some(self.first_uncovered(line.offset)).filter(|begin| *begin < end).unwrap_or(line.offset);
+        let begin = Some(self.first_uncovered(line.offset)).filter(|at| *at < end).unwrap_or(line.offset);
         if new > 0 {
             let sum = self.counted.entry(begin).or_insert((end.saturating_sub(begin), 0));
             sum.1 = sum.1.saturating_add(new);

@@ -4,7 +4,6 @@ use crate::header::{self, FileChange, GroupCheck, Header, HeaderChange};
 use crate::idiom::GroupIdiom;
 use crate::idiom::options::CheckIn;
 use anyhow::{Context, Result, bail};
-use fieldline_parallel as parallel;
 use fieldline_source::startup::{self, CheckInvocation, GroupAssertion, InitFunction};
 use fieldline_source::{Edits, SourceText};
 use std::path::Path;
@@ -114,7 +113,7 @@ fn find_users(tree: &Path, folders: &[&str], name: &str) -> Result<Vec<Header>> 
         collect_sources(tree, folder, &mut files).with_context(|| tree.join(folder).display().to_string())?;
     }
     let needle = format!("struct {name}");
-    let counted = parallel::map(&files, |path| {
+    let counted = fieldline_parallel::map(&files, |path| {
         // A file that vanishes or can't be read uses nothing.
         let text = std::fs::read(tree.join(path)).unwrap_or_default();
         let count = count_mentions(&text, needle.as_bytes());

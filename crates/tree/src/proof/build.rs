@@ -8,7 +8,6 @@ use anyhow::{Context, Result, bail};
 use fieldline_check::PredictionVerdict;
 use fieldline_debuginfo::{Elf, FileBytes, types};
 use fieldline_layout::{Layout, Member};
-use fieldline_parallel as parallel;
 use fieldline_plan::StructPlan;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -100,7 +99,7 @@ impl BuildToProve<'_> {
             }
         }
         let wanted: Vec<(usize, CompileUnit)> = wanted.into_iter().enumerate().collect();
-        let compiled = parallel::map(&wanted, |(index, unit)| {
+        let compiled = fieldline_parallel::map(&wanted, |(index, unit)| {
             let object = place.folder.join(format!("changed-{index}.o"));
             match compile(&unit.recipe, place.site, &object)? {
                 CompileOutcome::Done(_) => Ok(UnpatchedUnit { unit: unit.clone(), object }),
@@ -125,7 +124,7 @@ impl BuildToProve<'_> {
             }
         }
         let files: Vec<(usize, (&str, Vec<&str>))> = files.into_iter().enumerate().collect();
-        let found = parallel::map(&files, |(index, (file, names))| {
+        let found = fieldline_parallel::map(&files, |(index, (file, names))| {
             place.compile_first_showing(file, names, &place.folder.join(format!("shown-{index}.o")))
         });
         found.into_iter().collect()
@@ -143,7 +142,7 @@ impl BuildToProve<'_> {
         let sources: BTreeSet<PathBuf> = inner.collect();
         let overlay = Overlay::new(site.tree, self.patch, &sources)?;
         let site = CompileSite { overlay: Some(overlay.path()), ..site };
-        let after = parallel::map(before, |before| {
+        let after = fieldline_parallel::map(before, |before| {
             let object = before.object.with_extension("after.o");
             Ok((compile(&before.unit.recipe, site, &object)?, object))
         });

@@ -4,7 +4,6 @@
 //! can know, the nearest count: the one that declares the struct, then those with most folders in common.
 
 use super::scope::{DeclaredStruct, LARGEST, is_in_scope, read_up_to};
-use fieldline_parallel as parallel;
 use fieldline_source::uses::{MAX_MACRO_CALLS, MacroDefinition, MacroValue, find_definitions};
 use fieldline_source::uses::{StructUse, UnresolvedMacro, UsedStruct};
 use memchr::memmem;
@@ -103,7 +102,7 @@ fn read_defining(tree: &Path, headers: &[String], waiting: &[PendingMacro]) -> V
     let mut paths: Vec<&String> = headers.iter().filter(|path| known(path)).collect();
     paths.sort_unstable();
     paths.dedup();
-    let texts = parallel::map(&paths, |path| {
+    let texts = fieldline_parallel::map(&paths, |path| {
         let text = read_up_to(&tree.join(path), LARGEST).ok()?;
         defines(&text, &names).then(|| ((*path).clone(), text))
     });

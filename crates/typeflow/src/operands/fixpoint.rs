@@ -19,7 +19,6 @@ use crate::types::Ty;
 use fieldline_debuginfo::LinkedAddress;
 use fieldline_debuginfo::dwarf::code::{Function, ScopeReader};
 use fieldline_machinecode::insn::InstructionReader;
-use fieldline_parallel as parallel;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -163,8 +162,7 @@ impl<'a, 's> InterproceduralFixpoint<'a, 's> {
 
     fn analyse(&mut self, keys: &[FunctionKey]) {
         let jobs = split_jobs(keys);
-        let found: Vec<Vec<(FunctionKey, FunctionAnalysis)>> =
-            parallel::map(&jobs, |job| self.analyse_job(job));
+        let found = fieldline_parallel::map(&jobs, |job| self.analyse_job(job));
         for (key, found) in found.into_iter().flatten() {
             if let Some(item) = self.functions.get_mut(&key) {
                 item.analysis = found;

@@ -8,7 +8,6 @@ use crate::report::layout::{pahole, table};
 use anyhow::{Context, Result};
 use fieldline_debuginfo::types::{self, TypeDefinition, Types};
 use fieldline_layout::{Layout, TypeId, TypeTable};
-use fieldline_parallel as parallel;
 use std::collections::HashMap;
 use std::io::Write;
 use std::path::Path;
@@ -43,7 +42,7 @@ fn print(types: &Types<'_, '_>, args: &LayoutArgs) -> Result<CommandOutcome> {
     // Texts of a batch wait in memory until they are written; batches bound how much.
     for batch in work.chunks(CHUNK * 64) {
         let chunks: Vec<_> = batch.chunks(CHUNK).collect();
-        let texts = parallel::map(&chunks, |chunk| render(types, chunk, args)).into_iter();
+        let texts = fieldline_parallel::map(&chunks, |chunk| render(types, chunk, args)).into_iter();
         for text in texts.collect::<Result<Vec<_>>>()?.iter().filter(|text| !text.is_empty()) {
             if args.style == Style::Json && !std::mem::take(&mut first) {
                 out.write_all(b",\n")?;

@@ -10,7 +10,6 @@ use anyhow::{Context, Result, bail};
 use fieldline_debuginfo::types;
 use fieldline_layout::Layout;
 use fieldline_layout::constraint::{PlacementRequests, constraints};
-use fieldline_parallel as parallel;
 use fieldline_plan::cost::VisitModel;
 use fieldline_plan::simulate::{
     GAP, Population, Rearrangement, ReplayCounts, SimulatedMachine, SimulatedStruct, Simulation, TraceObject,
@@ -38,7 +37,7 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<CommandOutcome> {
     let run = |line, structs: &[Rearrangement]| {
         simulate(&machine(line), &input.objects, structs, || input.trace.accesses())
     };
-    let tables = parallel::map(&args.lines, |line| {
+    let tables = fieldline_parallel::map(&args.lines, |line| {
         let (before, after) = rayon::join(|| run(*line, &declared), || run(*line, &chosen));
         table(&machine(*line), &plan.structs, &before, &after)
     });

@@ -7,7 +7,6 @@ use crate::report::plan::verify_text;
 use anyhow::{Context, Result};
 use fieldline_debuginfo::types;
 use fieldline_layout::Layout;
-use fieldline_parallel as parallel;
 use fieldline_plan::{Plan, StructPlan};
 use fieldline_tree::edits::{self, PatchSubject};
 use fieldline_tree::proof::{BuildProof, BuildToProve, judge_layouts};
@@ -64,8 +63,10 @@ fn verify_builds(out: &mut String, plan: &Plan, tree: &Path, args: &VerifyArgs) 
     };
     // Without structs there is nothing to compile.
     let builds = if structs.is_empty() { &[] } else { args.builds.as_slice() };
-    let found: Vec<BuildProof> =
-        parallel::map(builds, prove).into_iter().collect::<Result<_>>().context("cannot verify the patch")?;
+    let found: Vec<BuildProof> = fieldline_parallel::map(builds, prove)
+        .into_iter()
+        .collect::<Result<_>>()
+        .context("cannot verify the patch")?;
     verify_text::draw_builds(out, &args.builds, &found);
     Ok(patched.refusals.is_empty() && found.iter().all(BuildProof::holds))
 }

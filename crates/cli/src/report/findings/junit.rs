@@ -32,8 +32,7 @@ fn draw_suite(out: &mut String, target: &str, names: &BTreeSet<&str>, found: &[&
     for name in names {
         let _ = writeln!(out, "    <testcase classname=\"{suite}\" name=\"{}\">", escape(name));
         let of_type = || found.iter().filter(|found| found.ty == *name);
-        let line =
-            |found: &&ReportedFinding| format!("{}: {}", found.finding.rule.id(), found.finding.message);
+        let line = |item: &&ReportedFinding| format!("{}: {}", item.finding.rule.id(), item.finding.message);
         let is_error = |found: &&&ReportedFinding| found.is_at(FindingLevel::Error);
         let errors: Vec<String> = of_type().filter(is_error).map(line).collect();
         if let Some(first) = errors.first() {

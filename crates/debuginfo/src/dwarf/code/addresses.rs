@@ -2,7 +2,6 @@
 
 use crate::dwarf::bytes::units::{Dwarf, UnitSection, header_offset};
 use crate::error::Result;
-use fieldline_parallel as parallel;
 use rustc_hash::FxHashSet;
 
 /// Code ranges of all units, sorted.
@@ -20,7 +19,7 @@ impl UnitMap {
     pub fn new(dwarf: &Dwarf<'_>) -> Result<Self> {
         let (mut ranges, listed) = read_aranges(dwarf)?;
         let missing: Vec<u32> = dwarf.unit_indices().filter(|unit| !listed.contains(unit)).collect();
-        let rest = parallel::map(&missing, |unit| ranges_of_root(dwarf, *unit));
+        let rest = fieldline_parallel::map(&missing, |unit| ranges_of_root(dwarf, *unit));
         let rest = rest.into_iter().collect::<Result<Vec<_>>>()?;
         ranges.extend(rest.into_iter().flatten());
         ranges.retain(|(begin, end, _)| begin < end);

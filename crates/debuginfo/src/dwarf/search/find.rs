@@ -14,7 +14,6 @@ use crate::dwarf::bytes::abbrev::{self, Attr, DefiningAbbrev};
 use crate::dwarf::bytes::scan::{self, ScannedDie, UnitScan};
 use crate::dwarf::bytes::units::{DieRef, Dwarf};
 use crate::error::Result;
-use fieldline_parallel as parallel;
 use gimli::Section;
 use memchr::memmem;
 use rustc_hash::FxHashMap;
@@ -38,7 +37,7 @@ pub fn find_many(dwarf: &Dwarf<'_>, names: &[&str]) -> Result<Vec<Vec<DwarfDefin
         let search = Search::new(dwarf, &spellings, attempt, missing, false);
         // Chunks are found in parallel but joined in order, so that the first definition is the file's first.
         let chunks: Vec<&[u32]> = units.chunks(UNITS_PER_CHUNK).collect();
-        for chunk in parallel::map(&chunks, |chunk| search.find_in_units(chunk)) {
+        for chunk in fieldline_parallel::map(&chunks, |chunk| search.find_in_units(chunk)) {
             for (known, more) in found.iter_mut().zip(chunk?) {
                 more.into_iter().for_each(|definition| add_definition(known, definition));
             }
@@ -119,7 +118,7 @@ pub(super) fn find_first_in_batches<T: Send>(
         let (now, later) = rest.split_at(batch.min(rest.len()));
         let search = Search::new(dwarf, spellings, attempt, missing.clone(), true);
         let chunks: Vec<&[u32]> = now.chunks(UNITS_PER_CHUNK).collect();
-        let parts = parallel::map(&chunks, |chunk| find(&search, chunk)).into_iter();
+        let parts = fieldline_parallel::map(&chunks, |chunk| find(&search, chunk)).into_iter();
         for (name, first) in parts.collect::<Result<Vec<_>>>()?.into_iter().flatten() {
             found[name as usize].get_or_insert(first);
         }

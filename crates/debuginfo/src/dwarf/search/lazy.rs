@@ -81,8 +81,7 @@ impl<'s> LazyDwarf<'s> {
         die: impl Fn(&T) -> DieRef,
     ) -> Result<Vec<Option<T>>> {
         let mut found = find(&self.first_units, names)?;
-        let is_early =
-            |found: &Option<T>| found.as_ref().is_some_and(|found| self.is_in_first_units(die(found)));
+        let is_early = |hit: &Option<T>| hit.as_ref().is_some_and(|hit| self.is_in_first_units(die(hit)));
         let late: Vec<usize> = (0..found.len()).filter(|name| !is_early(&found[*name])).collect();
         if late.is_empty() {
             return Ok(found);

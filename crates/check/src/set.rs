@@ -80,8 +80,7 @@ fn pair_definitions<'l>(mut old: Vec<&'l Layout>, mut new: Vec<&'l Layout>) -> V
 
 /// Indexes of the two definitions that share most member names; the first of equals.
 fn find_most_shared(old: &[&Layout], new: &[&Layout]) -> Option<(usize, usize)> {
-    let names =
-        |layout: &&Layout| fields(layout).into_iter().map(|field| field.path).collect::<BTreeSet<_>>();
+    let names = |ty: &&Layout| fields(ty).into_iter().map(|field| field.path).collect::<BTreeSet<_>>();
     let (old, new): (Vec<_>, Vec<_>) = (old.iter().map(names).collect(), new.iter().map(names).collect());
     let mut best = None;
     for (of_old, theirs) in old.iter().enumerate() {

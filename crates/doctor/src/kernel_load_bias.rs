@@ -14,8 +14,7 @@ pub(super) fn check_kernel_load_bias(
 ) -> Option<DoctorFinding> {
     let ip = summary.kernel_ip?;
     let has_map = summary.counts.kernel_image().and_then(|map| map.reference_symbol()).is_some();
-    let has_symbols =
-        file.symbol_addresses().is_some_and(|spaces| spaces.contains_key(&AddressSpace::Kernel));
+    let has_symbols = file.symbol_addresses().is_some_and(|map| map.contains_key(&AddressSpace::Kernel));
     if has_map || has_symbols || program.is_some_and(|program| !program.is_kernel) {
         return None;
     }

@@ -46,8 +46,7 @@ pub struct RecordingSummary {
 /// # Errors
 /// If a record can't be read.
 pub fn summarize(file: &SampleFile, program: Option<&ExaminedProgram>) -> Result<RecordingSummary, Error> {
-    let mut summary =
-        RecordingSummary { counts: RecordCounts::new(file.facts()), ..RecordingSummary::default() };
+    let mut summary = RecordingSummary { counts: RecordCounts::new(file.facts()), ..Default::default() };
     let mut records = file.records();
     while let Some(record) = records.next_record()? {
         summary.counts.add(&record);

@@ -109,10 +109,26 @@ impl CandidateChoice {
     /// The message if there are candidates, but not the one of that number.
     pub(crate) fn describe_missing(self, candidates: usize) -> Option<String> {
         match self {
-            Self::Number(number) if candidates > 0 => {
+            Self::Number(number) if candidates > 0 && !(1..=candidates).contains(&number) => {
                 Some(format!("there is no candidate {number}; there are {candidates}"))
             }
             _ => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Born from a bug: a candidate that exists but is doubted was said not to exist.
+    #[test]
+    fn only_numbers_of_no_candidate_are_missing() {
+        let missing = |number, candidates| CandidateChoice::Number(number).describe_missing(candidates);
+        assert_eq!(missing(3, 5), None);
+        assert_eq!(missing(5, 5), None);
+        assert_eq!(missing(1, 0), None);
+        assert_eq!(missing(6, 5).as_deref(), Some("there is no candidate 6; there are 5"));
+        assert_eq!(CandidateChoice::Best.describe_missing(5), None);
     }
 }

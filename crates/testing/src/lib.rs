@@ -3,6 +3,10 @@
 //! Run by hand, a test without its programs prints so and passes. With `FIELDLINE_REQUIRE_ALL=1`, as in `.ci/run`, it
 //! fails. Only the tests in [`EXEMPT_TESTS`] may run without the listed facility of the kernel. Each that does is written
 //! to the file that `FIELDLINE_LEFT_OUT` names, so that they can be counted.
+//!
+//! ```
+//! assert!(fieldline_testing::has_programs(&["cargo"]));
+//! ```
 
 use std::io::Write;
 use std::process::{Command, Stdio};

@@ -143,9 +143,8 @@ pub fn read_guards(header: &Header, declaration: &Declaration) -> Result<Vec<Vec
         let spell = |literal: &fieldline_source::ConditionLiteral| {
             if literal.holds { literal.atom.clone() } else { format!("not {}", literal.atom) }
         };
-        let of_guard =
-            |guard: usize| constraints.guards.get(guard).into_iter().flatten().map(spell).collect();
-        Ok(constraints.members.iter().map(|member| of_guard(member.guard)).collect())
+        let texts = |guard: usize| constraints.guards.get(guard).into_iter().flatten().map(spell).collect();
+        Ok(constraints.members.iter().map(|member| texts(member.guard)).collect())
     })
 }
 

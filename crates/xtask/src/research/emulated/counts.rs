@@ -76,8 +76,7 @@ impl MemberCounts {
     }
 
     pub(super) fn print(&self, name: &str, depth: usize) {
-        let [all, typed, sampled, periods] =
-            [ACTUAL, TYPED, SAMPLED, PERIOD_SUMS].map(|column| self.sum(column));
+        let [all, typed, sampled, periods] = [ACTUAL, TYPED, SAMPLED, PERIOD_SUMS].map(|name| self.sum(name));
         let [of_all, of_typed] = [all, typed].map(|sum| periods as f64 / sum.max(1) as f64);
         let [with_all, with_typed] = [ACTUAL, TYPED].map(|column| self.rank_correlation(column));
         print_line!(

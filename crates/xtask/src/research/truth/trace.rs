@@ -99,8 +99,7 @@ pub(super) fn lines_per_visit(trace: &Path, spans: &[Span], line: u64) -> Result
 fn lines(words: &TouchedWords, line: u64) -> u64 {
     let per_line = (line / 8).clamp(1, 64);
     let mask = u64::MAX >> (64 - per_line);
-    let touched =
-        |word: &u64| (0..64 / per_line).filter(|part| word >> (part * per_line) & mask != 0).count();
+    let touched = |word: &u64| (0..64 / per_line).filter(|bit| word >> (bit * per_line) & mask != 0).count();
     words.iter().map(|word| touched(word) as u64).sum()
 }
 

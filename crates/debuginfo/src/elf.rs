@@ -342,8 +342,8 @@ impl<'d> Elf<'d> {
     }
 
     /// Words of the global offset table that the loader fills with the address of a symbol (R_X86_64_GLOB_DAT of the System V
-    /// ABI for x86-64): where the word is as linked, the symbol's name, and its address, 0 if another file defines it.
-    pub fn got_entries(&self) -> Vec<(u64, &'d str, u64)> {
+    /// ABI for x86-64): where the word is as linked, the symbol's name, and its address, if this file defines it.
+    pub fn got_entries(&self) -> Vec<(u64, &'d str, Option<u64>)> {
         let Some((begin, size)) = self.section_range(".got") else { return Vec::new() };
         let Some(relocations) = self.file.dynamic_relocations() else { return Vec::new() };
         let Some(table) = self.file.dynamic_symbol_table() else { return Vec::new() };
@@ -352,7 +352,8 @@ impl<'d> Elf<'d> {
             let RelocationTarget::Symbol(index) = relocation.target() else { return None };
             let symbol = table.symbol_by_index(index).ok()?;
             let is_thread_local = symbol.kind() == object::SymbolKind::Tls;
-            (!is_thread_local).then_some((at, symbol.name().ok()?, symbol.address()))
+            let address = Some(symbol.address()).filter(|address| *address > 0);
+            (!is_thread_local).then_some((at, symbol.name().ok()?, address))
         });
         entries.collect()
     }

@@ -117,7 +117,7 @@ impl<'a> Program<'a> {
         let architecture = detect_architecture(elf)?;
         let (units, symbols) = rayon::join(|| UnitMap::new(dwarf), || Symbols::new(debug));
         let text_start = symbols.find_by_name("_text").map(|symbol| LinkedAddress(symbol.address));
-        let got_entry = |(at, name, to)| (at, (name, Some(LinkedAddress(to)).filter(|to| to.0 != 0)));
+        let got_entry = |(at, name, to): (_, _, Option<u64>)| (at, (name, to.map(LinkedAddress)));
         Ok(Self {
             dwarf,
             architecture,

@@ -89,8 +89,8 @@ impl<'t> Printer<'t> {
         }
         self.after_brace(context.suffix);
         // A packed struct's alignment is that of its packing, which is said already.
-        if facts.align != 0 && !is_packed {
-            self.aligned_attribute(facts.align);
+        if let Some(align) = facts.align.filter(|_| !is_packed) {
+            self.aligned_attribute(align);
         }
     }
 
@@ -124,7 +124,7 @@ impl<'t> Printer<'t> {
         lines: &mut Lines<'_>,
         context: Context<'t>,
     ) {
-        if placed.align != 0 {
+        if placed.align.is_some() {
             let gap = lines.last.map_or(lines.facts.before, |last| last.after);
             lines.sums.count_alignment(gap.bytes);
         }
@@ -246,7 +246,7 @@ impl<'t> Printer<'t> {
     fn forced_padding(&mut self, aggregate: &'t Aggregate, lines: &Lines<'_>, context: Context<'t>) {
         let padding = lines.facts.padding;
         let last = aggregate.members.iter().rev().find(|member| !member.is_base);
-        let Some(last) = last.filter(|_| lines.last.is_some() && padding > 0 && lines.facts.align == 0)
+        let Some(last) = last.filter(|_| lines.last.is_some() && padding > 0 && lines.facts.align.is_none())
         else {
             return;
         };

@@ -19,8 +19,8 @@ pub(super) struct Placed {
     pub(super) bit_in_unit: u64,
     /// Width in bits of a bit-field, else 0.
     pub(super) bits: u64,
-    /// Alignment stated or inferred, 0 if natural.
-    pub(super) align: u64,
+    /// Alignment in bytes that is stated or inferred and not natural.
+    pub(super) align: Option<u64>,
     /// The gap before the next member.
     pub(super) after: Gap,
 }
@@ -42,8 +42,8 @@ pub(super) struct Facts {
     pub(super) bit_holes: u64,
     pub(super) padding: i64,
     pub(super) bit_padding: i64,
-    /// Alignment stated or inferred, 0 if natural.
-    pub(super) align: u64,
+    /// Alignment in bytes that is stated or inferred and not natural.
+    pub(super) align: Option<u64>,
 }
 
 /// Whether members overlap.

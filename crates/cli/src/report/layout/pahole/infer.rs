@@ -18,7 +18,7 @@ impl<'t> Printer<'t> {
         let mut members: Vec<_> = aggregate.members.iter().map(|member| self.place_member(member)).collect();
         let align = match self.options.from_btf {
             true => self.infer_alignments(id, aggregate, &mut members),
-            false => aggregate.align.unwrap_or(0),
+            false => aggregate.align.filter(|align| *align > 0),
         };
         let mut facts = Facts { members, align, ..Facts::default() };
         if !is_union(aggregate) {
@@ -30,7 +30,7 @@ impl<'t> Printer<'t> {
     }
 
     fn place_member(&self, member: &MemberDecl) -> Placed {
-        let align = member.align.unwrap_or(0);
+        let align = member.align.filter(|align| *align > 0);
         if member.is_static {
             return Placed { align, ..Placed::default() };
         }
@@ -55,9 +55,9 @@ impl<'t> Printer<'t> {
 
     /// Alignments inferred from gaps that the members' types do not explain. Sets those of the members and
     /// gives that of the struct.
-    fn infer_alignments(&mut self, id: TypeId, aggregate: &'t Aggregate, members: &mut [Placed]) -> u64 {
+    fn infer_alignments(&mut self, id: TypeId, held: &'t Aggregate, members: &mut [Placed]) -> Option<u64> {
         let mut end = 0;
-        for (member, placed) in aggregate.members.iter().zip(members.iter_mut()) {
+        for (member, placed) in held.members.iter().zip(members.iter_mut()) {
             if placed.size == 0 {
                 continue;
             }
@@ -66,24 +66,24 @@ impl<'t> Printer<'t> {
             end = placed.offset.saturating_add(placed.size);
         }
         let natural = self.natural_alignment(id);
-        self.alignment_at(aggregate.size, natural, end)
+        self.alignment_at(held.size, natural, end)
     }
 
     /// The alignment that put something at `offset` although the room before it ended at `end`: the power of
-    /// two above the gap, or a whole cacheline if the offset allows. 0 if `natural` explains it.
-    fn alignment_at(&self, offset: u64, natural: u64, end: u64) -> u64 {
+    /// two above the gap, or a whole cacheline if the offset allows; none if `natural` explains it.
+    fn alignment_at(&self, offset: u64, natural: u64, end: u64) -> Option<u64> {
         // pahole counts in 32 bits and lets a member that lies before the end of the last one wrap around.
         let gap = (offset as u32).wrapping_sub(end as u32);
         if gap == 0 || !offset.is_multiple_of(2) {
-            return 0;
+            return None;
         }
         let align = 1u64.checked_shl(u32::BITS - gap.leading_zeros()).unwrap_or(0) & u64::from(u32::MAX);
         let line = u64::from(self.options.cacheline_size);
         if align <= natural || align == 1 {
-            return 0;
+            return None;
         }
         let could_be_line = align < line && line.is_multiple_of(align) && offset.is_multiple_of(line);
-        if could_be_line { line } else { align }
+        Some(if could_be_line { line } else { align })
     }
 
     /// Alignment of a type by its scalars alone, as if nothing were packed or aligned by hand. Each scalar
@@ -128,7 +128,7 @@ impl<'t> Printer<'t> {
         }
         let facts = self.facts(id, aggregate);
         let has_gaps = facts.padding != 0 || facts.holes != 0;
-        let packed = !has_gaps && self.is_visibly_packed(aggregate, &facts.members, facts.align);
+        let packed = !has_gaps && self.is_visibly_packed(aggregate, &facts);
         if has_gaps {
             self.mark_displaced(aggregate, &facts.members);
         }
@@ -136,9 +136,9 @@ impl<'t> Printer<'t> {
         *self.packed.entry(id).or_insert(packed)
     }
 
-    fn is_visibly_packed(&mut self, aggregate: &'t Aggregate, members: &[Placed], align: u64) -> bool {
+    fn is_visibly_packed(&mut self, aggregate: &'t Aggregate, facts: &Facts) -> bool {
         let mut strictest = 1;
-        let pairs = aggregate.members.iter().zip(members);
+        let pairs = aggregate.members.iter().zip(&facts.members);
         for (member, placed) in pairs.filter(|(member, _)| !member.is_static) {
             let natural = self.natural_alignment(member.ty);
             strictest = strictest.max(natural);
@@ -146,7 +146,7 @@ impl<'t> Printer<'t> {
                 return true;
             }
         }
-        (strictest != 1 && align == 1) || !aggregate.size.is_multiple_of(strictest)
+        (strictest != 1 && facts.align == Some(1)) || !aggregate.size.is_multiple_of(strictest)
     }
 
     /// Structs held at an offset that is none for them can only be packed.

@@ -41,8 +41,8 @@ impl<'t> Printer<'t> {
             self.text.number(placed.bits);
         }
         let align_start = self.text.len();
-        if placed.align != 0 {
-            self.aligned_attribute(placed.align);
+        if let Some(align) = placed.align {
+            self.aligned_attribute(align);
         }
         let attribute = (self.text.len() - align_start) as i64;
         self.text.push_str(";");

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct PinViolations {
-    /// Requests about lines, by index in [`Constraints::lines`].
+    /// Requests about lines, by index in [`Constraints::line_constraints`].
     lines: Vec<usize>,
     /// Members not at their pinned position, by the pin's reason.
     misplaced: Vec<String>,

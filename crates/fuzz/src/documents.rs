@@ -8,7 +8,7 @@ use fieldline_layout::constraint::{Constraints, PlacementRequests, constraints};
 use fieldline_plan::cost::VisitModel;
 use fieldline_plan::placement::{MemberAddition, rank_positions};
 use fieldline_plan::simulate::{
-    Population, Rearrangement, SimulatedMachine, SimulatedStruct, TraceAccess, TraceObject, sample_trace,
+    Population, Rearrangement, SimulatedMachine, SimulatedStruct, TraceAccess, TraceAccesses, TraceObject, sample_trace,
     simulate,
 };
 use fieldline_plan::{Plan, PlanOptions, PlanRequest, count_samples};
@@ -30,11 +30,12 @@ pub fn plan(bytes: &[u8]) {
         let (cpu, address) = (number as usize % 2, 0x1000 + number % 4 * 0x10_0000 + number * 24);
         TraceAccess { cpu, address, size: 8, is_store: number % 3 == 0 }
     });
+    let accesses: Vec<TraceAccess> = accesses.collect();
     let sizes = [1 << 12, 1 << 13, 1 << 14];
     let machine = SimulatedMachine { cpus: 2, line: 64, sizes, gap: 10, block: 16 };
     for order in [Rearrangement::declared, Rearrangement::chosen] {
         let structs: Vec<Rearrangement> = plan.structs.iter().map(order).collect();
-        let _ = simulate(&machine, &objects, &structs, || accesses.clone());
+        let _ = simulate(&machine, &objects, &structs, &TraceAccesses::Listed(accesses.iter()));
     }
     for item in &plan.structs {
         let _ = (item.order(), item.changes());

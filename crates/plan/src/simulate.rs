@@ -5,6 +5,7 @@
 //! accesses, so what differs is the layout. A model, not hardware: no prefetching, no timing, true LRU.
 //!
 //! * `relocation`: objects moved, members rearranged.
+//! * `trace`: accesses in order.
 //! * `run`: a run over a trace, counted by blocks of it.
 //! * `interval`: how sure a change is.
 //! * `sampled`: accesses drawn from a profile, where there is no trace.
@@ -13,9 +14,11 @@ mod interval;
 mod relocation;
 mod run;
 mod sampled;
+mod trace;
 
 pub use crate::result::Interval;
 pub use interval::bootstrap_change;
 pub use relocation::{Rearrangement, Relocation, TraceObject};
-pub use run::{ReplayCounts, SimulatedMachine, Simulation, TraceAccess, simulate};
+pub use run::{ReplayCounts, SimulatedMachine, Simulation, simulate};
 pub use sampled::{GAP, Population, SampledTrace, SimulatedStruct, sample_trace};
+pub use trace::{RECORD_BYTES, TraceAccess, TraceAccesses};

@@ -3,15 +3,8 @@
 use anyhow::{Context, Result, bail};
 use fieldline_cachemodel::MAX_CPUS;
 use fieldline_debuginfo::FileBytes;
-use fieldline_plan::simulate::{TraceAccess, TraceObject};
+use fieldline_plan::simulate::{RECORD_BYTES, TraceAccess, TraceAccesses, TraceObject};
 use std::path::Path;
-
-/// Bytes of a binary record: address (8), instruction's lower half (4), CPU, flags, thread (2);
-/// little-endian.
-const RECORD: usize = 16;
-/// Flags from here on, without bit 7, mark times and switches.
-const FIRST_MARK: u8 = 0x7c;
-const IS_STORE: u8 = 0x80;
 
 pub(crate) enum Trace {
     Binary(FileBytes),
@@ -30,50 +23,19 @@ pub(crate) fn open(path: &Path) -> Result<Trace> {
         return parse_text(&text).map(Trace::Text).with_context(|| path.display().to_string());
     }
     let (len, path) = (file.bytes().len(), path.display());
-    if len % RECORD != 0 {
-        bail!("{path}: {len} bytes are no whole number of {RECORD}-byte records, and the file is no text");
+    if len % RECORD_BYTES != 0 {
+        bail!("{path}: {len} bytes are no whole number of {RECORD_BYTES}-byte records, and the file is no text");
     }
     Ok(Trace::Binary(file))
 }
 
 impl Trace {
-    pub(crate) fn accesses(&self) -> Accesses<'_> {
+    pub(crate) fn accesses(&self) -> TraceAccesses<'_> {
         match self {
-            Self::Binary(file) => Accesses::Binary(file.bytes().chunks_exact(RECORD)),
-            Self::Text(accesses) => Accesses::Text(accesses.iter()),
+            Self::Binary(file) => TraceAccesses::Binary(file.bytes().chunks_exact(RECORD_BYTES)),
+            Self::Text(accesses) => TraceAccesses::Listed(accesses.iter()),
         }
     }
-
-    /// One more than the highest number of a CPU, and how many accesses there are.
-    pub(crate) fn count_cpus_and_accesses(&self) -> (usize, u64) {
-        self.accesses().fold((0, 0), |(cpus, count), access| (cpus.max(access.cpu + 1), count + 1))
-    }
-}
-
-pub(crate) enum Accesses<'t> {
-    Binary(std::slice::ChunksExact<'t, u8>),
-    Text(std::slice::Iter<'t, TraceAccess>),
-}
-
-impl Iterator for Accesses<'_> {
-    type Item = TraceAccess;
-
-    fn next(&mut self) -> Option<TraceAccess> {
-        match self {
-            Self::Binary(records) => records.find_map(parse_record),
-            Self::Text(accesses) => accesses.next().copied(),
-        }
-    }
-}
-
-fn parse_record(bytes: &[u8]) -> Option<TraceAccess> {
-    let address = u64::from_le_bytes(bytes.get(..8)?.try_into().ok()?);
-    let (cpu, flags) = (*bytes.get(12)?, *bytes.get(13)?);
-    if address == 0 || flags & !IS_STORE >= FIRST_MARK {
-        return None;
-    }
-    let is_store = flags & IS_STORE != 0;
-    Some(TraceAccess { cpu: usize::from(cpu), address, size: 1 << (flags & 7), is_store })
 }
 
 fn parse_text(text: &str) -> Result<Vec<TraceAccess>> {
@@ -130,16 +92,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_and_binary_mean_the_same() {
+    fn comments_and_empty_lines_are_skipped() {
         let parsed =
             parse_text("# cpu address size kind\n3 0xffff888000001008 8 s\n\n0 40 4 l # a load\n").unwrap();
         let store = TraceAccess { cpu: 3, address: 0xffff_8880_0000_1008, size: 8, is_store: true };
         assert_eq!(parsed, [store, TraceAccess { cpu: 0, address: 0x40, size: 4, is_store: false }]);
-        let mut bytes = store.address.to_le_bytes().to_vec();
-        bytes.extend([1, 2, 3, 4, 3, 0x83, 0, 0]);
-        assert_eq!(parse_record(&bytes), Some(store));
-        bytes[13] = 0x7f;
-        assert_eq!(parse_record(&bytes), None);
     }
 
     #[test]

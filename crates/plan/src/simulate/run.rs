@@ -1,6 +1,7 @@
 //! A run over recorded accesses, counted by blocks of them.
 
 use crate::simulate::relocation::{Rearrangement, RelocatedAddress, Relocation, TraceObject};
+use crate::simulate::trace::TraceAccesses;
 use fieldline_cachemodel::{Hierarchy, ServedLevel};
 
 /// Most lines of an object that a visit distinguishes; members beyond count with the last.
@@ -9,19 +10,6 @@ const MAX_LINES: u64 = 128;
 /// them.
 const HASH_MULTIPLIERS: [u64; 4] =
     [0x9e37_79b9_7f4a_7c15, 0xc2b2_ae3d_27d4_eb4f, 0x1656_67b1_9e37_79f9, 0xd6e8_feb8_6659_fd93];
-
-/// One recorded access.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TraceAccess {
-    /// CPU number.
-    pub cpu: usize,
-    /// First byte.
-    pub address: u64,
-    /// Bytes.
-    pub size: u64,
-    /// Whether it writes.
-    pub is_store: bool,
-}
 
 /// The machine that is modelled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,13 +86,12 @@ fn add_all(sums: &mut [ReplayCounts], counts: &[ReplayCounts]) {
     sums.iter_mut().zip(counts).for_each(|(sum, counts)| sum.add(counts));
 }
 
-/// Runs accesses through the machine. `accesses` is called for each hash function and gives the same each
-/// time.
-pub fn simulate<I: Iterator<Item = TraceAccess>>(
+/// Runs accesses through the machine, once for each hash function.
+pub fn simulate(
     machine: &SimulatedMachine,
     objects: &[TraceObject],
     structs: &[Rearrangement],
-    accesses: impl Fn() -> I,
+    accesses: &TraceAccesses<'_>,
 ) -> Simulation {
     let relocation = Relocation::new(objects, structs);
     let mut sum = Simulation::default();
@@ -119,7 +106,7 @@ pub fn simulate<I: Iterator<Item = TraceAccess>>(
             clocks: vec![0; machine.cpus],
             blocks: Vec::new(),
         };
-        let blocks = run.run(accesses(), number == 0);
+        let blocks = run.run(accesses.clone(), number == 0);
         sum.blocks.resize(sum.blocks.len().max(blocks.len()), empty_counts.clone());
         for (sum, block) in sum.blocks.iter_mut().zip(&blocks) {
             add_all(sum, block);
@@ -148,7 +135,7 @@ struct SimulationRun<'r> {
 
 impl SimulationRun<'_> {
     /// Simulates all accesses. Counts that don't depend on caches are made if `is_first`.
-    fn run(mut self, accesses: impl Iterator<Item = TraceAccess>, is_first: bool) -> Vec<Vec<ReplayCounts>> {
+    fn run(mut self, accesses: TraceAccesses<'_>, is_first: bool) -> Vec<Vec<ReplayCounts>> {
         let mut here = self.empty_counts.to_vec();
         let share = 1.0 / HASH_MULTIPLIERS.len() as f64;
         let accesses = accesses.filter(|access| access.cpu < self.machine.cpus);

@@ -24,7 +24,7 @@ const TIME_BLOCKS: u64 = 64;
 pub(crate) fn run(args: &SimulateArgs) -> Result<CommandOutcome> {
     let plan = read_plan(&args.plan)?;
     let input = ReplayInput::read(args, &plan)?;
-    let (cpus, accesses) = input.trace.count_cpus_and_accesses();
+    let (cpus, accesses) = input.trace.accesses().count_cpus_and_accesses();
     let declared: Vec<Rearrangement> = plan.structs.iter().map(Rearrangement::declared).collect();
     let chosen: Vec<Rearrangement> = plan.structs.iter().map(Rearrangement::chosen).collect();
     let machine = |line| SimulatedMachine {
@@ -35,7 +35,7 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<CommandOutcome> {
         block: accesses.div_ceil(TIME_BLOCKS).max(1),
     };
     let run = |line, structs: &[Rearrangement]| {
-        simulate(&machine(line), &input.objects, structs, || input.trace.accesses())
+        simulate(&machine(line), &input.objects, structs, &input.trace.accesses())
     };
     let tables = fieldline_parallel::map(&args.lines, |line| {
         let (before, after) = rayon::join(|| run(*line, &declared), || run(*line, &chosen));

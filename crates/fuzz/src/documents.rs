@@ -8,8 +8,8 @@ use fieldline_layout::constraint::{Constraints, PlacementRequests, constraints};
 use fieldline_plan::cost::VisitModel;
 use fieldline_plan::placement::{MemberAddition, rank_positions};
 use fieldline_plan::simulate::{
-    Population, Rearrangement, SimulatedMachine, SimulatedStruct, TraceAccess, TraceAccesses, TraceObject, sample_trace,
-    simulate,
+    Population, Rearrangement, SimulatedMachine, SimulatedStruct, TraceAccess, TraceAccesses, TraceObject,
+    sample_trace, simulate,
 };
 use fieldline_plan::{Plan, PlanOptions, PlanRequest, count_samples};
 

@@ -24,7 +24,9 @@ pub(crate) fn open(path: &Path) -> Result<Trace> {
     }
     let (len, path) = (file.bytes().len(), path.display());
     if len % RECORD_BYTES != 0 {
-        bail!("{path}: {len} bytes are no whole number of {RECORD_BYTES}-byte records, and the file is no text");
+        bail!(
+            "{path}: {len} bytes are no whole number of {RECORD_BYTES}-byte records, and the file is no text"
+        );
     }
     Ok(Trace::Binary(file))
 }

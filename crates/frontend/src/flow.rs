@@ -1,0 +1,135 @@
+//! Where variables get their values from, inside one unit.
+
+use crate::clang::{Cursor, Identity, Kind, Operator, Type, TypeKind};
+use crate::tree::{Index, Tree};
+use rustc_hash::FxHashMap;
+
+/// Most values that are remembered for one variable.
+const MOST: usize = 200;
+
+/// The values that each variable is given, by the variable's declaration.
+#[derive(Debug, Default)]
+pub(crate) struct Flow {
+    given: FxHashMap<Identity, Vec<Index>>,
+}
+
+impl Flow {
+    pub(crate) fn read(tree: &Tree<'_>) -> Self {
+        let mut flow = Self::default();
+        for index in 0..tree.len() {
+            match tree.kind(index) {
+                Kind::Variable | Kind::Enumerator => flow.declared(tree, index),
+                Kind::Binary => flow.assigned(tree, index),
+                Kind::Call => {
+                    flow.handed_on(tree, index);
+                    flow.handed_to_callback(tree, index);
+                }
+                Kind::Return => flow.returned(tree, index),
+                _ => {}
+            }
+        }
+        flow
+    }
+
+    /// The values that a variable, a member of type `void *`, or the result of a function is given.
+    pub(crate) fn given(&self, variable: Identity) -> &[Index] {
+        self.given.get(&variable).map_or(&[], Vec::as_slice)
+    }
+
+    fn add(&mut self, variable: Identity, value: Index) {
+        let given = self.given.entry(variable).or_default();
+        if given.len() < MOST {
+            given.push(value);
+        }
+    }
+
+    fn declared(&mut self, tree: &Tree<'_>, index: Index) {
+        let Some(node) = tree.get(index) else { return };
+        if let Some(value) = tree.values(index).filter(|value| is_value(tree.kind(*value))).last() {
+            self.add(node.cursor.identity(), value);
+        }
+    }
+
+    fn assigned(&mut self, tree: &Tree<'_>, index: Index) {
+        let Some(node) = tree.get(index) else { return };
+        let mut sides = tree.values(index);
+        if let (Some(left), Some(right)) = (sides.next(), sides.next())
+            && (tree.kind(left) == Kind::Name
+                || tree.kind(left) == Kind::MemberAccess && is_untyped(tree, left))
+            && node.cursor.binary_operator() == Operator::Assign
+            && let Some(variable) = tree.get(left).and_then(|left| left.cursor.referenced())
+        {
+            self.add(variable.identity(), right);
+        }
+    }
+
+    /// Results of functions that return `void *`.
+    fn returned(&mut self, tree: &Tree<'_>, index: Index) {
+        let Some(value) = tree.values(index).next().filter(|value| is_untyped(tree, *value)) else { return };
+        let holders = std::iter::successors(tree.parent(index), |holder| tree.parent(*holder));
+        let function = holders.filter_map(|holder| tree.get(holder)).find(|node| node.kind == Kind::Function);
+        if let Some(function) = function {
+            self.add(function.cursor.identity(), value);
+        }
+    }
+
+    /// `call(function, object)`: the function may be handed the object.
+    fn handed_to_callback(&mut self, tree: &Tree<'_>, index: Index) {
+        let arguments: Vec<Index> = tree.values(index).skip(1).collect();
+        let objects: Vec<Index> =
+            arguments.iter().copied().filter(|argument| is_untyped(tree, *argument)).collect();
+        if objects.is_empty() {
+            return;
+        }
+        for argument in arguments.iter().copied() {
+            let Some(function) = named_function(tree, argument) else { continue };
+            let parameters = (0..function.argument_count()).filter_map(|number| function.argument(number));
+            for parameter in parameters.filter(|parameter| is_void_pointer(parameter.ty())) {
+                objects.iter().for_each(|object| self.add(parameter.identity(), *object));
+            }
+        }
+    }
+
+    /// Arguments of functions that the unit defines.
+    fn handed_on(&mut self, tree: &Tree<'_>, index: Index) {
+        let Some(node) = tree.get(index) else { return };
+        let Some(function) = node.cursor.referenced().and_then(|function| function.definition()) else {
+            return;
+        };
+        if function.kind() != Kind::Function {
+            return;
+        }
+        let arguments = tree.values(index).skip(1);
+        for (number, argument) in (0..function.argument_count()).zip(arguments) {
+            if let Some(parameter) = function.argument(number) {
+                self.add(parameter.identity(), argument);
+            }
+        }
+    }
+}
+
+/// The function of this unit whose address an expression is.
+fn named_function<'u>(tree: &Tree<'u>, index: Index) -> Option<Cursor<'u>> {
+    let mut index = index;
+    while matches!(tree.kind(index), Kind::Unexposed | Kind::Paren | Kind::Cast | Kind::Unary) {
+        index = tree.only(index)?;
+    }
+    let name = tree.get(index).filter(|node| node.kind == Kind::Name)?;
+    name.cursor.referenced()?.definition().filter(|function| function.kind() == Kind::Function)
+}
+
+fn is_untyped(tree: &Tree<'_>, index: Index) -> bool {
+    tree.get(index).is_some_and(|node| is_void_pointer(node.cursor.ty()))
+}
+
+fn is_void_pointer(ty: Type<'_>) -> bool {
+    ty.pointee().is_some_and(|pointee| pointee.kind() == TypeKind::Void)
+}
+
+/// Whether a node below a variable can be its value.
+fn is_value(kind: Kind) -> bool {
+    !matches!(
+        kind,
+        Kind::TypeName | Kind::Record | Kind::Union | Kind::Enumeration | Kind::Packed | Kind::Parameter
+    )
+}

@@ -1,0 +1,171 @@
+//! Values as what is known of them: addresses in objects, offsets, sizes.
+
+use super::types::{Subject, Type};
+
+/// What an address is counted from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Base<'t> {
+    /// An object of a record.
+    Object(&'t [u8]),
+    /// What lies behind an object.
+    Behind(&'t [u8]),
+    /// Memory that is declared as bytes.
+    Bytes,
+    /// Memory that is shared with others: the function that gave it.
+    Mapped(&'t [u8]),
+}
+
+/// A term of a sum.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Term<'t> {
+    Offset(&'t [u8], &'t [u8]),
+    Size(&'t [u8]),
+    MemberSize(&'t [u8], &'t [u8]),
+    Number(i64),
+    /// So many times a size.
+    Stride,
+    /// What isn't known.
+    Other,
+}
+
+/// A sum: terms with whether they are added.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct Sum<'t> {
+    pub(super) base: Option<Base<'t>>,
+    pub(super) terms: Vec<(bool, Term<'t>)>,
+}
+
+/// Most terms, and most sums that a value may be.
+const MOST: usize = 8;
+
+impl<'t> Sum<'t> {
+    pub(super) fn object(record: &'t [u8]) -> Self {
+        Self { base: Some(Base::Object(record)), terms: Vec::new() }
+    }
+
+    pub(super) fn term(term: Term<'t>) -> Self {
+        Self { base: None, terms: vec![(true, term)] }
+    }
+
+    /// Whether it says anything of an object.
+    pub(super) fn is_telling(&self) -> bool {
+        let tells = |term: &Term<'_>| matches!(term, Term::Offset(..) | Term::Size(_) | Term::MemberSize(..));
+        self.base.is_some() || self.terms.iter().any(|(_, term)| tells(term))
+    }
+
+    pub(super) fn plus(&self, other: &Self, added: bool) -> Self {
+        let mut sum = self.clone();
+        sum.base = match (self.base, other.base) {
+            (Some(_), Some(_)) if !added => None,
+            (first, second) => first.or(second),
+        };
+        for (sign, term) in &other.terms {
+            let sign = *sign == added;
+            let opposite = sum.terms.iter().position(|(own, known)| *own != sign && known == term);
+            match opposite.filter(|_| !matches!(term, Term::Other | Term::Stride)) {
+                Some(at) => {
+                    sum.terms.remove(at);
+                }
+                None if *term == Term::Number(0) => {}
+                None if sum.terms.len() < MOST => sum.terms.push((sign, *term)),
+                None => {}
+            }
+        }
+        sum
+    }
+
+    pub(super) fn and(mut self, added: bool, term: Term<'t>) -> Self {
+        self = self.plus(&Self::term(term), added);
+        self
+    }
+
+    /// The member that it is the address or offset of, if nothing else is added.
+    pub(super) fn member(&self) -> Option<(&'t [u8], &'t [u8])> {
+        match self.terms.as_slice() {
+            [(true, Term::Offset(record, member))] => Some((record, member)),
+            _ => None,
+        }
+    }
+
+    pub(super) fn offsets(&self) -> impl Iterator<Item = (bool, &'t [u8], &'t [u8])> {
+        self.terms.iter().filter_map(|(sign, term)| match term {
+            Term::Offset(record, member) => Some((*sign, *record, *member)),
+            _ => None,
+        })
+    }
+
+    pub(super) fn has_other(&self) -> bool {
+        self.terms.iter().any(|(_, term)| matches!(term, Term::Other | Term::Stride))
+    }
+
+    pub(super) fn subtracts(&self) -> bool {
+        self.terms
+            .iter()
+            .any(|(sign, term)| !sign && matches!(term, Term::Offset(..) | Term::Other | Term::Size(_)))
+    }
+
+    /// Its number of bytes, by where the compiler placed a subject's members.
+    pub(super) fn number(&self, subject: &Subject) -> Option<i64> {
+        let is_own = |record: &[u8]| record == subject.name.as_bytes();
+        self.terms.iter().try_fold(0_i64, |all, (sign, term)| {
+            let value = match term {
+                Term::Number(number) => *number,
+                Term::Size(record) if is_own(record) => i64::try_from(subject.size).ok()?,
+                Term::Offset(record, name) if is_own(record) => {
+                    i64::try_from(subject.member(name)?.offset).ok()?
+                }
+                Term::MemberSize(record, name) if is_own(record) => {
+                    i64::try_from(subject.member(name)?.size).ok()?
+                }
+                _ => return None,
+            };
+            if *sign { all.checked_add(value) } else { all.checked_sub(value) }
+        })
+    }
+}
+
+/// A value.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Value<'t> {
+    pub(super) ty: Type<'t>,
+    /// What it may be; empty if that isn't known.
+    pub(super) sums: Vec<Sum<'t>>,
+    /// Its own address, if it has one.
+    pub(super) place: Option<Vec<Sum<'t>>>,
+    /// The variable it is, if it is one.
+    pub(super) name: Option<&'t [u8]>,
+    /// The member of a record it is.
+    pub(super) member: Option<(&'t [u8], &'t [u8])>,
+    /// Whether it is a type's name.
+    pub(super) is_type: bool,
+    /// The function whose name or result it is.
+    pub(super) call: Option<&'t [u8]>,
+}
+
+impl<'t> Value<'t> {
+    pub(super) fn typed(ty: Type<'t>) -> Self {
+        Self { ty, ..Self::default() }
+    }
+
+    /// Whether it is a function, or its address.
+    pub(super) fn is_function(&self) -> bool {
+        match &self.ty {
+            Type::Function(_) => true,
+            Type::Pointer(inner) => matches!(**inner, Type::Function(_)),
+            _ => false,
+        }
+    }
+
+    pub(super) fn sums(ty: Type<'t>, sums: Vec<Sum<'t>>) -> Self {
+        Self { ty, sums, ..Self::default() }
+    }
+}
+
+/// Adds sums to others, each once.
+pub(super) fn join<'t>(into: &mut Vec<Sum<'t>>, more: &[Sum<'t>]) {
+    for sum in more {
+        if into.len() < MOST && !into.contains(sum) {
+            into.push(sum.clone());
+        }
+    }
+}

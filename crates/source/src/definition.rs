@@ -1,7 +1,6 @@
 //! Where a struct or union is defined.
 
 use crate::body::attribute;
-use crate::edits::Edit;
 use crate::refusal::{Result, SourceRefusal};
 use crate::scan::{SourceText, TokenKind};
 
@@ -46,14 +45,6 @@ impl DefinitionQuery {
     /// Adds the line where debug info has it.
     pub fn with_line(self, line: Option<u32>) -> Self {
         Self { line, ..self }
-    }
-}
-
-impl StructDefinition {
-    /// An edit that writes an attribute behind the body.
-    pub fn attribute(&self, source: &SourceText<'_>, text: &str) -> Edit {
-        let end = source.token(self.close).map_or(0, |close| close.end);
-        Edit { range: end..end, replacement: text.as_bytes().to_vec() }
     }
 }
 

@@ -1,7 +1,6 @@
 //! Code elsewhere in the tree that depends on the order of members: constraints and notes.
 
 mod macro_uses;
-mod meant;
 mod scope;
 
 use anyhow::{Context, Result};
@@ -48,7 +47,6 @@ pub(crate) fn find_in_tree(tree: &Path, structs: &[DeclaredStruct<'_>]) -> Resul
             struct_uses.0.push((path, used));
         }
     }
-    meant::add_uses(tree, &files, structs, &mut found);
     for struct_uses in &mut found {
         struct_uses.0.sort();
         struct_uses.0.dedup();
@@ -71,7 +69,7 @@ fn files_below(tree: &Path, folder: &str, structs: &[DeclaredStruct<'_>]) -> std
         }
         if kind.is_dir() && structs.iter().any(|declared| leads_to_scope(&path, declared.header)) {
             folders.push(path);
-        } else if kind.is_file() && meant::is_code(&path) {
+        } else if kind.is_file() && [".c", ".h"].iter().any(|end| path.ends_with(end)) {
             files.push(path);
         }
     }
@@ -113,11 +111,6 @@ fn prefix_tags(members: &[Member]) -> Vec<String> {
 }
 
 impl UsesByFile {
-    /// Leaves out uses at places that something else answers for, each a file and a line.
-    pub(crate) fn retain_places(&mut self, is_kept: impl Fn(&str, u32) -> bool) {
-        self.0.retain(|(path, used)| is_kept(path, used.line));
-    }
-
     /// Adds constraints to the requests; gives notes, a sentence each.
     pub(crate) fn add_to(&self, requests: &mut PlacementRequests, layout: &Layout) -> Vec<String> {
         let mut limits: BTreeMap<(usize, bool), Vec<String>> = BTreeMap::new();
@@ -135,16 +128,6 @@ impl UsesByFile {
                     notes.push(format_note(&place, used));
                 }
                 UseDemand::Note => notes.push(format_note(&place, used)),
-                UseDemand::Last => {
-                    let reason = format!("{} ({place})", used.description);
-                    let named =
-                        |name: &String| layout.members.iter().position(|member| has_name(member, name));
-                    for member in used.members.iter().filter_map(named) {
-                        if !requests.last.iter().any(|pin| pin.member == member) {
-                            requests.last.push(PinnedMember { member, reason: reason.clone() });
-                        }
-                    }
-                }
                 demand => {
                     for member in limited_members(demand, used, layout) {
                         let limit = limits.entry((member, demand == UseDemand::Offset)).or_default();
@@ -186,7 +169,6 @@ fn limited_members(demand: UseDemand, used: &StructUse, layout: &Layout) -> Vec<
     let named = |name: &String| layout.members.iter().position(|member| has_name(member, name));
     match demand {
         UseDemand::First => Vec::from_iter(layout.members.iter().position(|member| member.bit_size > 0)),
-        UseDemand::Whole => (0..layout.members.len()).collect(),
         UseDemand::Positions(count) => (0..count.min(layout.members.len())).collect(),
         _ => used.members.iter().filter_map(named).collect(),
     }
@@ -201,7 +183,7 @@ pub(crate) fn has_name(member: &Member, name: &str) -> bool {
 }
 
 /// The first reason, and how many more there are.
-pub(crate) fn summarize_reasons(reasons: &[String]) -> String {
+fn summarize_reasons(reasons: &[String]) -> String {
     match reasons {
         [] => String::new(),
         [only] => only.clone(),

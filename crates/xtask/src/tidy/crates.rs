@@ -5,7 +5,7 @@ use anyhow::{Context, Result};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Libraries that few crates may name.
-const LIBRARY_USERS: [(&str, &[&str]); 12] = [
+const LIBRARY_USERS: [(&str, &[&str]); 11] = [
     ("gimli", &["debuginfo"]),
     ("object", &["debuginfo"]),
     ("memmap2", &["debuginfo"]),
@@ -13,7 +13,6 @@ const LIBRARY_USERS: [(&str, &[&str]); 12] = [
     ("yaxpeax_arch", &["machinecode"]),
     ("yaxpeax_arm", &["machinecode"]),
     ("ruzstd", &["perfdata"]),
-    ("clang_sys", &["frontend"]),
     ("similar", &["source"]),
     ("nix", &["record"]),
     ("perf_event", &["record"]),

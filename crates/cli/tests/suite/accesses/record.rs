@@ -182,7 +182,7 @@ fn branches_find_hot_members(source: &str, rounds: &str, depth: &str, how: &[&st
 
 #[test]
 fn branches_find_what_a_program_in_c_touched_and_how_often() {
-    let ratio = branches_find_hot_members("market.c", "2000", "16", &["--gap", "0", "--every", "100"]);
+    let ratio = branches_find_hot_members("market.c", "1000", "16", &["--gap", "0", "--every", "100"]);
     assert!((0.85..1.15).contains(&ratio), "{ratio}");
 }
 
@@ -201,7 +201,7 @@ fn where_all_is_stepped_each_access_is_seen_once() {
     let folder = folder("all");
     let Some(program) = build(&folder, "market.c") else { return };
     let perf = folder.join("perf.data");
-    let all = ["--gap", "0", "--for", "600", "--", text(&program), "200"];
+    let all = ["--gap", "0", "--for", "600", "--", text(&program), "60"];
     let Some(output) = record(&perf, &all) else { return };
     let profile = profile(&program, &perf);
     for (ty, member, offset, count) in counts(&output) {

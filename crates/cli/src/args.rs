@@ -15,8 +15,7 @@ pub(crate) use layouts::{
     Style,
 };
 pub(crate) use orders::{
-    BuiltObject, CodeArgs, PatchArgs, PlaceArgs, PlanArgs, ProposeArgs, SimulateArgs, SimulateInput,
-    VerifyArgs,
+    BuiltObject, PatchArgs, PlaceArgs, PlanArgs, ProposeArgs, SimulateArgs, SimulateInput, VerifyArgs,
 };
 pub(crate) use record::{CpuList, RecordArgs, cpus};
 

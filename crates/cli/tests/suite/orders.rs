@@ -8,5 +8,4 @@ mod place;
 mod proof;
 mod series;
 mod simulate;
-mod trial;
 mod verify;

@@ -8,7 +8,8 @@ pub(crate) mod source;
 
 use crate::fixtures::synthetic;
 use crate::research::emulated;
-use crate::tools::inputs::{self, TARGETS, with_dwarf};
+use crate::tools::chosen::{self, Purpose};
+use crate::tools::inputs::{self, with_dwarf};
 use crate::tools::shell::{self, print_line};
 use crate::tools::{builds, debian};
 use anyhow::{Context, Result, ensure};
@@ -19,7 +20,7 @@ use fieldline_layout::{Layout, abi};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A compile unit whose functions access [`TARGETS`].
+/// A compile unit whose functions access the planned structs.
 const UNIT: &str = "kernel/sched/fair.c";
 const UNKNOWN_NAME: &str = "a name of the file is not found";
 
@@ -223,7 +224,13 @@ fn propose_end_to_end(vmlinux: &Path) -> Result<bool> {
     let tree = inputs::tree(vmlinux)?;
     let fieldline = shell::fieldline()?;
     let mut propose = Command::new(&fieldline);
-    propose.arg("propose").args(TARGETS).arg("--vmlinux").arg(vmlinux).arg("--perf").arg(&recording);
+    propose
+        .arg("propose")
+        .args(chosen::structs(Purpose::Planned)?)
+        .arg("--vmlinux")
+        .arg(vmlinux)
+        .arg("--perf")
+        .arg(&recording);
     shell::run(propose.arg("--tree").arg(&tree).arg("-o").arg(&out))?;
     let patches = patch_files(&out)?;
     ensure!(!patches.is_empty(), "{}: propose wrote no patch", out.display());
@@ -247,7 +254,9 @@ fn write_synthetic_recording(vmlinux: &Path, folder: &Path) -> Result<PathBuf> {
     );
     std::fs::create_dir_all(folder)?;
     let path = folder.join("synthetic.perf.data");
-    std::fs::write(&path, synthetic::record(vmlinux, UNIT, &TARGETS)?)?;
+    let planned = chosen::structs(Purpose::Planned)?;
+    let planned: Vec<&str> = planned.iter().map(String::as_str).collect();
+    std::fs::write(&path, synthetic::record(vmlinux, UNIT, &planned)?)?;
     Ok(path)
 }
 
@@ -262,8 +271,8 @@ fn patch_files(folder: &Path) -> Result<Vec<PathBuf>> {
 fn check_plan_improves(plan: &Path) -> Result<()> {
     let plan: serde_json::Value = serde_json::from_slice(&std::fs::read(plan)?)?;
     let structs = plan["structs"].as_array().context("plan.json: no structs")?;
-    for target in TARGETS {
-        let plan = structs.iter().find(|entry| entry["name"] == target);
+    for target in chosen::structs(Purpose::Planned)? {
+        let plan = structs.iter().find(|entry| entry["name"] == target.as_str());
         let plan = plan.context("plan.json: a struct is missing")?;
         let names = |order: &str| -> Result<Vec<String>> {
             let members = plan[order]["members"].as_array().context("plan.json: no members")?;

@@ -1,5 +1,6 @@
 //! The gate on real kernels: one against itself has no finding, and what grew between releases is found.
 
+use crate::tools::chosen::{self, Purpose};
 use crate::tools::shell::{self, print_line};
 use crate::tools::{debian, inputs};
 use anyhow::{Context, Result, bail};
@@ -7,8 +8,6 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Structs whose layout is watched.
-const WATCHED: [&str; 3] = ["cfs_rq", "sched_entity", "rq"];
 /// Suites before and after the one that other tests use.
 const SUITES: [(&str, &str); 2] = [("FIELDLINE_OLDER", "bookworm"), ("FIELDLINE_NEWER", "sid")];
 /// A kernel's packed image is larger; meta packages are smaller.
@@ -29,10 +28,12 @@ pub(crate) fn compare_releases(vmlinux: &Path) -> Result<bool> {
     let [older, newer] = SUITES.map(|(variable, suite)| other_release(variable, suite));
     let (older, newer) = (older?, newer?);
     let gate = Gate::new()?;
+    let watched = chosen::structs(Purpose::Watched)?;
+    let watched: Vec<&str> = watched.iter().map(String::as_str).collect();
     let (mut grown, mut moved, mut agree) = (0, 0, true);
     for (old, new) in [(&*older, vmlinux), (vmlinux, &*newer), (&*older, &*newer)] {
-        let change = gate.diff(&WATCHED, old, new)?;
-        let (code, verdict) = gate.check(&WATCHED, new, old)?;
+        let change = gate.diff(&watched, old, new)?;
+        let (code, verdict) = gate.check(&watched, new, old)?;
         let found = verdict["findings"].as_array().context("no findings")?;
         let is_reported = |name: &Value| {
             found.iter().any(|finding| finding["rule"] == "size-grew" && finding["type"] == *name)

@@ -3,6 +3,7 @@
 //! Runs of both alternate, so that noise of the machine affects both. Medians and minima are printed, never asserted.
 
 use crate::measure::enlarged::{SIZE, enlarge_recording};
+use crate::tools::chosen::{self, Purpose};
 use crate::tools::cost::{RunCost, run_measured, run_uncached};
 use crate::tools::shell::{self, print_line};
 use crate::tools::{debian, inputs};
@@ -14,7 +15,7 @@ use std::time::Duration;
 const ROUNDS: usize = 5;
 
 struct Benchmark {
-    name: &'static str,
+    name: String,
     /// The accepted ratio or size, as text.
     bound: &'static str,
     ours: Vec<String>,
@@ -30,7 +31,7 @@ pub(crate) fn run(args: &[String]) -> Result<bool> {
     let vmlinux = inputs::vmlinux()?;
     let root = debian::peers_root()?;
     let inside = debian::copy_into_root(&root, &vmlinux)?;
-    let mut benchmarks = layout_benchmarks(&vmlinux.display().to_string(), &inside);
+    let mut benchmarks = layout_benchmarks(&vmlinux.display().to_string(), &inside)?;
     if let Some(recording) = inputs::recording()? {
         benchmarks.extend(profile_benchmarks(&root, &vmlinux, &recording)?);
     }
@@ -57,34 +58,33 @@ fn split(command: &str) -> Vec<String> {
     command.split(' ').map(str::to_owned).collect()
 }
 
-fn layout_benchmarks(vmlinux: &str, inside: &str) -> Vec<Benchmark> {
-    let benchmark = |name, ours: String, theirs: String, bound| {
+fn layout_benchmarks(vmlinux: &str, inside: &str) -> Result<Vec<Benchmark>> {
+    let benchmark = |name: String, ours: String, theirs: String, bound| {
         let ours = split(&format!("layout {ours} --from {vmlinux}"));
         Benchmark { name, bound, ours, peer: split(&format!("pahole {theirs} {inside}")), once: false }
     };
-    let named = |name, ty: &str, format: &str, bound| {
+    let named = |name: String, ty: &str, format: &str, bound| {
         let ours = format!("{ty} --style pahole --debug-format {format}");
         benchmark(name, ours, format!("-F {format} -C {ty}"), bound)
     };
+    let timed = chosen::structs(Purpose::Timed)?;
+    let (first, others) = timed.split_first().context("no struct to time")?;
     let every = "--style pahole --debug-format dwarf".to_owned();
-    vec![
-        named("one struct, DWARF", "cfs_rq", "dwarf", "<= 0.1 x, <= 150 MB anon"),
-        named("sk_buff, DWARF", "sk_buff", "dwarf", "<= 1 x"),
-        named("task_struct, DWARF", "task_struct", "dwarf", "<= 1 x"),
-        named("list_head, DWARF", "list_head", "dwarf", "<= 1 x"),
-        named("page, DWARF", "page", "dwarf", "<= 1 x"),
-        benchmark("every struct, DWARF", every, "-j2 -F dwarf".to_owned(), "<= 0.2 x, <= 1 GB"),
-        named("one struct, BTF", "cfs_rq", "btf", "<= 0.3 x"),
-    ]
+    let mut all = vec![named("one struct, DWARF".to_owned(), first, "dwarf", "<= 0.1 x, <= 150 MB anon")];
+    all.extend(others.iter().map(|ty| named(format!("{ty}, DWARF"), ty, "dwarf", "<= 1 x")));
+    let peer = "-j2 -F dwarf".to_owned();
+    all.push(benchmark("every struct, DWARF".to_owned(), every, peer, "<= 0.2 x, <= 1 GB"));
+    all.push(named("one struct, BTF".to_owned(), first, "btf", "<= 0.3 x"));
+    Ok(all)
 }
 
 /// `perf report` by type, and of a recording of 1 GB by symbol only.
 fn profile_benchmarks(root: &Path, vmlinux: &Path, recording: &Path) -> Result<[Benchmark; 2]> {
-    let benchmark = |name, bound, recording: &Path, options: &str| -> Result<Benchmark> {
+    let benchmark = |name: &str, bound, recording: &Path, options: &str| -> Result<Benchmark> {
         let inside = debian::copy_into_root(root, recording)?;
         let ours = split(&format!("profile --vmlinux {} --perf {}", vmlinux.display(), recording.display()));
         let peer = split(&format!("perf report -i {inside} {options} --stdio"));
-        Ok(Benchmark { name, bound, ours, peer, once: true })
+        Ok(Benchmark { name: name.to_owned(), bound, ours, peer, once: true })
     };
     let kernel = vmlinux.file_name().context("no file name")?.to_string_lossy();
     let by_type = format!("--vmlinux /inputs/{kernel} -s type,typeoff");

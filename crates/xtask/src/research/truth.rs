@@ -10,8 +10,9 @@ mod sharing;
 mod table;
 mod trace;
 
+use crate::tools::chosen::{self, Purpose};
 use crate::tools::cost::run_uncached;
-use crate::tools::inputs::{self, KnownTruthRecording, TARGETS};
+use crate::tools::inputs::{self, KnownTruthRecording};
 use crate::tools::shell::{self, print_line};
 use anyhow::{Context, Result};
 use fieldline_access::AccessProfile;
@@ -28,19 +29,17 @@ use table::Table;
 /// Cacheline size in bytes that visits are judged at.
 const LINE: u64 = 64;
 const RUNS: usize = 3;
-/// Least recall by code alone, in percent, of types whose instructions often touch others too: even the best single
-/// answer for each instruction stays below 100.
-const RECALL_BY_CODE: [(&str, f64); 5] =
-    [("cfs_rq", 98.0), ("sched_entity", 96.0), ("rq", 86.0), ("task_struct", 95.0), ("task_group", 40.0)];
 
 /// `cargo xtask truth [STRUCT…]`: a table for each recording with a known truth; `true` if all bounds hold.
 pub(crate) fn run(args: &[String]) -> Result<bool> {
     let (fieldline, vmlinux) = (shell::fieldline()?, inputs::vmlinux()?);
-    let given: Vec<&str> = args.iter().map(String::as_str).collect();
-    let structs = if given.is_empty() { &TARGETS } else { &given[..] };
+    let planned = chosen::structs(Purpose::Planned)?;
+    let given = if args.is_empty() { &planned } else { args };
+    let structs: Vec<&str> = given.iter().map(String::as_str).collect();
     let mut holds = true;
     for truth in inputs::known_truth_recordings()? {
-        let comparison = Comparison { fieldline: &fieldline, vmlinux: &vmlinux, truth: &truth, structs };
+        let comparison =
+            Comparison { fieldline: &fieldline, vmlinux: &vmlinux, truth: &truth, structs: &structs };
         let table = comparison.table()?;
         print_line!("\n{}\n{}", truth.name, table.text());
         holds &= table.holds();
@@ -92,8 +91,7 @@ impl Comparison<'_> {
             table.add(format!("recall % with addresses: {name}"), full.recall(name), AtLeast(99.0));
         }
         for name in objects.types() {
-            let bound = RECALL_BY_CODE.iter().find(|(bounded, _)| *bounded == name);
-            let bound = bound.map_or(Bound::None, |(_, least)| AtLeast(*least));
+            let bound = chosen::recall_by_code(name)?.map_or(Bound::None, AtLeast);
             table.add(format!("recall % by code alone: {name}"), by_code.recall(name), bound);
         }
         for (score, mode) in [(&full, "with addresses"), (&by_code, "by code alone")] {

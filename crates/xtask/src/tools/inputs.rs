@@ -14,9 +14,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The structs that acceptance tests plan. Shipped code knows none of them.
-pub(crate) const TARGETS: [&str; 2] = ["cfs_rq", "sched_entity"];
-
 /// The folder with recordings, if the caller has one.
 pub(crate) fn data_folder() -> Option<PathBuf> {
     std::env::var_os("FIELDLINE_DATA").map(PathBuf::from).filter(|folder| folder.is_dir())

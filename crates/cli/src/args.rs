@@ -15,7 +15,8 @@ pub(crate) use layouts::{
     Style,
 };
 pub(crate) use orders::{
-    BuiltObject, PatchArgs, PlaceArgs, PlanArgs, ProposeArgs, SimulateArgs, SimulateInput, VerifyArgs,
+    BuiltObject, CodeArgs, PatchArgs, PlaceArgs, PlanArgs, ProposeArgs, SimulateArgs, SimulateInput,
+    VerifyArgs,
 };
 pub(crate) use record::{CpuList, RecordArgs, cpus};
 

@@ -1,5 +1,6 @@
 //! Inputs of commands: files between commands, programs and their recordings, layouts of any file.
 
+pub(crate) mod code;
 pub(crate) mod document;
 pub(crate) mod layout_set;
 pub(crate) mod origin;

@@ -4,9 +4,9 @@ use anyhow::{Context, Result};
 use fieldline_access::access::{AccessProfile, TypeProfile};
 use fieldline_debuginfo::types::{self, Types};
 use fieldline_layout::layout::Layout;
-use fieldline_plan::{Plan, PlanOptions, PlanRequest};
+use fieldline_plan::{Plan, PlanOptions, PlanRequest, StructPlan};
 use fieldline_tree::builds::{self, BuildMachine, OtherBuild};
-use fieldline_tree::limits::{self, SourceLimits};
+use fieldline_tree::limits::{self, SourceInput, SourceLimits};
 use fieldline_tree::pins::PinFile;
 use fieldline_tree::{embedding, variants};
 use std::path::Path;
@@ -15,7 +15,7 @@ use std::path::Path;
 pub(crate) struct PlanInputs<'q> {
     pub(crate) types: &'q [String],
     pub(crate) program: &'q Path,
-    pub(crate) tree: Option<&'q Path>,
+    pub(crate) source: SourceInput<'q>,
     pub(crate) pins: Option<&'q PinFile>,
     /// The profile to plan by; without one, orders are planned by size alone.
     pub(crate) profile: Option<&'q AccessProfile>,
@@ -25,7 +25,11 @@ pub(crate) struct PlanInputs<'q> {
 pub(crate) struct LimitedStructs {
     layouts: Vec<Layout>,
     limits: Vec<SourceLimits>,
+    unreadable: UnreadableStructs,
 }
+
+/// Plans of structs that can't be read, with their places among those asked for.
+type UnreadableStructs = Vec<(usize, StructPlan)>;
 
 impl LimitedStructs {
     pub(crate) fn requests(&self) -> Vec<PlanRequest<'_>> {
@@ -36,10 +40,14 @@ impl LimitedStructs {
     /// Adds constraints, variants and embedding structs, from the tree and debug info, to a plan.
     pub(crate) fn annotate(self, plan: &mut Plan, inputs: &PlanInputs<'_>) -> Result<()> {
         limits::apply_limits(plan, self.limits);
-        if let Some(tree) = inputs.tree {
+        if let Some(tree) = inputs.source.tree {
             variants::note_growth(plan, &self.layouts, tree)?;
         }
-        embedding::fill_embeddings(plan, inputs.program)
+        embedding::fill_embeddings(plan, inputs.program)?;
+        for (index, refused) in self.unreadable {
+            plan.structs.insert(index.min(plan.structs.len()), refused);
+        }
+        Ok(())
     }
 }
 
@@ -47,28 +55,30 @@ impl PlanInputs<'_> {
     /// The structs with constraints of the source and of pins. Facts read before the profile was there are
     /// reused.
     pub(crate) fn limit_structs(&self, tree_facts: Option<&TreeFacts>) -> Result<LimitedStructs> {
-        let layouts = self.layouts(tree_facts)?;
+        let (layouts, unreadable) = self.layouts(tree_facts)?;
         let line = BuildMachine::from_file(self.program)?.line;
         let known_limits = tree_facts.and_then(|facts| facts.limits(&layouts));
-        let mut limits = known_limits.map_or_else(|| limits::read_limits(self.tree, &layouts), Ok)?;
+        let mut limits = known_limits.map_or_else(|| limits::read_limits(&self.source, &layouts), Ok)?;
         if let Some(pins) = self.pins {
             for (limits, layout) in limits.iter_mut().zip(&layouts) {
                 pins.add_to(&mut limits.requests, layout, line)?;
             }
         }
-        Ok(LimitedStructs { layouts, limits })
+        Ok(LimitedStructs { layouts, limits, unreadable })
     }
 
-    fn layouts(&self, tree_facts: Option<&TreeFacts>) -> Result<Vec<Layout>> {
+    /// The structs' layouts, and refusals of those that can't be read.
+    /// Fails if none can.
+    fn layouts(&self, tree_facts: Option<&TreeFacts>) -> Result<(Vec<Layout>, UnreadableStructs)> {
         let planned: Vec<&str> = self.types.iter().map(|name| types::strip_keyword(name)).collect();
         let usable = tree_facts.filter(|_| self.pins.is_none());
         if let Some(layouts) = usable.and_then(|facts| facts.layouts(&planned, self.profile)) {
-            return Ok(layouts);
+            return Ok((layouts, UnreadableStructs::new()));
         }
         types::with_types(self.program, None, None, |types| {
             let exists = |name: &str| Ok(!types.find(name)?.is_empty());
             self.pins.iter().try_for_each(|pins| pins.check_structs(&planned, exists))?;
-            planned.iter().map(|name| find_layout(types, self.profile, name)).collect()
+            split_readable(&planned, |name| find_layout(types, self.profile, name))
         })
     }
 
@@ -94,13 +104,13 @@ pub(crate) struct TreeFacts {
 
 impl TreeFacts {
     /// Reads the facts; `None` if anything fails, since reading them again later reports the error.
-    pub(crate) fn new(types: &[String], program: &Path, tree: Option<&Path>) -> Option<Self> {
+    pub(crate) fn new(types: &[String], program: &Path, source: &SourceInput<'_>) -> Option<Self> {
         let definitions = types::with_types(program, None, None, |found| {
             types.iter().map(|name| found.layouts(types::strip_keyword(name))).collect::<Result<Vec<_>>>()
         });
         let definitions = definitions.ok()?;
         let firsts: Vec<Layout> = definitions.iter().filter_map(|all| all.first().cloned()).collect();
-        let limits = limits::read_limits(tree, &firsts).ok()?;
+        let limits = limits::read_limits(source, &firsts).ok()?;
         (firsts.len() == definitions.len()).then_some(Self { definitions, limits })
     }
 
@@ -124,6 +134,28 @@ impl TreeFacts {
     fn limits(&self, layouts: &[Layout]) -> Option<Vec<SourceLimits>> {
         let firsts = self.definitions.iter().filter_map(|all| all.first());
         firsts.eq(layouts).then(|| self.limits.clone())
+    }
+}
+
+/// The layouts of structs, and a refusal for each that can't be read.
+/// Fails with the first error if none can.
+fn split_readable(
+    names: &[&str],
+    read: impl Fn(&str) -> Result<Layout>,
+) -> Result<(Vec<Layout>, UnreadableStructs)> {
+    let (mut layouts, mut unreadable, mut first) = (Vec::new(), UnreadableStructs::new(), None);
+    for (index, name) in names.iter().enumerate() {
+        match read(name) {
+            Ok(layout) => layouts.push(layout),
+            Err(error) => {
+                unreadable.push((index, StructPlan::refused(name, format!("{error:#}"))));
+                first.get_or_insert(error);
+            }
+        }
+    }
+    match first {
+        Some(error) if layouts.is_empty() => Err(error),
+        _ => Ok((layouts, unreadable)),
     }
 }
 

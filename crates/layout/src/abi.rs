@@ -10,7 +10,9 @@ mod infer;
 mod predict;
 mod rules;
 
-pub use cacheline::{GroupMarkerKind, raise_to_line, reproduces, size_with_group, size_with_members};
+pub use cacheline::{
+    GroupMarkerKind, layout_with_members, raise_to_line, reproduces, size_with_group, size_with_members,
+};
 pub use infer::{AbiException, AbiExceptionCause, AbiStruct, PlacementMismatch, find_mismatch, infer_abi};
 pub use predict::{NewMember, adapt_to_line, insert_for_line, is_permutation, reorder, reorder_for_line};
 pub use rules::{AbiMember, Placement, next_offset, place_members, round_size};

@@ -27,7 +27,9 @@ mod units;
 pub use limits::{Constraints, OrderViolation, constraints, constraints_for_new_member};
 pub use lines::{CachelineConstraint, UnitBits};
 pub use refusal::ReorderRefusal;
-pub use requests::{CachelineRequest, CachelineRequestKind, MemberNote, PinnedMember, PlacementRequests};
+pub use requests::{
+    CachelineRequest, CachelineRequestKind, MemberNote, MemberRun, PinnedMember, PlacementRequests,
+};
 pub use units::{Unit, UnitConstraint, UnitConstraintKind};
 
 #[cfg(test)]

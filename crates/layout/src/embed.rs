@@ -21,15 +21,36 @@ pub struct Embedder {
     pub after: u64,
 }
 
+/// A struct that gets another size.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SizeChange {
+    /// Its tag.
+    pub name: String,
+    /// Size in bytes as declared.
+    pub before: u64,
+    /// Size in bytes afterwards.
+    pub after: u64,
+}
+
+/// The members of a struct, by declared index, that hold changed ones by value, with their sizes in bytes
+/// afterwards.
+pub fn resized_members(table: &TypeTable, id: TypeId, changes: &[SizeChange]) -> Vec<(usize, u64)> {
+    let mut search = EmbedderSearch { table, changes, sizes_after: HashMap::new() };
+    let Some(aggregate) = table.aggregate(id) else { return Vec::new() };
+    let present = aggregate.members.iter().filter(|member| !member.is_static).enumerate();
+    present.filter_map(|(index, member)| Some((index, search.size_after(member.ty, MAX_DEPTH)?))).collect()
+}
+
 /// The structs of a table that hold by value the one called `name` of `before` bytes, with the sizes they get
 /// when it has `after` bytes, by name. Alignments are taken to stay.
 pub fn embedders(table: &TypeTable, name: &str, before: u64, after: u64) -> Vec<Embedder> {
-    let mut search = EmbedderSearch { table, name, sizes: (before, after), sizes_after: HashMap::new() };
+    let changes = [SizeChange { name: name.to_owned(), before, after }];
+    let mut search = EmbedderSearch { table, changes: &changes, sizes_after: HashMap::new() };
     let mut found = Vec::new();
     for (id, ty) in table.iter() {
         if let Type::Aggregate(aggregate) = ty
             && let Some(tag) = &aggregate.name
-            && !search.is_changed(aggregate)
+            && search.changed_size(aggregate).is_none()
             && let Some(after) = search.size_after(id, MAX_DEPTH)
         {
             let member = search.holding_members(aggregate);
@@ -43,15 +64,18 @@ pub fn embedders(table: &TypeTable, name: &str, before: u64, after: u64) -> Vec<
 
 struct EmbedderSearch<'t> {
     table: &'t TypeTable,
-    name: &'t str,
-    sizes: (u64, u64),
+    changes: &'t [SizeChange],
     /// Size afterwards of each aggregate that holds the changed one; `None` for others.
     sizes_after: HashMap<TypeId, Option<u64>>,
 }
 
 impl EmbedderSearch<'_> {
-    fn is_changed(&self, aggregate: &Aggregate) -> bool {
-        aggregate.name.as_deref() == Some(self.name) && aggregate.size == self.sizes.0
+    /// The size in bytes that a struct itself gets, if it is a changed one.
+    fn changed_size(&self, aggregate: &Aggregate) -> Option<u64> {
+        let name = aggregate.name.as_deref()?;
+        let change =
+            self.changes.iter().find(|change| change.name == name && change.before == aggregate.size);
+        change.map(|change| change.after)
     }
 
     /// The size in bytes a type gets, if that changes what it holds.
@@ -63,8 +87,10 @@ impl EmbedderSearch<'_> {
                 let each = self.size_after(*element, depth)?;
                 Some(dimensions.iter().fold(each, |size, count| size.saturating_mul(count.unwrap_or(0))))
             }
-            Type::Aggregate(aggregate) if self.is_changed(aggregate) => Some(self.sizes.1),
             Type::Aggregate(aggregate) => {
+                if let Some(after) = self.changed_size(aggregate) {
+                    return Some(after);
+                }
                 if let Some(known) = self.sizes_after.get(&id) {
                     return *known;
                 }
@@ -137,6 +163,23 @@ mod tests {
         };
         let expected = vec![embedder("outer", "(anonymous)", 32, 24), embedder("pair", "two", 56, 40)];
         assert_eq!(embedders(&table(), "inner", 24, 16), expected);
+    }
+
+    #[test]
+    fn members_that_hold_several_changed_structs_get_their_sizes() {
+        let table = table();
+        let id = |name: &str| {
+            table
+                .iter()
+                .find(|(_, ty)| matches!(ty, Type::Aggregate(found) if found.name.as_deref() == Some(name)))
+                .unwrap()
+                .0
+        };
+        let change = |name: &str, before, after| SizeChange { name: name.to_owned(), before, after };
+        let changes = [change("inner", 24, 16), change("other", 8, 4)];
+        assert_eq!(resized_members(&table, id("pair"), &changes), [(0, 32)]);
+        assert_eq!(resized_members(&table, id("outer"), &changes), [(1, 16)]);
+        assert_eq!(resized_members(&table, id("inner"), &changes), []);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The decision about a struct, and the plan that follows from it.
 
-use crate::result::{Arrangement, MovedMember, Outcome, StructPlan};
+use crate::result::{Arrangement, MovedMember, StructPlan, Verdict};
 use crate::search::moved_units;
 use fieldline_layout::constraint::Constraints;
 use fieldline_layout::{Layout, abi};
@@ -53,11 +53,11 @@ impl Decision {
     /// The plan of the struct with this layout.
     pub(crate) fn plan(self, layout: &Layout) -> StructPlan {
         let declared = Arrangement::new(layout, 0..layout.members.len());
-        let (outcome, reason, adopted) = match self {
-            Self::Adopt(adopted, price) => (Outcome::Moved, price, Some(adopted)),
-            Self::Keep(reason) => (Outcome::NoGain, Some(reason), None),
-            Self::Refuse(reason) => (Outcome::Refused, Some(reason), None),
-            Self::Defer(reason) => (Outcome::TooFewSamples, Some(reason), None),
+        let (verdict, adopted) = match self {
+            Self::Adopt(adopted, reason) => (Verdict::Moved { reason }, Some(adopted)),
+            Self::Keep(reason) => (Verdict::NoGain { reason }, None),
+            Self::Refuse(reason) => (Verdict::Refused { reason }, None),
+            Self::Defer(reason) => (Verdict::TooFewSamples { reason }, None),
         };
         let unchanged = || AdoptedOrder { chosen: declared.clone(), moved: Vec::new() };
         let AdoptedOrder { chosen, moved } = adopted.unwrap_or_else(unchanged);
@@ -66,8 +66,7 @@ impl Decision {
             fingerprint: layout.fingerprint(),
             file: layout.file.clone(),
             line: layout.line,
-            outcome,
-            reason,
+            verdict,
             declared,
             chosen,
             moved,

@@ -2,7 +2,7 @@
 
 use crate::cost::AlternateBuild;
 use crate::decision::Decision;
-use crate::result::{Basis, FORMAT, Plan, StructPlan, VERSION, constrained_members};
+use crate::result::{Basis, ConstrainedMember, FORMAT, Plan, StructPlan, VERSION, constrained_members};
 use fieldline_layout::Layout;
 use fieldline_layout::constraint::{
     Constraints, PlacementRequests, ReorderRefusal, constraints, constraints_for_new_member,
@@ -76,11 +76,19 @@ impl PlanRequest<'_> {
             Err(refusal) => {
                 let is_fixed = matches!(refusal, ReorderRefusal::Fixed);
                 let limits = constraints_for_new_member(self.layout, self.requests).ok();
-                let limits = limits.filter(|_| is_fixed).as_ref().map(constrained_members);
-                let plan = Decision::Refuse(refusal.to_string()).plan(self.layout);
-                StructPlan { constraints: limits.unwrap_or_default(), ..plan }
+                let limits =
+                    limits.filter(|_| is_fixed).as_ref().map(constrained_members).unwrap_or_default();
+                let reason = format!("{refusal}{}", self.describe_first(&limits));
+                StructPlan { constraints: limits, ..Decision::Refuse(reason).plan(self.layout) }
             }
         }
+    }
+
+    /// The first constraint as the end of a refusal's sentence.
+    fn describe_first(&self, limits: &[ConstrainedMember]) -> String {
+        let Some(first) = limits.first() else { return String::new() };
+        let label = self.layout.members.get(first.index).map_or("", |member| member.label());
+        format!(": {label}: {}", first.reason)
     }
 }
 

@@ -19,8 +19,8 @@ pub use forecast::{
 };
 pub(crate) use plan::constrained_members;
 pub use plan::{
-    Arrangement, Basis, ConstrainedMember, Embedding, FORMAT, MovedMember, Outcome, PinReport, PlacedMember,
-    Plan, PlanError, SearchReport, StructPlan, VERSION,
+    Arrangement, Basis, CommentToCheck, ConstrainedMember, Embedding, FORMAT, MovedMember, Outcome,
+    PinReport, PlacedMember, Plan, PlanError, SearchReport, StructPlan, UseProof, VERSION, Verdict,
 };
 
 #[cfg(test)]

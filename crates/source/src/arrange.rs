@@ -11,7 +11,7 @@ mod render;
 mod sequence;
 
 pub use chunk::UnitReason;
-pub use constraint::{MemberTextPosition, MemberUnit, TextConstraints};
+pub use constraint::{CommentOnPlaces, MemberTextPosition, MemberUnit, TextConstraints};
 pub use note::ReorderNote;
 
 use crate::body::{PieceKind, StructBody};

@@ -8,21 +8,25 @@
 //! * `declarator`: the members of a statement.
 //! * `statement`, `ownership`: which lines belong to which statement.
 //! * `tree`: the nest of `#if` blocks.
+//! * `wording`, `demand`, `remark`: what comments say of places.
 //! * `pin`: which members are fixed, and `parsed`: these steps in order, and all of it.
 
 pub(crate) mod attribute;
 mod comment;
 mod declarator;
+mod demand;
 mod element;
 mod macros;
 mod ownership;
 mod parsed;
 mod pin;
+mod remark;
 mod statement;
 mod tree;
+mod wording;
 
 pub use parsed::StructBody;
-pub use statement::{Declarator, DeclaredMembers, FixedPlace, MemberShape, Statement};
+pub use statement::{Declarator, DeclaredMembers, FixedPlace, MemberShape, PlaceComment, Statement};
 
 pub(crate) use comment::{is_layout_comment, names_cacheline};
 pub(crate) use statement::{BodyPiece, PieceKind, quoted};

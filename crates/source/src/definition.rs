@@ -1,11 +1,15 @@
 //! Where a struct or union is defined.
 
 use crate::body::attribute;
+use crate::edits::Edit;
 use crate::refusal::{Result, SourceRefusal};
 use crate::scan::{SourceText, TokenKind};
 
 /// More words than this before `{` are no struct head.
 const HEAD_WORDS: usize = 12;
+
+/// More tokens than this between a class's name and `{` are no list of bases.
+const BASE_TOKENS: usize = 60;
 
 /// A definition `struct tag { … } tail;` in a [`SourceText`].
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,6 +49,14 @@ impl DefinitionQuery {
     /// Adds the line where debug info has it.
     pub fn with_line(self, line: Option<u32>) -> Self {
         Self { line, ..self }
+    }
+}
+
+impl StructDefinition {
+    /// An edit that writes an attribute behind the body.
+    pub fn attribute(&self, source: &SourceText<'_>, text: &str) -> Edit {
+        let end = source.token(self.close).map_or(0, |close| close.end);
+        Edit { range: end..end, replacement: text.as_bytes().to_vec() }
     }
 }
 
@@ -132,9 +144,24 @@ fn parse_head(source: &SourceText, start: usize, found: &mut Vec<String>) -> Opt
                 at = end;
             }
             (TokenKind::Word, None) => tag = Some(at),
+            (TokenKind::Punct(b':'), _) if tag.is_some() => return Some((tag, behind_bases(source, at)?)),
             _ => return None,
         }
         at += 1;
+    }
+    None
+}
+
+/// The opening brace behind the classes that one is derived from: `: public base<int>, other`.
+fn behind_bases(source: &SourceText, colon: usize) -> Option<usize> {
+    let mut at = colon;
+    for _ in 0..BASE_TOKENS {
+        at = skip_comments(source, at + 1);
+        match source.kind(at)? {
+            TokenKind::Punct(b'{') => return Some(at),
+            TokenKind::Word | TokenKind::Punct(b':' | b',' | b'<' | b'>' | b'*' | b'&') => {}
+            _ => return None,
+        }
     }
     None
 }

@@ -13,7 +13,9 @@
 //! 7. [`Join::mark`] puts markers around groups of members ([`mark`]); [`startup`] finds and writes functions
 //!    that check them.
 //! 8. [`uses`] finds code elsewhere in the tree that depends on the order of members.
-//! 9. [`diff::unified`] prints the change for `git apply`.
+//! 9. [`meaning`] finds such code by types: what is done with the struct's objects, pointers and sizes.
+//! 10. [`declared`] lists the names a text declares with the words of their types.
+//! 11. [`diff::unified`] prints the change for `git apply`.
 //!
 //! ```
 //! use fieldline_source::{DefinitionQuery, ExpectedMember, Join, SourceText, StructBody, diff};
@@ -33,19 +35,23 @@
 pub mod annotate;
 pub mod arrange;
 pub mod body;
+pub mod declared;
 pub mod definition;
 pub mod diff;
 pub mod edits;
 pub mod join;
 pub mod mark;
+pub mod meaning;
 mod refusal;
 pub mod scan;
 pub mod startup;
 pub mod uses;
 
 pub use annotate::{AnnotationEdits, MemberAnnotation};
-pub use arrange::{MemberTextPosition, MemberUnit, ReorderNote, Reordering, TextConstraints, UnitReason};
-pub use body::{Declarator, DeclaredMembers, FixedPlace, MemberShape, Statement, StructBody};
+pub use arrange::{
+    CommentOnPlaces, MemberTextPosition, MemberUnit, ReorderNote, Reordering, TextConstraints, UnitReason,
+};
+pub use body::{Declarator, DeclaredMembers, FixedPlace, MemberShape, PlaceComment, Statement, StructBody};
 pub use definition::{DefinitionQuery, StructDefinition};
 pub use edits::{Edit, EditOverlap, Edits};
 pub use join::{ExpectedMember, Join};

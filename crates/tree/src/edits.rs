@@ -6,7 +6,8 @@ use crate::idiom::{self, GroupIdiom};
 use crate::proof::Patch;
 use anyhow::{Result, bail};
 use fieldline_layout::abi;
-use fieldline_plan::{Outcome, Plan, StructPlan};
+use fieldline_plan::result::Verdict;
+use fieldline_plan::{Plan, StructPlan};
 use std::path::Path;
 
 /// The patches of a plan.
@@ -61,15 +62,18 @@ impl PatchStep {
 
 /// Turns a plan into patches, one for each file that changes.
 pub fn build_patches(plan: &Plan, tree: &Path, options: &IdiomOptions) -> Result<PatchSet> {
+    header::check_tree(tree)?;
     let group_idiom = GroupIdiom::new(options, tree, plan)?;
     let mut changes: Vec<HeaderChange> = Vec::new();
     let mut patched = PatchSet::default();
     patched.notes.extend(group_idiom.fallback_note());
     for struct_plan in &plan.structs {
-        if struct_plan.outcome == Outcome::Moved {
-            add_struct(&mut changes, &mut patched, struct_plan, (tree, &group_idiom))?;
-        } else if struct_plan.outcome == Outcome::Refused {
-            patched.refusals.push((struct_plan.name.clone(), struct_plan.reason.clone().unwrap_or_default()));
+        match &struct_plan.verdict {
+            Verdict::Moved { .. } => {
+                add_struct(&mut changes, &mut patched, struct_plan, (tree, &group_idiom))?
+            }
+            Verdict::Refused { reason } => patched.refusals.push((struct_plan.name.clone(), reason.clone())),
+            Verdict::NoGain { .. } | Verdict::TooFewSamples { .. } => {}
         }
     }
     if patched.steps.iter().any(|step| step.needs_macros) {
@@ -109,7 +113,13 @@ fn add_struct(
         bail!("the plan of struct {} does not hold each member once", struct_plan.name);
     }
     let declaration = Declaration::from(struct_plan);
-    let header = header::open(tree, &declaration)?;
+    let header = match header::open(tree, &declaration) {
+        Ok(header) => header,
+        Err(error) => {
+            patched.refusals.push((struct_plan.name.clone(), format!("{error:#}")));
+            return Ok(());
+        }
+    };
     let path = header.path.clone();
     let reordered = header::with_join(&header, &declaration, |join| join.reorder(&order));
     let marked =

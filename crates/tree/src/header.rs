@@ -7,7 +7,8 @@ use fieldline_layout::layout::Layout;
 use fieldline_layout::types::split_namespace;
 use fieldline_plan::StructPlan;
 use fieldline_source::{
-    DefinitionQuery, Edits, ExpectedMember, Join, SourceRefusal, SourceText, StructBody, startup,
+    CommentOnPlaces, DefinitionQuery, Edits, ExpectedMember, Join, SourceRefusal, SourceText, StructBody,
+    startup,
 };
 use std::path::{Component, Path, PathBuf};
 
@@ -58,11 +59,17 @@ impl From<&StructPlan> for Declaration {
     }
 }
 
-/// Finds and reads the file that declares a struct.
-pub fn open(tree: &Path, declaration: &Declaration) -> Result<Header> {
+/// Fails unless there is a folder where the tree should be.
+pub fn check_tree(tree: &Path) -> Result<()> {
     if !tree.is_dir() {
         bail!("{}: no folder with a source tree", tree.display());
     }
+    Ok(())
+}
+
+/// Finds and reads the file that declares a struct.
+pub fn open(tree: &Path, declaration: &Declaration) -> Result<Header> {
+    check_tree(tree)?;
     let (top, name) = (tree.display(), &declaration.name);
     let declared = declaration.file.as_deref().with_context(|| {
         format!("struct {name}: debug info does not say which file declares it (BTF never does)")
@@ -116,13 +123,21 @@ fn expected_members(declaration: &Declaration) -> Vec<ExpectedMember> {
     declaration.members.iter().map(member).collect()
 }
 
-/// Notes of the text on each member, for the planner, and notes for readers.
-pub fn read_notes(
-    header: &Header,
-    declaration: &Declaration,
-) -> Result<(Vec<MemberNote>, Vec<String>), SourceRefusal> {
+/// Facts of a declaration's text.
+#[derive(Clone, Debug, Default)]
+pub struct TextNotes {
+    /// On each member, for the planner.
+    pub members: Vec<MemberNote>,
+    /// For readers, a sentence each.
+    pub notes: Vec<String>,
+    /// Comments that speak of places without a demand.
+    pub comments: Vec<CommentOnPlaces>,
+}
+
+/// Facts of the text about each member, and about places.
+pub fn read_notes(header: &Header, declaration: &Declaration) -> Result<TextNotes, SourceRefusal> {
     with_join(header, declaration, |join| {
-        let constraints = join.constraints();
+        let mut constraints = join.constraints();
         let note = |position: &fieldline_source::MemberTextPosition| MemberNote {
             unit: u32::try_from(position.unit).ok(),
             guard: u32::try_from(position.guard).ok(),
@@ -132,7 +147,11 @@ pub fn read_notes(
                 .as_ref()
                 .map(|fixed| format!("{} ({}:{})", fixed.reason, header.path, fixed.line)),
         };
-        Ok((constraints.members.iter().map(note).collect(), find_notes(&header.path, join, &constraints)))
+        Ok(TextNotes {
+            members: constraints.members.iter().map(note).collect(),
+            notes: find_notes(&header.path, join, &constraints),
+            comments: std::mem::take(&mut constraints.comments),
+        })
     })
 }
 

@@ -4,6 +4,8 @@
 //!
 //! * `header`: the file that declares a struct, what its text allows, and its edits.
 //! * `uses`: code elsewhere in the tree that depends on the order of members.
+//! * `code`: the same in the units of a build, read by a C front end.
+//! * `remarks`: comments that speak of places, held against a plan.
 //! * `documents`: documents that list members.
 //! * `limits`: all of these for some structs.
 //! * `pins`: a user's requests.
@@ -30,13 +32,14 @@
 //!     members: vec![(Some("a".to_owned()), Some(2)), (Some("b".to_owned()), Some(3))],
 //! };
 //! let header = header::open(tree.path(), &declaration)?;
-//! let (notes, _) = header::read_notes(&header, &declaration)?;
+//! let notes = header::read_notes(&header, &declaration)?.members;
 //! assert_eq!(notes[0].immovable.as_deref(), Some("its comment says \"must be first\" (pair.h:2)"));
 //! assert_eq!(notes[1].immovable, None);
 //! # Ok::<(), anyhow::Error>(())
 //! ```
 
 pub mod builds;
+pub mod code;
 mod documents;
 pub mod edits;
 pub mod embedding;
@@ -46,5 +49,6 @@ pub mod limits;
 pub mod pins;
 pub mod prediction;
 pub mod proof;
+mod remarks;
 mod uses;
 pub mod variants;

@@ -1,17 +1,46 @@
 //! Constraints of the source on the order of a struct's members, or why it can't be changed at all.
 
+use crate::code::{CodeReader, Progress, StructCode};
 use crate::documents::{self, ListedStruct};
 use crate::header::{self, Declaration};
-use crate::uses::{self, DeclaredStruct};
+use crate::remarks;
+use crate::uses::{self, DeclaredStruct, UsesByFile};
 use anyhow::Result;
 use fieldline_layout::Layout;
 use fieldline_layout::constraint::PlacementRequests;
-use fieldline_plan::{Outcome, Plan, StructPlan};
+use fieldline_plan::result::{UseProof, Verdict};
+use fieldline_plan::{Plan, StructPlan};
+use fieldline_source::CommentOnPlaces;
 use std::path::Path;
 
+/// A source tree and how its code is read.
+#[derive(Clone, Copy)]
+pub struct SourceInput<'t> {
+    /// The tree; without one, only debug info constrains orders.
+    pub tree: Option<&'t Path>,
+    /// The front end, if there is a build; without one, code is read as text.
+    pub code: Option<&'t CodeReader>,
+    /// Why orders are wanted though something beside this program depends on them; then that is a note.
+    pub allowed: Option<&'t str>,
+    /// Called while units are read.
+    pub progress: &'t (dyn Fn(Progress) + Sync),
+}
+
+impl<'t> SourceInput<'t> {
+    /// A tree without a build.
+    pub fn text(tree: Option<&'t Path>) -> Self {
+        Self { tree, code: None, allowed: None, progress: &|_| {} }
+    }
+}
+
 /// The source's requests for a struct, or why it can't be changed there.
+/// Fails if the tree has no declaration of it.
 pub fn read_requests(tree: Option<&Path>, layout: &Layout) -> Result<(PlacementRequests, Option<String>)> {
-    let limits = read_limits(tree, std::slice::from_ref(layout))?.pop().unwrap_or_default();
+    if let Some(tree) = tree {
+        header::open(tree, &Declaration::from(layout))?;
+    }
+    let limits =
+        read_limits(&SourceInput::text(tree), std::slice::from_ref(layout))?.pop().unwrap_or_default();
     Ok((limits.requests, limits.refusal))
 }
 
@@ -22,62 +51,126 @@ pub struct SourceLimits {
     pub requests: PlacementRequests,
     /// Notes that are no constraints, a sentence each.
     pub notes: Vec<String>,
+    /// Comments of the declaration that speak of places, with its file.
+    pub comments: (String, Vec<CommentOnPlaces>),
     /// Why the source can't be changed, if so.
     pub refusal: Option<String>,
+    /// The proof that the constraints are all there are; none without a tree.
+    pub proof: Option<UseProof>,
 }
 
-/// Constraints of a tree on structs: by their declarations, and by all code that can know them.
-pub fn read_limits(tree: Option<&Path>, layouts: &[Layout]) -> Result<Vec<SourceLimits>> {
-    let read = layouts.iter().map(|layout| read_declaration(tree, layout)).collect::<Result<Vec<_>>>()?;
-    add_uses(tree, layouts, read)
+/// Constraints of a tree on structs: by their declarations, and by all code that can know them. A struct
+/// whose declaration can't be read has a refusal.
+/// Fails if the tree can't be read.
+pub fn read_limits(source: &SourceInput<'_>, layouts: &[Layout]) -> Result<Vec<SourceLimits>> {
+    let Some(tree) = source.tree else { return Ok(vec![SourceLimits::default(); layouts.len()]) };
+    header::check_tree(tree)?;
+    let read = layouts.iter().map(|layout| read_declaration(tree, layout)).collect();
+    add_uses((source, tree), layouts, read)
 }
 
-/// Constraints by the declaration of a struct, with the path of its file; `None` without a tree.
-type HeaderLimits = Option<(SourceLimits, String)>;
+/// Constraints by the declaration of a struct, with the path of its file if that was found.
+type HeaderLimits = (SourceLimits, Option<String>);
 
-fn read_declaration(tree: Option<&Path>, layout: &Layout) -> Result<HeaderLimits> {
-    let Some(tree) = tree else { return Ok(None) };
+fn read_declaration(tree: &Path, layout: &Layout) -> HeaderLimits {
     let declaration = Declaration::from(layout);
-    let header = header::open(tree, &declaration)?;
     let mut limits = SourceLimits::default();
+    let header = match header::open(tree, &declaration) {
+        Ok(header) => header,
+        Err(error) => {
+            limits.refusal = Some(format!("{error:#}"));
+            return (limits, None);
+        }
+    };
     match header::read_notes(&header, &declaration) {
-        Ok((notes, reader_notes)) => {
-            limits.requests.notes = notes;
-            limits.notes = reader_notes;
+        Ok(text) => {
+            limits.requests.notes = text.members;
+            limits.notes = text.notes;
+            limits.comments = (header.path.clone(), text.comments);
         }
         Err(refusal) => limits.refusal = Some(format!("{}: {refusal}", header.path)),
     }
-    Ok(Some((limits, header.path)))
+    (limits, Some(header.path))
 }
 
 /// Adds those by the rest of the tree.
-fn add_uses(tree: Option<&Path>, layouts: &[Layout], read: Vec<HeaderLimits>) -> Result<Vec<SourceLimits>> {
-    let declared = layouts.iter().zip(&read).filter_map(|(layout, read)| {
-        let (_, header) = read.as_ref()?;
-        Some(DeclaredStruct { layout, header })
-    });
+fn add_uses(
+    (source, tree): (&SourceInput<'_>, &Path),
+    layouts: &[Layout],
+    read: Vec<HeaderLimits>,
+) -> Result<Vec<SourceLimits>> {
+    let declared = layouts
+        .iter()
+        .zip(&read)
+        .filter_map(|(layout, (_, header))| Some(DeclaredStruct { layout, header: header.as_deref()? }));
     let declared: Vec<DeclaredStruct<'_>> = declared.collect();
     let listed: Vec<_> = declared.iter().map(|declared| ListedStruct::from(declared.layout)).collect();
-    let (found, documents) = match tree {
-        Some(tree) if !declared.is_empty() => {
-            rayon::join(|| uses::find_in_tree(tree, &declared), || documents::find_notes(tree, &listed))
-        }
-        _ => (Ok(Vec::new()), Vec::new()),
+    let (found, documents) = match declared.is_empty() {
+        true => (Ok(Vec::new()), Vec::new()),
+        false => rayon::join(|| uses::find_in_tree(tree, &declared), || documents::find_notes(tree, &listed)),
     };
-    let (mut found, mut documents) = (found?.into_iter(), documents.into_iter());
-    let limits = layouts.iter().zip(read).map(|(layout, read)| {
-        let Some((mut limits, _)) = read else { return SourceLimits::default() };
-        limits.notes.extend(found.next().unwrap_or_default().add_to(&mut limits.requests, layout));
-        limits.notes.extend(documents.next().unwrap_or_default());
+    let code = read_code(source, &declared)?;
+    let (mut found, mut documents, mut code) = (found?.into_iter(), documents.into_iter(), code.into_iter());
+    let limits = layouts.iter().zip(read).map(|(layout, (mut limits, header))| {
+        if header.is_some() {
+            let (found, code) = (found.next().unwrap_or_default(), code.next());
+            limits.add_uses(found, code.as_ref(), layout, source.allowed);
+            limits.notes.extend(documents.next().unwrap_or_default());
+        }
         limits
     });
     Ok(limits.collect())
+}
+
+/// Findings of the front end, by struct; nothing without a build.
+fn read_code(source: &SourceInput<'_>, declared: &[DeclaredStruct<'_>]) -> Result<Vec<StructCode>> {
+    let Some(reader) = source.code else { return Ok(Vec::new()) };
+    let structs: Vec<(&Layout, &str)> =
+        declared.iter().map(|declared| (declared.layout, declared.header)).collect();
+    reader.read(&structs, source.progress)
+}
+
+impl SourceLimits {
+    /// Adds the uses of a struct: what the front end has read, as it found it, and the rest as text.
+    fn add_uses(
+        &mut self,
+        mut found: UsesByFile,
+        code: Option<&StructCode>,
+        layout: &Layout,
+        allowed: Option<&str>,
+    ) {
+        self.proof = Some(code.map_or(UseProof::Text, |code| UseProof::FrontEnd { units: code.units() }));
+        if let Some(code) = code {
+            found.retain_places(|path, line| !code.has_read(path, line));
+        }
+        self.notes.extend(found.add_to(&mut self.requests, layout));
+        let Some(code) = code else { return };
+        let limits = code.add_to(&mut self.requests, layout);
+        self.notes.extend(limits.notes);
+        match (allowed, limits.whole.split_first()) {
+            (_, None) => {}
+            (Some(why), _) => {
+                let insisted = limits.whole.iter().map(|whole| format!("allowed ({why}): {whole}"));
+                self.notes.extend(insisted);
+            }
+            (None, Some((first, rest))) => {
+                let more = if rest.is_empty() {
+                    String::new()
+                } else {
+                    format!(", and {} more such uses", rest.len())
+                };
+                self.refusal.get_or_insert(format!("its order is depended on: {first}{more}"));
+            }
+        }
+    }
 }
 
 /// Adds notes to a plan, and refuses what the source refuses.
 pub fn apply_limits(plan: &mut Plan, limits: Vec<SourceLimits>) {
     for (struct_plan, limits) in plan.structs.iter_mut().zip(limits) {
         struct_plan.notes.extend(limits.notes);
+        struct_plan.proof = limits.proof;
+        remarks::add_comments(struct_plan, &limits.comments.0, &limits.comments.1);
         if let Some(reason) = limits.refusal {
             refuse(struct_plan, reason);
         }
@@ -86,8 +179,7 @@ pub fn apply_limits(plan: &mut Plan, limits: Vec<SourceLimits>) {
 
 /// A plan that can't be carried out proposes nothing.
 fn refuse(struct_plan: &mut StructPlan, reason: String) {
-    struct_plan.outcome = Outcome::Refused;
-    struct_plan.reason = Some(reason);
+    struct_plan.verdict = Verdict::Refused { reason };
     struct_plan.chosen = struct_plan.declared.clone();
     struct_plan.moved.clear();
     struct_plan.candidates.clear();
@@ -95,6 +187,7 @@ fn refuse(struct_plan: &mut StructPlan, reason: String) {
     struct_plan.sizes.clear();
     struct_plan.builds.clear();
     struct_plan.groups.clear();
+    struct_plan.comments.clear();
     struct_plan.search = None;
     struct_plan.confidence = None;
     struct_plan.terms.clear();

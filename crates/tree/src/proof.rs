@@ -4,13 +4,24 @@
 //! * `units`: which units can show a struct.
 //! * `overlay`: the tree with some files replaced, made of links beside it.
 //! * `compile`: a recipe run outside, so that neither tree nor build folder is written to.
+//! * `designated`: initialisers by position, as GCC reports them.
+//! * `held`: what structs become when those they hold by value get other sizes.
 //! * `build`: one build's proof, what was built against what was predicted.
+//! * `scratch`, `test_run`: the project's own test command, in copies of the tree without and with the patch.
 
 mod build;
 mod compile;
+pub(crate) mod designated;
+mod held;
 mod overlay;
 mod recipe;
+mod scratch;
+#[cfg(unix)]
+mod test_run;
 mod units;
 
 pub use build::{BuildProof, BuildToProve, LayoutVerdict, ShownStruct, judge_layouts};
+pub use held::{declared_layouts, holds_planned};
 pub use overlay::Patch;
+#[cfg(unix)]
+pub use test_run::{RunEnd, RunResult, TestProof, TestRun, TestVerdict};

@@ -1,22 +1,19 @@
 //! Code elsewhere in the tree that depends on the order of members: constraints and notes.
 
+mod by_file;
 mod macro_uses;
+mod meant;
 mod scope;
 
 use anyhow::{Context, Result};
+pub(crate) use by_file::{UsesByFile, has_name, names, summarize_reasons};
 pub(crate) use scope::{DeclaredStruct, read_up_to};
 
-use fieldline_layout::constraint::{PinnedMember, PlacementRequests};
 use fieldline_layout::{Layout, Member};
-use fieldline_source::uses::{FileUses, StructUse, UseDemand, UsedStruct, find_uses};
+use fieldline_source::uses::{FileUses, UsedStruct, find_uses};
 use macro_uses::PendingMacro;
 use scope::{LARGEST, is_in_scope, leads_to_scope};
-use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-
-/// Uses of one struct by file, in order of paths.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct UsesByFile(Vec<(String, StructUse)>);
 
 pub(crate) fn find_in_tree(tree: &Path, structs: &[DeclaredStruct<'_>]) -> Result<Vec<UsesByFile>> {
     let subjects: Vec<UsedStruct> = structs.iter().map(|declared| used_struct(declared.layout)).collect();
@@ -47,9 +44,9 @@ pub(crate) fn find_in_tree(tree: &Path, structs: &[DeclaredStruct<'_>]) -> Resul
             struct_uses.0.push((path, used));
         }
     }
+    meant::add_uses(tree, &files, structs, &mut found);
     for struct_uses in &mut found {
-        struct_uses.0.sort();
-        struct_uses.0.dedup();
+        struct_uses.drop_repeated();
     }
     Ok(found)
 }
@@ -69,7 +66,7 @@ fn files_below(tree: &Path, folder: &str, structs: &[DeclaredStruct<'_>]) -> std
         }
         if kind.is_dir() && structs.iter().any(|declared| leads_to_scope(&path, declared.header)) {
             folders.push(path);
-        } else if kind.is_file() && [".c", ".h"].iter().any(|end| path.ends_with(end)) {
+        } else if kind.is_file() && meant::is_code(&path) {
             files.push(path);
         }
     }
@@ -88,15 +85,6 @@ fn used_struct(layout: &Layout) -> UsedStruct {
     UsedStruct { tag, members: members.collect(), prefix_tags }
 }
 
-/// Names that code can say: of unnamed structs and unions those inside.
-pub(crate) fn names(members: &[Member]) -> Vec<&str> {
-    let names = members.iter().flat_map(|member| match &member.name {
-        Some(name) => vec![name.as_str()],
-        None => names(&member.members),
-    });
-    names.collect()
-}
-
 /// Tags of the structs that begin with the first byte.
 fn prefix_tags(members: &[Member]) -> Vec<String> {
     let Some(first) = members.iter().find(|member| member.bit_size > 0) else { return Vec::new() };
@@ -108,85 +96,4 @@ fn prefix_tags(members: &[Member]) -> Vec<String> {
         leads.extend(self::prefix_tags(&first.members));
     }
     leads
-}
-
-impl UsesByFile {
-    /// Adds constraints to the requests; gives notes, a sentence each.
-    pub(crate) fn add_to(&self, requests: &mut PlacementRequests, layout: &Layout) -> Vec<String> {
-        let mut limits: BTreeMap<(usize, bool), Vec<String>> = BTreeMap::new();
-        let mut notes = Vec::new();
-        let (mut files, mut members) = (BTreeSet::new(), BTreeSet::new());
-        for (path, used) in &self.0 {
-            let place = format!("{path}:{}", used.line);
-            match used.demand {
-                UseDemand::Assembler => {
-                    files.insert(path.as_str());
-                    members.extend(used.members.iter().map(String::as_str));
-                }
-                UseDemand::Size => {
-                    requests.size_is_asserted = true;
-                    notes.push(format_note(&place, used));
-                }
-                UseDemand::Note => notes.push(format_note(&place, used)),
-                demand => {
-                    for member in limited_members(demand, used, layout) {
-                        let limit = limits.entry((member, demand == UseDemand::Offset)).or_default();
-                        limit.push(format!("{} ({place})", used.description));
-                    }
-                }
-            }
-        }
-        for ((member, keeps_offset), reasons) in limits {
-            let pins = if keeps_offset { &mut requests.keep } else { &mut requests.fixed };
-            pins.push(PinnedMember { member, reason: summarize_reasons(&reasons) });
-        }
-        notes.extend(assembler(&files, &members));
-        notes
-    }
-}
-
-/// That assembler code follows the members by constants made anew from these files.
-fn assembler(files: &BTreeSet<&str>, members: &BTreeSet<&str>) -> Option<String> {
-    let first = files.first()?;
-    let more = match files.len() {
-        1 => String::new(),
-        count => format!(" and {} more files", count - 1),
-    };
-    let members: Vec<&str> = members.iter().copied().collect();
-    let members = members.join(", ");
-    Some(format!("{first}{more}: assembler code reads {members}; the build generates their offsets anew"))
-}
-
-fn format_note(place: &str, used: &StructUse) -> String {
-    match used.members.is_empty() {
-        true => format!("{place}: {}", used.description),
-        false => format!("{place}: {}: {}", used.members.join(", "), used.description),
-    }
-}
-
-/// Members that a use limits, by declared index.
-fn limited_members(demand: UseDemand, used: &StructUse, layout: &Layout) -> Vec<usize> {
-    let named = |name: &String| layout.members.iter().position(|member| has_name(member, name));
-    match demand {
-        UseDemand::First => Vec::from_iter(layout.members.iter().position(|member| member.bit_size > 0)),
-        UseDemand::Positions(count) => (0..count.min(layout.members.len())).collect(),
-        _ => used.members.iter().filter_map(named).collect(),
-    }
-}
-
-/// Whether code says a name for a member or, if that is unnamed, for something in it.
-pub(crate) fn has_name(member: &Member, name: &str) -> bool {
-    match &member.name {
-        Some(own) => own == name,
-        None => member.members.iter().any(|inner| has_name(inner, name)),
-    }
-}
-
-/// The first reason, and how many more there are.
-fn summarize_reasons(reasons: &[String]) -> String {
-    match reasons {
-        [] => String::new(),
-        [only] => only.clone(),
-        [first, rest @ ..] => format!("{first}, likewise in {} more places", rest.len()),
-    }
 }

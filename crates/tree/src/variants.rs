@@ -13,7 +13,7 @@ use std::path::Path;
 pub fn note_growth(plan: &mut Plan, layouts: &[Layout], tree: &Path) -> Result<()> {
     let line = plan.build_line;
     for (struct_plan, layout) in plan.structs.iter_mut().zip(layouts) {
-        if struct_plan.outcome != Outcome::Moved {
+        if struct_plan.outcome() != Outcome::Moved {
             continue;
         }
         let declaration = Declaration::from(layout);

@@ -6,6 +6,7 @@ mod fuzz;
 mod kernel;
 mod measure;
 mod research;
+mod safety;
 mod tidy;
 mod tools;
 
@@ -42,6 +43,11 @@ const VERBS: &[Verb] = &[
         "emulated",
         "score attribution of AArch64 programs run under qemu (qemu, cross compilers)",
         emulated::run,
+    ),
+    (
+        "safety",
+        "try orders of structs on the programs of fixtures/safety: [prove|table] [--orders N] [--text|--build] [PROGRAM…]",
+        safety::run,
     ),
     ("tidy", "check crates, files and names against docs/ARCHITECTURE.md", tidy::run),
     ("fuzz", "write the seeds of the fuzz targets from the fixtures", fuzz::run),

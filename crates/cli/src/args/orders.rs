@@ -32,10 +32,25 @@ pub(crate) struct PlanArgs {
     #[arg(long, value_name = "DIR")]
     pub(crate) tree: Option<PathBuf>,
     #[command(flatten)]
+    pub(crate) code: CodeArgs,
+    #[command(flatten)]
     pub(crate) search: SearchArgs,
     /// Where to write the plan (JSON); a summary is printed in any case.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+}
+
+/// How uses of the structs in the source are read.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct CodeArgs {
+    /// A build folder of the tree, with compile_commands.json or kbuild's .cmd files: a C front end (libclang 17 or
+    /// newer) then reads every unit that may see the structs. Without it, code is read as text.
+    #[arg(long, value_name = "[O=]DIR", requires = "tree", value_parser = build)]
+    pub(crate) build: Option<PathBuf>,
+    /// Plan orders though something that this build can't show depends on them (a file format, a device, another
+    /// program), for this reason. The plan and the cover letter tell it.
+    #[arg(long, value_name = "REASON", requires = "build")]
+    pub(crate) allow: Option<String>,
 }
 
 /// Limits of the orders to find, and which of those found is proposed.
@@ -196,6 +211,8 @@ pub(crate) struct ProposeArgs {
     #[arg(long, value_name = "DIR")]
     pub(crate) tree: PathBuf,
     #[command(flatten)]
+    pub(crate) code: CodeArgs,
+    #[command(flatten)]
     pub(crate) search: SearchArgs,
     #[command(flatten)]
     pub(crate) series: SeriesArgs,
@@ -215,7 +232,7 @@ pub(crate) struct VerifyArgs {
     #[arg(
         long = "object",
         value_name = "FILE[=BEFORE]",
-        required_unless_present = "builds",
+        required_unless_present_any = ["builds", "test"],
         num_args = 1..,
         value_parser = object
     )]
@@ -226,8 +243,20 @@ pub(crate) struct VerifyArgs {
     #[arg(long = "build", value_name = "[O=]FOLDER", requires = "tree", num_args = 1.., value_parser = build)]
     pub(crate) builds: Vec<PathBuf>,
     /// The source tree that was built, without the patch.
-    #[arg(long, value_name = "FOLDER", requires = "builds")]
+    #[arg(long, value_name = "FOLDER")]
     pub(crate) tree: Option<PathBuf>,
+    /// The project's own test command, run by `sh -c` at the top of a copy of the tree without the patch, then
+    /// of one with it. It has to build what it tests: what is built in the tree is copied with it. It runs
+    /// with your rights and your environment, so give only what you would run yourself.
+    #[arg(long, value_name = "COMMAND", requires = "tree")]
+    pub(crate) test: Option<String>,
+    /// Seconds that each run of --test may take; 0 for no limit.
+    #[arg(long, value_name = "SECONDS", requires = "test", default_value_t = 1800)]
+    pub(crate) timeout: u64,
+    /// Folder for the logs of --test, without.log and with.log. If not given, they are kept in a temporary
+    /// folder if the patch changes the outcome.
+    #[arg(short, long, value_name = "FOLDER", requires = "test")]
+    pub(crate) output: Option<PathBuf>,
     /// A source file to compile, from the top of the tree; if not given, the smallest that has the struct.
     #[arg(long = "unit", value_name = "FILE", requires = "builds")]
     pub(crate) units: Vec<String>,

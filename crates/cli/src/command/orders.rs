@@ -6,6 +6,7 @@ pub(crate) mod simulate;
 pub(crate) mod verify;
 
 use crate::args::{PatchArgs, PlanArgs};
+use crate::input::code::{ProgressMeter, open_build};
 use crate::input::document;
 use crate::output::{self, CommandOutcome};
 use crate::planning::{PlanInputs, TreeFacts};
@@ -14,6 +15,7 @@ use crate::series;
 use anyhow::{Context, Result};
 use fieldline_plan::{Outcome as Planned, Plan, packing};
 use fieldline_tree::edits::{self, PatchSet};
+use fieldline_tree::limits::SourceInput;
 use fieldline_tree::{builds, pins};
 use std::path::Path;
 
@@ -26,13 +28,18 @@ pub(crate) fn plan(args: &PlanArgs) -> Result<CommandOutcome> {
     for path in args.profile.iter().chain([&args.vmlinux]) {
         std::fs::File::open(path).with_context(|| path.display().to_string())?;
     }
+    let code = open_build(tree, args.code.build.as_deref())?;
+    let meter = ProgressMeter::default();
+    let progress = |done| meter.print(done);
+    let source =
+        SourceInput { tree, code: code.as_ref(), allowed: args.code.allow.as_deref(), progress: &progress };
     let (profile, tree_facts) = rayon::join(
         || args.profile.as_deref().map(document::read_profile).transpose(),
-        || TreeFacts::new(&args.types, program, tree),
+        || TreeFacts::new(&args.types, program, &source),
     );
     let profile = profile?;
     let (types, pins) = (args.types.as_slice(), pins.as_ref());
-    let inputs = PlanInputs { types, program, tree, pins, profile: profile.as_ref() };
+    let inputs = PlanInputs { types, program, source, pins, profile: profile.as_ref() };
     let limited = inputs.limit_structs(tree_facts.as_ref())?;
     let options = inputs.add_builds(args.search.options(0), &args.search.also)?;
     let mut plan = match (&profile, args.shuffle) {
@@ -48,7 +55,7 @@ pub(crate) fn plan(args: &PlanArgs) -> Result<CommandOutcome> {
 
 /// A refused struct gives exit code 1; no gain gives 0.
 fn command_outcome(plan: &Plan) -> CommandOutcome {
-    let refused = plan.structs.iter().any(|struct_plan| struct_plan.outcome == Planned::Refused);
+    let refused = plan.structs.iter().any(|struct_plan| struct_plan.outcome() == Planned::Refused);
     if refused { CommandOutcome::Negative } else { CommandOutcome::Done }
 }
 

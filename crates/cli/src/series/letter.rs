@@ -57,7 +57,7 @@ pub(crate) fn cover_body(plan: &Plan, profile: Option<&AccessProfile>, steps: &[
     if let Some(profile) = profile {
         write_measurement(&mut out, profile);
     }
-    for struct_plan in plan.structs.iter().filter(|struct_plan| struct_plan.outcome == Outcome::Moved) {
+    for struct_plan in plan.structs.iter().filter(|struct_plan| struct_plan.outcome() == Outcome::Moved) {
         let _ = write!(out, "\nstruct {}\n{}\n\n", struct_plan.name, "=".repeat(struct_plan.name.len() + 7));
         write_forecast(&mut out, plan, struct_plan);
         write_evidence(&mut out, struct_plan);
@@ -80,6 +80,7 @@ pub(crate) fn cover_body(plan: &Plan, profile: Option<&AccessProfile>, steps: &[
             let text = format!("{}: {}", member_name(struct_plan, constraint.index), constraint.reason);
             write_paragraph(&mut out, "  * ", &text);
         }
+        write_comments(&mut out, struct_plan);
     }
     if steps.iter().any(|step| step.needs_macros) {
         out.push_str("\nWhy alignment has a condition\n=============================\n\n");
@@ -87,6 +88,17 @@ pub(crate) fn cover_body(plan: &Plan, profile: Option<&AccessProfile>, steps: &[
     }
     write_unchanged(&mut out, plan);
     out
+}
+
+/// Comments that speak of places where members move.
+fn write_comments(out: &mut String, struct_plan: &StructPlan) {
+    if !struct_plan.comments.is_empty() {
+        out.push_str("\nComments to look at, since members around them move:\n\n");
+    }
+    for comment in &struct_plan.comments {
+        let text = format!("{}:{}: {}", comment.file, comment.line, comment.text);
+        write_paragraph(out, "  * ", &text);
+    }
 }
 
 /// The body of the patch that adds macros.
@@ -130,6 +142,12 @@ pub(crate) fn struct_body(plan: &Plan, struct_plan: &StructPlan, step: &PatchSte
         let name = member.name.as_deref().unwrap_or("(anonymous)");
         let text = format!("{name}: {} -> {}, {}", member.from, member.to, member.reason);
         write_paragraph(&mut out, "  * ", &text);
+    }
+    if let Some(proof) = struct_plan.proof {
+        write_separate_paragraph(&mut out, &format!("As far as fieldline can tell, {}.", proof.sentence()));
+    }
+    for insisted in struct_plan.notes.iter().filter(|note| note.starts_with("allowed (")) {
+        write_separate_paragraph(&mut out, insisted);
     }
     for remark in &step.notes {
         write_separate_paragraph(&mut out, remark);
@@ -308,12 +326,12 @@ fn write_smaller_candidate(out: &mut String, struct_plan: &StructPlan) {
 
 /// Structs that were planned and keep their order.
 fn write_unchanged(out: &mut String, plan: &Plan) {
-    let is_unchanged = |struct_plan: &&StructPlan| struct_plan.outcome != Outcome::Moved;
+    let is_unchanged = |struct_plan: &&StructPlan| struct_plan.outcome() != Outcome::Moved;
     if plan.structs.iter().any(|struct_plan| is_unchanged(&struct_plan)) {
         out.push_str("\nUnchanged\n=========\n\n");
     }
     for struct_plan in plan.structs.iter().filter(is_unchanged) {
-        let why = struct_plan.reason.as_deref().unwrap_or("no order is worth a change");
+        let why = struct_plan.reason().unwrap_or("no order is worth a change");
         write_paragraph(out, "  * ", &format!("struct {}: {why}", struct_plan.name));
     }
 }

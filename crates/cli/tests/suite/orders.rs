@@ -8,4 +8,5 @@ mod place;
 mod proof;
 mod series;
 mod simulate;
+mod trial;
 mod verify;

@@ -39,6 +39,12 @@ impl<'a, 's> Types<'a, 's> {
 
     /// All definitions of a name as layouts, the one most units share first.
     pub fn layouts(&self, name: &str) -> Result<Vec<Layout>> {
+        let (table, ids) = self.definitions(name)?;
+        Ok(ids.into_iter().filter_map(|id| Layout::from_type(&table, id)).collect())
+    }
+
+    /// The definitions of a name with all they hold by value, those that most units share first.
+    pub fn definitions(&self, name: &str) -> Result<(TypeTable, Vec<TypeId>)> {
         let mut entries = self.find(name)?;
         if entries.is_empty() {
             return Err(not_found_error(self, name)?);
@@ -46,7 +52,7 @@ impl<'a, 's> Types<'a, 's> {
         entries.sort_by_key(|entry| std::cmp::Reverse(entry.units));
         let mut reader = self.reader(&entries)?;
         let ids = entries.iter().map(|entry| reader.read(entry)).collect::<Result<Vec<_>>>()?;
-        Ok(ids.into_iter().filter_map(|id| Layout::from_type(reader.table(), id)).collect())
+        Ok((reader.into_table(), ids))
     }
 
     /// The definition of a name with a given fingerprint: the one a profile or a plan was made with.

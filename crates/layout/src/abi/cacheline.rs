@@ -36,13 +36,28 @@ pub fn reproduces(inferred: &AbiStruct, layout: &Layout) -> bool {
 
 /// The size in bytes of a layout some of whose members, by index, have other sizes in bytes. Alignments stay.
 pub fn size_with_members(layout: &Layout, members: &[(usize, u64)]) -> u64 {
+    resized_abi(layout, members).place().size
+}
+
+/// A layout some of whose members, by index, have other sizes in bytes. Alignments stay.
+pub fn layout_with_members(layout: &Layout, members: &[(usize, u64)]) -> Layout {
+    let inferred = resized_abi(layout, members);
+    let placed = inferred.place();
+    let mut resized = layout.members.clone();
+    for ((member, own), offset) in resized.iter_mut().zip(&inferred.members).zip(&placed.bit_offsets) {
+        (member.bit_offset, member.bit_size) = (*offset, own.bit_size);
+    }
+    Layout::from_members(layout, resized, placed.size)
+}
+
+fn resized_abi(layout: &Layout, members: &[(usize, u64)]) -> AbiStruct {
     let mut inferred = infer_abi(layout);
     for (index, size) in members {
         if let Some(member_abi) = inferred.members.get_mut(*index) {
             member_abi.bit_size = size.saturating_mul(8);
         }
     }
-    inferred.place().size
+    inferred
 }
 
 /// How a group of members is marked in the source.

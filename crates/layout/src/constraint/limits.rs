@@ -46,7 +46,7 @@ pub fn constraints_for_new_member(
 ) -> Result<Constraints, ReorderRefusal> {
     let inferred = abi::infer_abi(layout);
     check_reorderable(layout, &inferred, requests)?;
-    let mut units = build_units(layout, &requests.notes);
+    let mut units = build_units(layout, requests);
     constrain_by_layout(layout, &inferred, requests, &mut units);
     constrain_by_requests(layout, requests, &mut units);
     number_regions(layout, requests, &mut units);

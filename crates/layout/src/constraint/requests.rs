@@ -22,6 +22,17 @@ pub struct PinnedMember {
     pub reason: String,
 }
 
+/// Members that move as one: those between the first and the last too, in declared order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MemberRun {
+    /// Declared index of the first.
+    pub first: usize,
+    /// Declared index of the last.
+    pub last: usize,
+    /// The code that demands it, for reports.
+    pub reason: String,
+}
+
 /// Requests beyond what the layout itself demands.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PlacementRequests {
@@ -35,6 +46,10 @@ pub struct PlacementRequests {
     pub keep: Vec<PinnedMember>,
     /// Members that neither move nor are passed: they end a range of bytes that the program copies or clears.
     pub fixed: Vec<PinnedMember>,
+    /// Members that code walks through one after the other.
+    pub runs: Vec<MemberRun>,
+    /// Members that keep their order among each other, and among those whose text can't be moved.
+    pub ordered: Vec<PinnedMember>,
     /// Requests about cachelines.
     pub line_requests: Vec<CachelineRequest>,
     /// Whether code asserts something about the struct's size.
@@ -66,8 +81,10 @@ pub struct CachelineRequest {
 impl PlacementRequests {
     /// Every member that a request names.
     pub(super) fn requested_members(&self) -> impl Iterator<Item = usize> {
-        let pins = self.first.iter().chain(&self.last).chain(&self.keep).chain(&self.fixed);
+        let pins =
+            self.first.iter().chain(&self.last).chain(&self.keep).chain(&self.fixed).chain(&self.ordered);
         let lines = self.line_requests.iter().flat_map(|request| &request.members);
-        pins.map(|pin| pin.member).chain(lines.copied())
+        let runs = self.runs.iter().map(|run| run.last);
+        pins.map(|pin| pin.member).chain(lines.copied()).chain(runs)
     }
 }

@@ -212,3 +212,27 @@ fn groups_are_gathered_where_their_first_member_stands() {
     let found = constraints(&longs(5), &fixed).unwrap();
     assert_eq!(found.initial_order(), [0, 1, 2, 3, 4], "the held member stands between them");
 }
+
+#[test]
+fn members_of_a_run_move_as_one_with_all_between() {
+    let run = MemberRun { first: 1, last: 3, reason: "a loop walks through them (a.c:7)".to_owned() };
+    let mut requests = PlacementRequests { runs: vec![run], ..PlacementRequests::default() };
+    let found = constraints(&longs(5), &requests).unwrap();
+    assert_eq!(found.member_order(&[2, 1, 0]), [4, 1, 2, 3, 0]);
+    requests.runs[0].last = 5;
+    assert_eq!(constraints(&longs(5), &requests), Err(ReorderRefusal::NoSuchMember(5)));
+    requests.runs[0].last = 3;
+    requests.notes = vec![MemberNote::default(); 6];
+    requests.notes[2].guard = Some(1);
+    let held = constraints(&longs(6), &requests).unwrap();
+    let reason = "its members stay together, but stand under different #if conditions";
+    assert_eq!(held.units[1].constraint.as_ref().unwrap().reason, reason);
+}
+
+#[test]
+fn ordered_members_pass_others_but_not_each_other() {
+    let requests = PlacementRequests { ordered: vec![pin(0), pin(2)], ..PlacementRequests::default() };
+    let found = constraints(&longs(3), &requests).unwrap();
+    assert_eq!(found.check(&[1, 0, 2]), Ok(()));
+    assert_eq!(found.check(&[2, 1, 0]), Err(OrderViolation::ImmovableOrder(0)));
+}

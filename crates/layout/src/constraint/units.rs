@@ -16,7 +16,7 @@ pub struct Unit {
     pub region: u32,
     /// Path of `#if` conditions, see [`MemberNote::guard`].
     pub guard: Option<u32>,
-    /// Whether it is a run of bit-fields.
+    /// Whether it has bit-fields.
     pub is_bit_run: bool,
     /// Its constraint, if it has one.
     pub constraint: Option<UnitConstraint>,
@@ -57,12 +57,17 @@ impl Unit {
     }
 }
 
-pub(super) fn build_units(layout: &Layout, notes: &[MemberNote]) -> Vec<Unit> {
+pub(super) fn build_units(layout: &Layout, requests: &PlacementRequests) -> Vec<Unit> {
+    let notes = requests.notes.as_slice();
     let mut units: Vec<Unit> = Vec::new();
     for (index, member) in layout.members.iter().enumerate() {
-        let joins = index > 0 && moves_with(layout, notes, index - 1, index);
+        let is_in_run = requests.runs.iter().any(|run| run.first < index && index <= run.last);
+        let joins = index > 0 && (is_in_run || moves_with(layout, notes, index - 1, index));
         match units.last_mut().filter(|_| joins) {
-            Some(unit) => unit.members.push(index),
+            Some(unit) => {
+                unit.members.push(index);
+                unit.is_bit_run |= member.is_bit_field();
+            }
             None => units.push(Unit {
                 members: vec![index],
                 region: 0,
@@ -100,11 +105,13 @@ pub(super) fn constrain_by_layout(
     units: &mut [Unit],
 ) {
     for unit in units {
-        let index = unit.members[0];
-        let (member, member_abi) = (&layout.members[index], &inferred.members[index]);
         let mut notes = unit.members.iter().filter_map(|index| requests.notes.get(*index));
-        let fixed = layout_reason(member, member_abi).or_else(|| spanning_reason(unit, &requests.notes));
-        let fixed = fixed.map(|reason| format!("{reason}{}", declaration_site(layout, member)));
+        let spanning = || Some((*unit.members.first()?, spanning_reason(unit, &requests.notes)?));
+        let by_layout =
+            |index: usize| Some((index, layout_reason(&layout.members[index], &inferred.members[index])?));
+        let fixed = unit.members.iter().copied().find_map(by_layout).or_else(spanning);
+        let fixed = fixed
+            .map(|(index, reason)| format!("{reason}{}", declaration_site(layout, &layout.members[index])));
         let fixed = fixed.map(|reason| UnitConstraint { kind: UnitConstraintKind::Fixed, reason });
         let immovable = || {
             let reason = notes.find_map(|note| note.immovable.clone())?;
@@ -145,9 +152,15 @@ fn layout_reason(member: &Member, member_abi: &AbiMember) -> Option<&'static str
 /// Why a unit can't leave its place: its declarations stand on both sides of what nothing may pass in the
 /// text.
 fn spanning_reason(unit: &Unit, notes: &[MemberNote]) -> Option<&'static str> {
-    let mut regions = unit.members.iter().filter_map(|index| notes.get(*index)).map(|note| note.region);
-    let first = regions.next()?;
-    regions.any(|other| other != first).then_some("nothing may pass what stands between its declarations")
+    let mut notes = unit.members.iter().filter_map(|index| notes.get(*index));
+    let first = notes.next()?;
+    let differs =
+        |other: fn(&MemberNote) -> Option<u32>| notes.clone().any(|note| other(note) != other(first));
+    if differs(|note| note.region) {
+        return Some("nothing may pass what stands between its declarations");
+    }
+    differs(|note| note.guard)
+        .then_some("its members stay together, but stand under different #if conditions")
 }
 
 pub(super) fn constrain_by_requests(layout: &Layout, requests: &PlacementRequests, units: &mut [Unit]) {
@@ -161,6 +174,12 @@ pub(super) fn constrain_by_requests(layout: &Layout, requests: &PlacementRequest
         let before = unit.constraint.take().filter(|hold| hold.reason != pin.reason);
         let before = before.map(|hold| format!("{}; ", hold.reason)).unwrap_or_default();
         unit.constraint = Some(UnitConstraint { kind, reason: format!("{before}{}", pin.reason) });
+    }
+    for pin in &requests.ordered {
+        let unit = units.iter_mut().find(|unit| unit.members.contains(&pin.member));
+        let Some(unit) = unit.filter(|unit| unit.constraint.is_none()) else { continue };
+        unit.constraint =
+            Some(UnitConstraint { kind: UnitConstraintKind::Order, reason: pin.reason.clone() });
     }
 }
 

@@ -33,10 +33,11 @@ fn a_hole_is_left_alone_if_nothing_is_saved() {
     let layout = layout(&HOLES);
     assert_eq!(layout.size, 96);
     let plan = packed(&layout);
-    assert_eq!(plan.outcome, Outcome::NoGain);
+    assert_eq!(plan.outcome(), Outcome::NoGain);
     assert_eq!(plan.chosen, plan.declared);
     assert!(
-        plan.reason.is_some_and(|reason| reason.contains("neither a cacheline of 64 bytes nor a slab class"))
+        plan.reason()
+            .is_some_and(|reason| reason.contains("neither a cacheline of 64 bytes nor a slab class"))
     );
 }
 
@@ -47,7 +48,7 @@ fn one_member_moves_where_one_is_enough() {
     let layout = layout(&members);
     assert_eq!(layout.size, 72);
     let plan = packed(&layout);
-    assert_eq!((plan.outcome, plan.chosen.size, plan.moved.len()), (Outcome::Moved, 64, 1));
+    assert_eq!((plan.outcome(), plan.chosen.size, plan.moved.len()), (Outcome::Moved, 64, 1));
     assert!(plan.search.is_some_and(|search| search.optimal));
     assert!(plan.predicted(&layout).is_ok());
 }
@@ -84,7 +85,7 @@ fn conditional_members_move_if_no_configuration_grows() {
         [0, 1, 0, 0, 0, 0, 0, 0, 0].map(|guard| MemberNote { guard: Some(guard), ..MemberNote::default() });
     let requests = PlacementRequests { notes: notes.to_vec(), ..PlacementRequests::default() };
     let plan = plan(&layout, &requests, &PlanOptions::default());
-    assert_eq!((plan.outcome, plan.chosen.size), (Outcome::Moved, 64));
+    assert_eq!((plan.outcome(), plan.chosen.size), (Outcome::Moved, 64));
     let order = plan.order();
     let without: Vec<AbiMember> = order
         .iter()
@@ -104,14 +105,14 @@ fn regions_pins_and_limits_are_kept() {
         .map(|region| MemberNote { region: Some(region), ..MemberNote::default() });
     let requests = PlacementRequests { notes: notes.to_vec(), ..PlacementRequests::default() };
     let split = plan(&layout, &requests, &PlanOptions::default());
-    assert_eq!(split.outcome, Outcome::Moved);
+    assert_eq!(split.outcome(), Outcome::Moved);
     let region = |index: &usize| if *index < 5 { 1 } else { 2 };
     assert!(split.order().is_sorted_by_key(region));
     assert_eq!(split.chosen.size, 64);
     let none = PlanOptions { max_moves: Some(0), ..PlanOptions::default() };
     let refused = plan(&layout, &PlacementRequests::default(), &none);
-    assert_eq!(refused.outcome, Outcome::NoGain);
-    assert!(refused.reason.is_some_and(|reason| reason.contains("moves at most 0 members")));
+    assert_eq!(refused.outcome(), Outcome::NoGain);
+    assert!(refused.reason().is_some_and(|reason| reason.contains("moves at most 0 members")));
 }
 
 #[test]
@@ -130,7 +131,7 @@ fn shuffled_orders_differ_by_seed_and_keep_everything() {
     let orders: BTreeSet<Vec<usize>> = (0..8)
         .map(|seed| {
             let plan = shuffled(seed);
-            assert_eq!(plan.outcome, Outcome::Moved);
+            assert_eq!(plan.outcome(), Outcome::Moved);
             assert!(plan.chosen.size <= layout.size + 64 && plan.predicted(&layout).is_ok());
             assert!(plan.order().is_sorted_by_key(|index| *index > 6));
             plan.order()
@@ -157,7 +158,7 @@ fn a_struct_in_which_nothing_may_move_names_each_constraint() {
             .structs
             .remove(0),
     ] {
-        assert_eq!(plan.outcome, Outcome::Refused);
+        assert_eq!(plan.outcome(), Outcome::Refused);
         let reasons: Vec<&str> = plan.constraints.iter().map(|held| held.reason.as_str()).collect();
         assert_eq!(reasons, ["reason 0", "reason 1", "reason 2"]);
     }
@@ -166,7 +167,7 @@ fn a_struct_in_which_nothing_may_move_names_each_constraint() {
 #[test]
 fn unions_are_refused() {
     let union = Layout { kind: "union".to_owned(), ..layout(&[(4, 4), (8, 8)]) };
-    assert_eq!(packed(&union).outcome, Outcome::Refused);
+    assert_eq!(packed(&union).outcome(), Outcome::Refused);
 }
 
 /// All orders of `count` things.
@@ -206,9 +207,9 @@ fn no_order_is_worth_more_or_moves_less() {
         let sized = all.iter().filter_map(|order| Some((worth(abi::reorder(&layout, order)?.size), order)));
         let least = sized.clone().map(|(worth, _)| worth).min();
         let declared = worth(layout.size);
-        assert_eq!(plan.outcome == Outcome::Moved, least < Some(declared));
+        assert_eq!(plan.outcome() == Outcome::Moved, least < Some(declared));
         assert_eq!(Some(worth(plan.chosen.size)), least);
-        if plan.outcome == Outcome::Moved {
+        if plan.outcome() == Outcome::Moved {
             let fewest = sized
                 .filter(|(worth, _)| Some(*worth) == least)
                 .map(|(_, order)| moved_units(order).len())
@@ -235,7 +236,7 @@ fn nothing_grows() {
         let saved = plan.sizes.first().is_some_and(|size| {
             size.after.div_ceil(64) < size.before.div_ceil(64) || size.slab_after < size.slab_before
         });
-        assert_eq!(plan.outcome == Outcome::Moved, saved);
-        assert_eq!(plan.outcome == Outcome::Moved, plan.chosen != plan.declared);
+        assert_eq!(plan.outcome() == Outcome::Moved, saved);
+        assert_eq!(plan.outcome() == Outcome::Moved, plan.chosen != plan.declared);
     }
 }

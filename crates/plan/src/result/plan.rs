@@ -46,19 +46,72 @@ impl Basis {
     }
 }
 
-/// The outcome for a struct.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+/// The kind of a [`Verdict`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// Members move.
     Moved,
-    /// No order is worth a change; `chosen` equals `declared`.
-    #[default]
+    /// No order is worth a change.
     NoGain,
-    /// The members can't be reordered, or the recording doesn't show how; `chosen` equals `declared`.
+    /// The members can't be reordered.
     Refused,
-    /// Advice needs more samples; `chosen` equals `declared`.
+    /// Advice needs more samples.
     TooFewSamples,
+}
+
+/// The outcome for a struct, with its reason: there is one unless members move.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "outcome", rename_all = "kebab-case")]
+pub enum Verdict {
+    /// Members move.
+    Moved {
+        /// The cost of keeping pins that the declared order breaks, if anything.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+    },
+    /// No order is worth a change; `chosen` equals `declared`.
+    NoGain {
+        /// Why.
+        reason: String,
+    },
+    /// The members can't be reordered, or the recording doesn't show how; `chosen` equals `declared`.
+    Refused {
+        /// Why.
+        reason: String,
+    },
+    /// Advice needs more samples; `chosen` equals `declared`.
+    TooFewSamples {
+        /// How many there are and how many are needed.
+        reason: String,
+    },
+}
+
+impl Verdict {
+    /// Its kind.
+    pub fn outcome(&self) -> Outcome {
+        match self {
+            Self::Moved { .. } => Outcome::Moved,
+            Self::NoGain { .. } => Outcome::NoGain,
+            Self::Refused { .. } => Outcome::Refused,
+            Self::TooFewSamples { .. } => Outcome::TooFewSamples,
+        }
+    }
+
+    /// Its reason.
+    pub fn reason(&self) -> Option<&str> {
+        match self {
+            Self::Moved { reason } => reason.as_deref(),
+            Self::NoGain { reason } | Self::Refused { reason } | Self::TooFewSamples { reason } => {
+                Some(reason)
+            }
+        }
+    }
+}
+
+impl Default for Verdict {
+    fn default() -> Self {
+        Self::NoGain { reason: "no order is worth a change".to_owned() }
+    }
 }
 
 /// The order chosen for one struct, and why.
@@ -74,11 +127,9 @@ pub struct StructPlan {
     /// Line that declares it.
     #[serde(default, with = "line_number")]
     pub line: Option<u32>,
-    /// The outcome.
-    pub outcome: Outcome,
-    /// Why, unless members move; then what it costs to keep pins that the declared order breaks, if anything.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
+    /// The outcome and why.
+    #[serde(flatten)]
+    pub verdict: Verdict,
     /// The layout as compiled.
     pub declared: Arrangement,
     /// The layout as proposed.
@@ -110,9 +161,15 @@ pub struct StructPlan {
     /// Whether the pins about cachelines, and others that the declared layout breaks, are kept.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pins: Vec<PinReport>,
+    /// The proof that no use of the struct depends on the order; none without a source tree.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proof: Option<UseProof>,
     /// Further notes, a sentence each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+    /// Comments of the declaration that speak of places near members that move: a reader has to look at them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub comments: Vec<CommentToCheck>,
     /// Configurations without some members in which the order takes more cachelines than the declared one, a
     /// sentence each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -133,6 +190,31 @@ pub struct StructPlan {
     /// The terms of the cost of the declared and of the chosen order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub terms: Vec<Term>,
+}
+
+/// How the uses of a struct were read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum UseProof {
+    /// A C front end read every unit of the build that may see the struct.
+    FrontEnd {
+        /// How many units.
+        units: usize,
+    },
+    /// All code of the tree that may know the struct was read as text.
+    Text,
+}
+
+impl UseProof {
+    /// The proof, as a sentence without its full stop.
+    pub fn sentence(self) -> String {
+        match self {
+            Self::FrontEnd { units } => {
+                format!("no use depends on this order: {units} units read by a C front end")
+            }
+            Self::Text => "no use depends on this order, as far as text shows: no build was read".to_owned(),
+        }
+    }
 }
 
 /// Top-level members by offset.
@@ -226,6 +308,20 @@ pub struct ConstrainedMember {
     pub reason: String,
 }
 
+/// A comment that speaks of places where members move, such as `/* protects the fields below */`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CommentToCheck {
+    /// Its file, from the top of the tree.
+    pub file: String,
+    /// 1-based line it begins on.
+    pub line: u32,
+    /// Its text on one line, cut if long.
+    pub text: String,
+    /// Declared indices of the members it is about; none if it stands alone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub members: Vec<usize>,
+}
+
 /// A pin and which layout keeps it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PinReport {
@@ -284,9 +380,24 @@ impl StructPlan {
         self.chosen.members.iter().map(|member| member.index).collect()
     }
 
+    /// The plan of a struct that can't be read: nothing is known of its members.
+    pub fn refused(name: &str, reason: String) -> Self {
+        Self { name: name.to_owned(), verdict: Verdict::Refused { reason }, ..Self::default() }
+    }
+
+    /// The kind of outcome.
+    pub fn outcome(&self) -> Outcome {
+        self.verdict.outcome()
+    }
+
+    /// The reason of the outcome: of any but that members move.
+    pub fn reason(&self) -> Option<&str> {
+        self.verdict.reason()
+    }
+
     /// Whether anything moves.
     pub fn changes(&self) -> bool {
-        self.outcome == Outcome::Moved
+        self.outcome() == Outcome::Moved
     }
 
     /// The layout the plan predicts for a struct, computed anew from its order.

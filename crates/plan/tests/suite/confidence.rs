@@ -66,7 +66,7 @@ fn planned(profile: &AccessProfile, layout: &Layout, resamples: usize) -> Struct
 fn steady_accesses_hold_in_cross_validation_and_resamples() {
     let layout = layout("sample", &[8; 32]);
     let plan = planned(&steady(&layout), &layout, 4);
-    assert_eq!(plan.outcome, Outcome::Moved, "{:?}", plan.reason);
+    assert_eq!(plan.outcome(), Outcome::Moved, "{:?}", plan.reason());
     let confidence = plan.confidence.unwrap();
     assert_eq!((confidence.blocks, confidence.folds, confidence.resamples), (10, 5, 4));
     let row = confidence.cross_validation[0];
@@ -86,14 +86,14 @@ fn blocks_without_a_common_pattern_give_no_advice() {
     let layout = layout("sample", &[8; 32]);
     let profile = fickle(&layout);
     let trusting = planned(&profile, &layout, 0);
-    assert_eq!((trusting.outcome, trusting.confidence), (Outcome::Moved, None));
+    assert_eq!((trusting.outcome(), trusting.confidence), (Outcome::Moved, None));
     let plan = planned(&profile, &layout, 4);
-    assert_eq!(plan.outcome, Outcome::NoGain);
+    assert_eq!(plan.outcome(), Outcome::NoGain);
     assert_eq!(plan.chosen, plan.declared);
-    let confidence = plan.confidence.unwrap();
+    let confidence = plan.confidence.clone().unwrap();
     assert!(confidence.cross_validation[0].interval.high >= 0.0, "{confidence:?}");
     assert!(confidence.cross_validation[0].in_sample_bias > 0.1, "{confidence:?}");
-    let reason = plan.reason.unwrap();
+    let reason = plan.reason().unwrap_or_default();
     assert!(reason.contains("not statistically significant") || reason.contains("recurs"), "{reason}");
 }
 
@@ -102,7 +102,7 @@ fn a_profile_without_blocks_is_planned_and_not_judged() {
     let layout = layout("sample", &[8; 32]);
     let workload = Workload::for_sets(&[((0..32).step_by(4).collect(), 40_000), (vec![1, 2, 3], 20_000)]);
     let plan = planned(&workload.record(&layout, 10), &layout, 8);
-    assert_eq!(plan.outcome, Outcome::Moved);
+    assert_eq!(plan.outcome(), Outcome::Moved);
     let confidence = plan.confidence.unwrap();
     assert!(confidence.missing.unwrap().contains("0 blocks"));
     assert!(confidence.cross_validation.is_empty() && confidence.interval.is_none());

@@ -43,7 +43,7 @@ fn one_move_into_a_hole_takes_sched_entity_from_320_to_256_bytes() {
     };
     let options = PlanOptions { max_moves: Some(1), ..PlanOptions::default() };
     let plan = planned(&workload.record(&layout, 10), &layout, &options);
-    assert_eq!((plan.outcome, plan.chosen.size, plan.moved.len()), (Outcome::Moved, 256, 1));
+    assert_eq!((plan.outcome(), plan.chosen.size, plan.moved.len()), (Outcome::Moved, 256, 1));
 }
 
 /// `page_counter` (802f1d522d5f): `usage` is written by all CPUs, `parent` and the limits are read by walks
@@ -77,7 +77,7 @@ fn a_counter_all_cpus_write_leaves_the_line_of_what_they_read() {
         access.levels.insert("HITM".to_owned(), access.loads.samples / 2);
     }
     let plan = planned(&profile, &layout, &PlanOptions::default());
-    assert_eq!(plan.outcome, Outcome::Moved, "{:?}", plan.reason);
+    assert_eq!(plan.outcome(), Outcome::Moved, "{:?}", plan.reason());
     assert!(lines(&plan, &[usage]).is_disjoint(&lines(&plan, &read)));
     let chosen = plan.candidates.iter().find(|candidate| candidate.marks.contains(&Mark::Chosen)).unwrap();
     assert!(chosen.coherence.before > 0.01 && chosen.coherence.after == 0.0, "{:?}", chosen.coherence);
@@ -103,7 +103,7 @@ fn transmit_and_receive_paths_get_the_fewest_lines() {
         ],
     };
     let plan = planned(&workload.record(&layout, 10), &layout, &PlanOptions::default());
-    assert_eq!(plan.outcome, Outcome::Moved);
+    assert_eq!(plan.outcome(), Outcome::Moved);
     for group in [&tx, &both, &rx] {
         assert_eq!(lines(&plan, group).len(), 1, "{:?}", plan.forecasts);
     }
@@ -116,7 +116,7 @@ fn a_struct_that_is_hot_all_over_is_left_alone() {
     let all: Vec<usize> = (0..24).collect();
     let plan =
         planned(&Workload::for_sets(&[(all, 20_000)]).record(&layout, 10), &layout, &PlanOptions::default());
-    assert_eq!((plan.outcome, plan.candidates.len()), (Outcome::NoGain, 0));
+    assert_eq!((plan.outcome(), plan.candidates.len()), (Outcome::NoGain, 0));
 }
 
 fn no_worse(candidate: &Candidate) -> bool {

@@ -265,9 +265,9 @@ fn written_members_leave_the_adjacent_line_only_where_pairs_of_lines_are_fetched
     );
     let lines_of_64 = PlanOptions { lines: vec![64], ..PlanOptions::default() };
     let alone = planned(&profile, &layout, &lines_of_64);
-    assert_eq!(alone.outcome, Outcome::NoGain, "{:?}", alone.terms);
+    assert_eq!(alone.outcome(), Outcome::NoGain, "{:?}", alone.terms);
     let pairs = planned(&profile, &layout, &PlanOptions { adjacent_lines: true, ..lines_of_64 });
-    assert_eq!(pairs.outcome, Outcome::Moved, "{:?}", pairs.terms);
+    assert_eq!(pairs.outcome(), Outcome::Moved, "{:?}", pairs.terms);
     assert!(lines(&pairs, &read, 128).is_disjoint(&lines(&pairs, &written, 128)));
 }
 
@@ -307,7 +307,7 @@ fn four_bytes_go_into_a_hole_so_that_a_contended_lock_lies_over_two_lines_again(
     assert_eq!((layout.members[SEQUENCE].offset(), layout.members[LOCK].offset()), (120, 128));
     let options = PlanOptions { lines: vec![64], max_moves: Some(1), ..PlanOptions::default() };
     let plan = planned(&contended(&layout, &[0]), &layout, &options);
-    assert_eq!((plan.outcome, plan.moved.len()), (Outcome::Moved, 1), "{:?}", plan.reason);
+    assert_eq!((plan.outcome(), plan.moved.len()), (Outcome::Moved, 1), "{:?}", plan.reason());
     let lock = plan.chosen.members.iter().find(|member| member.index == LOCK).unwrap();
     assert_eq!(lock.offset / 64 + 1, (lock.offset + 24) / 64, "lock at {}", lock.offset);
     assert!(plan.chosen.size <= layout.size);
@@ -325,7 +325,7 @@ fn a_lock_whose_words_are_touched_together_stays_on_one_line() {
     }
     let options = PlanOptions { lines: vec![64], ..PlanOptions::default() };
     let plan = planned(&profile, &layout, &options);
-    assert_eq!(plan.outcome, Outcome::NoGain, "{:?}", plan.terms);
+    assert_eq!(plan.outcome(), Outcome::NoGain, "{:?}", plan.terms);
 }
 
 /// `inet_sock` (14006f1d8fa2): 922 of its 960 bytes are hot. It was judged not worth it.
@@ -336,5 +336,5 @@ fn inet_sock_has_nothing_to_gain() {
     let hot: Vec<usize> = (0..29).collect();
     let profile = Workload::for_sets(&[(hot, 20_000)]).record(&layout, 10);
     let plan = planned(&profile, &layout, &PlanOptions::default());
-    assert_eq!((plan.outcome, plan.candidates.len()), (Outcome::NoGain, 0));
+    assert_eq!((plan.outcome(), plan.candidates.len()), (Outcome::NoGain, 0));
 }

@@ -77,7 +77,7 @@ fn forecasts_name_the_build_and_its_lines() {
     sizes[9] = None;
     let small = other_layout(&declared, &sizes);
     let plan = planned(&declared, &sets, &options(vec![("small", 64, small)]));
-    assert_eq!(plan.outcome, Outcome::Moved, "{:?}", plan.reason);
+    assert_eq!(plan.outcome(), Outcome::Moved, "{:?}", plan.reason());
     let note = &plan.builds[0];
     assert_eq!((note.judged, note.size, &note.absent), (BuildJudged::Yes, Some(124), &vec![9]));
     let forecasts: Vec<_> =
@@ -106,7 +106,7 @@ fn a_build_without_the_struct_is_not_judged() {
     let plan = planned(&declared, &sets, &options(vec![("strange", 64, other)]));
     let note = &plan.builds[0];
     assert_eq!((note.judged, note.reason.as_deref()), (BuildJudged::No, Some("it has no struct sample")));
-    assert_eq!(plan.outcome, Outcome::Moved);
+    assert_eq!(plan.outcome(), Outcome::Moved);
 }
 
 #[test]
@@ -169,7 +169,7 @@ fn no_candidate_is_worse_anywhere() {
             continue;
         }
         let plan = planned(&declared, &sets, &options(vec![("other", 128, other.clone())]));
-        if plan.outcome == Outcome::TooFewSamples || plan.outcome == Outcome::Refused {
+        if plan.outcome() == Outcome::TooFewSamples || plan.outcome() == Outcome::Refused {
             continue;
         }
         assert_eq!(plan.builds[0].judged, BuildJudged::Yes, "{:?}", plan.builds);

@@ -67,7 +67,7 @@ fn assert_kept(layout: &Layout, plan: &StructPlan, requests: &PlacementRequests)
             assert!(keeps(layout, &candidate.order, request), "{}: {:?}", request.reason, candidate.order);
         }
     }
-    if plan.outcome == Outcome::Moved {
+    if plan.outcome() == Outcome::Moved {
         assert!(requests.line_requests.iter().all(|request| keeps(layout, &plan.order(), request)));
         assert!(plan.pins.iter().all(|pin| pin.chosen), "{:?}", plan.pins);
     }
@@ -81,7 +81,7 @@ fn untouched_members_join_the_requested_line() {
         ..PlacementRequests::default()
     };
     let plan = planned(&layout, &profile, &requests);
-    assert_eq!(plan.outcome, Outcome::Moved, "{:?}", plan.reason);
+    assert_eq!(plan.outcome(), Outcome::Moved, "{:?}", plan.reason());
     assert!(plan.pins.iter().all(|pin| !pin.declared && pin.chosen), "{:?}", plan.pins);
     assert_kept(&layout, &plan, &requests);
     assert!(!keeps(
@@ -99,14 +99,18 @@ fn members_touched_together_stay_apart_on_request() {
         ..PlacementRequests::default()
     };
     let plan = planned(&layout, &profile, &requests);
-    assert_eq!(plan.outcome, Outcome::Refused, "on lines of 128 bytes there is no room for three: {plan:?}");
-    assert!(plan.reason.as_ref().unwrap().contains("Separate [0, 4, 8]"), "{:?}", plan.reason);
+    assert_eq!(
+        plan.outcome(),
+        Outcome::Refused,
+        "on lines of 128 bytes there is no room for three: {plan:?}"
+    );
+    assert!(plan.reason().unwrap().contains("Separate [0, 4, 8]"), "{:?}", plan.reason());
     let requests = PlacementRequests {
         line_requests: vec![line_request(CachelineRequestKind::Separate, &[0, 4])],
         ..PlacementRequests::default()
     };
     let plan = planned(&layout, &profile, &requests);
-    assert_eq!(plan.outcome, Outcome::Moved, "{:?}", plan.reason);
+    assert_eq!(plan.outcome(), Outcome::Moved, "{:?}", plan.reason());
     assert_kept(&layout, &plan, &requests);
     assert!(!keeps(
         &layout,
@@ -124,7 +128,7 @@ fn a_group_stands_together_on_the_fewest_lines() {
         ..PlacementRequests::default()
     };
     let plan = planned(&layout, &profile, &requests);
-    assert_eq!(plan.outcome, Outcome::Moved, "{:?}", plan.reason);
+    assert_eq!(plan.outcome(), Outcome::Moved, "{:?}", plan.reason());
     assert_kept(&layout, &plan, &requests);
 }
 
@@ -139,10 +143,10 @@ fn costly_pins_are_obeyed_and_the_reason_states_the_cost() {
         ..PlacementRequests::default()
     };
     let plan = planned(&layout, &profile, &requests);
-    assert_eq!(plan.outcome, Outcome::Moved, "{:?}", plan.reason);
+    assert_eq!(plan.outcome(), Outcome::Moved, "{:?}", plan.reason());
     assert_kept(&layout, &plan, &requests);
     assert!(plan.forecasts[0].together.after > plan.forecasts[0].together.before);
-    let reason = plan.reason.unwrap_or_default();
+    let reason = plan.reason().unwrap_or_default();
     assert!(reason.contains("more lines than as declared"), "{reason}");
 }
 
@@ -154,7 +158,7 @@ fn a_pinned_first_member_moves_to_the_front_though_nothing_is_gained() {
     let first = PinnedMember { member: 5, reason: "first m5".to_owned() };
     let requests = PlacementRequests { first: vec![first], ..PlacementRequests::default() };
     let plan = planned(&layout, &profile, &requests);
-    assert_eq!(plan.outcome, Outcome::Moved, "{:?}", plan.reason);
+    assert_eq!(plan.outcome(), Outcome::Moved, "{:?}", plan.reason());
     assert_eq!(plan.order()[0], 5);
     assert_eq!((plan.pins.len(), plan.pins[0].declared, plan.pins[0].chosen), (1, false, true));
 }

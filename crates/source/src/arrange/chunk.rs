@@ -51,6 +51,8 @@ pub enum UnitReason {
     Declaration,
     /// Declarations on one line.
     Line,
+    /// Declarations below one another, with a comment that goes on from one line to the next.
+    Comment,
     /// An `#if` block with several arms.
     Block,
 }
@@ -61,6 +63,7 @@ impl UnitReason {
         match self {
             Self::Declaration => "they are one declaration",
             Self::Line => "their declarations share a line",
+            Self::Comment => "a comment behind one goes on behind the next",
             Self::Block => "they stand in an #if block with several branches",
         }
     }
@@ -198,12 +201,22 @@ impl ChunkBuilder<'_, '_, '_, '_> {
                 let start = all.clone().next().map_or(0, |(first, _)| first.range.start);
                 let lead_lines = self.body.source.lines().index(start).saturating_sub(chunk.lines.start);
                 let fixed = all.find_map(|(statement, at)| self.find_fixed_place(statement, at, is_idle));
-                let unit_reason =
-                    if statements.len() > 1 { UnitReason::Line } else { UnitReason::Declaration };
+                let unit_reason = match statements.as_slice() {
+                    [_, _, ..] if self.are_below_one_another(statements) => UnitReason::Comment,
+                    [_, _, ..] => UnitReason::Line,
+                    _ => UnitReason::Declaration,
+                };
                 let chunk = LineChunk { lead_lines, unit_reason, ..chunk };
                 self.push(chunk, statements, fixed, ChunkRole::Stay);
             }
         }
+    }
+
+    /// Whether a statement begins on a line behind that on which the one before ends.
+    fn are_below_one_another(&self, statements: &[usize]) -> bool {
+        let found = statements.iter().filter_map(|at| self.body.statements.get(*at));
+        let ends = found.clone().map(|statement| self.body.source.lines().number(statement.range.end));
+        ends.zip(found.skip(1)).any(|(end, next)| next.line > end)
     }
 
     /// Members that statements declare: a run, since they are taken in order.

@@ -1,7 +1,7 @@
 //! Constraints of the text on an order of members.
 
 use super::chunk::{LineChunks, UnitReason};
-use crate::body::FixedPlace;
+use crate::body::{FixedPlace, PlaceComment};
 use crate::join::Join;
 use crate::refusal::{Result, SourceRefusal};
 use crate::scan::ConditionLiteral;
@@ -17,6 +17,8 @@ pub struct TextConstraints {
     pub units: Vec<MemberUnit>,
     /// Nests of conditions around units, outermost first; the first is empty. Equal ones can share an `#if`.
     pub guards: Vec<Vec<ConditionLiteral>>,
+    /// Comments that speak of places without a demand, in order of the text.
+    pub comments: Vec<CommentOnPlaces>,
     /// Lines that nothing passes, by zone: units that are alone in theirs, and lines that declare no member.
     barriers: BTreeMap<u32, FixedPlace>,
 }
@@ -38,6 +40,19 @@ pub struct MemberTextPosition {
     pub line: u32,
 }
 
+/// A comment that speaks of places without a demand, such as `/* protects the fields below */`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CommentOnPlaces {
+    /// 1-based line it begins on.
+    pub line: u32,
+    /// Its text on one line, cut if long.
+    pub text: String,
+    /// The members it is about, by declared index; empty if it stands alone, before the one at its start.
+    pub members: Range<usize>,
+    /// Whether it is about all that stands before or behind, not only about neighbours.
+    pub is_wide: bool,
+}
+
 /// Members whose text moves as a whole, see [`UnitReason`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemberUnit {
@@ -49,12 +64,26 @@ pub struct MemberUnit {
     pub unit_reason: UnitReason,
 }
 
+/// The comments of a body in terms of the members it has in this configuration.
+fn comments_on_places(join: &Join) -> Vec<CommentOnPlaces> {
+    let statements = join.body.statements.len();
+    let comment = |found: &PlaceComment| {
+        let own = found.statements.clone().map(|at| join.members_of(at)).filter(|run| !run.is_empty());
+        let behind = (found.statements.start..statements).map(|at| join.members_of(at));
+        let next = || behind.clone().find(|run| !run.is_empty()).map_or(join.expected.len(), |run| run.start);
+        let members = own.reduce(|first, last| first.start..last.end).unwrap_or_else(|| next()..next());
+        CommentOnPlaces { line: found.line, text: found.text.clone(), members, is_wide: found.is_wide }
+    };
+    join.body.place_comments.iter().map(comment).collect()
+}
+
 impl TextConstraints {
     pub(super) fn from_chunks(join: &Join, chunks: &LineChunks) -> Self {
         let mut found = Self {
             members: Vec::with_capacity(join.expected.len()),
             units: Vec::new(),
             guards: vec![Vec::new()],
+            comments: comments_on_places(join),
             barriers: BTreeMap::new(),
         };
         let mut numbers = BTreeMap::from([(Vec::new(), 0)]);

@@ -50,6 +50,23 @@ pub(crate) fn is_section(comment: &[u8]) -> bool {
     inner.starts_with("private:") || inner.starts_with("public:")
 }
 
+/// Words that no sentence ends with.
+const UNFINISHED: &str = "\
+    a an and are as at be because but by for from has have if in into is must nor not of on or should than that the \
+    their these this to when where which while whose with";
+
+/// Whether a comment is the rest of another: that one breaks off, and this one doesn't begin anew.
+pub(crate) fn goes_on_in(first: &[u8], second: &[u8]) -> bool {
+    let [first, second] = [first, second].map(|text| String::from_utf8_lossy(text).into_owned());
+    let is_mark = |c: char| matches!(c, '/' | '*') || c.is_whitespace();
+    let (first, second) = (first.trim_matches(is_mark), second.trim_matches(is_mark));
+    let last = first.rsplit(|c: char| !c.is_alphanumeric()).next().unwrap_or_default().to_lowercase();
+    let is_open = first.matches('(').count() > first.matches(')').count();
+    let breaks_off =
+        is_open || first.ends_with(',') || UNFINISHED.split_whitespace().any(|word| word == last);
+    breaks_off && second.starts_with(|c: char| c.is_lowercase() || c.is_ascii_digit() || c == ')')
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -67,6 +84,20 @@ mod tests {
             "/* 7 bytes padding */",
         ] {
             assert!(is_layout_comment(comment.as_bytes()), "{comment}");
+        }
+    }
+
+    #[test]
+    fn knows_comments_that_go_on() {
+        for (first, second, goes_on) in [
+            ("/* locks taken before the */", "/* list is walked */", true),
+            ("// held by readers,", "// and by writers", true),
+            ("// count (of pages", "// in use)", true),
+            ("/* number of pages */", "/* number of locks */", false),
+            ("/* the size of */", "/* Another thing */", false),
+            ("", "", false),
+        ] {
+            assert_eq!(goes_on_in(first.as_bytes(), second.as_bytes()), goes_on, "{first} {second}");
         }
     }
 

@@ -199,7 +199,10 @@ impl<'t> Reader<'_, 't> {
         segment: &'p [Part],
         plain_name: impl Fn(&'p [Part]) -> Option<&'t [u8]>,
     ) -> Option<Declarator> {
-        let colon = segment.iter().position(|part| *part == Part::Punct(b':'));
+        let is_colon = |at: usize| segment.get(at) == Some(&Part::Punct(b':'));
+        // Not those of `std::string`.
+        let colon = (0..segment.len())
+            .find(|at| is_colon(*at) && !is_colon(*at + 1) && !at.checked_sub(1).is_some_and(is_colon));
         let (before, has_bits) = (&segment[..colon.unwrap_or(segment.len())], colon.is_some());
         match self.name_in_parentheses(before).or_else(|| plain_name(before)) {
             Some(name) => Some(Declarator::named(name, self.shape(before, has_bits))),

@@ -1,6 +1,6 @@
 //! Which lines belong to which statement: comments above it, behind it and on the lines after it.
 
-use super::comment::{is_layout_comment, is_section};
+use super::comment::{goes_on_in, is_layout_comment, is_section};
 use super::declarator::{find_attributes, parse_declared};
 use super::element::BodyElement;
 use super::statement::{BodyPiece, DeclaredMembers, PieceKind, Statement};
@@ -123,6 +123,7 @@ impl LineAssigner<'_, '_> {
                 piece.kind = PieceKind::Layout;
             }
             PieceKind::Comment if self.belongs_to_last(&piece) => return self.extend_last(piece),
+            PieceKind::Statements(_) if self.continues_last(&piece) => return self.join_last(piece),
             PieceKind::Statements(_) => self.absorb_comments_above(&mut piece),
             PieceKind::Directive(token) => match self.source.directive(token) {
                 Some(Directive::If(_)) => self.absorb_comments_above(&mut piece),
@@ -144,13 +145,47 @@ impl LineAssigner<'_, '_> {
         let column = |offset: usize| source.lines().column(source.bytes(), offset);
         let comment_column = |token: &usize| column(source.start(*token));
         let here = piece.comments.first().map_or(0, comment_column);
-        let is_trailing = |token: &&usize| {
-            let start = source.start(**token);
-            start >= statement.range.end && !source.begins_line(start)
-        };
-        let trailing = last.comments.iter().find(is_trailing);
+        let trailing = last.comments.iter().find(|token| self.is_trailing(**token, statement));
         let aligned = trailing.is_some_and(|token| here + 1 >= comment_column(token));
-        last.lines.end == piece.lines.start && (aligned || here >= column(statement.range.start) + DEEP)
+        let goes_on = trailing.is_some() && self.goes_on(last.comments.last(), piece.comments.first());
+        let is_deep = here >= column(statement.range.start) + DEEP;
+        last.lines.end == piece.lines.start && (aligned || is_deep || goes_on)
+    }
+
+    /// Whether a comment stands behind a statement on its line.
+    fn is_trailing(&self, token: usize, statement: &Statement) -> bool {
+        let start = self.source.start(token);
+        start >= statement.range.end && !self.source.begins_line(start)
+    }
+
+    /// Whether a comment is the rest of another.
+    fn goes_on(&self, first: Option<&usize>, second: Option<&usize>) -> bool {
+        let text = |token: Option<&usize>| token.map_or(&b""[..], |token| self.source.text(*token));
+        goes_on_in(text(first), text(second))
+    }
+
+    /// Whether the comment behind the last statement goes on behind this one, on the next line.
+    fn continues_last(&self, piece: &BodyPiece) -> bool {
+        let statement = |piece: &BodyPiece| match &piece.kind {
+            PieceKind::Statements(own) => own.last().and_then(|at| self.statements.get(*at)),
+            _ => None,
+        };
+        let Some(last) = self.pieces.last().filter(|last| are_adjacent(last, piece)) else { return false };
+        let (first, second) = (last.comments.last(), piece.comments.first());
+        let trails = |token: Option<&usize>, piece| {
+            token.zip(statement(piece)).is_some_and(|(token, found)| self.is_trailing(*token, found))
+        };
+        trails(first, last) && trails(second, piece) && self.goes_on(first, second)
+    }
+
+    /// Makes a piece of statements part of the last one.
+    fn join_last(&mut self, piece: BodyPiece) {
+        if let (Some(last), PieceKind::Statements(more)) = (self.pieces.last_mut(), &piece.kind) {
+            if let PieceKind::Statements(own) = &mut last.kind {
+                own.extend(more);
+            }
+            self.extend_last(piece);
+        }
     }
 
     fn extend_last(&mut self, piece: BodyPiece) {

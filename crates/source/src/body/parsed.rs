@@ -1,6 +1,6 @@
 //! A body split into statements, and questions about it.
 
-use super::statement::{BodyPiece, PieceKind, Statement};
+use super::statement::{BodyPiece, PieceKind, PlaceComment, Statement};
 use super::tree::{BodyNode, ConditionArm, ConditionBlock};
 use super::{element, ownership, pin, tree};
 use crate::definition::StructDefinition;
@@ -21,6 +21,8 @@ pub struct StructBody<'s, 't> {
     pub(crate) lines: Range<usize>,
     /// Whether a declaration shares a line with one of the braces.
     pub(crate) is_inline: bool,
+    /// Comments that speak of places, in order.
+    pub(crate) place_comments: Vec<PlaceComment>,
 }
 
 impl<'s, 't> StructBody<'s, 't> {
@@ -31,7 +33,7 @@ impl<'s, 't> StructBody<'s, 't> {
         let ownership::BodyLines { mut statements, mut pieces, lines, is_inline } =
             ownership::assign_lines(source, definition, &elements)?;
         let tree::ConditionTree { blocks, root } = tree::build_tree(source, &mut pieces)?;
-        pin::find_pins(source, &mut statements, &pieces);
+        let place_comments = pin::find_pins(source, definition, &mut statements, &pieces);
         Ok(Self {
             source,
             definition: definition.clone(),
@@ -41,6 +43,7 @@ impl<'s, 't> StructBody<'s, 't> {
             root,
             lines,
             is_inline,
+            place_comments,
         })
     }
 
@@ -52,6 +55,11 @@ impl<'s, 't> StructBody<'s, 't> {
     /// All statements in order, those of inactive branches too.
     pub fn statements(&self) -> &[Statement] {
         &self.statements
+    }
+
+    /// Comments that speak of places without a demand, in order of the text.
+    pub fn place_comments(&self) -> &[PlaceComment] {
+        &self.place_comments
     }
 
     /// A statement's own text.

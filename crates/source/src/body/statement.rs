@@ -91,6 +91,19 @@ pub struct FixedPlace {
     pub reason: String,
 }
 
+/// A comment that speaks of places without a demand, such as `/* protects the fields below */`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlaceComment {
+    /// 1-based line it begins on.
+    pub line: u32,
+    /// Its text on one line, cut if long.
+    pub text: String,
+    /// The statements it is about, by index; empty if it stands alone before the first of them.
+    pub statements: Range<usize>,
+    /// Whether it is about all that stands before or behind.
+    pub is_wide: bool,
+}
+
 impl Statement {
     /// The members it declares for sure or perhaps, in order.
     pub fn declarators(&self) -> &[Declarator] {

@@ -22,6 +22,10 @@ pub enum UseDemand {
     First,
     /// So many members from the first on keep their order and places.
     Positions(usize),
+    /// All members keep their places.
+    Whole,
+    /// The members stay the last ones.
+    Last,
     /// Assembler code reads the members at offsets that the build generates anew: nothing.
     Assembler,
     /// The struct takes no more room than an assertion allows.

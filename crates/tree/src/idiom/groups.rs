@@ -69,7 +69,7 @@ pub(super) fn check_args(args: &IdiomOptions, plan: &Plan) -> Result<()> {
             bail!("--group-path {}: the plan has no such struct", given.name);
         };
         let (count, most) = (given.paths.len(), markable_groups(struct_plan).len());
-        if count > most && struct_plan.outcome == Outcome::Moved {
+        if count > most && struct_plan.outcome() == Outcome::Moved {
             bail!("--group-path {}: {count} names are given for {most} groups", given.name);
         }
     }

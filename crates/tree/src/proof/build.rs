@@ -1,6 +1,7 @@
 //! One build's proof, and what was built against what was predicted.
 
 use super::compile::{CompileOutcome, CompileSite, canonical, check_read, compile};
+use super::held;
 use super::overlay::{Overlay, Patch, temporary_folder};
 use super::units::{CompileUnit, CompileUnits};
 use crate::{builds, prediction};
@@ -155,14 +156,16 @@ impl BuildToProve<'_> {
                 CompileOutcome::Failed(why) => proof.broken.push((before.unit.name.clone(), why)),
             }
         }
-        for (plan, file) in self.structs {
-            for (before, object, read) in &done {
-                let declared = layouts(&before.object, &plan.name)?;
-                if declared.is_empty() {
-                    continue;
-                }
+        let plans: Vec<&StructPlan> = self.structs.iter().map(|(plan, _)| *plan).collect();
+        let mut all_declared = Vec::new();
+        for (before, _, _) in &done {
+            all_declared.push(held::declared_layouts(&before.object, &plans)?);
+        }
+        for (index, (plan, file)) in self.structs.iter().enumerate() {
+            for ((before, object, read), declared) in done.iter().zip(&all_declared) {
+                let Some(declared) = declared.get(index).filter(|all| !all.is_empty()) else { continue };
                 check_read(read, site, &[file], Path::new(&before.unit.name))?;
-                let verdicts = judge_layouts(plan, Some(&declared), &layouts(object, &plan.name)?)?;
+                let verdicts = judge_layouts(plan, Some(declared), &layouts(object, &plan.name)?)?;
                 let (name, unit) = (plan.name.clone(), before.unit.name.clone());
                 proof.shown.push(ShownStruct { name, unit, verdicts });
                 break;

@@ -56,7 +56,11 @@ pub(super) fn compile(recipe: &Recipe, site: CompileSite<'_>, object: &Path) -> 
 }
 
 /// The arguments with paths as `site` has them.
-fn rewrite_arguments(recipe: &Recipe, arguments: &[String], site: CompileSite<'_>) -> Vec<OsString> {
+pub(super) fn rewrite_arguments(
+    recipe: &Recipe,
+    arguments: &[String],
+    site: CompileSite<'_>,
+) -> Vec<OsString> {
     let mut words = Vec::new();
     let mut rest = arguments.iter();
     let begins = |word: &str| DROPPED_BEGINNINGS.iter().any(|begin| word.starts_with(begin));

@@ -52,7 +52,7 @@ pub(crate) fn every_struct(dwarf: &Dwarf<'_>) -> Result<bool> {
 
 impl Tally {
     fn add(&mut self, plan: &StructPlan) {
-        let Some(size) = plan.sizes.first().filter(|_| plan.outcome == Outcome::Moved) else { return };
+        let Some(size) = plan.sizes.first().filter(|_| plan.outcome() == Outcome::Moved) else { return };
         self.moved += 1;
         self.members += plan.moved.len();
         self.bytes += size.before - size.after;
@@ -64,7 +64,7 @@ impl Tally {
 
 /// A statement of a plan that does not hold.
 fn find_fault(plan: &StructPlan, layout: &Layout) -> Option<String> {
-    if plan.outcome != Outcome::Moved {
+    if plan.outcome() != Outcome::Moved {
         return (plan.chosen != plan.declared).then(|| "not moved, but another order".to_owned());
     }
     let placed = match plan.predicted(layout) {

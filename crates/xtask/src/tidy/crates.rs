@@ -5,7 +5,7 @@ use anyhow::{Context, Result};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Libraries that few crates may name.
-const LIBRARY_USERS: [(&str, &[&str]); 11] = [
+const LIBRARY_USERS: [(&str, &[&str]); 12] = [
     ("gimli", &["debuginfo"]),
     ("object", &["debuginfo"]),
     ("memmap2", &["debuginfo"]),
@@ -13,6 +13,7 @@ const LIBRARY_USERS: [(&str, &[&str]); 11] = [
     ("yaxpeax_arch", &["machinecode"]),
     ("yaxpeax_arm", &["machinecode"]),
     ("ruzstd", &["perfdata"]),
+    ("clang_sys", &["frontend"]),
     ("similar", &["source"]),
     ("nix", &["record"]),
     ("perf_event", &["record"]),
@@ -23,7 +24,7 @@ const LIBRARY_USERS: [(&str, &[&str]); 11] = [
 const IMPORTS_COLUMN: usize = 2;
 
 /// Crates that `all` in that column leaves out.
-const NO_LIBRARIES: [&str; 3] = ["testing", "xtask", "fuzz"];
+const NO_LIBRARIES: [&str; 4] = ["testing", "frontend", "xtask", "fuzz"];
 
 /// Where the crates' manifests and the table of docs/ARCHITECTURE.md differ.
 pub(super) fn undocumented_imports(checkout: &Checkout) -> Result<Vec<String>> {

@@ -29,13 +29,14 @@ pub(super) fn find_input_and_output(checkout: &Checkout) -> Result<Vec<String>> 
     find_in_code(checkout, |name| PURE.contains(&name), &words)
 }
 
-/// Unsafe code but for the memory map of files.
+/// Unsafe code but for the memory map of files and libclang's calls.
 pub(super) fn find_unsafe_code(checkout: &Checkout) -> Result<Vec<String>> {
     let words = ["unsafe {", "unsafe fn", "unsafe impl"];
     let mut found = find_in_code(checkout, |name| name != "xtask", &words)?;
     if let Some(map) = found.iter().position(|place| place.contains("debuginfo/src/elf.rs")) {
         found.remove(map);
     }
+    found.retain(|place| !place.contains("frontend/src/clang/"));
     Ok(found)
 }
 

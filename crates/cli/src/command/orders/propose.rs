@@ -2,6 +2,7 @@
 
 use super::{command_outcome, summary_text, write};
 use crate::args::ProposeArgs;
+use crate::input::code::{ProgressMeter, open_build};
 use crate::input::{document, recordings};
 use crate::output::{self, CommandOutcome};
 use crate::planning::{PlanInputs, TreeFacts};
@@ -9,6 +10,7 @@ use crate::report::plan::{plan_text, proposal};
 use crate::report::profile::coverage;
 use crate::series;
 use anyhow::{Result, bail};
+use fieldline_tree::limits::SourceInput;
 use fieldline_tree::{builds, edits, pins};
 
 /// Bootstrap replicates by default: with so many, the standard error of a share of 80 % is 9 %.
@@ -25,16 +27,22 @@ pub(crate) fn run(args: &ProposeArgs) -> Result<CommandOutcome> {
     builds::check_files(&args.search.also)?;
     let opened = recordings::OpenedRecordings::new(&recorded)?;
 
+    let code = open_build(Some(tree), args.code.build.as_deref())?;
+    let meter = ProgressMeter::default();
+    let progress = |done| meter.print(done);
+    let allowed = args.code.allow.as_deref();
+    let source = SourceInput { tree: Some(tree), code: code.as_ref(), allowed, progress: &progress };
+
     output::print_progress("attributing samples");
     let (profile, tree_facts) = rayon::join(
         || opened.attribute(|attributed| attributed.profile()),
-        || TreeFacts::new(&args.types, program, Some(tree)),
+        || TreeFacts::new(&args.types, program, &source),
     );
     let profile = profile?;
 
     output::print_progress("planning");
     let (types, pins) = (args.types.as_slice(), pins.as_ref());
-    let inputs = PlanInputs { types, program, tree: Some(tree), pins, profile: Some(&profile) };
+    let inputs = PlanInputs { types, program, source, pins, profile: Some(&profile) };
     let limited = inputs.limit_structs(tree_facts.as_ref())?;
     let options = inputs.add_builds(args.search.options(RESAMPLES), &args.search.also)?;
     let mut plan = fieldline_plan::plan(&profile, &limited.requests(), &options);

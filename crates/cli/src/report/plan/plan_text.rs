@@ -2,7 +2,9 @@
 
 use crate::report::color::Palette;
 use crate::report::plan::{builds_text, confidence_text, line_size, plan_terms};
-use fieldline_plan::result::{Basis, Candidate, Forecast, Mark, MovedMember, SearchReport, SizeForecast};
+use fieldline_plan::result::{
+    Basis, Candidate, CommentToCheck, Forecast, Mark, MovedMember, SearchReport, SizeForecast,
+};
 use fieldline_plan::{Outcome, Plan, StructPlan};
 use std::fmt::Write;
 
@@ -17,7 +19,7 @@ pub(crate) fn draw(out: &mut String, plan: &Plan, paint: Palette) {
 }
 
 fn draw_struct(out: &mut String, plan: &StructPlan, paint: Palette) {
-    let verdict = match plan.outcome {
+    let verdict = match plan.outcome() {
         Outcome::Moved => format!("{} members move", plan.moved.len()),
         Outcome::NoGain => "no gain, nothing moves".to_owned(),
         Outcome::Refused => "refused, nothing moves".to_owned(),
@@ -25,7 +27,7 @@ fn draw_struct(out: &mut String, plan: &StructPlan, paint: Palette) {
     };
     let title = paint.bold(&format!("struct {}", plan.name));
     let _ = writeln!(out, "{title}: {verdict} ({} samples)", plan.samples);
-    out.extend(plan.reason.iter().map(|reason| format!("  {reason}\n")));
+    out.extend(plan.reason().iter().map(|reason| format!("  {reason}\n")));
     for pin in &plan.pins {
         let kept = match (pin.declared, pin.chosen) {
             (true, true) => "kept",
@@ -40,6 +42,9 @@ fn draw_struct(out: &mut String, plan: &StructPlan, paint: Palette) {
         let text = "see \"held\" and \"notes\" in the plan file";
         let _ = writeln!(out, "  constrained members: {held}, notes: {notes}; {text}");
     }
+    let proof = plan.proof.filter(|_| plan.changes());
+    out.extend(proof.map(|proof| format!("  {}\n", proof.sentence())));
+    draw_comments(out, plan);
     out.extend(plan.evidence.iter().map(|evidence| format!("  {}\n", evidence.describe())));
     if let Some(confidence) = &plan.confidence {
         confidence_text::draw(out, plan, confidence);
@@ -62,6 +67,16 @@ fn draw_struct(out: &mut String, plan: &StructPlan, paint: Palette) {
     builds_text::draw_groups(out, plan);
     builds_text::draw_embeddings(out, plan);
     out.push('\n');
+}
+
+/// Comments that speak of places where members move.
+fn draw_comments(out: &mut String, plan: &StructPlan) {
+    if !plan.comments.is_empty() {
+        out.push_str("  comments to look at, since members around them move:\n");
+    }
+    let line =
+        |comment: &CommentToCheck| format!("    {}:{}: {}\n", comment.file, comment.line, comment.text);
+    out.extend(plan.comments.iter().map(line));
 }
 
 /// Whether two moved members are neighbours in one run of bit-fields.
@@ -165,13 +180,13 @@ fn draw_search(out: &mut String, plan: &StructPlan, search: &SearchReport) {
         100.0 * search.spread,
         bounds.join(", "),
         if search.gap > 0.0 { format!("{:.2}%", 100.0 * search.gap) } else { "0%".to_owned() },
-        if plan.outcome == Outcome::Moved { "this order" } else { "the declared order" },
+        if plan.outcome() == Outcome::Moved { "this order" } else { "the declared order" },
     );
 }
 
 /// Appends the proposal for a struct by its layout alone.
 fn draw_packed(out: &mut String, plan: &StructPlan, paint: Palette) {
-    let verdict = match plan.outcome {
+    let verdict = match plan.outcome() {
         Outcome::Moved if plan.moved.len() == 1 => "one member moves".to_owned(),
         Outcome::Moved => format!("{} members move", plan.moved.len()),
         Outcome::NoGain => "no gain, nothing moves".to_owned(),
@@ -179,7 +194,8 @@ fn draw_packed(out: &mut String, plan: &StructPlan, paint: Palette) {
     };
     let title = paint.bold(&format!("struct {}", plan.name));
     let _ = writeln!(out, "{title}: {verdict} (by size alone: no profile, so hot members are not known)");
-    out.extend(plan.reason.iter().map(|reason| format!("  {reason}\n")));
+    out.extend(plan.reason().iter().map(|reason| format!("  {reason}\n")));
+    draw_comments(out, plan);
     draw_sizes(out, &plan.candidates);
     if plan.search.is_some_and(|search| search.optimal) {
         out.push_str("  no legal order saves more, and none that saves as much moves fewer members\n");

@@ -1,10 +1,11 @@
 //! `report.md` of a proposal: coverage, plan, patches, and each struct's heat and constraints.
 
 use crate::report::color::Palette;
-use crate::report::plan::plan_text;
+use crate::report::plan::{member_names, plan_text};
 use crate::report::profile::heat::TypeHeat;
 use crate::report::profile::{coverage, heat_text};
 use fieldline_access::access::AccessProfile;
+use fieldline_plan::result::CommentToCheck;
 use fieldline_plan::{Plan, StructPlan};
 use fieldline_tree::edits::PatchSet;
 use std::fmt::Write;
@@ -46,7 +47,8 @@ pub(crate) fn markdown(profile: &AccessProfile, plan: &Plan, patched: &PatchSet)
 
 /// Constraints on members with their reasons, configurations that grow, and notes.
 fn write_constraints(out: &mut String, struct_plan: &StructPlan) {
-    if struct_plan.constraints.is_empty() && struct_plan.notes.is_empty() && struct_plan.grows.is_empty() {
+    let is_free = struct_plan.constraints.is_empty() && struct_plan.comments.is_empty();
+    if is_free && struct_plan.notes.is_empty() && struct_plan.grows.is_empty() {
         return;
     }
     out.push_str("| | member | reason |\n| --- | --- | --- |\n");
@@ -54,6 +56,10 @@ fn write_constraints(out: &mut String, struct_plan: &StructPlan) {
         let member = struct_plan.declared.members.iter().find(|member| member.index == constraint.index);
         let name = member.and_then(|member| member.name.as_deref()).unwrap_or("(unnamed)");
         row(out, "constraint", name, &constraint.reason);
+    }
+    for CommentToCheck { file, line, text, members } in &struct_plan.comments {
+        let why = format!("{file}:{line}: {text}");
+        row(out, "comment to look at", &member_names(struct_plan, members), &why);
     }
     struct_plan.grows.iter().for_each(|case| row(out, "costs lines", "", case));
     struct_plan.notes.iter().for_each(|note| row(out, "note", "", note));
@@ -81,6 +87,7 @@ mod tests {
         let order = serde_json::json!({"size": 4, "members": [member]});
         let text = serde_json::json!({"name": "s", "fingerprint": 0, "outcome": "moved", "samples": 0, "needed": 0,
             "declared": order, "chosen": order, "held": [{"index": 0, "reason": "a | b (x.c:3)"}],
+            "comments": [{"file": "x.h", "line": 4, "text": "fields below", "members": [0]}],
             "grows": ["without X it takes 128 bytes instead of 64"], "notes": ["y.rst:1: z"]});
         let mut struct_plan: StructPlan = serde_json::from_value(text).unwrap();
         let mut out = String::new();
@@ -88,11 +95,13 @@ mod tests {
         let rows: Vec<&str> = out.trim_end().lines().skip(2).collect();
         let expected = [
             "| constraint | lead | a \\| b (x.c:3) |",
+            "| comment to look at | lead | x.h:4: fields below |",
             "| costs lines |  | without X it takes 128 bytes instead of 64 |",
             "| note |  | y.rst:1: z |",
         ];
         assert_eq!(rows, expected);
         (struct_plan.constraints, struct_plan.grows, struct_plan.notes) = Default::default();
+        struct_plan.comments.clear();
         out.clear();
         write_constraints(&mut out, &struct_plan);
         assert_eq!(out, "");

@@ -1,6 +1,8 @@
 //! Results of `verify`, as text.
 
 use fieldline_tree::proof::{BuildProof, LayoutVerdict, ShownStruct};
+#[cfg(unix)]
+use fieldline_tree::proof::{RunEnd, TestProof, TestVerdict};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
@@ -83,4 +85,49 @@ fn draw_details(out: &mut String, folder: &Path, finding: &BuildProof) {
         let _ = writeln!(out, "{folder}: {unit} does not compile with the patch:\n{why}");
     }
     out.extend(finding.notes.iter().map(|remark| format!("{folder}: note: {remark}\n")));
+}
+
+/// Most new lines about failures that are shown.
+#[cfg(unix)]
+const MAX_FAILURES: usize = 10;
+
+/// Appends how a test command ended without and with the patch.
+#[cfg(unix)]
+pub(crate) fn draw_tests(out: &mut String, command: &str, proof: &TestProof) {
+    let _ = writeln!(out, "tests '{command}':");
+    let _ =
+        writeln!(out, "  without the patch: {}, {} lines", end_text(proof.before.end), proof.before.lines);
+    let _ = writeln!(out, "  with the patch:    {}, {} lines", end_text(proof.after.end), proof.after.lines);
+    let verdict = proof.verdict();
+    out.push_str(match verdict {
+        TestVerdict::Passes => "  the same: it passes without and with the patch\n",
+        TestVerdict::FailsUnpatched => {
+            "  it fails without the patch too, and no other line names a failure with it: this shows little\n"
+        }
+        TestVerdict::Changed => "  NOT the same: the patch changes the outcome\n",
+    });
+    if verdict == TestVerdict::Changed {
+        for line in proof.new_failures().into_iter().take(MAX_FAILURES) {
+            let _ = writeln!(out, "  only with the patch: {line}");
+        }
+        let failed = if proof.after.end == RunEnd::Code(0) {
+            ("without", &proof.before)
+        } else {
+            ("with", &proof.after)
+        };
+        let _ = writeln!(out, "  last lines {} the patch:", failed.0);
+        out.extend(failed.1.last_lines.iter().map(|line| format!("    {line}\n")));
+    }
+    out.extend(proof.notes.iter().map(|note| format!("  note: {note}\n")));
+    out.extend(proof.logs.iter().map(|folder| format!("  logs: {}\n", folder.display())));
+}
+
+#[cfg(unix)]
+fn end_text(end: RunEnd) -> String {
+    match end {
+        RunEnd::Code(0) => "passes".to_owned(),
+        RunEnd::Code(code) => format!("fails with exit code {code}"),
+        RunEnd::Signal(signal) => format!("ended by signal {signal}"),
+        RunEnd::TimedOut => "took too long and was killed".to_owned(),
+    }
 }

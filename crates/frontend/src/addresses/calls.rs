@@ -1,0 +1,305 @@
+//! An address that a function is handed.
+
+use super::contracts::{Does, of_library, of_memory};
+use super::facts::{End, State};
+use super::follow::Follower;
+use super::names;
+use super::numbers;
+use crate::clang::{Cursor, Kind, Operator, Type, TypeKind};
+use crate::sum::{Term, View};
+use crate::tree::Index;
+
+/// Arguments of a call, without the function.
+pub(super) fn arguments(view: View<'_, '_, '_>, call: Index) -> Vec<Index> {
+    let all: Vec<Index> = view.tree.values(call).collect();
+    let count = view.cursor(call).map_or(0, Cursor::argument_count);
+    let count = usize::try_from(count).unwrap_or(0);
+    all.get(all.len().saturating_sub(count)..).unwrap_or_default().to_vec()
+}
+
+/// The function that a call names.
+pub(super) fn function<'u>(view: View<'_, '_, 'u>, call: Index) -> Option<Cursor<'u>> {
+    let function = view.cursor(call)?.referenced()?;
+    let is_function = matches!(function.kind(), Kind::Function | Kind::Constructor | Kind::Template);
+    is_function.then(|| function.template().unwrap_or(function))
+}
+
+/// The type of the function that a call goes to through a pointer.
+pub(super) fn pointed_to<'u>(view: View<'_, '_, 'u>, call: Index) -> Option<Type<'u>> {
+    let callee = view.tree.values(call).next().and_then(|callee| view.cursor(callee))?.ty();
+    let function = callee.pointee().unwrap_or(callee);
+    (function.kind() == TypeKind::Function).then_some(function)
+}
+
+pub(super) fn handed(follower: &mut Follower<'_, '_, '_, '_>, index: Index, call: Index, state: State) {
+    let view = follower.unit.view;
+    let arguments = arguments(view, call);
+    let Some(number) = arguments.iter().position(|argument| *argument == index) else { return };
+    // What takes the type by its name is asked where the conversion is.
+    let ty = follower.ty(index);
+    if ty
+        .and_then(Type::pointee)
+        .is_some_and(|pointee| pointee.kind() == TypeKind::Record && state.level == 0)
+    {
+        return;
+    }
+    let is_text = ty.and_then(Type::pointee).is_some_and(|pointee| pointee.kind() == TypeKind::Byte);
+    let is_number = ty.is_some_and(is_number);
+    let is_of_cpp =
+        function(view, call).is_some_and(|function| function.is_of_cpp() && function.is_of_system());
+    let has_elements = ty.and_then(Type::pointee).is_some_and(|pointee| {
+        let has_several = matches!(pointee.kind(), TypeKind::Number | TypeKind::Other);
+        state.level == 0 && (has_several || is_of_cpp && pointee.kind() == TypeKind::Byte)
+    });
+    let is_text = is_text && !has_elements;
+    let handed = Handed { view, call, number, arguments: &arguments, is_number, is_text, has_elements };
+    let Some(function) = function(view, call) else { return handed.through_pointer(follower, state) };
+    let name = function.name();
+    if name.starts_with("__builtin_va_") {
+        return;
+    }
+    if let Some(pointee) = ty.and_then(Type::pointee).filter(|_| is_atomic(&name)) {
+        return follower.end(call, state, End::Bytes { count: pointee.size(), by: name });
+    }
+    if let Some(does) = of_memory(&name) {
+        return handed.library(follower, does, &name, state);
+    }
+    let declared = function.ty();
+    if number >= declared.parameter_count() && declared.is_open_function() {
+        let place = match declared.has_no_parameters_declared() {
+            true => names::parameter(function, number),
+            false => names::variable_arguments(function),
+        };
+        return follower.hand(call, state, place, None);
+    }
+    let does = of_library(&name);
+    if does == Does::Moves && function.definition().is_none() {
+        return handed.library(follower, does, &name, state);
+    }
+    let otherwise = handed.unknown(does, &name);
+    follower.hand(call, state, names::parameter(function, number), otherwise);
+    if function.definition().is_none() {
+        handed.to_callbacks(follower, state);
+    }
+}
+
+/// Whether a function of the compiler reads or writes what it is handed the address of.
+fn is_atomic(name: &str) -> bool {
+    ["__sync_", "__atomic_", "__c11_atomic_"].iter().any(|start| name.starts_with(start))
+}
+
+fn is_array(member: Cursor<'_>) -> bool {
+    member.ty().kind() == TypeKind::Array
+}
+
+fn is_number(ty: Type<'_>) -> bool {
+    ty.kind() == TypeKind::Number
+}
+
+/// An argument of a call.
+struct Handed<'h, 'v, 's, 'u> {
+    view: View<'v, 's, 'u>,
+    call: Index,
+    number: usize,
+    arguments: &'h [Index],
+    is_number: bool,
+    /// Whether the function takes characters, which may end by themselves.
+    is_text: bool,
+    /// Whether it takes a pointer to numbers, which may be several.
+    has_elements: bool,
+}
+
+impl<'u> Handed<'_, '_, '_, 'u> {
+    fn through_pointer(&self, follower: &mut Follower<'_, '_, '_, 'u>, state: State) {
+        let Some(function) = pointed_to(self.view, self.call) else {
+            return follower.end(self.call, state, End::Unknown);
+        };
+        let otherwise = self.unknown(Does::Unknown, "a function");
+        follower.hand(self.call, state, names::callback(function, self.number), otherwise);
+    }
+
+    /// A function that is handed another one may call it with what it is handed.
+    fn to_callbacks(&self, follower: &mut Follower<'_, '_, '_, 'u>, state: State) {
+        let types = self.arguments.iter().filter_map(|argument| self.view.cursor(*argument)?.ty().pointee());
+        for function in types.filter(|ty| ty.kind() == TypeKind::Function) {
+            for number in 0..function.parameter_count() {
+                follower.hand(self.call, state, names::callback(function, number), None);
+            }
+        }
+    }
+
+    /// What functions whose bodies are nowhere do.
+    fn unknown(&self, does: Does, name: &str) -> Option<End> {
+        if self.is_number {
+            return None;
+        }
+        let text = self.is_text.then(|| End::Text { by: name.to_owned() });
+        let text = text.or_else(|| self.has_elements.then(|| End::Elements { by: name.to_owned() }));
+        match does {
+            Does::Keeps if name.contains("sort") || name.contains("search") => {
+                self.product().map(|count| End::Sorts { count, by: name.to_owned() }).or(text)
+            }
+            Does::Keeps => text,
+            Does::Sets => Some(End::Sets { count: self.last_number(), by: name.to_owned() }),
+            _ => self.length(does, name).or(text),
+        }
+    }
+
+    fn library(&self, follower: &mut Follower<'_, '_, '_, 'u>, does: Does, name: &str, state: State) {
+        match does {
+            _ if self.is_number => {}
+            Does::Keeps => follower.end(self.call, state, End::Frees),
+            Does::Sets => {
+                self.sets(follower, name, state);
+            }
+            Does::Moves => self.moves(follower, name, state),
+            _ => {
+                if let Some(end) = self.length(does, name) {
+                    follower.end(self.call, state, end);
+                }
+            }
+        }
+    }
+
+    /// Copied from or to another argument.
+    fn moves(&self, follower: &mut Follower<'_, '_, '_, 'u>, name: &str, state: State) {
+        let count = self.last_number();
+        self.sets(follower, name, state);
+        let Some(other) = self.arguments.get(1_usize.saturating_sub(self.number)) else { return };
+        let sum = self.view.sum(*other);
+        let Some(start) = &sum.start else { return };
+        let path = sum.offsets(true).next().and_then(|path| path.last().copied());
+        let mut ty = path.map_or(start.ty, Cursor::ty);
+        while let Some(element) = ty.element() {
+            ty = element;
+        }
+        match ty.kind() {
+            TypeKind::Record if sum.terms.is_empty() || path.is_some() => {
+                let shape = follower.unit.shape(ty);
+                follower.end(self.call, state, End::Record(shape));
+            }
+            TypeKind::Byte | TypeKind::Number if start.call.is_none() && path.is_none_or(is_array) => {
+                follower.end(self.call, state, End::Bytes { count, by: name.to_owned() });
+            }
+            _ => {}
+        }
+    }
+
+    /// So many bytes from the address on. Lengths made of offsets are judged where they are made.
+    fn sets(&self, follower: &mut Follower<'_, '_, '_, 'u>, name: &str, state: State) {
+        let count = self.last_number();
+        let is_made = self.arguments.last().is_some_and(|last| self.has_size(*last) && !self.is_rest(*last));
+        if count.is_some() || !is_made {
+            follower.end(self.call, state, End::Sets { count, by: name.to_owned() });
+        }
+    }
+
+    /// A size less an unknown number.
+    fn is_rest(&self, index: Index) -> bool {
+        let view = self.view;
+        let index = view.peeled(index);
+        let operator = view.cursor(index).map(Cursor::binary_operator);
+        let right = view.tree.values(index).nth(1).filter(|_| view.tree.kind(index) == Kind::Binary);
+        let is_unknown = right.is_some_and(|right| {
+            let has_pointer = |below: Index| {
+                view.cursor(below).is_some_and(|cursor| cursor.ty().kind() == TypeKind::Pointer)
+            };
+            !view.tree.below(right).any(has_pointer) && !view.sum(right).has_offsets()
+        });
+        operator == Some(Operator::Subtract) && is_unknown || view.tree.kind(index) == Kind::Conditional
+    }
+
+    fn last_number(&self) -> Option<u64> {
+        let last = self.arguments.last().copied()?;
+        self.number_of(last)
+    }
+
+    /// The number that an expression always is, or the largest of those a variable is given.
+    fn number_of(&self, index: Index) -> Option<u64> {
+        let cursor = self.view.cursor(index)?;
+        let positive = |number: i64| u64::try_from(number).ok();
+        if let Some(number) = cursor.constant().or_else(|| numbers::number(self.view, index)) {
+            return positive(number);
+        }
+        let name = self.view.cursor(self.view.peeled(index))?.referenced()?;
+        let given = self.view.flow.given(name.identity());
+        let numbers: Option<Vec<u64>> =
+            given.iter().map(|value| positive(self.view.cursor(*value)?.constant()?)).collect();
+        numbers.and_then(|numbers| numbers.into_iter().max())
+    }
+
+    /// The bytes that a function reads: an argument behind the pointer, or any that is made of sizes.
+    fn length(&self, does: Does, name: &str) -> Option<End> {
+        if name.contains("fread") || name.contains("fwrite") {
+            return Some(End::Bytes { count: self.product(), by: name.to_owned() });
+        }
+        let mut found: Option<Option<u64>> = None;
+        for (number, argument) in
+            self.arguments.iter().enumerate().filter(|(number, _)| *number != self.number)
+        {
+            let is_number = self.view.cursor(*argument).is_some_and(|argument| is_number(argument.ty()));
+            if !is_number {
+                continue;
+            }
+            let has_size = self.has_size(*argument);
+            let count = self.number_of(*argument);
+            let is_length = has_size
+                || number > self.number
+                    && (does == Does::Reads || count.is_none() && !self.is_flag(*argument));
+            if !is_length {
+                continue;
+            }
+            let count = if self.is_divided(*argument) { None } else { count };
+            found = Some(match found {
+                Some(Some(known)) => count.map(|count| count.max(known)),
+                Some(None) => None,
+                None => count,
+            });
+        }
+        if found.is_none() && does == Does::Reads && name.ends_with("ioctl") {
+            found = Some(None);
+        }
+        found.map(|count| End::Bytes { count, by: name.to_owned() })
+    }
+
+    /// So many elements of a size.
+    fn product(&self) -> Option<u64> {
+        let numbers = self
+            .arguments
+            .iter()
+            .filter(|argument| self.view.cursor(**argument).is_some_and(|argument| is_number(argument.ty())));
+        numbers.map(|number| self.number_of(*number)).try_fold(1, |all: u64, one| all.checked_mul(one?))
+    }
+
+    /// Whether a number is one of names, or the result of a comparison.
+    fn is_flag(&self, index: Index) -> bool {
+        let peeled = self.view.peeled(index);
+        let cursor = self.view.cursor(peeled);
+        cursor.is_some_and(|cursor| {
+            cursor.ty().is_enumeration()
+                || cursor.ty().size() == Some(1)
+                || matches!(
+                    cursor.binary_operator(),
+                    Operator::Bits | Operator::Compare | Operator::Order | Operator::Logic
+                )
+        })
+    }
+
+    fn is_divided(&self, index: Index) -> bool {
+        let peeled = self.view.peeled(index);
+        self.view.tree.kind(peeled) == Kind::Binary
+            && self.view.cursor(peeled).is_some_and(|cursor| cursor.binary_operator() == Operator::Divide)
+    }
+
+    fn has_size(&self, index: Index) -> bool {
+        let own = std::iter::once(index).chain(self.view.tree.below(index));
+        let mut nodes = own.into_iter();
+        nodes.any(|node| self.view.tree.kind(node) == Kind::SizeOf)
+            || self
+                .view
+                .sum(index)
+                .terms
+                .iter()
+                .any(|(_, term)| matches!(term, Term::Size(..) | Term::Offset(_)))
+    }
+}

@@ -1,0 +1,87 @@
+//! What functions of libraries do with the bytes they are handed, by their names: their bodies are in no unit.
+
+/// A function's effect on bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Does {
+    /// Sets them to one value.
+    Sets,
+    /// Copies them to or from another argument.
+    Moves,
+    /// Reads, writes, compares or hashes them.
+    Reads,
+    /// Keeps them as an object, or gives them back.
+    Keeps,
+    Unknown,
+}
+
+const SETS: [&str; 5] = ["memset", "bzero", "explicit_bzero", "memzero_explicit", "memset_s"];
+const MOVES: [&str; 5] = ["memcpy", "memmove", "mempcpy", "bcopy", "memcpy_s"];
+/// Functions of strings, which end by themselves.
+const STRINGS: [&str; 8] =
+    ["strscpy", "strlcpy", "strncpy", "strlcat", "strncat", "strncmp", "strnlen", "strtomem"];
+const READS: [&str; 17] = [
+    "write",
+    "send",
+    "recv",
+    "hash",
+    "crc",
+    "csum",
+    "checksum",
+    "digest",
+    "sha1",
+    "sha256",
+    "md5",
+    "memcmp",
+    "bcmp",
+    "fread",
+    "copy_to_user",
+    "copy_from_user",
+    "encrypt",
+];
+/// Verbs of hash tables, which are handed keys and values, not bytes.
+const TABLES: [&str; 9] = ["add", "insert", "find", "lookup", "get", "put", "remove", "del", "init"];
+/// Words of functions that say that they copy.
+const COPIES: [&str; 3] = ["copy", "cpy", "move"];
+const KEEPS: [&str; 12] = [
+    "alloc", "free", "dup", "sort", "search", "assert", "print", "prefetch", "mprotect", "madvise", "munmap",
+    "mlock",
+];
+
+/// What a function does that no unit has the body of.
+pub(super) fn of_library(name: &str) -> Does {
+    let name = plain(name);
+    let has = |words: &[&str]| words.iter().any(|word| name.contains(word));
+    match name.as_str() {
+        plain if SETS.contains(&plain) => Does::Sets,
+        plain if MOVES.contains(&plain) => Does::Moves,
+        "read" | "pread" | "pread64" | "ioctl" => Does::Reads,
+        _ if has(&STRINGS) || name.starts_with("str") || name.starts_with("stp") => Does::Keeps,
+        _ if name.contains("hash") && has(&TABLES) => Does::Unknown,
+        _ if has(&READS) => Does::Reads,
+        _ if has(&KEEPS) => Does::Keeps,
+        _ if has(&COPIES) => Does::Moves,
+        _ => Does::Unknown,
+    }
+}
+
+/// What a function does whatever its body is: memory of any type goes back through the same functions.
+pub(super) fn of_memory(name: &str) -> Option<Does> {
+    let name = plain(name);
+    match name.as_str() {
+        plain if SETS.contains(&plain) => Some(Does::Sets),
+        plain if MOVES.contains(&plain) => Some(Does::Moves),
+        "memcmp" | "bcmp" => Some(Does::Reads),
+        plain if plain.contains("free") || plain.contains("alloc") => Some(Does::Keeps),
+        _ => None,
+    }
+}
+
+fn plain(name: &str) -> String {
+    let name = name.trim_start_matches('_').trim_start_matches("builtin_").trim_start_matches('_');
+    name.trim_start_matches("underlying_").trim_end_matches("_chk").to_ascii_lowercase()
+}
+
+/// Whether a library's function reads or copies bytes of whatever it is handed.
+pub(crate) fn reads_open_bytes(name: &str) -> bool {
+    matches!(of_library(name), Does::Reads | Does::Moves)
+}

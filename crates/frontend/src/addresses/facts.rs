@@ -1,0 +1,155 @@
+//! What a unit says of addresses.
+
+use crate::demand::MacroPlace;
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// The number of a shape in its unit.
+pub(crate) type ShapeNumber = usize;
+
+/// What functions without a body return: memory that nothing is known of.
+pub(crate) const RAW: &str = "memory";
+
+/// A place that holds addresses and that other units may know too: a parameter, a member, a result.
+pub(crate) type Place = String;
+
+/// All that a unit says of addresses.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UnitFlows {
+    pub(crate) shapes: Vec<Shape>,
+    /// Addresses that stop being pointers to their type.
+    pub(crate) departures: Vec<Departure>,
+    /// What becomes of addresses that are handed to places.
+    pub(crate) passages: Vec<Passage>,
+    /// Variables that other units may know, with the types they have here.
+    pub(crate) symbols: Vec<(String, ShapeNumber, CodePlace)>,
+    /// Functions with a body that other units may call.
+    pub(crate) defined: Vec<String>,
+    /// Functions without a body here that are given a subject's address as what it is, with the place of a call.
+    pub(crate) given: Vec<(String, ShapeNumber, CodePlace)>,
+}
+
+/// A record.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Shape {
+    /// The type as the front end writes it.
+    pub(crate) name: String,
+    /// Bytes; 0 where the unit doesn't know.
+    pub(crate) size: u64,
+    pub(crate) members: Vec<ShapeMember>,
+    /// Whether its members share their bytes.
+    pub(crate) is_union: bool,
+    /// Subjects it is or holds by value, with the bytes in front of each, and its shape.
+    pub(crate) subjects: Vec<(usize, u64, ShapeNumber)>,
+    /// Classes it is derived from.
+    pub(crate) bases: Vec<String>,
+}
+
+/// A member of a record.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ShapeMember {
+    pub(crate) name: String,
+    /// Bytes in front of it.
+    pub(crate) offset: u64,
+    pub(crate) size: u64,
+    /// Its type, an array's elements' type.
+    pub(crate) ty: String,
+    pub(crate) is_array: bool,
+    /// The record that it is.
+    pub(crate) record: Option<ShapeNumber>,
+}
+
+/// What an address is of.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub(crate) enum Origin {
+    /// The first byte of an object of a record.
+    Object(ShapeNumber),
+    /// A member, so many bytes behind the first one of a record, and its own number of bytes.
+    Member {
+        holder: ShapeNumber,
+        offset: u64,
+        size: u64,
+        /// Whether code may count on from its first element.
+        is_array: bool,
+    },
+    /// Bytes, numbers or an object of a type that no subject has a part in.
+    Other(String),
+}
+
+/// How an address has changed on its way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub(crate) struct State {
+    /// Bytes it was moved by; `None` if unknown.
+    pub(crate) moved: Option<i64>,
+    /// How often what is held must be read from memory to get at the address.
+    pub(crate) level: u8,
+    /// The bytes in front of the member that the address was led to by `offsetof`. It is moved from there.
+    pub(crate) member: Option<u64>,
+}
+
+impl State {
+    /// Unchanged.
+    pub(crate) const PLAIN: Self = Self { moved: Some(0), level: 0, member: None };
+
+    /// The state after both, the second one begun at the first one's level.
+    pub(crate) fn then(self, next: Self) -> Self {
+        let moved = self.moved.zip(next.moved).and_then(|(first, second)| first.checked_add(second));
+        Self { moved, level: next.level, member: next.member.or(self.member) }
+    }
+}
+
+/// An address that stops being a pointer to its type.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Departure {
+    pub(crate) origin: Origin,
+    pub(crate) at: CodePlace,
+    pub(crate) way: Way,
+    /// The function that returned it, if it has no body here and returns addresses of nothing known.
+    pub(crate) by: Option<String>,
+}
+
+/// What becomes of an address that is handed to a place.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Passage {
+    pub(crate) place: Place,
+    /// How often what is handed must be read from memory to get at the address.
+    pub(crate) level: u8,
+    pub(crate) way: Way,
+}
+
+/// Where an address goes inside a unit.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Way {
+    pub(crate) ends: Vec<(State, End, CodePlace)>,
+    /// Places it is handed to, with what to think of those that no unit explains.
+    pub(crate) places: Vec<(State, Place, Option<End>, CodePlace)>,
+}
+
+/// What code does with an address at last.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub(crate) enum End {
+    /// Reads or writes so many bytes; `None` if unknown. The words name what does it.
+    Bytes { count: Option<u64>, by: String },
+    /// Sets so many bytes to one value, or copies them; `None` if unknown.
+    Sets { count: Option<u64>, by: String },
+    /// Reads or writes elements of a number's type, nobody says how many.
+    Elements { by: String },
+    /// Takes it for the address of an object of a record.
+    Record(ShapeNumber),
+    /// Orders or searches so many bytes of elements.
+    Sorts { count: u64, by: String },
+    /// Reads or writes characters, as many as there are.
+    Text { by: String },
+    /// Gives the memory back.
+    Frees,
+    /// Nothing that is understood.
+    Unknown,
+}
+
+/// A line of code.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub(crate) struct CodePlace {
+    pub(crate) file: PathBuf,
+    pub(crate) line: u32,
+    pub(crate) macro_definition: Option<MacroPlace>,
+}

@@ -1,0 +1,134 @@
+//! Records of all units, each once.
+
+use super::facts::RAW;
+use super::facts::{Origin, Passage, Shape, ShapeMember, ShapeNumber, UnitFlows};
+use rustc_hash::FxHashMap;
+
+/// The number of a type among all units'.
+pub(super) type TypeNumber = usize;
+
+/// Records of all units.
+#[derive(Debug, Default)]
+pub(super) struct Merged {
+    /// By unit and number there.
+    numbers: Vec<Vec<TypeNumber>>,
+    by_name: FxHashMap<String, TypeNumber>,
+    shapes: Vec<Shape>,
+}
+
+impl Merged {
+    pub(super) fn new(units: &[&UnitFlows]) -> Self {
+        let mut merged = Self::default();
+        for flows in units {
+            let numbers: Vec<TypeNumber> = flows.shapes.iter().map(|shape| merged.add(shape)).collect();
+            for (shape, number) in flows.shapes.iter().zip(&numbers) {
+                merged.complete(*number, shape, &numbers);
+            }
+            merged.numbers.push(numbers);
+        }
+        let others =
+            units.iter().flat_map(|flows| &flows.departures).filter_map(|departure| {
+                match &departure.origin {
+                    Origin::Other(name) => Some(name),
+                    _ => None,
+                }
+            });
+        for name in others {
+            let shape = Shape { name: name.clone(), ..Shape::default() };
+            merged.add(&shape);
+        }
+        merged
+    }
+
+    /// A struct that units define differently is two.
+    fn add(&mut self, shape: &Shape) -> TypeNumber {
+        let known = self.by_name.get(&shape.name).copied();
+        let is_same = |known: &TypeNumber| {
+            let size = self.shapes.get(*known).map_or(0, |known| known.size);
+            size == shape.size || size == 0 || shape.size == 0
+        };
+        if let Some(known) = known.filter(is_same) {
+            return known;
+        }
+        let number = self.shapes.len();
+        self.shapes.push(Shape { name: shape.name.clone(), ..Shape::default() });
+        let name = if known.is_some() {
+            format!("{} of {} bytes", shape.name, shape.size)
+        } else {
+            shape.name.clone()
+        };
+        *self.by_name.entry(name).or_insert(number)
+    }
+
+    fn complete(&mut self, number: TypeNumber, shape: &Shape, numbers: &[TypeNumber]) {
+        let merged_number = |number: ShapeNumber| numbers.get(number).copied();
+        let mut own = shape.clone();
+        for member in &mut own.members {
+            member.record = member.record.and_then(merged_number);
+        }
+        own.subjects
+            .retain_mut(|(_, _, shape)| merged_number(*shape).map(|number| *shape = number).is_some());
+        if let Some(known) = self.shapes.get_mut(number) {
+            if known.members.len() < own.members.len() || known.subjects.len() < own.subjects.len() {
+                *known = own;
+            }
+        }
+    }
+
+    /// A unit's number of a shape among all.
+    pub(super) fn number(&self, unit: usize, shape: ShapeNumber) -> TypeNumber {
+        self.numbers.get(unit).and_then(|numbers| numbers.get(shape)).copied().unwrap_or(usize::MAX)
+    }
+
+    pub(super) fn named(&self, name: &str) -> TypeNumber {
+        self.by_name.get(name).copied().unwrap_or(usize::MAX)
+    }
+
+    pub(super) fn shape(&self, number: TypeNumber) -> Option<&Shape> {
+        self.shapes.get(number)
+    }
+
+    /// Subjects that objects of a type consist of: each with the bytes in front of it and its type.
+    pub(super) fn subjects(&self, number: TypeNumber) -> impl Iterator<Item = (usize, u64, TypeNumber)> + '_ {
+        self.shape(number).into_iter().flat_map(|shape| shape.subjects.iter().copied())
+    }
+
+    /// The member of a record so many bytes behind its first one, and whether code may count on from it.
+    pub(super) fn member(&self, holder: TypeNumber, offset: u64) -> Option<&ShapeMember> {
+        let members = &self.shape(holder)?.members;
+        members.iter().find(|member| member.offset <= offset && offset < member.offset + member.size.max(1))
+    }
+
+    /// Types with subjects in them.
+    pub(super) fn holders(&self) -> impl Iterator<Item = TypeNumber> + '_ {
+        self.shapes
+            .iter()
+            .enumerate()
+            .filter(|(_, shape)| !shape.subjects.is_empty())
+            .map(|(number, _)| number)
+    }
+
+    /// Whether a type is characters or numbers.
+    pub(super) fn is_bytes(&self, number: TypeNumber) -> bool {
+        self.shape(number).is_some_and(|shape| {
+            shape.name == RAW
+                || !["struct ", "union ", "class "].iter().any(|word| shape.name.starts_with(word))
+                    && shape.members.is_empty()
+        })
+    }
+
+    /// What tells passages apart, the same in all units.
+    pub(super) fn key(&self, unit: usize, passage: &Passage) -> String {
+        let ends = passage.way.ends.iter().map(|(state, end, place)| {
+            let record = match end {
+                super::facts::End::Record(shape) => Some(self.number(unit, *shape)),
+                _ => None,
+            };
+            match record {
+                Some(record) => format!("{state:?} {record} {place:?}"),
+                None => format!("{state:?} {end:?} {place:?}"),
+            }
+        });
+        format!("{} {:?} {:?}", passage.level, ends.collect::<Vec<_>>(), passage.way.places)
+    }
+}

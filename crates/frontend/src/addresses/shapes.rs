@@ -1,0 +1,84 @@
+//! Records of a unit, each once.
+
+use super::facts::{Shape, ShapeMember, ShapeNumber};
+use crate::clang::{Kind, Type, TypeKind};
+use crate::records::Records;
+use rustc_hash::FxHashMap;
+
+/// Most records inside one another.
+const DEEPEST: usize = 12;
+
+/// The shapes that a unit's facts name.
+#[derive(Debug, Default)]
+pub(super) struct Shapes {
+    pub(super) all: Vec<Shape>,
+    by_name: FxHashMap<String, ShapeNumber>,
+}
+
+impl Shapes {
+    /// The number of a record's shape.
+    pub(super) fn number<'u>(&mut self, records: &Records<'_, 'u>, ty: Type<'u>) -> ShapeNumber {
+        self.add(records, ty, DEEPEST)
+    }
+
+    fn add<'u>(&mut self, records: &Records<'_, 'u>, ty: Type<'u>, depth: usize) -> ShapeNumber {
+        let name = type_name(ty);
+        if let Some(known) = self.by_name.get(&name) {
+            return *known;
+        }
+        let number = self.all.len();
+        self.by_name.insert(name.clone(), number);
+        let bases = records.bases(ty).into_iter().map(type_name).collect();
+        let is_union = ty.canonical().declaration().is_some_and(|record| record.kind() == Kind::Union);
+        self.all.push(Shape { name, size: ty.size().unwrap_or(0), bases, is_union, ..Shape::default() });
+        let members: Vec<ShapeMember> = match depth {
+            0 => Vec::new(),
+            _ => records.members(ty).iter().map(|member| self.member(records, member, depth)).collect(),
+        };
+        let mut subjects: Vec<(usize, u64, ShapeNumber)> = Vec::new();
+        subjects.extend(records.subject(ty).map(|subject| (subject, 0, number)));
+        for member in &members {
+            let inner = member
+                .record
+                .and_then(|record| self.all.get(record))
+                .filter(|_| member.record != Some(number));
+            let count = inner.map_or(0, |inner| if inner.size == 0 { 0 } else { member.size / inner.size });
+            for element in 0..count.min(1) {
+                let front = member.offset + element * inner.map_or(0, |inner| inner.size);
+                let within = inner.into_iter().flat_map(|inner| &inner.subjects);
+                subjects.extend(within.map(|(subject, offset, shape)| (*subject, front + offset, *shape)));
+            }
+        }
+        if let Some(shape) = self.all.get_mut(number) {
+            shape.members = members;
+            shape.subjects = subjects;
+        }
+        number
+    }
+
+    fn member<'u>(
+        &mut self,
+        records: &Records<'_, 'u>,
+        member: &crate::records::Member<'u>,
+        depth: usize,
+    ) -> ShapeMember {
+        let mut element = member.ty;
+        while let Some(inner) = element.element() {
+            element = inner;
+        }
+        let is_record = element.kind() == TypeKind::Record;
+        ShapeMember {
+            name: member.name.clone(),
+            offset: member.offset / 8,
+            size: member.ty.size().unwrap_or(0),
+            ty: type_name(element),
+            is_array: member.ty.kind() == TypeKind::Array,
+            record: is_record.then(|| self.add(records, element, depth - 1)),
+        }
+    }
+}
+
+/// A type's name behind all typedefs, as all units write it.
+pub(super) fn type_name(ty: Type<'_>) -> String {
+    ty.canonical().spelling()
+}

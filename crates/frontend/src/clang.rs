@@ -1,0 +1,25 @@
+//! Safe wrappers over libclang's C interface: the only place that names `clang_sys`.
+//!
+//! * `library`: libclang found, loaded and named.
+//! * `unit`: a unit parsed, with its diagnostics and its nodes.
+//! * `cursor`: nodes of the syntax tree, and types.
+//! * `kind`: kinds of nodes and operators.
+//! * `place`: places in source files.
+//! * `text`: strings that libclang owns.
+//!
+//! Cursors and types borrow their unit: libclang frees what they point to together with it.
+
+#![expect(unsafe_code, reason = "libclang's interface is C")]
+
+mod cursor;
+mod kind;
+mod library;
+mod place;
+mod text;
+mod unit;
+
+pub(crate) use cursor::{Cursor, Identity, Type, TypeKind};
+pub(crate) use kind::{Kind, Operator};
+pub(crate) use library::{Library, LoadError};
+pub(crate) use place::Place;
+pub(crate) use unit::{Message, ParsedUnit};

@@ -1,0 +1,196 @@
+//! Kinds of nodes, types and operators, as far as anybody asks for them.
+
+use clang_sys as raw;
+
+/// A node's kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Kind {
+    /// An expression libclang has no kind for: implicit casts, `offsetof`, designated values.
+    Unexposed,
+    Paren,
+    /// `(T)x`, and C++'s casts but `dynamic_cast`.
+    Cast,
+    /// `T(x)`, `T{x}`.
+    FunctionalCast,
+    Call,
+    Unary,
+    Binary,
+    Conditional,
+    /// `a.b`, `a->b`.
+    MemberAccess,
+    /// The name of a variable, function or enumerator.
+    Name,
+    Subscript,
+    /// `sizeof` and its kin.
+    SizeOf,
+    Integer,
+    /// Characters between quotes.
+    Text,
+    /// `{…}` of values.
+    List,
+    CompoundLiteral,
+    StatementExpression,
+    New,
+    This,
+    /// The name of a member in `offsetof`, a designator, a constructor's initialiser.
+    MemberName,
+    /// The name of a type.
+    TypeName,
+    Variable,
+    Parameter,
+    Member,
+    Function,
+    Constructor,
+    Destructor,
+    /// A template of a function.
+    Template,
+    Record,
+    Union,
+    Typedef,
+    Base,
+    Enumeration,
+    Enumerator,
+    StaticAssert,
+    Asm,
+    Switch,
+    Case,
+    Return,
+    Declarations,
+    /// `{…}` of statements.
+    Block,
+    /// A statement that tests or drops the values directly below it.
+    Statement,
+    Delete,
+    UnexposedDeclaration,
+    Packed,
+    Other,
+}
+
+pub(super) fn kind(number: i32) -> Kind {
+    expression(number).or_else(|| declaration(number)).unwrap_or(Kind::Other)
+}
+
+fn expression(number: i32) -> Option<Kind> {
+    Some(match number {
+        raw::CXCursor_UnexposedExpr => Kind::Unexposed,
+        raw::CXCursor_ParenExpr => Kind::Paren,
+        raw::CXCursor_CStyleCastExpr
+        | raw::CXCursor_CXXReinterpretCastExpr
+        | raw::CXCursor_CXXStaticCastExpr
+        | raw::CXCursor_CXXConstCastExpr => Kind::Cast,
+        raw::CXCursor_CXXFunctionalCastExpr => Kind::FunctionalCast,
+        raw::CXCursor_CallExpr => Kind::Call,
+        raw::CXCursor_UnaryOperator => Kind::Unary,
+        raw::CXCursor_BinaryOperator | raw::CXCursor_CompoundAssignOperator => Kind::Binary,
+        raw::CXCursor_ConditionalOperator => Kind::Conditional,
+        raw::CXCursor_MemberRefExpr => Kind::MemberAccess,
+        raw::CXCursor_DeclRefExpr => Kind::Name,
+        raw::CXCursor_ArraySubscriptExpr => Kind::Subscript,
+        raw::CXCursor_UnaryExpr => Kind::SizeOf,
+        raw::CXCursor_IntegerLiteral => Kind::Integer,
+        raw::CXCursor_StringLiteral => Kind::Text,
+        // The second is `T(…)` of C++20.
+        raw::CXCursor_InitListExpr | 155 => Kind::List,
+        raw::CXCursor_CompoundLiteralExpr => Kind::CompoundLiteral,
+        raw::CXCursor_StmtExpr => Kind::StatementExpression,
+        raw::CXCursor_CXXNewExpr => Kind::New,
+        raw::CXCursor_CXXThisExpr => Kind::This,
+        _ => return None,
+    })
+}
+
+fn declaration(number: i32) -> Option<Kind> {
+    Some(match number {
+        raw::CXCursor_MemberRef => Kind::MemberName,
+        raw::CXCursor_TypeRef => Kind::TypeName,
+        raw::CXCursor_VarDecl => Kind::Variable,
+        raw::CXCursor_ParmDecl => Kind::Parameter,
+        raw::CXCursor_FieldDecl => Kind::Member,
+        raw::CXCursor_FunctionDecl | raw::CXCursor_CXXMethod => Kind::Function,
+        raw::CXCursor_Constructor => Kind::Constructor,
+        raw::CXCursor_Destructor => Kind::Destructor,
+        raw::CXCursor_FunctionTemplate => Kind::Template,
+        raw::CXCursor_StructDecl | raw::CXCursor_ClassDecl => Kind::Record,
+        raw::CXCursor_UnionDecl => Kind::Union,
+        raw::CXCursor_TypedefDecl | raw::CXCursor_TypeAliasDecl => Kind::Typedef,
+        raw::CXCursor_CXXBaseSpecifier => Kind::Base,
+        raw::CXCursor_EnumDecl => Kind::Enumeration,
+        raw::CXCursor_EnumConstantDecl => Kind::Enumerator,
+        raw::CXCursor_StaticAssert => Kind::StaticAssert,
+        raw::CXCursor_AsmStmt | raw::CXCursor_MSAsmStmt => Kind::Asm,
+        raw::CXCursor_SwitchStmt => Kind::Switch,
+        raw::CXCursor_CaseStmt => Kind::Case,
+        raw::CXCursor_ReturnStmt => Kind::Return,
+        raw::CXCursor_DeclStmt => Kind::Declarations,
+        raw::CXCursor_CompoundStmt => Kind::Block,
+        raw::CXCursor_IfStmt
+        | raw::CXCursor_WhileStmt
+        | raw::CXCursor_DoStmt
+        | raw::CXCursor_ForStmt
+        | raw::CXCursor_LabelStmt
+        | raw::CXCursor_DefaultStmt
+        | raw::CXCursor_IndirectGotoStmt => Kind::Statement,
+        raw::CXCursor_CXXDeleteExpr => Kind::Delete,
+        raw::CXCursor_UnexposedDecl => Kind::UnexposedDeclaration,
+        raw::CXCursor_PackedAttr => Kind::Packed,
+        _ => return None,
+    })
+}
+
+/// An operator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Operator {
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+    Remainder,
+    Shift,
+    /// `&`, `|`, `^`.
+    Bits,
+    /// `==`, `!=`, `<=>`.
+    Compare,
+    /// `<` and the like.
+    Order,
+    /// `&&`, `||`.
+    Logic,
+    Assign,
+    /// `+=`, `-=`.
+    Move,
+    Comma,
+    AddressOf,
+    Dereference,
+    /// `++`, `--`.
+    Step,
+    Minus,
+    Other,
+}
+
+pub(super) fn binary(number: i32) -> Operator {
+    match number {
+        raw::CXBinaryOperator_Add => Operator::Add,
+        raw::CXBinaryOperator_Sub => Operator::Subtract,
+        raw::CXBinaryOperator_Mul => Operator::Multiply,
+        raw::CXBinaryOperator_Div => Operator::Divide,
+        raw::CXBinaryOperator_Rem => Operator::Remainder,
+        raw::CXBinaryOperator_Shl | raw::CXBinaryOperator_Shr => Operator::Shift,
+        raw::CXBinaryOperator_LT..=raw::CXBinaryOperator_GE => Operator::Order,
+        raw::CXBinaryOperator_Cmp | raw::CXBinaryOperator_EQ | raw::CXBinaryOperator_NE => Operator::Compare,
+        raw::CXBinaryOperator_And..=raw::CXBinaryOperator_Or => Operator::Bits,
+        raw::CXBinaryOperator_LAnd | raw::CXBinaryOperator_LOr => Operator::Logic,
+        raw::CXBinaryOperator_Assign => Operator::Assign,
+        raw::CXBinaryOperator_AddAssign | raw::CXBinaryOperator_SubAssign => Operator::Move,
+        raw::CXBinaryOperator_Comma => Operator::Comma,
+        _ => Operator::Other,
+    }
+}
+
+pub(super) fn unary(number: i32) -> Operator {
+    match number {
+        raw::CXUnaryOperator_AddrOf => Operator::AddressOf,
+        raw::CXUnaryOperator_Deref => Operator::Dereference,
+        raw::CXUnaryOperator_PostInc..=raw::CXUnaryOperator_PreDec => Operator::Step,
+        raw::CXUnaryOperator_Minus => Operator::Minus,
+        _ => Operator::Other,
+    }
+}

@@ -1,0 +1,145 @@
+//! Demands of code on an order of members.
+
+use crate::addresses::UnitFlows;
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// A struct whose uses are looked for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Subject {
+    /// Its tag, or the name of a typedef.
+    pub name: String,
+    /// The file that defines it, where known: the end of its path is enough.
+    pub file: Option<PathBuf>,
+    /// The line of the definition, where known.
+    pub line: Option<u32>,
+    /// The declared members in order, each with the names that code has for it: its own, or of unnamed ones those
+    /// inside.
+    pub members: Vec<Vec<String>>,
+}
+
+/// A place between members.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Edge {
+    /// The first byte.
+    Begin,
+    /// In front of a member.
+    Before(String),
+    /// Right behind a member.
+    Behind(String),
+    /// The end of the struct.
+    End,
+}
+
+/// A property that an order of members must keep. Members are told by a name that code has for them.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Demand {
+    /// The first `count` members keep their order and stay in front.
+    First {
+        /// How many.
+        count: usize,
+    },
+    /// These members follow one another in this order, nothing between them.
+    Run {
+        /// Their names.
+        members: Vec<String>,
+    },
+    /// The members between the two places stay those they are, in any order.
+    Range {
+        /// Where the bytes begin.
+        from: Edge,
+        /// Where they end.
+        to: Edge,
+    },
+    /// The member keeps its offset.
+    Offset {
+        /// Its name.
+        member: String,
+    },
+    /// The member stays the last one.
+    Last {
+        /// Its name.
+        member: String,
+    },
+    /// One member stays in front of another.
+    Order {
+        /// The one in front.
+        first: String,
+        /// The one behind.
+        then: String,
+    },
+    /// All members stay where they are.
+    Whole,
+    /// The size of the struct stays.
+    Size,
+    /// Assembler code is given the member's offset, anew by each build: to be told, not to be held.
+    Assembler {
+        /// Its name.
+        member: String,
+    },
+}
+
+/// A macro's definition.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct MacroPlace {
+    /// The macro.
+    pub name: String,
+    /// The file that defines it.
+    pub file: PathBuf,
+    /// The line in it where the use is written.
+    pub line: u32,
+}
+
+/// A use that depends on the order of a struct's members.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct CodeUse {
+    /// Which of the subjects.
+    pub subject: usize,
+    /// The file where the compiler meets it, absolute.
+    pub file: PathBuf,
+    /// The line there.
+    pub line: u32,
+    /// The macro it was written in, if any.
+    pub macro_definition: Option<MacroPlace>,
+    /// The property it relies on.
+    pub demand: Demand,
+    /// The reason, as the end of a sentence that begins with the struct or the member.
+    pub why: String,
+}
+
+/// An error of the front end.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Diagnostic {
+    /// The file, absolute; empty if the command line is at fault.
+    pub file: PathBuf,
+    /// The line.
+    pub line: u32,
+    /// The front end's sentence.
+    pub message: String,
+}
+
+/// All uses of the subjects in a unit.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UnitUses {
+    /// By file and line, each once.
+    pub uses: Vec<CodeUse>,
+    /// Where addresses go: `demands` of all units makes uses of them.
+    pub flows: UnitFlows,
+    /// Why parts of the unit could not be read. A unit with errors is unknown, never clean.
+    pub errors: Vec<Diagnostic>,
+    /// The files that were read, absolute, in order.
+    pub files: Vec<PathBuf>,
+    /// Lines in them that this build leaves out.
+    pub skipped: Vec<SkippedLines>,
+}
+
+/// Lines that a condition of the preprocessor leaves out.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct SkippedLines {
+    /// The file, absolute.
+    pub file: PathBuf,
+    /// The first line.
+    pub first: u32,
+    /// The last.
+    pub last: u32,
+}

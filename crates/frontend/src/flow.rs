@@ -1,0 +1,174 @@
+//! Where variables get their values from, inside one unit.
+
+use crate::clang::{Cursor, Identity, Kind, Operator, Type, TypeKind};
+use crate::tree::{Index, Tree};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Most values that are remembered for one variable.
+const MOST: usize = 200;
+
+/// The values that each variable is given, by the variable's declaration.
+#[derive(Debug, Default)]
+pub(crate) struct Flow {
+    given: FxHashMap<Identity, Vec<Index>>,
+    /// Variables that are stepped or moved on.
+    changed: FxHashSet<Identity>,
+}
+
+impl Flow {
+    pub(crate) fn read(tree: &Tree<'_>) -> Self {
+        let mut flow = Self::default();
+        for index in 0..tree.len() {
+            match tree.kind(index) {
+                Kind::Variable | Kind::Enumerator => flow.declared(tree, index),
+                Kind::Unary => flow.stepped(tree, index),
+                Kind::Binary => {
+                    flow.assigned(tree, index);
+                    flow.stepped(tree, index);
+                }
+                Kind::Call => {
+                    flow.handed_on(tree, index);
+                    flow.handed_to_callback(tree, index);
+                }
+                Kind::Return => flow.returned(tree, index),
+                Kind::List => flow.listed(tree, index),
+                _ => {}
+            }
+        }
+        flow
+    }
+
+    /// The values that a variable, a member of type `void *`, or the result of a function is given.
+    pub(crate) fn given(&self, variable: Identity) -> &[Index] {
+        self.given.get(&variable).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether a variable is stepped or moved on.
+    pub(crate) fn is_changed(&self, variable: Identity) -> bool {
+        self.changed.contains(&variable)
+    }
+
+    fn stepped(&mut self, tree: &Tree<'_>, index: Index) {
+        let Some(node) = tree.get(index) else { return };
+        let is_step = match node.kind {
+            Kind::Unary => node.cursor.unary_operator() == Operator::Step,
+            _ => node.cursor.binary_operator() == Operator::Move,
+        };
+        let variable = tree.values(index).next().filter(|_| is_step).and_then(|left| tree.get(left));
+        self.changed.extend(variable.and_then(|left| left.cursor.referenced()).map(Cursor::identity));
+    }
+
+    fn add(&mut self, variable: Identity, value: Index) {
+        let given = self.given.entry(variable).or_default();
+        if given.len() < MOST {
+            given.push(value);
+        }
+    }
+
+    fn declared(&mut self, tree: &Tree<'_>, index: Index) {
+        let Some(node) = tree.get(index) else { return };
+        if let Some(value) = tree.values(index).filter(|value| is_value(tree.kind(*value))).last() {
+            self.add(node.cursor.identity(), value);
+        }
+    }
+
+    fn assigned(&mut self, tree: &Tree<'_>, index: Index) {
+        let Some(node) = tree.get(index) else { return };
+        let mut sides = tree.values(index);
+        if let (Some(left), Some(right)) = (sides.next(), sides.next())
+            && matches!(tree.kind(left), Kind::Name | Kind::MemberAccess)
+            && node.cursor.binary_operator() == Operator::Assign
+            && let Some(variable) = tree.get(left).and_then(|left| left.cursor.referenced())
+        {
+            self.add(variable.identity(), right);
+        }
+    }
+
+    /// Values of members in lists.
+    fn listed(&mut self, tree: &Tree<'_>, index: Index) {
+        let Some(list) = tree.get(index).map(|node| node.cursor.ty()) else { return };
+        if list.kind() != TypeKind::Record {
+            return;
+        }
+        let members = list.members();
+        for (number, value) in tree.children(index).enumerate() {
+            let names = tree.children(value).filter(|child| tree.kind(*child) == Kind::MemberName);
+            let named = names.last().and_then(|name| tree.get(name)?.cursor.referenced());
+            let is_named = named.is_some();
+            if let Some(member) = named.or_else(|| members.get(number).copied()) {
+                let value = if is_named { tree.children(value).last().unwrap_or(value) } else { value };
+                self.add(member.identity(), value);
+            }
+        }
+    }
+
+    /// Results of functions that return `void *`.
+    fn returned(&mut self, tree: &Tree<'_>, index: Index) {
+        let Some(value) = tree.values(index).next().filter(|value| is_untyped(tree, *value)) else { return };
+        let holders = std::iter::successors(tree.parent(index), |holder| tree.parent(*holder));
+        let function = holders.filter_map(|holder| tree.get(holder)).find(|node| node.kind == Kind::Function);
+        if let Some(function) = function {
+            self.add(function.cursor.identity(), value);
+        }
+    }
+
+    /// `call(function, object)`: the function may be handed the object.
+    fn handed_to_callback(&mut self, tree: &Tree<'_>, index: Index) {
+        let arguments: Vec<Index> = tree.values(index).skip(1).collect();
+        let objects: Vec<Index> =
+            arguments.iter().copied().filter(|argument| is_untyped(tree, *argument)).collect();
+        if objects.is_empty() {
+            return;
+        }
+        for argument in arguments.iter().copied() {
+            let Some(function) = named_function(tree, argument) else { continue };
+            let parameters = (0..function.argument_count()).filter_map(|number| function.argument(number));
+            for parameter in parameters.filter(|parameter| is_void_pointer(parameter.ty())) {
+                objects.iter().for_each(|object| self.add(parameter.identity(), *object));
+            }
+        }
+    }
+
+    /// Arguments of functions that the unit defines.
+    fn handed_on(&mut self, tree: &Tree<'_>, index: Index) {
+        let Some(node) = tree.get(index) else { return };
+        let Some(function) = node.cursor.referenced().and_then(|function| function.definition()) else {
+            return;
+        };
+        if function.kind() != Kind::Function {
+            return;
+        }
+        let arguments = tree.values(index).skip(1);
+        for (number, argument) in (0..function.argument_count()).zip(arguments) {
+            if let Some(parameter) = function.argument(number) {
+                self.add(parameter.identity(), argument);
+            }
+        }
+    }
+}
+
+/// The function of this unit whose address an expression is.
+fn named_function<'u>(tree: &Tree<'u>, index: Index) -> Option<Cursor<'u>> {
+    let mut index = index;
+    while matches!(tree.kind(index), Kind::Unexposed | Kind::Paren | Kind::Cast | Kind::Unary) {
+        index = tree.only(index)?;
+    }
+    let name = tree.get(index).filter(|node| node.kind == Kind::Name)?;
+    name.cursor.referenced()?.definition().filter(|function| function.kind() == Kind::Function)
+}
+
+fn is_untyped(tree: &Tree<'_>, index: Index) -> bool {
+    tree.get(index).is_some_and(|node| is_void_pointer(node.cursor.ty()))
+}
+
+fn is_void_pointer(ty: Type<'_>) -> bool {
+    ty.pointee().is_some_and(|pointee| pointee.kind() == TypeKind::Void)
+}
+
+/// Whether a node below a variable can be its value.
+fn is_value(kind: Kind) -> bool {
+    !matches!(
+        kind,
+        Kind::TypeName | Kind::Record | Kind::Union | Kind::Enumeration | Kind::Packed | Kind::Parameter
+    )
+}

@@ -1,0 +1,97 @@
+//! The front end: loaded once, asked for one unit after the other.
+
+use crate::addresses;
+use crate::clang::{Library, LoadError, Message, ParsedUnit};
+use crate::demand::{Diagnostic, SkippedLines, Subject, UnitUses};
+use crate::error::Error;
+use crate::flow::Flow;
+use crate::records::{Records, absolute};
+use crate::report;
+use crate::rules;
+use crate::sum::View;
+use crate::tree::Tree;
+use crate::unit::{SourceUnit, words};
+use std::path::{Path, PathBuf};
+
+/// A loaded libclang. Threads may share it, each with units of its own.
+#[derive(Clone, Debug)]
+pub struct Frontend {
+    library: Library,
+    version: String,
+    resources: PathBuf,
+}
+
+impl Frontend {
+    /// Finds and loads the newest libclang.
+    pub fn load() -> Result<Self, Error> {
+        let library = Library::load().map_err(|error| match error {
+            LoadError::Missing => Error::Missing,
+            LoadError::Old(path) => Error::Old(path),
+        })?;
+        let version = library.version();
+        let resources = resources(library.path(), &version);
+        let resources = resources.ok_or_else(|| Error::Headers(library.path().to_owned()))?;
+        Ok(Self { library, version, resources })
+    }
+
+    /// The sentence in which clang names itself, part of what results depend on.
+    pub fn version(&self) -> &str {
+        &self.version
+    }
+
+    /// The folder of clang's builtin headers.
+    pub fn resources(&self) -> &Path {
+        &self.resources
+    }
+
+    /// The uses of the subjects in a unit that depend on the order of their members. Errors in the unit are part of
+    /// the result: the unit is not known then.
+    pub fn uses(&self, unit: &SourceUnit, subjects: &[Subject]) -> Result<UnitUses, Error> {
+        if !unit.file.is_file() {
+            let message = "the build compiled it, but it isn't there".to_owned();
+            return Err(Error::Content { file: unit.file.clone(), message });
+        }
+        let parsed = ParsedUnit::parse(&self.library, &words(unit, &self.resources))
+            .map_err(|code| Error::Unit { file: unit.file.clone(), code })?;
+        let tree = Tree::read(&parsed);
+        let records = Records::new(subjects, &unit.directory, &tree);
+        let flow = Flow::read(&tree);
+        let view = View { tree: &tree, records: &records, flow: &flow };
+        let found = rules::findings(view);
+        let flows = addresses::read(view);
+        let uses = report::uses(&found, &records);
+        let errors = parsed.errors().into_iter().map(|message| diagnostic(unit, message)).collect();
+        let files = parsed.files().iter().map(|file| records.path(file)).collect();
+        let skipped = parsed.skipped().into_iter().map(|(file, first, last)| SkippedLines {
+            file: records.path(&file),
+            first,
+            last,
+        });
+        Ok(UnitUses { uses, flows, errors, files, skipped: skipped.collect() })
+    }
+}
+
+fn diagnostic(unit: &SourceUnit, message: Message) -> Diagnostic {
+    let file = match message.place.file.is_empty() {
+        true => PathBuf::new(),
+        false => absolute(&unit.directory, Path::new(&message.place.file)),
+    };
+    Diagnostic { file, line: message.place.line, message: message.text }
+}
+
+/// The folder of builtin headers of a libclang, which stands beside it or where Debian has it.
+fn resources(library: &Path, version: &str) -> Option<PathBuf> {
+    let numbers: String = version.split("version ").nth(1)?.split([' ', '-', '~']).next()?.to_owned();
+    let major = numbers.split('.').next()?;
+    let real = library.canonicalize().ok()?;
+    let mut folders: Vec<PathBuf> = [library, real.as_path()]
+        .iter()
+        .filter_map(|path| path.parent())
+        .map(|folder| folder.join("clang"))
+        .collect();
+    folders.push(format!("/usr/lib/llvm-{major}/lib/clang").into());
+    folders.push("/usr/lib/clang".into());
+    folders.push("/usr/lib64/clang".into());
+    let named = folders.iter().flat_map(|folder| [folder.join(major), folder.join(&numbers)]);
+    named.into_iter().find(|folder| folder.join("include/stddef.h").is_file())
+}

@@ -1,0 +1,34 @@
+//! Names of macros by the lines of their definitions: the front end says where a token was written, not in which macro.
+
+use rustc_hash::FxHashMap;
+use std::path::{Path, PathBuf};
+
+/// Texts of files that define macros.
+#[derive(Debug, Default)]
+pub(super) struct Spelled {
+    lines: FxHashMap<PathBuf, Vec<String>>,
+}
+
+impl Spelled {
+    /// The macro whose definition holds a line.
+    pub(super) fn macro_at(&mut self, file: &Path, line: u32) -> Option<String> {
+        let lines = self.lines.entry(file.to_owned()).or_insert_with(|| read(file));
+        let mut at = usize::try_from(line).ok()?.checked_sub(1)?;
+        while at > 0 && lines.get(at - 1)?.trim_end().ends_with('\\') {
+            at -= 1;
+        }
+        let rest = lines.get(at)?.trim_start().strip_prefix('#')?.trim_start().strip_prefix("define")?;
+        let name: String = rest
+            .trim_start()
+            .chars()
+            .take_while(|letter| letter.is_alphanumeric() || *letter == '_')
+            .collect();
+        (!name.is_empty()).then_some(name)
+    }
+}
+
+fn read(file: &Path) -> Vec<String> {
+    // A file that can't be read any more defines no macro that could be named.
+    let bytes = std::fs::read(file).unwrap_or_default();
+    String::from_utf8_lossy(&bytes).lines().map(str::to_owned).collect()
+}

@@ -1,0 +1,70 @@
+//! Kinds of uses, a file each.
+//!
+//! * `lists`: initialisers by position.
+//! * `ranges`: offsets and differences of addresses, and what comes of them.
+//! * `buffers`: addresses kept together with lengths.
+//! * `neighbours`: bytes in front of objects and behind them.
+//! * `casts`: bytes and other types' members taken for objects.
+//! * `pairs`: what two types have in common.
+//! * `walks`: steps from what pointers to members lead to.
+//! * `layouts`: definitions that say themselves that the order is fixed.
+//! * `classes`: constructors, comparisons and bindings of C++.
+//! * `templates`: objects that templates make or take apart by position.
+
+mod buffers;
+mod casts;
+mod classes;
+mod layouts;
+mod lists;
+mod neighbours;
+mod pairs;
+mod ranges;
+mod templates;
+mod walks;
+
+use crate::clang::Kind;
+use crate::report::Findings;
+use crate::sum::View;
+
+/// All that a unit's nodes ask of the subjects.
+pub(crate) fn findings<'u>(view: View<'_, '_, 'u>) -> Findings<'u> {
+    let mut found = Findings::new();
+    for index in 0..view.tree.len() {
+        match view.tree.kind(index) {
+            Kind::List => {
+                lists::find(view, index, &mut found);
+                buffers::listed(view, index, &mut found);
+            }
+            Kind::Asm => layouts::assembler(view, index, &mut found),
+            Kind::Binary => {
+                ranges::find(view, index, &mut found);
+                ranges::compared(view, index, &mut found);
+                walks::find(view, index, &mut found);
+                buffers::assigned(view, index, &mut found);
+            }
+            Kind::Unexposed if view.is_offset_of(index) => ranges::find(view, index, &mut found),
+            Kind::Unexposed | Kind::Cast | Kind::FunctionalCast => {
+                casts::find(view, index, &mut found);
+                ranges::find(view, index, &mut found);
+            }
+            Kind::Call => {
+                templates::find(view, index, &mut found);
+            }
+            Kind::Member => classes::member(view, index, &mut found),
+            Kind::Conditional => ranges::chosen(view, index, &mut found),
+            Kind::Subscript | Kind::Unary => walks::find(view, index, &mut found),
+            Kind::SizeOf => ranges::size(view, index, &mut found),
+            Kind::Record | Kind::Union => {
+                layouts::find(view, index, &mut found);
+                classes::effects(view, index, &mut found);
+            }
+            Kind::Constructor | Kind::Function | Kind::UnexposedDeclaration => {
+                classes::find(view, index, &mut found);
+            }
+            _ => {}
+        }
+    }
+    neighbours::find(view, &mut found);
+    layouts::made_by_assembler(view, &mut found);
+    found
+}

@@ -1,0 +1,141 @@
+//! Objects whose bytes or whose type are only known by where pointers and lengths come from.
+
+use super::*;
+
+#[test]
+fn lengths_and_addresses_are_followed() {
+    let twin = "struct u { int x; int y; };\nvoid put(const void *, size_t);\nunsigned words(const unsigned *, int);\n";
+    let all = |text: &str| asked(&format!("{twin}{text}"));
+    expect(
+        &[
+            ("void f(struct s *p) { size_t n = sizeof(*p); put(p, n); }", &[Demand::Whole]),
+            (
+                "static const size_t N = sizeof(struct s); void f(struct s *p) { put(p, N); }",
+                &[Demand::Whole],
+            ),
+            ("unsigned f(struct s *p) { return words((unsigned *)p, sizeof(*p) / 4); }", &[Demand::Whole]),
+            (
+                "struct b { const void *at; size_t n; }; void w(struct b *); \
+                 void f(struct s *p) { struct b b = { p, sizeof(*p) }; w(&b); }",
+                &[Demand::Whole],
+            ),
+            (
+                "struct b { const void *at; size_t n; }; void w(struct b *); \
+                 void f(struct s *p) { struct b b; b.at = p; b.n = sizeof(*p); w(&b); }",
+                &[Demand::Whole],
+            ),
+            (
+                "static void *same(void *v) { return v; } int f(struct s *p) { struct u *u = same(p); return u->y; }",
+                &[first(2)],
+            ),
+            (
+                "struct b { void *v; }; int f(struct b *b, struct s *p) { b->v = p; struct u *u = b->v; return u->y; }",
+                &[first(2)],
+            ),
+            (
+                "void later(int (*)(void *), void *); static int run(void *v) { struct u *u = v; return u->y; }\n\
+                 void f(struct s *p) { later(run, p); }",
+                &[first(2)],
+            ),
+            (
+                "void f(struct s *p) { struct s *q = malloc(sizeof(*q)); size_t n = sizeof(*q); memcpy(q, p, n); }",
+                &[],
+            ),
+            (
+                "struct b { void *v; }; int f(struct b *b, char *c) { b->v = c; struct s *p = b->v; return p->a; }",
+                &[],
+            ),
+        ],
+        all,
+    );
+}
+
+#[test]
+fn bytes_of_a_holder_are_bytes_of_what_it_holds() {
+    let all = |text: &str| asked(&format!("struct h {{ int x; struct s s[2]; }};\n{text}"));
+    expect(
+        &[
+            ("void f(struct h *p, int fd) { write(fd, p, sizeof(*p)); }", &[Demand::Whole]),
+            ("int f(struct h *p, struct h *q) { return memcmp(p, q, sizeof(*p)); }", &[Demand::Whole]),
+            ("void f(struct h *p, struct h *q) { memcpy(p, q, sizeof(*p)); }", &[]),
+            ("void f(struct h *p) { asm(\"fxsave %0\" : \"=m\"(*p)); }", &[Demand::Whole]),
+            ("void f(struct h *p) { asm(\"inc %0\" : \"+m\"(p->x)); }", &[]),
+        ],
+        all,
+    );
+}
+
+#[test]
+fn objects_that_begin_at_a_member_of_another_share_its_bytes() {
+    let cases: &[(&str, &[Demand])] = &[
+        (
+            "struct node { long key; u8 color; u8 data; }; struct s { u8 color; u8 spare; int count; long last; };\n\
+             struct s *f(struct node *n) { return (struct s *)&n->color; }",
+            &[first(3)],
+        ),
+        (
+            "struct head { struct e *next, *prev; int n; }; struct e { struct e *next, *prev; long x[9]; };\n\
+             struct s { int a; struct head list; int b; };\n\
+             int f(struct s *p, struct e *e) { return e == (struct e *)&p->list; }",
+            &[],
+        ),
+        (
+            "struct s { int a; int b; long c; };\n\
+             int f(struct s *p) { switch (sizeof(p->a)) { case 4: return p->a; case 8: { return *(long *)&p->a; } } return 0; }",
+            &[],
+        ),
+        (
+            "struct s { int a; int b; }; void f(void) { asm(\"\" : : \"i\"(offsetof(struct s, a)), \"i\"(offsetof(struct s, b))); }",
+            &[
+                Demand::Whole,
+                Demand::Assembler { member: "a".into() },
+                Demand::Assembler { member: "b".into() },
+            ],
+        ),
+        (
+            "struct s { int a; int b; }; int safe_copy(void *, const void *, size_t);\n\
+             int f(struct s *p) { struct s v; return safe_copy(&v, p, sizeof(v)); }",
+            &[],
+        ),
+    ];
+    expect(cases, |text| demands("a.c", &format!("{HEAD}{text}")));
+}
+
+#[test]
+fn bytes_outside_an_object_are_its_neighbours() {
+    let cases: &[(&str, &[Demand])] = &[
+        (
+            "struct in { int q; }; struct s { char extra[8]; struct in in; int z; };\n\
+             char *f(struct in *p) { return (char *)p - 8; }",
+            &[run(&["extra", "in"])],
+        ),
+        (
+            "struct in { int q; }; struct s { struct in in; int z; };\nint f(struct in *p) { return *(int *)(p + 1); }",
+            &[run(&["in", "z"])],
+        ),
+        (
+            "struct in { int q; }; struct s { int z; struct in in; };\n\
+             struct in *f(struct in *p, int i) { return i ? p + 1 : p + i; }",
+            &[],
+        ),
+        (
+            "struct s { int n; char kind; char name[]; }; char f(char *name) { return name[-1]; }",
+            &[run(&["kind", "name"]), last("name")],
+        ),
+        ("struct s { int a, b, c; }; int f(struct s *p) { return *(&p->b - 1); }", &[run(&["a", "b"])]),
+        (
+            "struct s { int a, b; char *c; }; int f(struct s *p, void *q) { return q < (void *)&p->c; }",
+            &[range(Edge::Begin, before("c"))],
+        ),
+        (
+            "struct s { int n; char name[8]; }; void *f(size_t n) { return malloc(sizeof(struct s) + n); }",
+            &[last("name")],
+        ),
+        (
+            "struct s { int a; long b; char c[1]; }; struct t { int a; long b; long d; char c[1]; };\n\
+             size_t f(int i) { return i ? offsetof(struct s, c) : offsetof(struct t, c); }",
+            &[first(2), range(Edge::Begin, before("c")), last("c")],
+        ),
+    ];
+    expect(cases, |text| demands("a.c", &format!("{HEAD}{text}")));
+}

@@ -1,0 +1,41 @@
+//! Code that looks dangerous and isn't.
+
+use super::*;
+
+#[test]
+fn harmless_code_asks_nothing() {
+    let all = |text: &str| {
+        asked(&format!(
+            "#define container_of(p, T, m) ({{ void *v_ = (void *)(p); ((T *)(v_ - offsetof(T, m))); }})\n\
+             struct o {{ struct s x; int y; }};\nstruct s *make(void);\nvoid call(void (*)(void *), void *);\n\
+             void copy(void *, size_t, size_t);\n{text}"
+        ))
+    };
+    let cases = [
+        "struct s v = { .a = 1, .b = 2 };",
+        "struct s v = { 0 }, w = {}, x[3] = { { 0 }, {} };",
+        "struct s v = { .in = { .q = 1 }, .c = 2 };",
+        "void f(struct s *p, struct s *q) { *p = *q; memset(p, 0, sizeof(*p)); memcpy(p, q, sizeof(struct s)); }",
+        "void f(struct s *p, size_t n) { memset(p, 0, n * sizeof(*p)); }",
+        "struct s *f(struct in *p) { return container_of(p, struct s, in); }",
+        "struct s *f(struct in *p) { return (struct s *)((char *)p - offsetof(struct s, in)); }",
+        "struct s *f(struct in *p) { return (struct s *)((uintptr_t)p - offsetof(struct s, in)); }",
+        "struct s *f(void) { struct s *p = malloc(sizeof(*p)); free(p); return malloc(4 * sizeof(struct s)); }",
+        "static void cb(void *v) { struct s *p = v; p->a = 1; }\nvoid f(struct s *p) { call(cb, p); cb(p); }",
+        "void f(struct s *p) { memset(&p->in, 0, sizeof(p->in)); memcpy(&p->a, &p->b, sizeof(int)); }",
+        "int f(struct s *p) { return ((struct o *)p)->y; }",
+        "struct t { size_t at; } table[] = { { offsetof(struct s, b) }, { offsetof(struct s, c) } };",
+        "int f(struct s *p) { return (int)(uintptr_t)p & 7; }",
+        "void f(struct s *p) { use(p); use(&p->c); number(offsetof(struct s, c)); }",
+        "int f(struct s *p, int i) { return p[i].a + (p + 1)->b + p->in.q; }",
+        "long f(struct s *p) { return *(volatile long *)&p->c; }",
+        "struct s *f(unsigned long delta, struct s *p) { return (struct s *)((unsigned long)p + delta); }",
+        "void f(void) { struct s *p = make(); void *v = p; struct s *q = v; q->a = 1; }",
+        "void check(const void *, size_t, int); void f(struct s *p) { check(&p->e, sizeof(p->e), 1 << 3 | 1 << 4); }",
+        "void hash_add_key(void *, void *, int); void f(struct s *p) { hash_add_key(p->d, p, 2); }",
+        "void chain_writer(void *, int *); void f(struct s *p, int *i) { chain_writer(p, i); }",
+        "void f(struct s *p) { char *c = p->d; while (*c) c++; p->d[3] = 0; }",
+    ];
+    let cases: Vec<(&str, &[Demand])> = cases.iter().map(|text| (*text, &[][..])).collect();
+    expect(&cases, all);
+}

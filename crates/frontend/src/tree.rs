@@ -1,0 +1,90 @@
+//! A unit's syntax tree as a list of nodes.
+
+use crate::clang::{Cursor, Kind, ParsedUnit};
+
+/// The number of a node.
+pub(crate) type Index = usize;
+
+/// A node and its place in the tree.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Node<'u> {
+    pub(crate) cursor: Cursor<'u>,
+    pub(crate) kind: Kind,
+    parent: Option<Index>,
+    /// The first node behind it that doesn't stand below it.
+    end: Index,
+}
+
+/// All nodes, in the order of the text.
+#[derive(Debug, Default)]
+pub(crate) struct Tree<'u> {
+    nodes: Vec<Node<'u>>,
+}
+
+impl<'u> Tree<'u> {
+    pub(crate) fn read(unit: &'u ParsedUnit) -> Self {
+        let (mut nodes, mut path): (Vec<Node<'u>>, Vec<Index>) = (Vec::new(), Vec::new());
+        unit.walk(|cursor, depth| {
+            close(&mut nodes, &mut path, depth);
+            let node = Node { cursor, kind: cursor.kind(), parent: path.last().copied(), end: 0 };
+            path.push(nodes.len());
+            nodes.push(node);
+        });
+        close(&mut nodes, &mut path, 0);
+        Self { nodes }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    pub(crate) fn get(&self, index: Index) -> Option<&Node<'u>> {
+        self.nodes.get(index)
+    }
+
+    pub(crate) fn kind(&self, index: Index) -> Kind {
+        self.get(index).map_or(Kind::Other, |node| node.kind)
+    }
+
+    pub(crate) fn parent(&self, index: Index) -> Option<Index> {
+        self.get(index)?.parent
+    }
+
+    pub(crate) fn children(&self, index: Index) -> impl Iterator<Item = Index> + '_ {
+        let end = self.get(index).map_or(0, |node| node.end);
+        let first = Some(index + 1).filter(|first| *first < end);
+        std::iter::successors(first, move |child| {
+            self.get(*child).map(|node| node.end).filter(|next| *next < end)
+        })
+    }
+
+    /// Children that are values: no names or declarations of types, nor parameters of functions' types.
+    pub(crate) fn values(&self, index: Index) -> impl Iterator<Item = Index> + '_ {
+        self.children(index).filter(|child| {
+            let kind = self.kind(*child);
+            !matches!(kind, Kind::TypeName | Kind::Parameter | Kind::Record | Kind::Union | Kind::Enumeration)
+        })
+    }
+
+    /// All nodes below one.
+    pub(crate) fn below(&self, index: Index) -> std::ops::Range<Index> {
+        index + 1..self.get(index).map_or(0, |node| node.end)
+    }
+
+    /// The only value below a node.
+    pub(crate) fn only(&self, index: Index) -> Option<Index> {
+        let mut values = self.values(index);
+        let first = values.next()?;
+        values.next().is_none().then_some(first)
+    }
+}
+
+/// Ends the nodes at a depth and below it.
+fn close(nodes: &mut [Node<'_>], path: &mut Vec<Index>, depth: usize) {
+    let end = nodes.len();
+    for index in path.drain(depth.min(path.len())..) {
+        if let Some(node) = nodes.get_mut(index) {
+            node.end = end;
+        }
+    }
+}

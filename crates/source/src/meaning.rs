@@ -1,0 +1,29 @@
+//! Uses of structs by what code means: declarations are read, and every value that is, points to or counts
+//! bytes of a struct is followed to where it goes.
+//!
+//! The model, in the order of the work:
+//!
+//! 1. `stream` cuts a file into words and macros, `macros` puts bodies in place of calls.
+//! 2. `syntax` reads declarations: typedefs, structs, functions, variables (`types`).
+//! 3. `code` reads bodies. A value has a type and sums: an address in an object, offsets and sizes of members,
+//!    numbers (`value`). What functions, globals and members are given is kept, over all files.
+//! 4. `judge` says what depends on an order: casts, steps, lengths, bytes that are handed on, values by position,
+//!    layouts that others share.
+//!
+//! Access to members, pointers of the struct's own type, whole copies and `container_of` demand nothing. What is
+//! handed on as `void *` is followed through calls, pointers to functions, variables, arrays and members.
+
+mod code;
+mod judge;
+mod macros;
+mod read;
+mod stream;
+mod syntax;
+mod types;
+mod value;
+
+pub use read::{KnownName, MeantUse, ReadFile, find_meant_uses, find_names};
+pub use types::{TargetMember, TargetStruct};
+
+#[cfg(test)]
+mod tests;

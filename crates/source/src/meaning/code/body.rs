@@ -1,0 +1,142 @@
+//! Bodies of functions, and what stands outside of them.
+
+use crate::meaning::code::evaluator::{Context, Evaluator, Local, Slot};
+use crate::meaning::syntax::cursor::Body;
+use crate::meaning::syntax::items::Items;
+use crate::meaning::types::{Function, Type, lossy};
+use crate::meaning::value::Value;
+use rustc_hash::FxHashMap;
+use std::ops::Range;
+
+impl<'t> Evaluator<'_, '_, 't> {
+    /// Reads all code of a file.
+    pub(in crate::meaning) fn file(&mut self, items: &Items<'t>) {
+        for range in &items.met.enums {
+            self.enumerators(range.clone());
+        }
+        for variable in &items.variables {
+            self.variable(variable, true);
+        }
+        for (ty, at) in &items.met.defaults {
+            self.cursor.at = *at;
+            self.list(ty);
+        }
+        for range in &items.loose {
+            self.scopes.push(FxHashMap::default());
+            self.cursor.at = range.start;
+            self.block(range.end);
+            self.scopes.pop();
+        }
+        for body in &items.bodies {
+            self.body(body);
+        }
+    }
+
+    pub(in crate::meaning) fn enumerators(&mut self, range: Range<usize>) {
+        self.cursor.at = range.start;
+        let before = std::mem::replace(&mut self.context, Context::Constant);
+        while self.cursor.at < range.end {
+            let start = self.cursor.at;
+            let name = self.cursor.word(start);
+            self.cursor.at += 1;
+            if self.cursor.eat(b"=") {
+                let value = self.assignment();
+                if let Some(name) = name {
+                    self.keep(Slot::Global(name), &value.sums);
+                }
+            }
+            while self.cursor.at < range.end && !self.cursor.is(b",") {
+                self.cursor.at += 1;
+            }
+            self.cursor.at = (self.cursor.at + 1).max(start + 1);
+        }
+        self.context = before;
+    }
+
+    /// A function's body.
+    pub(in crate::meaning) fn body(&mut self, body: &Body<'t>) {
+        let is_unnamed = body.name.is_empty();
+        self.function = if is_unnamed { body.class.unwrap_or_default() } else { body.name };
+        self.home = body.function.home;
+        self.class = body.class;
+        self.returns = body.function.returns.clone();
+        self.described.clear();
+        self.cursor.at = body.range.start;
+        let scope = self.parameters(body.name, &body.function);
+        self.scopes = vec![scope];
+        self.cursor.at = body.range.start;
+        self.constructor();
+        self.block(body.range.end);
+        self.scopes.clear();
+        self.class = None;
+    }
+
+    /// `: a(x), b(a)`: a member that another's value is made of is in front of it.
+    pub(in crate::meaning) fn constructor(&mut self) {
+        if !self.cursor.eat(b":") {
+            return;
+        }
+        let mut given: Vec<&'t [u8]> = Vec::new();
+        while let Some(name) = self.cursor.word(self.cursor.at) {
+            self.cursor.at += 1;
+            let end = self.cursor.behind(self.cursor.at);
+            let inside = self.cursor.pieces.get(self.cursor.at..end).unwrap_or_default();
+            let class = self.class.or(Some(self.function)).unwrap_or_default();
+            if self.cursor.is(b"{") {
+                let ty = self.world().member(class, name).unwrap_or_default();
+                self.list(&ty);
+            }
+            let used: Vec<&'t [u8]> = given
+                .iter()
+                .filter(|other| inside.iter().any(|piece| piece.text == **other))
+                .copied()
+                .collect();
+            if !used.is_empty() {
+                let names: Vec<&[u8]> = used.iter().copied().chain([name]).collect();
+                let what = format!("the constructor makes {} of members in front of it", lossy(name));
+                self.tell_pins(class, &names, what);
+            }
+            given.push(name);
+            self.cursor.at = end;
+            if !self.cursor.eat(b",") {
+                break;
+            }
+        }
+    }
+
+    /// A function in a function.
+    pub(in crate::meaning) fn nested(&mut self, name: &'t [u8], function: &Function<'t>) {
+        let end = self.cursor.behind(self.cursor.at);
+        let returns = std::mem::replace(&mut self.returns, function.returns.clone());
+        let outer = std::mem::replace(&mut self.function, name);
+        let home = self.home.take();
+        let scope = self.parameters(name, function);
+        self.scopes.push(scope);
+        self.cursor.at += 1;
+        self.block(end.saturating_sub(1));
+        self.scopes.pop();
+        (self.returns, self.function, self.home) = (returns, outer, home);
+        self.cursor.at = end;
+    }
+
+    /// A function's parameters with what they are handed.
+    pub(in crate::meaning) fn parameters(
+        &mut self,
+        name: &'t [u8],
+        function: &Function<'t>,
+    ) -> FxHashMap<&'t [u8], Local<'t>> {
+        let mut scope = FxHashMap::default();
+        for (number, (parameter, ty)) in function.parameters.iter().enumerate() {
+            let Some(parameter) = parameter else { continue };
+            let mut sums = self.kept(Slot::Parameter(function.home, name, number));
+            if self.is_typed(ty) {
+                // Handed by callers that know it as another type.
+                let handed = Value::sums(Type::Void.pointer(), std::mem::take(&mut sums));
+                self.convert(&handed, ty, false);
+            }
+            let local = Local { ty: ty.clone(), sums, parameter: Some(number), ..Local::default() };
+            scope.insert(*parameter, local);
+        }
+        scope
+    }
+}

@@ -1,0 +1,239 @@
+//! Variables, values that are kept, and uses that are found while a file's code is read.
+
+use crate::meaning::syntax::cursor::Cursor;
+use crate::meaning::types::{TargetStruct, Type, World};
+use crate::meaning::value::{Base, Sum, Term, Value, join};
+use crate::uses::UseDemand;
+use rustc_hash::FxHashMap;
+
+/// Something that values are kept in beyond a function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(in crate::meaning) enum Slot<'t> {
+    /// Of a function, which is one file's if it is static.
+    Parameter(Option<usize>, &'t [u8], usize),
+    Returned(Option<usize>, &'t [u8]),
+    Global(&'t [u8]),
+    /// A member of a record.
+    Member(&'t [u8], &'t [u8]),
+    /// A member of any record, by its name.
+    AnyMember(&'t [u8]),
+    /// A member of a record that isn't known; in a part of a tree, of one file.
+    LooseMember(Option<usize>, &'t [u8]),
+    /// Values that a function leaves where a parameter points to.
+    Written(Option<usize>, &'t [u8], usize),
+    /// Values that are handed to functions that nobody defines.
+    Outside,
+    /// Whether a function changes anything but its own variables.
+    Effect(Option<usize>, &'t [u8]),
+}
+
+/// Values by slot.
+pub(in crate::meaning) type Flows<'t> = FxHashMap<Slot<'t>, Vec<Sum<'t>>>;
+
+/// A demand of code.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::meaning) struct Found {
+    pub(in crate::meaning) subject: usize,
+    pub(in crate::meaning) line: u32,
+    /// One more than the number of the macro it was written in.
+    pub(in crate::meaning) source: u32,
+    pub(in crate::meaning) demand: UseDemand,
+    /// Numbers of the members concerned.
+    pub(in crate::meaning) members: Vec<usize>,
+    pub(in crate::meaning) what: String,
+}
+
+/// Where an expression stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::meaning) enum Context {
+    Plain,
+    /// The result stays in the program as a number: enums, sizes of arrays, assertions.
+    Constant,
+}
+
+/// A local variable.
+#[derive(Clone, Debug, Default)]
+pub(in crate::meaning) struct Local<'t> {
+    pub(in crate::meaning) ty: Type<'t>,
+    pub(in crate::meaning) sums: Vec<Sum<'t>>,
+    /// The number of the parameter that it is.
+    pub(in crate::meaning) parameter: Option<usize>,
+    pub(in crate::meaning) is_static: bool,
+}
+
+#[derive(Debug)]
+pub(in crate::meaning) struct Evaluator<'w, 'p, 't> {
+    pub(in crate::meaning) cursor: Cursor<'w, 'p, 't>,
+    pub(in crate::meaning) subjects: &'w [TargetStruct],
+    pub(in crate::meaning) scopes: Vec<FxHashMap<&'t [u8], Local<'t>>>,
+    pub(in crate::meaning) known: &'w Flows<'t>,
+    pub(in crate::meaning) flows: Flows<'t>,
+    pub(in crate::meaning) found: Vec<Found>,
+    pub(in crate::meaning) returns: Type<'t>,
+    pub(in crate::meaning) function: &'t [u8],
+    pub(in crate::meaning) home: Option<usize>,
+    pub(in crate::meaning) class: Option<&'t [u8]>,
+    pub(in crate::meaning) context: Context,
+    /// Offsets that the statement compares, and whether the member's size is added.
+    pub(in crate::meaning) compared: Vec<(&'t [u8], &'t [u8], bool)>,
+    /// The value of the last statement.
+    pub(in crate::meaning) last: Value<'t>,
+    /// Objects whose members are given addresses and sizes of a subject in this function.
+    pub(in crate::meaning) described: FxHashMap<&'t [u8], (Vec<&'t [u8]>, Vec<&'t [u8]>)>,
+    pub(in crate::meaning) is_quiet: bool,
+    pub(in crate::meaning) steps: usize,
+    pub(in crate::meaning) is_cpp: bool,
+    /// How often something changed that others see.
+    pub(in crate::meaning) effects: usize,
+}
+
+impl<'w, 'p, 't> Evaluator<'w, 'p, 't> {
+    pub(in crate::meaning) fn world(&self) -> &'w World<'t> {
+        self.cursor.world
+    }
+
+    pub(in crate::meaning) fn subject(&self, record: &[u8]) -> Option<(usize, &'w TargetStruct)> {
+        let number = self.world().subject(record)?;
+        Some((number, self.subjects.get(number)?))
+    }
+
+    pub(in crate::meaning) fn local(&self, name: &[u8]) -> Option<&Local<'t>> {
+        self.scopes.iter().rev().find_map(|scope| scope.get(name))
+    }
+
+    /// Adds what a variable may be.
+    pub(in crate::meaning) fn assign(&mut self, name: &'t [u8], sums: &[Sum<'t>]) {
+        // A variable's numbers change.
+        let telling: Vec<Sum<'t>> = sums.iter().filter(|sum| sum.is_telling()).cloned().collect();
+        let sums = &telling;
+        if let Some(local) = self.scopes.iter_mut().rev().find_map(|scope| scope.get_mut(name)) {
+            join(&mut local.sums, sums);
+        } else if self.world().globals.contains_key(name) {
+            self.keep(Slot::Global(name), sums);
+        }
+    }
+
+    pub(in crate::meaning) fn declare(&mut self, name: &'t [u8], ty: Type<'t>, sums: Vec<Sum<'t>>) {
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.insert(name, Local { ty, sums, ..Local::default() });
+        }
+    }
+
+    pub(in crate::meaning) fn keep(&mut self, slot: Slot<'t>, sums: &[Sum<'t>]) {
+        let telling: Vec<Sum<'t>> = sums.iter().filter(|sum| sum.is_telling()).cloned().collect();
+        if !telling.is_empty() {
+            join(self.flows.entry(slot).or_default(), &telling);
+        }
+    }
+
+    /// The slots that a member of a record is kept in.
+    pub(in crate::meaning) fn keep_member(&mut self, record: &'t [u8], name: &'t [u8], sums: &[Sum<'t>]) {
+        if record.is_empty() {
+            let home = self.loose_home();
+            return self.keep(Slot::LooseMember(home, name), sums);
+        }
+        self.keep(Slot::Member(record, name), sums);
+        self.keep(Slot::AnyMember(name), sums);
+    }
+
+    pub(in crate::meaning) fn kept_member(&self, record: &'t [u8], name: &'t [u8]) -> Vec<Sum<'t>> {
+        let mut sums = self.kept(Slot::LooseMember(self.loose_home(), name));
+        match record.is_empty() {
+            false => join(&mut sums, &self.kept(Slot::Member(record, name))),
+            true if self.world().is_complete => join(&mut sums, &self.kept(Slot::AnyMember(name))),
+            true => {}
+        }
+        sums
+    }
+
+    fn loose_home(&self) -> Option<usize> {
+        (!self.world().is_complete).then_some(self.cursor.file)
+    }
+
+    /// Something changes that others see.
+    pub(in crate::meaning) fn changes(&mut self) {
+        self.effects += 1;
+        if !self.function.is_empty() {
+            let seen = Sum { base: Some(Base::Mapped(b"")), terms: Vec::new() };
+            self.keep(Slot::Effect(self.home, self.function), &[seen]);
+        }
+    }
+
+    pub(in crate::meaning) fn kept(&self, slot: Slot<'t>) -> Vec<Sum<'t>> {
+        let mut sums = self.known.get(&slot).cloned().unwrap_or_default();
+        if let Some(more) = self.flows.get(&slot) {
+            join(&mut sums, more);
+        }
+        sums
+    }
+
+    /// The objects and sizes of a value: as known, else by its type.
+    pub(in crate::meaning) fn sums_of(&self, value: &Value<'t>) -> Vec<Sum<'t>> {
+        let world = self.world();
+        let ty = world.resolve(&value.ty);
+        let mut sums = match (&ty, &value.place) {
+            (Type::Array(..), Some(place)) => place.clone(),
+            _ => value.sums.clone(),
+        };
+        if let Some(name) = value.call.filter(|_| value.is_function() && sums.is_empty()) {
+            let home = world.functions.get(name).and_then(|function| function.home);
+            sums.push(Sum { base: Some(Base::Function(home, name)), terms: Vec::new() });
+        }
+        // A null pointer counts from nothing.
+        let is_null = sums.iter().any(|sum| sum.base.is_none() && sum.terms.is_empty());
+        if let Some(element) = ty.element()
+            && !is_null
+        {
+            let mut element = world.resolve(element);
+            while let Type::Array(inner, _) = &element {
+                element = world.resolve(inner);
+            }
+            match element {
+                Type::Record(record) => {
+                    let is_known = sums.iter().any(|sum| sum.base.is_some());
+                    let own = Sum::object(record);
+                    if !is_known || matches!(ty, Type::Array(..)) && self.subject(record).is_some() {
+                        join(&mut sums, &[own]);
+                    }
+                }
+                Type::Byte if sums.is_empty() && matches!(ty, Type::Array(..)) => {
+                    sums.push(Sum { base: Some(Base::Bytes), terms: Vec::new() });
+                }
+                _ => {}
+            }
+        }
+        sums
+    }
+
+    /// The size of a type as a sum.
+    pub(in crate::meaning) fn size_of(&self, value: &Value<'t>) -> Sum<'t> {
+        let world = self.world();
+        let mut ty = world.resolve(&value.ty);
+        if let Some((record, member)) = value.member.filter(|_| !matches!(ty, Type::Record(_))) {
+            return Sum::term(Term::MemberSize(record, member));
+        }
+        if let Some(size) = world.size(&ty) {
+            return Sum::term(Term::Number(i64::try_from(size).unwrap_or(i64::MAX)));
+        }
+        while let Type::Array(inner, _) = &ty {
+            ty = world.resolve(inner);
+        }
+        match ty {
+            Type::Record(record) => Sum::term(Term::Size(record)),
+            _ => Sum::term(Term::Other),
+        }
+    }
+
+    /// A type that says what a pointer points to.
+    pub(in crate::meaning) fn is_typed(&self, ty: &Type<'t>) -> bool {
+        matches!(self.world().pointee(ty), Some(Type::Record(_)))
+    }
+
+    /// The place of an object inside another as one of its own.
+    pub(in crate::meaning) fn own_place(&self, ty: &Type<'t>) -> Option<Vec<Sum<'t>>> {
+        match self.world().resolve(ty) {
+            Type::Record(record) => Some(vec![Sum::object(record)]),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,291 @@
+//! Expressions, read and judged in one go.
+
+use crate::meaning::code::evaluator::{Evaluator, Slot};
+use crate::meaning::syntax::words::is_among;
+use crate::meaning::types::{Type, decayed, lossy};
+use crate::meaning::value::{Base, Sum, Term, Value, constant, join, product};
+
+/// Deepest nesting, and most steps in a file.
+pub(in crate::meaning) const DEEPEST: usize = 80;
+
+pub(in crate::meaning) const MOST: usize = 40_000_000;
+
+const ASSIGNMENTS: &str = " = += -= *= /= %= &= |= ^= <<= >>= ";
+
+impl Sum<'_> {
+    fn is_telling_or_number(&self) -> bool {
+        self.is_telling() || !self.has_other()
+    }
+}
+
+impl<'t> Evaluator<'_, '_, 't> {
+    /// An expression with commas.
+    pub(in crate::meaning) fn expression(&mut self) -> Value<'t> {
+        let mut value = self.assignment();
+        while self.cursor.is(b",") && self.cursor.depth < DEEPEST {
+            self.cursor.at += 1;
+            value = self.assignment();
+        }
+        value
+    }
+
+    pub(in crate::meaning) fn assignment(&mut self) -> Value<'t> {
+        self.steps += 1;
+        if self.cursor.depth >= DEEPEST || self.steps > MOST {
+            self.cursor.at += 1;
+            return Value::default();
+        }
+        self.cursor.depth += 1;
+        let start = self.cursor.at;
+        let left = self.conditional();
+        let sign = self.cursor.here();
+        let value = match self.cursor.at < self.cursor.pieces.len() && is_among(ASSIGNMENTS, sign) {
+            true => {
+                self.cursor.at += 1;
+                self.assigned(&left, sign, start)
+            }
+            false => left,
+        };
+        self.cursor.depth -= 1;
+        value
+    }
+
+    fn assigned(&mut self, left: &Value<'t>, sign: &[u8], start: usize) -> Value<'t> {
+        if self.cursor.is(b"{") {
+            let ty = left.ty.clone();
+            self.list(&ty);
+            return Value::typed(ty);
+        }
+        let right = self.assignment();
+        if sign != b"=" {
+            self.counted(left);
+            if matches!(sign, b"+=" | b"-=") {
+                self.stepped(left, &right, sign == b"+=");
+            }
+            return left.clone();
+        }
+        let value = self.convert(&right, &left.ty, false);
+        self.store(left, &value, start);
+        Value { place: left.place.clone(), ..value }
+    }
+
+    /// A value is changed in its place.
+    pub(in crate::meaning) fn counted(&mut self, value: &Value<'t>) {
+        let local = value.name.and_then(|name| self.local(name));
+        if local.is_none_or(|local| local.is_static) || value.is_content {
+            self.changes();
+        } else {
+            self.effects += 1;
+        }
+    }
+
+    /// Keeps a value where it is put.
+    fn store(&mut self, left: &Value<'t>, value: &Value<'t>, start: usize) {
+        let given = self.sums_of(value);
+        let sums: Vec<Sum<'t>> = match left.is_content {
+            true => given.iter().filter_map(Sum::as_content).collect(),
+            false => given.clone(),
+        };
+        if let Some(name) = left.name {
+            self.assign(name, &sums);
+            let local = self.local(name);
+            let is_own = local.is_some_and(|local| !local.is_static) && !left.is_content;
+            let parameter = local.and_then(|local| local.parameter).filter(|_| left.is_content);
+            if let Some(number) = parameter {
+                self.keep(Slot::Written(self.home, self.function, number), &given);
+            }
+            if !is_own {
+                self.changes();
+            }
+        } else if let Some((record, member)) = left.member {
+            if !self.is_typed(&left.ty) {
+                self.keep_member(record, member, &sums);
+            }
+            self.describe(member, &sums, start);
+            self.changes();
+        } else {
+            self.changes();
+            if !self.is_typed(&left.ty) {
+                self.lost(&given);
+            }
+        }
+    }
+
+    /// Addresses that are put where they aren't followed to.
+    fn lost(&mut self, sums: &[Sum<'t>]) {
+        if self.world().is_complete {
+            self.keep(Slot::Outside, sums);
+        }
+    }
+
+    /// An address and a size that are given to members of one object say: these bytes.
+    fn describe(&mut self, member: &'t [u8], sums: &[Sum<'t>], start: usize) {
+        let holder = self.cursor.text(start);
+        let mut pairs = Vec::new();
+        let entry = self.described.entry(holder).or_default();
+        for sum in sums {
+            match (sum.base, sum.terms.as_slice()) {
+                (Some(Base::Object(object)), []) => entry.0.push(object),
+                (None, [(true, Term::Size(object))]) => entry.1.push(object),
+                _ => continue,
+            }
+            pairs.extend(entry.0.iter().filter(|object| entry.1.contains(object)).copied());
+        }
+        if member == b"iov_base" {
+            pairs.extend(entry.0.iter().copied());
+        }
+        pairs.sort_unstable();
+        pairs.dedup();
+        for object in pairs {
+            let what = format!("its address and its size are kept together in {}", lossy(holder));
+            self.tell_whole(object, what);
+        }
+    }
+
+    fn conditional(&mut self) -> Value<'t> {
+        let value = self.binary(1);
+        if !self.cursor.is(b"?") {
+            return value;
+        }
+        self.cursor.at += 1;
+        let first = if self.cursor.is(b":") { value } else { self.expression() };
+        if !self.cursor.eat(b":") {
+            return first;
+        }
+        let second = self.conditional();
+        let mut sums = self.sums_of(&first);
+        join(&mut sums, &self.sums_of(&second));
+        let is_first = self.is_typed(&first.ty) || !self.is_typed(&second.ty);
+        let ty = if is_first { first.ty } else { second.ty };
+        Value::sums(ty, sums)
+    }
+
+    fn binary(&mut self, least: u8) -> Value<'t> {
+        let mut left = self.unary();
+        while let Some(rank) = precedence(self.cursor.here()).filter(|rank| *rank >= least) {
+            let sign = self.cursor.here();
+            self.cursor.at += 1;
+            if self.cursor.depth >= DEEPEST {
+                return left;
+            }
+            self.cursor.depth += 1;
+            let right = self.binary(rank + 1);
+            self.cursor.depth -= 1;
+            left = self.combine(&left, sign, &right);
+        }
+        left
+    }
+
+    fn combine(&mut self, left: &Value<'t>, sign: &[u8], right: &Value<'t>) -> Value<'t> {
+        match sign {
+            b"+" | b"-" => self.sum(left, right, sign == b"+"),
+            b"*" => {
+                // So many times one size.
+                let sizes = [left, right].into_iter().flat_map(|side| side.sums.clone());
+                let sizes: Vec<Sum<'t>> = sizes.filter(Sum::is_telling).collect();
+                Value::sums(
+                    Type::Number(b"long", 8),
+                    if sizes.is_empty() { product(left, right) } else { sizes },
+                )
+            }
+            b"<<" | b"^" => {
+                self.offset_is_number(right, "counted in bits");
+                Value::typed(Type::Number(b"int", 4))
+            }
+            b"/" | b">>" => Value::sums(
+                Type::Number(b"long", 8),
+                left.sums.iter().filter(|sum| sum.is_telling()).cloned().collect(),
+            ),
+            b"&" | b"|" | b"%" => Value::sums(left.ty.clone(), left.sums.clone()),
+            b"<" | b">" | b"<=" | b">=" | b"==" | b"!=" => {
+                self.compare(left, right, matches!(sign, b"==" | b"!="));
+                Value::typed(Type::Number(b"int", 4))
+            }
+            _ => Value::typed(Type::Number(b"int", 4)),
+        }
+    }
+
+    pub(in crate::meaning) fn sum(&mut self, left: &Value<'t>, right: &Value<'t>, added: bool) -> Value<'t> {
+        let world = self.world();
+        let is_pointer = |value: &Value<'t>| world.resolve(&value.ty).element().is_some();
+        let (ours, theirs) = (self.scaled(left, right), self.scaled(right, left));
+        let mut sums = Vec::new();
+        for first in &ours {
+            for second in &theirs {
+                join(&mut sums, &[first.plus(second, added)]);
+            }
+        }
+        sums.retain(Sum::is_telling_or_number);
+        let ty = match (is_pointer(left), is_pointer(right)) {
+            (true, true) => Type::Number(b"long", 8),
+            (true, false) => decayed(&world.resolve(&left.ty)),
+            (false, true) => decayed(&world.resolve(&right.ty)),
+            _ => left.ty.clone(),
+        };
+        if let Some(behind) = self.behind(left, right) {
+            return Value::sums(ty, vec![behind]);
+        }
+        if let Type::Number(..) = ty {
+            self.distances(&sums);
+        }
+        Value::sums(ty, sums)
+    }
+
+    /// `pointer + 1`, of a pointer to a record that isn't an array's.
+    pub(in crate::meaning) fn behind(&self, left: &Value<'t>, right: &Value<'t>) -> Option<Sum<'t>> {
+        let world = self.world();
+        let Type::Pointer(inner) = world.resolve(&left.ty) else { return None };
+        let Type::Record(record) = world.resolve(&inner) else { return None };
+        let is_next = constant(right).is_some_and(|number| number != 0);
+        is_next.then_some(Sum { base: Some(Base::Behind(record)), terms: Vec::new() })
+    }
+
+    /// A number beside a pointer counts what that points to.
+    fn scaled(&self, value: &Value<'t>, by: &Value<'t>) -> Vec<Sum<'t>> {
+        let mut sums = self.sums_of(value);
+        let world = self.world();
+        let is_number = world.resolve(&value.ty).element().is_none();
+        if sums.is_empty() {
+            sums.push(Sum::term(Term::Other));
+        }
+        let Some(pointee) = world.pointee(&by.ty).filter(|_| is_number) else { return sums };
+        match pointee {
+            Type::Byte | Type::Void | Type::Unknown => sums,
+            Type::Record(_) => {
+                let is_zero = |sum: &Sum<'t>| sum.base.is_none() && sum.terms.is_empty();
+                // The next object of a row is one like it.
+                let next = |sum: Sum<'t>| if is_zero(&sum) { sum } else { Sum::default() };
+                sums.into_iter().map(next).collect()
+            }
+            other => {
+                let size = world.size(&other).and_then(|size| i64::try_from(size).ok());
+                let scale = |sum: Sum<'t>| match sum.terms.as_slice() {
+                    [(sign, Term::Number(number))] => {
+                        let bytes = size.and_then(|size| size.checked_mul(*number));
+                        let term = bytes.map_or(Term::Other, Term::Number);
+                        Sum { base: None, terms: vec![(*sign, term)] }
+                    }
+                    [] => sum,
+                    _ => Sum::term(Term::Other),
+                };
+                sums.into_iter().map(scale).collect()
+            }
+        }
+    }
+}
+
+fn precedence(sign: &[u8]) -> Option<u8> {
+    Some(match sign {
+        b"||" => 1,
+        b"&&" => 2,
+        b"|" => 3,
+        b"^" => 4,
+        b"&" => 5,
+        b"==" | b"!=" => 6,
+        b"<" | b">" | b"<=" | b">=" => 7,
+        b"<<" | b">>" => 8,
+        b"+" | b"-" => 9,
+        b"*" | b"/" | b"%" => 10,
+        _ => return None,
+    })
+}

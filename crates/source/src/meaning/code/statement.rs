@@ -1,0 +1,247 @@
+//! Statements of functions.
+
+use crate::meaning::code::evaluator::{Evaluator, Slot};
+use crate::meaning::syntax::words::is_among;
+use crate::meaning::types::Type;
+use crate::meaning::value::Base;
+use crate::uses::UseDemand;
+use rustc_hash::FxHashMap;
+
+impl<'t> Evaluator<'_, '_, 't> {
+    /// Statements up to a place.
+    pub(in crate::meaning) fn block(&mut self, end: usize) {
+        if self.cursor.depth >= 80 {
+            self.cursor.at = end;
+            return;
+        }
+        self.cursor.depth += 1;
+        let scopes = self.scopes.len();
+        while self.cursor.at < end {
+            let start = self.cursor.at;
+            self.statement(end);
+            if self.cursor.at <= start {
+                self.cursor.at = start + 1;
+            }
+        }
+        self.scopes.truncate(scopes.max(1));
+        self.cursor.depth -= 1;
+    }
+
+    pub(in crate::meaning) fn statement(&mut self, end: usize) {
+        let word = self.cursor.here();
+        match word {
+            b"{" => {
+                self.cursor.at += 1;
+                self.scopes.push(FxHashMap::default());
+            }
+            b"}" => {
+                self.cursor.at += 1;
+                if self.scopes.len() > 1 {
+                    self.scopes.pop();
+                }
+            }
+            b";" => self.cursor.at += 1,
+            b"if" | b"while" | b"switch" | b"for" | b"catch" => self.condition(),
+            b"else" | b"do" | b"break" | b"continue" | b"default" | b"try" => self.cursor.at += 1,
+            b"goto" => self.cursor.at += 2,
+            b"case" => {
+                self.cursor.at += 1;
+                self.conditional_case();
+            }
+            b"return" | b"co_return" => self.returned(),
+            b"asm" | b"__asm__" | b"__asm" => self.assembler(),
+            b"static_assert" | b"_Static_assert" => {
+                self.expression();
+                self.compared.clear();
+            }
+            b"auto" if self.binds() => {}
+            _ => self.plain(end),
+        }
+    }
+
+    fn conditional_case(&mut self) {
+        let value = self.expression();
+        self.offset_is_number(&value, "a label of a switch");
+        if self.cursor.eat(b"...") {
+            let value = self.expression();
+            self.offset_is_number(&value, "a label of a switch");
+        }
+        self.cursor.eat(b":");
+    }
+
+    /// The bracket behind `if` and its kin.
+    fn condition(&mut self) {
+        self.cursor.at += 1;
+        if matches!(self.cursor.here(), b"constexpr") {
+            self.cursor.at += 1;
+        }
+        if !self.cursor.is(b"(") {
+            return;
+        }
+        let close = self.cursor.behind(self.cursor.at);
+        self.cursor.at += 1;
+        let last = close.saturating_sub(1);
+        while self.cursor.at < last {
+            let start = self.cursor.at;
+            self.statement(last);
+            if self.cursor.at <= start {
+                self.cursor.at = start + 1;
+            }
+        }
+        self.cursor.at = close;
+    }
+
+    pub(in crate::meaning) fn returned(&mut self) {
+        self.cursor.at += 1;
+        let ty = self.returns.clone();
+        if self.cursor.is(b"{") {
+            return self.list(&ty);
+        }
+        if self.cursor.is(b";") {
+            return;
+        }
+        let value = self.expression();
+        let sums = self.sums_of(&value);
+        self.convert(&value, &ty, false);
+        if !self.is_typed(&ty) && !self.function.is_empty() {
+            self.keep(Slot::Returned(self.home, self.function), &sums);
+        }
+        self.flush_compared();
+    }
+
+    /// `auto [a, b] = object`.
+    fn binds(&mut self) -> bool {
+        let mut at = self.cursor.at + 1;
+        while matches!(self.cursor.text(at), b"&" | b"&&" | b"const") {
+            at += 1;
+        }
+        if self.cursor.text(at) != b"[" {
+            return false;
+        }
+        let close = self.cursor.behind(at);
+        let count = self
+            .cursor
+            .pieces
+            .get(at..close)
+            .unwrap_or_default()
+            .iter()
+            .filter(|piece| piece.text == b",")
+            .count()
+            + 1;
+        self.cursor.at = close;
+        if !matches!(self.cursor.here(), b"=" | b":" | b"{" | b"(") {
+            return true;
+        }
+        let is_loop = self.cursor.is(b":");
+        self.cursor.at += 1;
+        let value = self.expression();
+        let world = self.world();
+        let ty = if is_loop {
+            value.ty.element().map(|ty| world.resolve(ty)).unwrap_or_default()
+        } else {
+            world.resolve(&value.ty)
+        };
+        let what = "a structured binding names its members by position".to_owned();
+        match ty {
+            Type::Record(record) => self.tell(record, UseDemand::Positions(count), Vec::new(), what),
+            // Of what isn't known, any struct of so many members may be bound.
+            _ => {
+                let similar: Vec<&'t [u8]> = world
+                    .subjects
+                    .iter()
+                    .filter(|(_, number)| {
+                        self.subjects.get(**number).is_some_and(|subject| subject.members.len() == count)
+                    })
+                    .map(|(name, _)| *name)
+                    .collect();
+                for record in similar {
+                    self.tell(record, UseDemand::Positions(count), Vec::new(), what.clone());
+                }
+            }
+        }
+        true
+    }
+
+    /// `asm("…" : : "r"(p))`: text that counts bytes from an address.
+    pub(in crate::meaning) fn assembler(&mut self) {
+        self.cursor.at += 1;
+        while matches!(
+            self.cursor.here(),
+            b"volatile" | b"__volatile__" | b"goto" | b"inline" | b"__inline__"
+        ) {
+            self.cursor.at += 1;
+        }
+        let close = self.cursor.behind(self.cursor.at);
+        let inside = self.cursor.at + 1..close.saturating_sub(1);
+        let pieces = self.cursor.pieces.get(inside.clone()).unwrap_or_default();
+        let first =
+            pieces.iter().position(|piece| piece.text == b":" || piece.text == b"::").unwrap_or(pieces.len());
+        let counts = pieces.iter().take(first).any(|piece| counts_bytes(piece.text));
+        self.cursor.at = inside.start + first;
+        while self.cursor.at < inside.end {
+            let start = self.cursor.at;
+            if self.cursor.is(b"(") {
+                let value = self.unary();
+                for sum in self.sums_of(&value) {
+                    if let Some(Base::Object(record)) = sum.base.filter(|_| counts && sum.terms.is_empty()) {
+                        self.tell_whole(record, "assembler code counts bytes from its address".to_owned());
+                    }
+                }
+            }
+            self.cursor.at = self.cursor.at.max(start + 1);
+        }
+        self.cursor.at = close;
+    }
+
+    /// A declaration or an expression.
+    pub(in crate::meaning) fn plain(&mut self, end: usize) {
+        let word = self.cursor.here();
+        let is_label = self.cursor.word(self.cursor.at).is_some()
+            && self.cursor.text(self.cursor.at + 1) == b":"
+            && self.cursor.text(self.cursor.at + 2) != b":";
+        if is_label {
+            self.cursor.at += 2;
+            return;
+        }
+        let start = self.cursor.at;
+        let is_variable = self.local(word).is_some() && !matches!(word, b"struct" | b"union" | b"enum");
+        let enums = self.cursor.met.enums.len();
+        if !is_variable
+            && !self.is_call()
+            && let Some(found) = self.cursor.specifiers(true)
+        {
+            if self.cursor.at >= end
+                || !matches!(self.cursor.here(), b"." | b"->" | b"++" | b"--")
+                    && !is_among(" = += -= ? ", self.cursor.here())
+            {
+                self.declarations(&found, end);
+                for range in self.cursor.met.enums.split_off(enums) {
+                    let at = self.cursor.at;
+                    self.enumerators(range);
+                    self.cursor.at = at;
+                }
+                return;
+            }
+            self.cursor.at = start;
+        }
+        self.last = self.expression();
+        self.flush_compared();
+    }
+
+    /// Whether a call stands here rather than a declaration.
+    fn is_call(&self) -> bool {
+        let is_declarator = matches!(self.cursor.text(self.cursor.at + 2), b"*" | b"^");
+        self.cursor.text(self.cursor.at + 1) == b"("
+            && !(is_declarator && self.cursor.begins_type())
+            && !is_among(
+                " typeof __typeof__ __typeof decltype __attribute__ _Alignas alignas ",
+                self.cursor.here(),
+            )
+    }
+}
+
+/// Whether an assembler text addresses memory at a distance from a register.
+fn counts_bytes(text: &[u8]) -> bool {
+    let has = |part: &[u8]| memchr::memmem::find(text, part).is_some();
+    text.starts_with(b"\"") && (has(b"(%") || has(b"[%"))
+}

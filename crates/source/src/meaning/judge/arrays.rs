@@ -1,0 +1,60 @@
+//! Arrays of members whose ends nothing shows.
+
+use crate::meaning::code::evaluator::Evaluator;
+use crate::meaning::types::{Type, lossy};
+use crate::meaning::value::{Sum, Term, Value};
+use crate::uses::UseDemand;
+
+impl<'t> Evaluator<'_, '_, 't> {
+    /// An array whose end nothing shows: it keeps its neighbour.
+    pub(in crate::meaning) fn beyond(&mut self, record: &'t [u8], member: &'t [u8], what: String) {
+        let Some((_, subject)) = self.subject(record) else { return };
+        let Some(number) = subject.number(member) else { return };
+        match subject.label(number + 1) {
+            Some(next) => {
+                let next = next.clone();
+                self.tell_pins(record, &[member, next.as_bytes()], what);
+            }
+            None => self.tell(record, UseDemand::Offset, vec![number], what),
+        }
+    }
+
+    /// Arrays that are handed with a number that nothing compares with their size.
+    pub(in crate::meaning) fn counted_arrays(
+        &mut self,
+        name: &[u8],
+        arguments: &[Value<'t>],
+        all: &[Vec<Sum<'t>>],
+    ) {
+        let world = self.world();
+        let is_unknown = |(argument, sums): (&Value<'t>, &Vec<Sum<'t>>)| {
+            let is_number = matches!(world.resolve(&argument.ty), Type::Number(..));
+            is_number && !argument.is_type && (sums.is_empty() || sums.iter().any(Sum::has_other))
+        };
+        if !arguments.iter().zip(all).any(is_unknown) {
+            return;
+        }
+        for (argument, sums) in arguments.iter().zip(all) {
+            let is_array = matches!(world.resolve(&argument.ty), Type::Array(..));
+            for (record, member) in sums.iter().filter(|_| is_array).filter_map(Sum::member) {
+                self.beyond(record, member, format!("{} is handed its address with a number", lossy(name)));
+            }
+        }
+    }
+
+    /// A text that is copied without its end.
+    pub(in crate::meaning) fn endless_text(&mut self, arguments: &[Value<'t>], all: &[Vec<Sum<'t>>]) {
+        let ([_, from, ..], [to, _, length, ..]) = (arguments, all) else { return };
+        for (record, member) in to.iter().filter(|_| from.is_text).filter_map(Sum::member) {
+            let size = self.subject(record).and_then(|(_, subject)| Some(subject.member(member)?.size));
+            let fills = |sum: &Sum<'t>| match sum.terms.as_slice() {
+                [(true, Term::Number(number))] => u64::try_from(*number).ok() == size,
+                [(true, Term::MemberSize(..))] => true,
+                _ => false,
+            };
+            if length.iter().any(fills) {
+                self.beyond(record, member, "a text is copied that has, perhaps, no end there".to_owned());
+            }
+        }
+    }
+}

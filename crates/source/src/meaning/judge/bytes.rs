@@ -1,0 +1,240 @@
+//! Numbers of bytes from an address on.
+
+use crate::meaning::code::evaluator::Evaluator;
+use crate::meaning::judge::callee::Does;
+use crate::meaning::types::{Type, World, lossy};
+use crate::meaning::value::{Base, Sum, Term, Value};
+use crate::uses::UseDemand;
+
+impl<'t> Evaluator<'_, '_, 't> {
+    /// An address that a function is handed, with the lengths beside it.
+    pub(in crate::meaning) fn handed(
+        &mut self,
+        name: &'t [u8],
+        does: Does,
+        sum: &Sum<'t>,
+        (number, arguments, all): (usize, &[Value<'t>], &[Vec<Sum<'t>>]),
+    ) {
+        let Some(Base::Object(record)) = sum.base else { return };
+        if self.subject(record).is_none() || sum.subtracts() {
+            return;
+        }
+        let text = lossy(name);
+        let is_string = text.starts_with("str")
+            || text.contains("puts")
+            || text.contains("scanf")
+            || text.contains("printf");
+        let is_bytes = arguments
+            .get(number)
+            .is_some_and(|argument| self.world().pointee(&argument.ty) == Some(Type::Byte));
+        if is_string && is_bytes && sum.terms.is_empty() {
+            let what = format!("{text} is handed its address as that of a text");
+            let changes = ["cpy", "cat", "sprintf", "scanf", "gets"].iter().any(|verb| text.contains(verb));
+            match changes && number == 0 {
+                true => self.tell_whole(record, what),
+                false => self.tell(record, UseDemand::Positions(1), Vec::new(), what),
+            }
+        }
+        let is_number = |at: usize| {
+            at != number
+                && arguments.get(at).is_some_and(|argument| {
+                    self.world().resolve(&argument.ty).element().is_none() && !argument.is_type
+                })
+        };
+        let is_length = |sum: &Sum<'t>| sum.base.is_none() && sum.is_telling();
+        let mut lengths: Vec<Sum<'t>> = Vec::new();
+        for (at, sums) in all.iter().enumerate().filter(|(at, _)| is_number(*at)) {
+            let is_last = at + 1 == all.len() && at > 0 && matches!(does, Does::Sets | Does::Moves);
+            let telling = sums.iter().filter(|sum| is_length(sum) || is_last).cloned();
+            lengths.extend(telling);
+            if is_last && sums.is_empty() {
+                lengths.push(Sum::term(Term::Other));
+            }
+        }
+        let other = match number {
+            0 => Some(1),
+            1 => Some(0),
+            _ => None,
+        };
+        let other = other.and_then(|at| Some((arguments.get(at)?, all.get(at)?)));
+        let has_number = (0..all.len()).any(is_number);
+        if lengths.is_empty() && does == Does::Reads && has_number {
+            let bytes = all.iter().enumerate().filter(|(at, _)| is_number(*at)).find_map(|(_, sums)| {
+                sums.iter().find(|sum| matches!(sum.terms.as_slice(), [(true, Term::Number(_))]))
+            });
+            match bytes.filter(|_| name != b"ioctl") {
+                Some(bytes) => lengths.push(bytes.clone()),
+                None => lengths.push(Sum::term(Term::Other)),
+            }
+        }
+        for length in lengths {
+            self.bytes(name, does, (record, sum), &length, other);
+        }
+    }
+
+    /// So many bytes from an address on.
+    pub(in crate::meaning) fn bytes(
+        &mut self,
+        name: &[u8],
+        does: Does,
+        (record, sum): (&'t [u8], &Sum<'t>),
+        length: &Sum<'t>,
+        other: Option<(&Value<'t>, &Vec<Sum<'t>>)>,
+    ) {
+        let Some((_, subject)) = self.subject(record) else { return };
+        let world = self.world();
+        let name = lossy(name);
+        let handed = || format!("{name} is handed its bytes");
+        let start = sum.number(subject);
+        let member = sum.member().filter(|(own, _)| *own == record).map(|(_, member)| member);
+        let own_size = member.and_then(|member| subject.member(member)).map(|member| member.size);
+        if let Some(member) = member {
+            let ty = world.member(record, member).map(|ty| world.resolve(&ty)).unwrap_or_default();
+            let is_own = match length.terms.as_slice() {
+                [(true, Term::MemberSize(owner, size_of))] => {
+                    *owner == record && *size_of == member
+                        || self.has_same_type(record, member, owner, size_of)
+                }
+                [(true, Term::Size(owner))] => is_made_of(world, &ty, owner),
+                [(true, Term::Number(number))] => own_size.is_some_and(|size| {
+                    size == 0 || u64::try_from(*number).is_ok_and(|number| number <= size)
+                }),
+                [] => true,
+                _ => false,
+            };
+            let is_array = matches!(ty, Type::Array(..));
+            if is_own {
+                return;
+            }
+            if is_array && length.has_other() {
+                return self.beyond(record, member, handed());
+            }
+        }
+        let inner = sum.offsets().map(|(_, _, member)| member).next();
+        if let Some(inner) = inner.filter(|_| sum.offsets().count() == 1 && sum.has_other())
+            && length.terms.contains(&(true, Term::MemberSize(record, inner)))
+        {
+            return;
+        }
+        let whole = matches!(length.terms.as_slice(), [(true, Term::Size(owner))] if *owner == record);
+        if whole && sum.terms.is_empty() {
+            return self.whole(does, record, other, handed());
+        }
+        // A struct that it begins with.
+        if let ([], [(true, Term::Size(owner))]) = (sum.terms.as_slice(), length.terms.as_slice())
+            && *owner != record
+            && self.subject(owner).is_none()
+        {
+            if world.begins_with(owner, record) {
+                return;
+            }
+            let count =
+                if world.begins_with(record, owner) { Some(1) } else { world.common_prefix(record, owner) };
+            return match count {
+                Some(count) if count > 0 => {
+                    self.tell(record, UseDemand::Positions(count), Vec::new(), handed())
+                }
+                _ => self.tell_whole(record, handed()),
+            };
+        }
+        match (start, length.number(subject)) {
+            (Some(start), Some(bytes)) => {
+                let end = start.saturating_add(bytes);
+                let is_all = start == 0 && u64::try_from(end).is_ok_and(|end| end >= subject.size);
+                match is_all {
+                    true => self.whole(does, record, other, handed()),
+                    false => {
+                        let is_number = |(_, term): &(bool, Term<'t>)| matches!(term, Term::Number(_));
+                        let is_literal = length.terms.iter().all(is_number) && member.is_none();
+                        self.part(does, (record, sum), start..end, other, (&name, is_literal));
+                    }
+                }
+            }
+            _ => self.vague(does, (record, sum), length, member, handed()),
+        }
+    }
+
+    /// A part of an object's bytes.
+    pub(in crate::meaning) fn part(
+        &mut self,
+        does: Does,
+        (record, sum): (&'t [u8], &Sum<'t>),
+        bytes: std::ops::Range<i64>,
+        other: Option<(&Value<'t>, &Vec<Sum<'t>>)>,
+        (name, is_literal): (&str, bool),
+    ) {
+        let is_twin = |twin: &Sum<'t>| twin.base == sum.base && twin.terms == sum.terms;
+        let is_ordered = match does {
+            Does::Sets | Does::Keeps => false,
+            Does::Moves => !other.is_some_and(|(_, sums)| sums.iter().any(is_twin)),
+            _ => true,
+        };
+        let what = format!("{name} is handed a part of its bytes");
+        if is_literal {
+            return self.tell_whole(record, what);
+        }
+        if let Some((_, member)) = sum.member().filter(|(own, _)| *own == record) {
+            self.tell_pins(record, &[member], what.clone());
+        }
+        self.tell_bytes(record, bytes, is_ordered, what);
+    }
+
+    fn has_same_type(&self, record: &[u8], member: &[u8], owner: &[u8], size_of: &[u8]) -> bool {
+        let world = self.world();
+        let ty = |record: &[u8], member: &[u8]| world.member(record, member).map(|ty| world.resolve(&ty));
+        ty(record, member).is_some_and(|own| own != Type::Unknown && Some(own) == ty(owner, size_of))
+    }
+
+    /// The whole object's bytes.
+    pub(in crate::meaning) fn whole(
+        &mut self,
+        does: Does,
+        record: &'t [u8],
+        other: Option<(&Value<'t>, &Vec<Sum<'t>>)>,
+        what: String,
+    ) {
+        let world = self.world();
+        let is_same_kind = other.is_some_and(|(value, sums)| {
+            let typed = matches!(world.pointee(&value.ty), Some(Type::Record(own)) if own == record || world.begins_with(own, record));
+            let is_it = |sum: &Sum<'t>| matches!(sum.base, Some(Base::Object(own)) if own == record && sum.terms.is_empty());
+            typed || sums.iter().any(is_it)
+        });
+        match does {
+            Does::Sets | Does::Keeps => {}
+            Does::Moves if is_same_kind => {}
+            _ => self.tell_whole(record, what),
+        }
+    }
+
+    /// A number of bytes that isn't known.
+    fn vague(
+        &mut self,
+        does: Does,
+        (record, sum): (&'t [u8], &Sum<'t>),
+        length: &Sum<'t>,
+        member: Option<&'t [u8]>,
+        what: String,
+    ) {
+        let mut names: Vec<&'t [u8]> =
+            length.offsets().filter(|(_, own, _)| *own == record).map(|(_, _, name)| name).collect();
+        names.extend(sum.offsets().filter(|(_, own, _)| *own == record).map(|(_, _, name)| name));
+        if length.offsets().count() > 0 {
+            return self.tell_pins(record, &names, what);
+        }
+        match (does, member) {
+            (Does::Keeps, _) => {}
+            (Does::Unknown, Some(_)) if !length.is_telling() => {}
+            (_, Some(member)) => self.tell_from(record, member, what),
+            _ => self.tell_whole(record, what),
+        }
+    }
+}
+
+/// Whether a type is a record, or an array of it.
+fn is_made_of<'t>(world: &World<'t>, ty: &Type<'t>, record: &[u8]) -> bool {
+    let mut ty = world.resolve(ty);
+    while let Type::Array(inner, _) = &ty {
+        ty = world.resolve(inner);
+    }
+    matches!(ty, Type::Record(own) if own == record)
+}

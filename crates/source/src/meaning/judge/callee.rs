@@ -1,0 +1,97 @@
+//! Functions by what they do with bytes.
+
+use crate::meaning::types::lossy;
+
+/// A function's effect on bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::meaning) enum Does {
+    /// Sets them to one value.
+    Sets,
+    /// Copies them to or from another argument.
+    Moves,
+    /// Reads, writes, compares or hashes them, whatever their number.
+    Reads,
+    /// Keeps them as an object.
+    Keeps,
+    Unknown,
+}
+
+const SETS: [&str; 6] = ["memset", "bzero", "explicit_bzero", "memzero_explicit", "memset_s", "memzero"];
+
+const MOVES: [&str; 8] =
+    ["memcpy", "memmove", "mempcpy", "bcopy", "memcpy_s", "unsafe_memcpy", "memcpy_inline", "copy_n"];
+
+const STRINGS: [&str; 9] =
+    ["strscpy", "strlcpy", "strncpy", "strlcat", "strncat", "strncmp", "strnlen", "strtomem", "snprintf"];
+
+const READS: [&str; 19] = [
+    "write",
+    "send",
+    "recv",
+    "hash",
+    "crc",
+    "csum",
+    "checksum",
+    "digest",
+    "sha1",
+    "sha256",
+    "md5",
+    "memcmp",
+    "bcmp",
+    "fread",
+    "copy_to_user",
+    "copy_from_user",
+    "encrypt",
+    "nla_put",
+    "skb_put_data",
+];
+
+/// Verbs of hash tables.
+const TABLES: [&str; 9] = ["add", "insert", "find", "lookup", "get", "put", "remove", "del", "init"];
+
+const KEEPS: [&str; 12] = [
+    "alloc", "free", "dup", "sort", "search", "assert", "print", "prefetch", "poison", "sizeof", "kasan",
+    "kmsan",
+];
+
+/// Functions that give memory which others see as well.
+pub(in crate::meaning) const MAPS: [&str; 8] = [
+    "mmap",
+    "mmap64",
+    "shmat",
+    "MapViewOfFile",
+    "ioremap",
+    "memremap",
+    "devm_ioremap",
+    "devm_ioremap_resource",
+];
+
+const ASSERTS: [&str; 6] =
+    ["BUILD_BUG_ON", "static_assert", "_Static_assert", "BUILD_BUG_ON_MSG", "compiletime_assert", "CTASSERT"];
+
+pub(in crate::meaning) fn does(name: &[u8]) -> Does {
+    let name = lossy(name);
+    let name = name.trim_start_matches('_').trim_start_matches("builtin_").trim_start_matches('_');
+    let name = name.trim_start_matches("underlying_").trim_end_matches("_chk").to_ascii_lowercase();
+    let has = |words: &[&str]| words.iter().any(|word| name.contains(word));
+    match name.as_str() {
+        plain if SETS.contains(&plain) => Does::Sets,
+        plain if MOVES.contains(&plain) => Does::Moves,
+        "read" | "pread" | "pread64" | "ioctl" | "fcntl" => Does::Reads,
+        _ if has(&STRINGS) => Does::Keeps,
+        _ if name.contains("hash") && has(&TABLES) => Does::Unknown,
+        _ if has(&READS) => Does::Reads,
+        _ if has(&KEEPS) => Does::Keeps,
+        _ => Does::Unknown,
+    }
+}
+
+pub(in crate::meaning) fn is_assertion(name: &[u8]) -> bool {
+    ASSERTS.iter().any(|known| known.as_bytes() == name)
+}
+
+/// Whether a function takes memory back, by its name.
+pub(in crate::meaning) fn gives_back(name: &[u8]) -> bool {
+    let name = lossy(name);
+    ["free", "realloc", "release"].iter().any(|verb| name.contains(verb))
+}

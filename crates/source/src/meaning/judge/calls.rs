@@ -1,0 +1,188 @@
+//! Functions that are handed objects.
+
+use crate::meaning::code::evaluator::{Context, Evaluator, Slot};
+use crate::meaning::judge::callee::{Does, does, gives_back, is_assertion};
+use crate::meaning::types::{Type, lossy};
+use crate::meaning::value::{Base, Sum, Value};
+use crate::uses::UseDemand;
+
+impl<'t> Evaluator<'_, '_, 't> {
+    /// A call by the bracket here.
+    pub(in crate::meaning) fn call(&mut self, callee: &Value<'t>) -> Value<'t> {
+        let end = self.cursor.behind(self.cursor.at);
+        let name = callee.call.unwrap_or_default();
+        if callee.is_type {
+            let ty = callee.ty.clone();
+            self.constructed(&ty);
+            return Value::typed(ty);
+        }
+        self.cursor.at += 1;
+        let before = self.context;
+        if is_assertion(name) {
+            self.context = Context::Constant;
+        }
+        let arguments = self.arguments(name, end);
+        self.context = before;
+        self.cursor.at = end;
+        if name.ends_with(b"bit_cast") {
+            for argument in &arguments {
+                if let Type::Record(record) = self.world().resolve(&argument.ty) {
+                    self.tell_whole(record, "its bytes are taken for another type by bit_cast".to_owned());
+                }
+            }
+        }
+        if name.is_empty() {
+            self.called_through_pointer(callee, &arguments);
+            return self.given_through_pointer(callee);
+        }
+        self.judge_call(name, &arguments)
+    }
+
+    pub(in crate::meaning) fn arguments(&mut self, name: &'t [u8], end: usize) -> Vec<Value<'t>> {
+        let parameters = self.world().functions.get(name).map(|function| &function.parameters);
+        let mut found = Vec::new();
+        while self.cursor.at < end.saturating_sub(1) {
+            let start = self.cursor.at;
+            let wanted = parameters.and_then(|all| all.get(found.len())).map(|(_, ty)| ty.clone());
+            let value = self.argument(wanted);
+            found.push(value);
+            while self.cursor.at < end.saturating_sub(1) && !self.cursor.is(b",") {
+                self.cursor.at = match self.cursor.here() {
+                    b"(" | b"[" | b"{" => self.cursor.behind(self.cursor.at),
+                    _ => self.cursor.at + 1,
+                };
+            }
+            self.cursor.at = (self.cursor.at + 1).max(start + 1);
+        }
+        found
+    }
+
+    pub(in crate::meaning) fn argument(&mut self, wanted: Option<Type<'t>>) -> Value<'t> {
+        if self.cursor.is(b"{") {
+            let ty = wanted.unwrap_or_default();
+            self.list(&ty);
+            return Value::typed(ty);
+        }
+        let start = self.cursor.at;
+        let word = self.cursor.here();
+        let is_local = self.local(word).is_some();
+        // A type as a macro's argument.
+        if !is_local && let Some(found) = self.cursor.specifiers(false) {
+            let base = self.specified(&found.ty, found.owner.as_ref());
+            let declared = self.cursor.declarator(&base);
+            if matches!(self.cursor.here(), b"," | b")")
+                && declared.as_ref().is_some_and(|declared| declared.name.is_empty())
+            {
+                let ty = declared.map_or(base, |declared| declared.ty);
+                return Value { is_type: true, ..Value::typed(ty) };
+            }
+            self.cursor.at = start;
+        }
+        self.assignment()
+    }
+
+    fn judge_call(&mut self, name: &'t [u8], arguments: &[Value<'t>]) -> Value<'t> {
+        let world = self.world();
+        // What is handed a type is a macro, whatever function is called alike.
+        let is_macro = arguments.iter().any(|argument| argument.is_type);
+        let function = world.functions.get(name).filter(|_| !is_macro);
+        if let Some(function) = function {
+            for (number, (argument, (_, ty))) in arguments.iter().zip(&function.parameters).enumerate() {
+                let sums = self.sums_of(argument);
+                self.convert(argument, ty, false);
+                if function.is_defined && !self.is_typed(ty) {
+                    self.keep(Slot::Parameter(function.home, name, number), &sums);
+                }
+                if !function.is_defined && world.assembler.contains(name) {
+                    self.assembled(name, &sums, ty);
+                }
+            }
+        }
+        self.callbacks(function, name, arguments);
+        let does = does(name);
+        self.called_for_effect(function, name, does);
+        self.written(function, name, arguments);
+        if does == Does::Moves {
+            self.moved_pointer(arguments);
+        }
+        // A nested function, or one that is declared nowhere.
+        if function.is_none() && !is_macro {
+            for (number, argument) in arguments.iter().enumerate() {
+                let sums = self.sums_of(argument);
+                self.keep(Slot::Parameter(None, name, number), &sums);
+            }
+        }
+        if gives_back(name) && !function.is_some_and(|function| function.is_defined) && !is_macro {
+            for argument in arguments {
+                let sums = self.sums_of(argument);
+                self.given_back(&sums);
+            }
+        }
+        let is_printed = lossy(name).contains("print") && !is_macro;
+        if is_printed {
+            self.changes();
+        }
+        for argument in arguments.iter().filter(|argument| is_printed && !argument.is_type) {
+            self.offset_is_number(argument, "printed");
+        }
+        if !function.is_some_and(|function| function.is_defined) && does == Does::Unknown && world.is_complete
+        {
+            for argument in arguments.iter().filter(|argument| !argument.is_type && !argument.is_function()) {
+                let mut sums = self.sums_of(argument);
+                sums.retain(|sum| matches!(sum.base, Some(Base::Object(_))) && sum.terms.is_empty());
+                self.keep(Slot::Outside, &sums);
+            }
+        }
+        let is_known =
+            function.is_some_and(|function| function.is_defined) && !matches!(does, Does::Sets | Does::Moves);
+        let all: Vec<Vec<Sum<'t>>> = arguments.iter().map(|argument| self.sums_of(argument)).collect();
+        if !is_macro {
+            self.counted_arrays(name, arguments, &all);
+        }
+        if does == Does::Moves {
+            self.endless_text(arguments, &all);
+        }
+        for (number, argument) in arguments.iter().enumerate().filter(|(_, argument)| !argument.is_type) {
+            let parameter = function.and_then(|function| function.parameters.get(number)).map(|(_, ty)| ty);
+            // What is handed on as the same type is judged where it arrives.
+            let is_same = parameter.is_some_and(|ty| self.is_typed(ty));
+            if is_known || is_same || world.resolve(&argument.ty).element().is_none() {
+                continue;
+            }
+            for sum in &all[number] {
+                self.handed(name, does, sum, (number, arguments, &all));
+            }
+        }
+        self.allocated(name, does, arguments, &all, function.map(|function| function.returns.clone()))
+    }
+
+    /// `T(…)`: values of an aggregate by position, unless it has a constructor.
+    pub(in crate::meaning) fn constructed(&mut self, ty: &Type<'t>) {
+        let end = self.cursor.behind(self.cursor.at);
+        self.cursor.at += 1;
+        let values = self.arguments(b"", end);
+        self.cursor.at = end;
+        let ty = self.world().resolve(ty);
+        if !matches!(ty, Type::Record(_)) {
+            self.judge_call(b"(constructor)", &values);
+        }
+        if let Type::Record(record) = ty
+            && values.len() > 1
+        {
+            let what = format!("an initialiser gives {} values by position", values.len());
+            self.tell(record, UseDemand::Positions(values.len()), Vec::new(), what);
+        }
+    }
+
+    fn assembled(&mut self, name: &[u8], sums: &[Sum<'t>], ty: &Type<'t>) {
+        let typed = match self.world().pointee(ty) {
+            Some(Type::Record(record)) => vec![Sum::object(record)],
+            _ => Vec::new(),
+        };
+        for sum in sums.iter().chain(&typed) {
+            if let Some(Base::Object(record)) = sum.base {
+                self.tell_whole(record, format!("assembler code of {} is handed its address", lossy(name)));
+            }
+        }
+    }
+}

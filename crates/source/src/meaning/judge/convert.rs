@@ -1,0 +1,227 @@
+//! Values that are given another type.
+
+use crate::meaning::code::evaluator::{Evaluator, Slot};
+use crate::meaning::types::{Type, lossy, spell};
+use crate::meaning::value::{Base, Sum, Term, Value, constant};
+use crate::uses::UseDemand;
+
+impl<'t> Evaluator<'_, '_, 't> {
+    /// A value given another type. `is_cast`: by a cast, else by an assignment or as an argument.
+    pub(in crate::meaning) fn convert(
+        &mut self,
+        value: &Value<'t>,
+        ty: &Type<'t>,
+        is_cast: bool,
+    ) -> Value<'t> {
+        let world = self.world();
+        let target = world.resolve(ty);
+        if let Some(function) =
+            value.call.filter(|_| is_cast && value.is_function()).and_then(|name| world.functions.get(name))
+        {
+            let records = function.parameters.iter().filter_map(|(_, ty)| match world.pointee(ty) {
+                Some(Type::Record(record)) => Some(Sum::object(record)),
+                _ => None,
+            });
+            let records: Vec<Sum<'t>> = records.collect();
+            self.keep(Slot::Global(b"(cast)"), &records);
+        }
+        let sums = self.sums_of(value);
+        let Some(to) = target.element().map(|element| world.resolve(element)) else {
+            // Numbers keep what they count.
+            return Value {
+                ty: if target == Type::Unknown { value.ty.clone() } else { target },
+                sums,
+                call: value.call,
+                ..Value::default()
+            };
+        };
+        // What may be what is wanted is taken to be that.
+        let is_explained = |sum: &Sum<'t>| matches!((&to, sum.base), (Type::Record(wanted), Some(Base::Object(own))) if *wanted == own && sum.terms.is_empty());
+        let is_pointer = world.resolve(&value.ty).element().is_some();
+        let is_kept = value.member.is_some();
+        // A member of what isn't known was only guessed by its name: without a cast it has the type it is given to.
+        let is_guess = !is_cast && matches!(value.member, Some((b"", _)));
+        if !(is_guess || is_kept && sums.iter().any(is_explained)) {
+            for sum in &sums {
+                self.judge(sum, &to, is_cast);
+            }
+            if let Type::Record(record) = to {
+                self.bytes_as(value, &sums, record, is_cast, is_pointer);
+            }
+        }
+        let keeps = match &to {
+            Type::Record(_) => sums.iter().all(|sum| sum.base.is_none()) && sums.len() == 1 && !is_pointer,
+            _ => true,
+        };
+        let sums = if keeps { sums } else { Vec::new() };
+        Value { ty: target, sums, call: value.call, ..Value::default() }
+    }
+
+    /// Bytes or a fixed address taken for an object.
+    fn bytes_as(
+        &mut self,
+        value: &Value<'t>,
+        sums: &[Sum<'t>],
+        record: &'t [u8],
+        is_cast: bool,
+        is_pointer: bool,
+    ) {
+        let pointee = self.world().pointee(&value.ty);
+        if is_cast && is_pointer && sums.is_empty() && pointee == Some(Type::Byte) {
+            return self.tell_whole(record, "bytes are taken for it by a cast".to_owned());
+        }
+        if is_cast
+            && is_pointer
+            && let Some(Type::Number(..)) = pointee
+            && !sums.iter().any(|sum| sum.base.is_some())
+        {
+            return self.tell_whole(record, "a pointer to numbers is taken for one to it".to_owned());
+        }
+        if is_cast && !is_pointer && constant(value).is_some_and(|number| number != 0) {
+            self.tell_whole(record, "memory at a fixed address is taken for it".to_owned());
+        }
+    }
+
+    fn judge(&mut self, sum: &Sum<'t>, to: &Type<'t>, is_cast: bool) {
+        match (sum.base, sum.terms.as_slice()) {
+            (Some(Base::Object(record)), []) => self.start(record, to, is_cast),
+            (Some(Base::Object(record)), [(true, Term::Offset(own, member))]) if record == *own => {
+                self.inside(record, member, to, is_cast);
+            }
+            // Back or on by sizes that somebody has added up.
+            (Some(Base::Object(record)), terms)
+                if terms.len() > 1 && !sum.subtracts() && !sum.has_other() =>
+            {
+                if let Type::Record(wanted) = to {
+                    let what = "a number of bytes leads from a member to a struct";
+                    self.tell_whole(record, what.to_owned());
+                    self.tell_whole(wanted, what.to_owned());
+                }
+            }
+            (Some(Base::Bytes), _) => {
+                if let Type::Record(wanted) = to {
+                    self.tell_whole(wanted, "bytes are taken for it".to_owned());
+                }
+            }
+            (Some(Base::Mapped(function)), _) => {
+                if let Type::Record(wanted) = to {
+                    self.tell_whole(wanted, format!("memory that {} gives is taken for it", lossy(function)));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The beginning of an object taken for something else.
+    pub(in crate::meaning) fn start(&mut self, record: &'t [u8], to: &Type<'t>, is_cast: bool) {
+        match to {
+            Type::Record(wanted) => self.records(record, wanted, is_cast),
+            Type::Number(..) | Type::Pointer(_) => {
+                if let Some(first) = self.world().first_record(record) {
+                    self.start(first, to, is_cast);
+                }
+                let Some((_, subject)) = self.subject(record) else { return };
+                let size = self.world().size(to).unwrap_or(u64::MAX);
+                let covered = subject.members.iter().take_while(|member| member.offset < size);
+                let count = covered.count().max(1);
+                let what = format!("a pointer to it is taken for a pointer to {}", spell(to));
+                self.tell(record, UseDemand::Positions(count), Vec::new(), what);
+            }
+            Type::Named(name) if is_cast => {
+                let what = format!("a pointer to it is cast to {}, which is declared elsewhere", lossy(name));
+                self.tell_whole(record, what);
+            }
+            Type::Array(inner, _) => self.start(record, &self.world().resolve(inner), is_cast),
+            _ => {}
+        }
+    }
+
+    pub(in crate::meaning) fn records(&mut self, record: &'t [u8], wanted: &'t [u8], is_cast: bool) {
+        if record == wanted {
+            return;
+        }
+        let world = self.world();
+        let what =
+            || format!("a pointer to struct {} is taken for one to struct {}", lossy(record), lossy(wanted));
+        let has_base = |name: &[u8]| world.records.get(name).is_some_and(|known| known.has_base);
+        if has_base(record) || has_base(wanted) {
+            return;
+        }
+        if world.begins_with(record, wanted) {
+            return self.tell(record, UseDemand::First, Vec::new(), what());
+        }
+        if world.begins_with(wanted, record) {
+            return self.tell(wanted, UseDemand::First, Vec::new(), what());
+        }
+        match world.common_prefix(record, wanted) {
+            Some(0) if !is_cast => {}
+            Some(0) => {
+                self.tell_whole(record, what());
+                self.tell_whole(wanted, what());
+            }
+            Some(count) => {
+                for name in [record, wanted] {
+                    self.tell(name, UseDemand::Positions(count), Vec::new(), what());
+                }
+            }
+            // A type that nobody defines is a handle.
+            None if self.is_handle(record) || self.is_handle(wanted) => {}
+            None => {
+                self.tell_whole(record, what());
+                self.tell_whole(wanted, what());
+            }
+        }
+    }
+
+    fn is_handle(&self, record: &[u8]) -> bool {
+        let world = self.world();
+        world.is_complete && !world.records.contains_key(record) && world.declared.contains(record)
+    }
+
+    /// A member taken for something else.
+    pub(in crate::meaning) fn inside(
+        &mut self,
+        record: &'t [u8],
+        member: &'t [u8],
+        to: &Type<'t>,
+        is_cast: bool,
+    ) {
+        if self.subject(record).is_none() && !matches!(to, Type::Record(_)) {
+            return;
+        }
+        let world = self.world();
+        let own = world.member(record, member).map(|ty| world.resolve(&ty)).unwrap_or_default();
+        let mut element = own.clone();
+        while let Type::Array(inner, _) = &element {
+            element = world.resolve(inner);
+        }
+        let size = self.subject(record).and_then(|(_, subject)| Some(subject.member(member)?.size));
+        match (&element, to) {
+            (_, Type::Byte | Type::Void | Type::Unknown | Type::Function(_)) | (Type::Unknown, _) => {}
+            (Type::Record(inner), Type::Record(wanted))
+                if inner != wanted && !matches!(own, Type::Array(..)) && world.begins_with(wanted, inner) =>
+            {
+                let what =
+                    format!("{} is taken for the beginning of a struct {}", lossy(member), lossy(wanted));
+                self.tell_from(record, member, what);
+            }
+            // A tail of bytes holds what its users put there.
+            (Type::Byte, Type::Record(wanted)) if is_cast && matches!(own, Type::Array(..)) => {
+                self.tell_whole(wanted, format!("bytes of {} are taken for it", lossy(member)));
+            }
+            (_, Type::Record(_)) if is_cast && !matches!(element, Type::Record(_) | Type::Byte) => {
+                let what = format!("{} is taken for the beginning of a struct", lossy(member));
+                self.tell_from(record, member, what);
+            }
+            (_, Type::Named(_)) if is_cast && element != *to => {
+                let what = format!("{} is taken for a type that is declared elsewhere", lossy(member));
+                self.tell_from(record, member, what);
+            }
+            (_, Type::Number(_, wide)) if size.is_some_and(|size| u64::from(*wide) > size && size > 0) => {
+                let what = format!("more bytes than those of {} are read or written there", lossy(member));
+                self.tell_from(record, member, what);
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! Demands of a struct's own definition, and of unions that hold it.
+
+use crate::meaning::code::evaluator::{Evaluator, Slot};
+use crate::meaning::syntax::items::Items;
+use crate::meaning::types::{Member, Type, World, innermost, lossy};
+use crate::uses::UseDemand;
+
+/// Beginnings of the names of numbers whose byte order is fixed.
+const FIXED: [&[u8]; 8] = [b"__le", b"__be", b"le16", b"le32", b"le64", b"be16", b"be32", b"be64"];
+
+impl<'t> Evaluator<'_, '_, 't> {
+    /// Judges the definitions of a file.
+    pub(in crate::meaning) fn definitions(&mut self, items: &Items<'t>, path: &str) {
+        for (name, record) in &items.met.records {
+            if record.is_union {
+                self.union(record.line, &record.members);
+            }
+            if self.subject(name).is_none() || record.members.is_empty() {
+                continue;
+            }
+            let line = record.line;
+            if record.is_packed {
+                self.tell_at(
+                    name,
+                    line,
+                    UseDemand::Whole,
+                    Vec::new(),
+                    "it is packed: its layout is shared with others".to_owned(),
+                );
+            }
+            if path.contains("uapi/") {
+                self.tell_at(
+                    name,
+                    line,
+                    UseDemand::Whole,
+                    Vec::new(),
+                    "it is part of the user interface".to_owned(),
+                );
+            }
+            if let Some(member) = record.members.iter().find(|member| is_fixed(self.world(), &member.ty)) {
+                let what = format!(
+                    "{} has a fixed byte order: the layout is shared with others",
+                    lossy(member.name)
+                );
+                self.tell_at(name, line, UseDemand::Whole, Vec::new(), what);
+            }
+            self.tail(name, record.members.last(), line);
+            self.constructed_members(name, &record.members, line);
+        }
+        for (line, members) in &items.met.unions {
+            self.union(*line, members);
+        }
+        self.declared_elsewhere(items);
+    }
+
+    /// Variables that another file declares as something else.
+    fn declared_elsewhere(&mut self, items: &Items<'t>) {
+        let world = self.world();
+        for variable in items.variables.iter().filter(|variable| !variable.is_static) {
+            let name = variable.declared.name;
+            let own = world.resolve(&variable.declared.ty);
+            let Some(other) = world.globals.shared.get(name).map(|ty| world.resolve(ty)) else { continue };
+            let is_known = |ty: &Type<'t>| !matches!(ty, Type::Unknown | Type::Named(_));
+            if own == other || !is_known(&own) || !is_known(&other) {
+                continue;
+            }
+            let line = self.cursor.pieces.get(variable.value.start).map_or(0, |piece| piece.line);
+            for (ty, against) in [(&own, &other), (&other, &own)] {
+                let records = [ty, against].map(|ty| innermost(world, ty));
+                if let [Type::Record(record), second] = &records
+                    && *second != Type::Record(record)
+                {
+                    let what = format!("{} is declared as another type here", lossy(name));
+                    self.tell_at(record, line, UseDemand::Whole, Vec::new(), what);
+                }
+            }
+        }
+    }
+
+    fn tell_at(&mut self, record: &[u8], line: u32, demand: UseDemand, members: Vec<usize>, what: String) {
+        let before = self.found.len();
+        self.tell(record, demand, members, what);
+        for found in self.found.iter_mut().skip(before) {
+            (found.line, found.source) = (line, 0);
+        }
+    }
+
+    /// Members whose constructors change something are constructed in their order.
+    fn constructed_members(&mut self, name: &[u8], members: &[Member<'t>], line: u32) {
+        let world = self.world();
+        let changes = |member: &&Member<'t>| match innermost(world, &member.ty) {
+            Type::Record(class) => {
+                world.records.get(class).is_some_and(|known| known.has_constructor)
+                    && !self.kept(Slot::Effect(None, class)).is_empty()
+            }
+            _ => false,
+        };
+        let found: Vec<&'t [u8]> = members.iter().filter(changes).map(|member| member.name).collect();
+        let Some((_, subject)) = self.subject(name).filter(|_| found.len() > 1) else { return };
+        let numbers = found.iter().filter_map(|name| subject.number(name)).collect();
+        let what = "members are constructed in their order, and that changes something".to_owned();
+        self.tell_at(name, line, UseDemand::Boundary, numbers, what);
+    }
+
+    pub(in crate::meaning) fn tail(&mut self, name: &[u8], last: Option<&Member<'t>>, line: u32) {
+        let Some((_, subject)) = self.subject(name) else { return };
+        let Some(member) = last else { return };
+        let is_tail = matches!(self.world().resolve(&member.ty), Type::Array(_, Some(0 | 1)));
+        let number =
+            subject.number(member.name).filter(|number| is_tail && *number + 1 == subject.members.len());
+        if let Some(number) = number {
+            let what = format!("{} may go on behind the end", lossy(member.name));
+            self.tell_at(name, line, UseDemand::Last, vec![number], what);
+        }
+    }
+
+    /// Objects that lie over one another.
+    pub(in crate::meaning) fn union(&mut self, line: u32, members: &[Member<'t>]) {
+        let world = self.world();
+        let resolved: Vec<Type<'t>> = members.iter().map(|member| world.resolve(&member.ty)).collect();
+        for (at, ty) in resolved.iter().enumerate() {
+            if let Some(Type::Record(record)) = ty.element().map(|inner| world.resolve(inner)) {
+                self.pointers_over(record, &resolved, line);
+            }
+            let Type::Record(record) = ty else { continue };
+            if self.subject(record).is_none() {
+                continue;
+            }
+            for (_, other) in resolved.iter().enumerate().filter(|(other, _)| *other != at) {
+                self.over(record, other, line);
+            }
+        }
+    }
+
+    /// A pointer to an object that lies over one to a number.
+    fn pointers_over(&mut self, record: &'t [u8], members: &[Type<'t>], line: u32) {
+        for other in members {
+            let Some(to) = other.element().map(|inner| self.world().resolve(inner)) else { continue };
+            if matches!((&to, other), (Type::Number(..), Type::Pointer(_))) {
+                let before = self.found.len();
+                self.start(record, &to, false);
+                for found in self.found.iter_mut().skip(before) {
+                    (found.line, found.source) = (line, 0);
+                }
+            }
+        }
+    }
+
+    fn over(&mut self, record: &'t [u8], other: &Type<'t>, line: u32) {
+        let what = |as_what: &str| format!("a union lays it over {as_what}");
+        match other {
+            Type::Record(over) if *over != record => {
+                let world = self.world();
+                let begins = world.begins_with(record, over) || world.begins_with(over, record);
+                let count = if begins { 1 } else { world.common_prefix(record, over).unwrap_or(usize::MAX) };
+                if count > 0 {
+                    let what = what(&format!("a struct {}", lossy(over)));
+                    self.tell_at(record, line, UseDemand::Positions(count), Vec::new(), what);
+                }
+            }
+            Type::Array(inner, _) if matches!(self.world().resolve(inner), Type::Byte | Type::Number(..)) => {
+                self.tell_at(record, line, UseDemand::Whole, Vec::new(), what("an array"));
+            }
+            Type::Number(..) => self.tell_at(record, line, UseDemand::Whole, Vec::new(), what("a number")),
+            _ => {}
+        }
+    }
+}
+
+/// Whether numbers of a type have the same byte order everywhere.
+fn is_fixed<'t>(world: &World<'t>, ty: &Type<'t>) -> bool {
+    let mut ty = ty.clone();
+    for _ in 0..16 {
+        match &ty {
+            Type::Named(name) if FIXED.iter().any(|fixed| name.starts_with(fixed)) => return true,
+            Type::Named(name) => match world.typedefs.get(name) {
+                Some(next) => ty = next.clone(),
+                None => return false,
+            },
+            Type::Array(inner, _) => ty = (**inner).clone(),
+            _ => return false,
+        }
+    }
+    false
+}

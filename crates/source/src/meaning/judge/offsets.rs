@@ -1,0 +1,135 @@
+//! Offsets that are subtracted, compared and used as numbers.
+
+use crate::meaning::code::evaluator::{Context, Evaluator};
+use crate::meaning::types::lossy;
+use crate::meaning::value::{Base, Sum, Term, Value};
+use crate::uses::UseDemand;
+
+impl<'t> Evaluator<'_, '_, 't> {
+    /// Addresses of two members whose difference is taken.
+    pub(in crate::meaning) fn distances(&mut self, sums: &[Sum<'t>]) {
+        for sum in sums {
+            let mut offsets = sum.offsets().filter(|(_, record, _)| self.subject(record).is_some());
+            let (Some((is_added, record, first)), Some((other, second_record, second))) =
+                (offsets.next(), offsets.next())
+            else {
+                continue;
+            };
+            if is_added != other && record == second_record && first != second {
+                drop(offsets);
+                let what = format!(
+                    "the bytes from {} to {} are counted",
+                    lossy(if is_added { second } else { first }),
+                    lossy(if is_added { first } else { second })
+                );
+                self.tell_pins(record, &[first, second], what);
+            }
+        }
+        for sum in sums.iter().filter(|sum| sum.base.is_none()) {
+            self.up_to_end(sum);
+        }
+    }
+
+    /// `sizeof(T) - offsetof(T, m)`.
+    fn up_to_end(&mut self, sum: &Sum<'t>) {
+        let sizes = sum.terms.iter().filter_map(|(sign, term)| match term {
+            Term::Size(record) if *sign => Some(*record),
+            _ => None,
+        });
+        let sizes: Vec<&'t [u8]> = sizes.collect();
+        for (added, record, member) in sum.offsets().collect::<Vec<_>>() {
+            let Some((_, subject)) = self.subject(record).filter(|_| !added && sizes.contains(&record))
+            else {
+                continue;
+            };
+            let own = sum.terms.iter().any(|(sign, term)| !sign && matches!(term, Term::MemberSize(..)));
+            let placed = subject.member(member).cloned().unwrap_or_default();
+            let start = placed.offset + if own { placed.size } else { 0 };
+            let what = format!("the bytes from {} to the end are counted", lossy(member));
+            let size = subject.size;
+            self.tell_bytes(record, start as i64..size as i64, false, what);
+        }
+    }
+
+    /// Offsets and addresses of members that are compared.
+    pub(in crate::meaning) fn compare(&mut self, left: &Value<'t>, right: &Value<'t>, is_equality: bool) {
+        let mut addresses: Vec<(&'t [u8], &'t [u8])> = Vec::new();
+        for value in [left, right] {
+            for sum in &value.sums {
+                if let (Some(Base::Object(record)), Some((own, member))) = (sum.base, sum.member())
+                    && record == own
+                {
+                    addresses.push((record, member));
+                }
+                if sum.base.is_none() && !is_equality {
+                    let has_size = sum.terms.iter().any(|(_, term)| matches!(term, Term::MemberSize(..)));
+                    self.compared.extend(sum.offsets().map(|(_, record, member)| (record, member, has_size)));
+                }
+            }
+        }
+        if self.context == Context::Constant {
+            for value in [left, right] {
+                for sum in &value.sums {
+                    for (_, term) in &sum.terms {
+                        if let Term::Size(record) = term {
+                            self.tell(
+                                record,
+                                UseDemand::Size,
+                                Vec::new(),
+                                "an assertion checks its size".to_owned(),
+                            );
+                        }
+                    }
+                }
+            }
+        }
+        if let [(record, first), (other, second)] = addresses.as_slice()
+            && record == other
+            && first != second
+            && !is_equality
+        {
+            let what = format!("the addresses of {} and {} are compared", lossy(first), lossy(second));
+            self.tell_pins(record, &[first, second], what);
+        }
+    }
+
+    /// Tells the offsets that a statement compared.
+    pub(in crate::meaning) fn flush_compared(&mut self) {
+        let compared = std::mem::take(&mut self.compared);
+        for (record, member, has_size) in &compared {
+            let is_inside = compared
+                .iter()
+                .any(|(own, other, size)| own == record && other == member && size != has_size);
+            if !is_inside {
+                self.tell_pins(
+                    record,
+                    &[member],
+                    format!("a number is compared with the offset of {}", lossy(member)),
+                );
+            }
+        }
+    }
+
+    /// An offset that is used as a number, not added to an address.
+    pub(in crate::meaning) fn offset_is_number(&mut self, value: &Value<'t>, what: &str) {
+        for sum in value.sums.iter().filter(|sum| sum.base.is_none()) {
+            let offsets: Vec<_> = sum.offsets().collect();
+            for (_, record, member) in offsets {
+                let number = self.subject(record).and_then(|(_, subject)| subject.number(member));
+                let Some(number) = number else { continue };
+                let what = format!("the offset of {} is {what}", lossy(member));
+                self.tell(record, UseDemand::Offset, vec![number], what);
+            }
+        }
+    }
+
+    /// An offset that a number of the program is made of.
+    pub(in crate::meaning) fn constant_offset(&mut self, sum: &Sum<'t>) {
+        for (_, record, member) in sum.offsets().collect::<Vec<_>>() {
+            let number = self.subject(record).and_then(|(_, subject)| subject.number(member));
+            let Some(number) = number else { continue };
+            let what = format!("the offset of {} is a constant that is relied on", lossy(member));
+            self.tell(record, UseDemand::Offset, vec![number], what);
+        }
+    }
+}

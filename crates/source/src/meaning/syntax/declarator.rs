@@ -1,0 +1,153 @@
+//! Declarators: pointers, names, arrays and parameters.
+
+use crate::meaning::stream::Kind;
+use crate::meaning::syntax::cursor::{Cursor, Declared, Specifiers};
+use crate::meaning::syntax::words::{STATEMENT_WORDS, is_among};
+use crate::meaning::types::{Function, Type};
+use std::sync::Arc;
+
+/// Bytes of the widest vector of numbers.
+const LARGEST_VECTOR: u8 = 64;
+
+/// Deepest nesting that is read.
+pub(in crate::meaning) const DEEPEST: usize = 60;
+
+impl<'t> Cursor<'_, '_, 't> {
+    /// A declarator behind a type: pointers, the name, arrays, parameters. The name may be missing.
+    pub(in crate::meaning) fn declarator(&mut self, base: &Type<'t>) -> Option<Declared<'t>> {
+        if self.depth >= DEEPEST {
+            return None;
+        }
+        let mut ty = base.clone();
+        let mut silent = Specifiers::default();
+        loop {
+            if self.eat(b"*") || self.eat(b"^") {
+                ty = ty.pointer();
+            } else if !(self.eat(b"&") || self.eat(b"&&") || self.skip_silent(&mut silent)) {
+                break;
+            }
+        }
+        let is_inner = self.is(b"(")
+            && (matches!(self.text(self.at + 1), b"*" | b"^")
+                || self.word(self.at + 1).is_some()
+                    && self.text(self.at + 2) == b")"
+                    && self.text(self.at + 3) != b";");
+        if is_inner && (self.text(self.at + 1) != b")") {
+            return self.nested(ty);
+        }
+        let mut name = b"".as_slice();
+        if let Some(word) =
+            self.word(self.at).filter(|word| !STATEMENT_WORDS.has(word) || *word == b"operator")
+        {
+            name = word;
+            self.at += 1;
+            while self.is(b"::") && self.word(self.at + 1).is_some() {
+                name = self.text(self.at + 1);
+                self.at += 2;
+            }
+        }
+        let mut declared = Declared { name, ty, ..Declared::default() };
+        while self.skip_silent(&mut silent) {}
+        self.suffixes(&mut declared);
+        while self.is(b"__attribute__") && self.skip_silent(&mut silent) {}
+        if silent.is_vector {
+            declared.ty = Type::Number(b"vector", LARGEST_VECTOR);
+        }
+        Some(declared)
+    }
+
+    /// `(*name)(…)`, `(*name[4])(…)`.
+    pub(in crate::meaning) fn nested(&mut self, ty: Type<'t>) -> Option<Declared<'t>> {
+        let end = self.behind(self.at);
+        let inside = self.at + 1;
+        self.at = end;
+        let mut outer = Declared { ty, ..Declared::default() };
+        self.suffixes(&mut outer);
+        let behind = self.at;
+        let mut ty = outer.ty;
+        if let Some(function) = outer.function {
+            ty = Type::Function(Arc::new(function.returns));
+        }
+        self.at = inside;
+        self.depth += 1;
+        let found = self.declarator(&ty);
+        self.depth -= 1;
+        self.at = behind;
+        found
+    }
+
+    fn suffixes(&mut self, declared: &mut Declared<'t>) {
+        let mut counts = Vec::new();
+        while self.is(b"[") && self.text(self.at + 1) != b"[" {
+            let end = self.behind(self.at);
+            let inside = self.at + 1..end.saturating_sub(1);
+            let count = match self.pieces.get(inside.clone()) {
+                Some([only]) => std::str::from_utf8(only.text).ok().and_then(|text| text.parse().ok()),
+                Some([]) => Some(0),
+                _ => None,
+            };
+            counts.push(count);
+            declared.dimensions.push(inside);
+            self.at = end;
+        }
+        for count in counts.into_iter().rev() {
+            let inner = std::mem::take(&mut declared.ty);
+            declared.ty = Type::Array(Arc::new(inner), count);
+        }
+        if self.is(b"(") && declared.dimensions.is_empty() && self.are_parameters() {
+            let end = self.behind(self.at);
+            let parameters = self.parameters(end.saturating_sub(1));
+            self.at = end;
+            let returns = declared.ty.clone();
+            declared.function = Some(Function { returns, parameters, ..Function::default() });
+        }
+    }
+
+    /// Whether a bracket holds parameters rather than values of a C++ object.
+    fn are_parameters(&self) -> bool {
+        let first = self.pieces.get(self.at + 1);
+        first.is_none_or(|first| {
+            first.kind == Kind::Word
+                && (first.text == b"operator" || !STATEMENT_WORDS.has(first.text))
+                && !is_among(" reinterpret_cast static_cast const_cast dynamic_cast ", first.text)
+                && !matches!(self.text(self.at + 2), b"." | b"->" | b"+" | b"-")
+                && (!self.world.globals.contains_key(first.text) || self.is_type(first.text))
+                || matches!(first.text, b")" | b"...")
+        })
+    }
+
+    pub(in crate::meaning) fn parameters(&mut self, end: usize) -> Vec<(Option<&'t [u8]>, Type<'t>)> {
+        let mut found = Vec::new();
+        self.at += 1;
+        self.depth += 1;
+        while self.at < end && self.depth < DEEPEST {
+            let start = self.at;
+            if self.eat(b"...") {
+                continue;
+            }
+            match self.specifiers(true) {
+                Some(specifiers) => {
+                    let declared = self.declarator(&specifiers.ty).unwrap_or_default();
+                    let ty = match (declared.ty, declared.function) {
+                        (_, Some(function)) => Type::Function(Arc::new(function.returns)).pointer(),
+                        (Type::Array(inner, _), _) => Type::Pointer(inner),
+                        (ty, _) => ty,
+                    };
+                    self.default_list(Some(&ty));
+                    let is_nothing = ty == Type::Void && declared.name.is_empty();
+                    if !is_nothing {
+                        found.push(((!declared.name.is_empty()).then_some(declared.name), ty));
+                    }
+                }
+                None => {
+                    // A name alone is a type that nobody declares, or a parameter of old C.
+                    found.push((None, self.word(self.at).map_or(Type::Unknown, Type::Named)));
+                }
+            }
+            self.skip_value(end);
+            self.at = (self.at + 1).max(start + 1);
+        }
+        self.depth -= 1;
+        found
+    }
+}

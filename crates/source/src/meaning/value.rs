@@ -1,0 +1,251 @@
+//! Values as what is known of them: addresses in objects, offsets, sizes.
+
+use super::types::{TargetStruct, Type};
+
+/// The place that an address is counted from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Base<'t> {
+    /// An object of a record.
+    Object(&'t [u8]),
+    /// An array, or the place a pointer points to, keeps the address of an object.
+    Content(&'t [u8]),
+    /// The place behind an object.
+    Behind(&'t [u8]),
+    /// Memory that is declared as bytes.
+    Bytes,
+    /// Memory that is shared with others: the function that gave it.
+    Mapped(&'t [u8]),
+    /// A function, with the file that alone knows it.
+    Function(Option<usize>, &'t [u8]),
+}
+
+/// A term of a sum.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Term<'t> {
+    Offset(&'t [u8], &'t [u8]),
+    Size(&'t [u8]),
+    MemberSize(&'t [u8], &'t [u8]),
+    Number(i64),
+    /// So many times a size.
+    Stride,
+    /// An unknown number.
+    Other,
+}
+
+/// A sum: terms with whether they are added.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct Sum<'t> {
+    pub(super) base: Option<Base<'t>>,
+    pub(super) terms: Vec<(bool, Term<'t>)>,
+}
+
+/// Most terms, and most sums that a value may be.
+const MOST: usize = 8;
+const MOST_SUMS: usize = 24;
+
+impl<'t> Sum<'t> {
+    pub(super) fn object(record: &'t [u8]) -> Self {
+        Self { base: Some(Base::Object(record)), terms: Vec::new() }
+    }
+
+    pub(super) fn term(term: Term<'t>) -> Self {
+        Self { base: None, terms: vec![(true, term)] }
+    }
+
+    /// The function that it is the address of.
+    pub(super) fn function(&self) -> Option<(Option<usize>, &'t [u8])> {
+        match self.base {
+            Some(Base::Function(home, name)) => Some((home, name)),
+            _ => None,
+        }
+    }
+
+    /// Whether it says anything of an object.
+    pub(super) fn is_telling(&self) -> bool {
+        let tells = |term: &Term<'_>| matches!(term, Term::Offset(..) | Term::Size(_) | Term::MemberSize(..));
+        self.base.is_some() || self.terms.iter().any(|(_, term)| tells(term))
+    }
+
+    /// As what an array keeps.
+    pub(super) fn as_content(&self) -> Option<Self> {
+        let base = match self.base {
+            Some(Base::Object(record)) if self.terms.is_empty() => Base::Content(record),
+            Some(base @ (Base::Content(_) | Base::Function(..))) => base,
+            _ => return None,
+        };
+        Some(Self { base: Some(base), terms: Vec::new() })
+    }
+
+    /// The value that an array of this keeps.
+    pub(super) fn content(&self) -> Option<Self> {
+        let base = match self.base {
+            Some(Base::Content(record)) => Base::Object(record),
+            Some(base @ Base::Function(..)) => base,
+            _ => return None,
+        };
+        Some(Self { base: Some(base), terms: Vec::new() })
+    }
+
+    pub(super) fn plus(&self, other: &Self, added: bool) -> Self {
+        let mut sum = self.clone();
+        sum.base = match (self.base, other.base) {
+            (Some(_), Some(_)) if !added => None,
+            (first, second) => first.or(second),
+        };
+        for (sign, term) in &other.terms {
+            let sign = *sign == added;
+            let opposite = sum.terms.iter().position(|(own, known)| *own != sign && known == term);
+            match opposite.filter(|_| !matches!(term, Term::Other | Term::Stride)) {
+                Some(at) => {
+                    sum.terms.remove(at);
+                }
+                None if *term == Term::Number(0) => {}
+                None if sum.terms.len() < MOST => sum.terms.push((sign, *term)),
+                // Of so many terms nothing more is known.
+                None => {
+                    if let Some(last) = sum.terms.last_mut() {
+                        *last = (true, Term::Other);
+                    }
+                }
+            }
+        }
+        sum
+    }
+
+    pub(super) fn and(mut self, added: bool, term: Term<'t>) -> Self {
+        self = self.plus(&Self::term(term), added);
+        self
+    }
+
+    /// The member that it is the address or offset of, if nothing else is added.
+    pub(super) fn member(&self) -> Option<(&'t [u8], &'t [u8])> {
+        match self.terms.as_slice() {
+            [(true, Term::Offset(record, member))] => Some((record, member)),
+            _ => None,
+        }
+    }
+
+    pub(super) fn offsets(&self) -> impl Iterator<Item = (bool, &'t [u8], &'t [u8])> {
+        self.terms.iter().filter_map(|(sign, term)| match term {
+            Term::Offset(record, member) => Some((*sign, *record, *member)),
+            _ => None,
+        })
+    }
+
+    pub(super) fn has_other(&self) -> bool {
+        self.terms.iter().any(|(_, term)| matches!(term, Term::Other | Term::Stride))
+    }
+
+    pub(super) fn subtracts(&self) -> bool {
+        self.terms
+            .iter()
+            .any(|(sign, term)| !sign && matches!(term, Term::Offset(..) | Term::Other | Term::Size(_)))
+    }
+
+    /// Its number of bytes, by where the compiler placed a subject's members.
+    pub(super) fn number(&self, subject: &TargetStruct) -> Option<i64> {
+        let is_own = |record: &[u8]| record == subject.name.as_bytes();
+        self.terms.iter().try_fold(0_i64, |all, (sign, term)| {
+            let value = match term {
+                Term::Number(number) => *number,
+                Term::Size(record) if is_own(record) => i64::try_from(subject.size).ok()?,
+                Term::Offset(record, name) if is_own(record) => {
+                    i64::try_from(subject.member(name)?.offset).ok()?
+                }
+                Term::MemberSize(record, name) if is_own(record) => {
+                    i64::try_from(subject.member(name)?.size).ok()?
+                }
+                _ => return None,
+            };
+            if *sign { all.checked_add(value) } else { all.checked_sub(value) }
+        })
+    }
+}
+
+/// A value.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Value<'t> {
+    pub(super) ty: Type<'t>,
+    /// All it may be; empty if that isn't known.
+    pub(super) sums: Vec<Sum<'t>>,
+    /// Its own address, if it has one.
+    pub(super) place: Option<Vec<Sum<'t>>>,
+    /// The variable it is, if it is one.
+    pub(super) name: Option<&'t [u8]>,
+    /// The member of a record it is.
+    pub(super) member: Option<(&'t [u8], &'t [u8])>,
+    /// Whether it is a type's name.
+    pub(super) is_type: bool,
+    /// The function whose name or result it is.
+    pub(super) call: Option<&'t [u8]>,
+    /// Whether it is a text in quotes.
+    pub(super) is_text: bool,
+    /// Whether that function's type was cast.
+    pub(super) is_cast_function: bool,
+    /// The variable, or the member of a record, that it is the address of.
+    pub(super) target: Option<Kept<'t>>,
+    /// Whether it is what a variable or member points to, rather than that itself.
+    pub(super) is_content: bool,
+}
+
+/// A variable or member that keeps a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kept<'t> {
+    Variable(&'t [u8]),
+    Member(&'t [u8], &'t [u8]),
+}
+
+impl<'t> Value<'t> {
+    pub(super) fn typed(ty: Type<'t>) -> Self {
+        Self { ty, ..Self::default() }
+    }
+
+    /// Whether it is a function, or its address.
+    pub(super) fn is_function(&self) -> bool {
+        match &self.ty {
+            Type::Function(_) => true,
+            Type::Pointer(inner) => matches!(**inner, Type::Function(_)),
+            _ => false,
+        }
+    }
+
+    pub(super) fn sums(ty: Type<'t>, sums: Vec<Sum<'t>>) -> Self {
+        Self { ty, sums, ..Self::default() }
+    }
+}
+
+/// Adds sums to others, each once.
+pub(super) fn join<'t>(into: &mut Vec<Sum<'t>>, more: &[Sum<'t>]) {
+    for sum in more {
+        if into.len() < MOST_SUMS && !into.contains(sum) {
+            into.push(sum.clone());
+        }
+    }
+}
+
+pub(super) fn product<'t>(left: &Value<'t>, right: &Value<'t>) -> Vec<Sum<'t>> {
+    let product = constant(left).zip(constant(right)).and_then(|(left, other)| left.checked_mul(other));
+    let is_size = |side: &Value<'t>| constant(side).is_some_and(|number| number > 1);
+    match product {
+        Some(number) => vec![number_sum(number)],
+        None if is_size(left) || is_size(right) => vec![Sum::term(Term::Stride)],
+        None => Vec::new(),
+    }
+}
+
+/// A number as a sum; zero has no terms.
+pub(super) fn number_sum<'t>(number: i64) -> Sum<'t> {
+    Sum::default().and(true, Term::Number(number))
+}
+
+/// The number that a value is.
+pub(super) fn constant(value: &Value<'_>) -> Option<i64> {
+    match value.sums.as_slice() {
+        [Sum { base: None, terms }] => match terms.as_slice() {
+            [] => Some(0),
+            [(sign, Term::Number(number))] => Some(if *sign { *number } else { number.checked_neg()? }),
+            _ => None,
+        },
+        _ => None,
+    }
+}

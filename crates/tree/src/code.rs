@@ -1,0 +1,19 @@
+//! Uses of structs in the units of a build, read by a C front end.
+//!
+//! * `names`: names by which text shows that it has to do with a struct.
+//! * `texts`: the files of a tree and of its build, by the words in them.
+//! * `choice`: the units that may see a struct.
+//! * `definitions`: the units that define functions.
+//! * `cache`: what was read before.
+//! * `read`: units, read on all threads.
+//! * `demands`: what code demands, as requests for the planner.
+
+mod cache;
+mod choice;
+mod definitions;
+mod demands;
+mod names;
+mod read;
+mod texts;
+
+pub use read::{CodeReader, Progress, StructCode};

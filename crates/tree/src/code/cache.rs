@@ -1,0 +1,136 @@
+//! What the front end found in units, kept between runs.
+//!
+//! An entry is named by what was asked: the unit's command, the structs, the front end and this program. It holds as
+//! long as the content of every file that the unit read is the same.
+
+use fieldline_frontend::{SourceUnit, Subject, UnitUses};
+use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+use xxhash_rust::xxh3::{Xxh3, xxh3_128};
+
+/// A folder of entries.
+#[derive(Debug)]
+pub(super) struct Cache {
+    folder: PathBuf,
+    /// This program and the front end.
+    reader: u128,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Entry {
+    /// Of the content of all files that were read.
+    content: String,
+    uses: UnitUses,
+}
+
+/// Hashes of files' contents.
+#[derive(Debug, Default)]
+pub(super) struct Contents(FxHashMap<PathBuf, u128>);
+
+impl Cache {
+    pub(super) fn new(folder: PathBuf, frontend: &str) -> Self {
+        // Rules change with the program, so another program's results are none.
+        let program = std::env::current_exe().and_then(std::fs::read).unwrap_or_default();
+        let reader = xxh3_128(&program) ^ xxh3_128(frontend.as_bytes());
+        Self { folder, reader }
+    }
+
+    fn path(&self, unit: &SourceUnit, subjects: &[Subject]) -> PathBuf {
+        let mut hash = Xxh3::new();
+        hash.update(&self.reader.to_le_bytes());
+        // Debug formats quote strings, so that no two questions look alike.
+        hash.update(format!("{:?} {:?} {:?}", unit.file, unit.directory, unit.arguments).as_bytes());
+        hash.update(format!("{subjects:?}").as_bytes());
+        self.folder.join(format!("{:032x}.json", hash.digest128()))
+    }
+
+    /// The files whose contents an entry depends on; none if there is no entry.
+    pub(super) fn find(&self, unit: &SourceUnit, subjects: &[Subject]) -> Option<CachedUses> {
+        let bytes = std::fs::read(self.path(unit, subjects)).ok()?;
+        let entry: Entry = serde_json::from_slice(&bytes).ok()?;
+        Some(CachedUses(entry))
+    }
+
+    /// Keeps what was found. A folder that can't be written to keeps nothing.
+    pub(super) fn keep(&self, unit: &SourceUnit, subjects: &[Subject], uses: &UnitUses, contents: &Contents) {
+        let Some(content) = contents.of(&uses.files) else { return };
+        let entry = Entry { content, uses: uses.clone() };
+        let path = self.path(unit, subjects);
+        let Ok(bytes) = serde_json::to_vec(&entry) else { return };
+        let kept = std::fs::create_dir_all(&self.folder).and_then(|()| {
+            let mut file = tempfile::NamedTempFile::new_in(&self.folder)?;
+            std::io::Write::write_all(&mut file, &bytes)?;
+            file.persist(path).map_err(std::io::Error::from)
+        });
+        drop(kept);
+    }
+}
+
+/// An entry whose files may have changed since.
+#[derive(Debug)]
+pub(super) struct CachedUses(Entry);
+
+impl CachedUses {
+    pub(super) fn files(&self) -> &[PathBuf] {
+        &self.0.uses.files
+    }
+
+    /// What was found, if all files are as they were.
+    pub(super) fn uses(self, contents: &Contents) -> Option<UnitUses> {
+        (contents.of(&self.0.uses.files)? == self.0.content).then_some(self.0.uses)
+    }
+}
+
+impl Contents {
+    /// Reads files that are not known yet.
+    pub(super) fn read(&mut self, files: impl Iterator<Item = PathBuf>) {
+        let mut new: Vec<PathBuf> = files.filter(|file| !self.0.contains_key(file)).collect();
+        new.sort_unstable();
+        new.dedup();
+        let hash = |path: &PathBuf| std::fs::read(path).map(|bytes| xxh3_128(&bytes)).ok();
+        let hashes = fieldline_parallel::map(&new, hash);
+        self.0.extend(new.into_iter().zip(hashes).filter_map(|(path, hash)| Some((path, hash?))));
+    }
+
+    /// A hash over files in their order; `None` if one can't be read.
+    fn of(&self, files: &[PathBuf]) -> Option<String> {
+        let mut hash = Xxh3::new();
+        for file in files {
+            hash.update(Path::as_os_str(file).as_encoded_bytes());
+            hash.update(&self.0.get(file)?.to_le_bytes());
+        }
+        Some(format!("{:032x}", hash.digest128()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_entry_holds_until_a_file_changes() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("a.h");
+        std::fs::write(&file, "one").unwrap();
+        let contents = || {
+            let mut contents = Contents::default();
+            contents.read(std::iter::once(file.clone()));
+            contents
+        };
+        let cache = Cache::new(folder.path().join("kept"), "clang 19");
+        let unit =
+            SourceUnit { file: "/u.c".into(), arguments: vec!["cc".to_owned()], ..SourceUnit::default() };
+        let uses = UnitUses { files: vec![file.clone()], ..UnitUses::default() };
+        assert!(cache.find(&unit, &[]).is_none());
+        cache.keep(&unit, &[], &uses, &contents());
+        assert_eq!(cache.find(&unit, &[]).unwrap().uses(&contents()), Some(uses));
+        let other = SourceUnit { arguments: vec!["cc".to_owned(), "-DX".to_owned()], ..unit.clone() };
+        assert!(cache.find(&other, &[]).is_none());
+        assert!(cache.find(&unit, &[Subject::default()]).is_none());
+        std::fs::write(&file, "two").unwrap();
+        assert_eq!(cache.find(&unit, &[]).unwrap().uses(&contents()), None);
+        std::fs::remove_file(&file).unwrap();
+        assert_eq!(cache.find(&unit, &[]).unwrap().uses(&contents()), None);
+    }
+}

@@ -1,0 +1,169 @@
+//! Units that define functions, by their text: addresses go there that no unit read so far follows.
+
+use super::texts::Texts;
+use fieldline_frontend::{Demands, SourceUnit};
+use fieldline_source::declared::words;
+use rustc_hash::FxHashSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+/// Most units that are read because they define functions that some pointer could lead to.
+const MOST_CALLABLE: usize = 64;
+
+/// How far behind a name the body of its function may begin.
+const FARTHEST: usize = 4096;
+
+/// The units (by number) that define any of the functions that addresses go to and are not read yet: those named, and
+/// those that can be called through the pointers, if these are few.
+pub(super) fn defining(
+    texts: &Texts,
+    units: &[SourceUnit],
+    demanded: &Demands,
+    read: &BTreeMap<usize, BTreeSet<usize>>,
+) -> Vec<usize> {
+    let wanted: FxHashSet<&str> = demanded.unread.iter().map(String::as_str).collect();
+    let open: Vec<usize> = (0..units.len()).filter(|number| !read.contains_key(number)).collect();
+    let has = fieldline_parallel::map(&open, |number| {
+        let Some(file) = units.get(*number).and_then(|unit| texts.files.get(&unit.file)) else {
+            return (false, false);
+        };
+        (defines_any(&file.text, &wanted), defines_callback(&file.text, &demanded.callbacks))
+    });
+    let chosen = |is_chosen: fn(&(bool, bool)) -> bool| {
+        let found = open.iter().zip(&has).filter(|(_, has)| is_chosen(has));
+        found.map(|(number, _)| *number).collect::<Vec<usize>>()
+    };
+    let callable = chosen(|(_, is_callback)| *is_callback);
+    match callable.len() <= MOST_CALLABLE {
+        true => chosen(|(is_named, is_callback)| *is_named || *is_callback),
+        false => chosen(|(is_named, _)| *is_named),
+    }
+}
+
+/// Files in assembler that have a label, or a macro's argument, of a name.
+pub(super) fn assembled<'t>(texts: &'t Texts, functions: &BTreeSet<&str>) -> BTreeMap<String, &'t Path> {
+    let mut found = BTreeMap::new();
+    for (path, file) in texts.files.iter().filter(|(path, _)| super::texts::is_assembler(path)) {
+        for line in file.text.split(|byte| *byte == b'\n') {
+            let mut own = words(line).filter_map(|word| std::str::from_utf8(word).ok());
+            let is_label = |word: &str| {
+                let line = line.trim_ascii();
+                let behind = line.strip_prefix(word.as_bytes()).map(<[u8]>::trim_ascii_start);
+                behind.is_some_and(|behind| behind.first() == Some(&b':')) || is_entry(line)
+            };
+            if let Some(word) = own.find(|word| functions.contains(word) && is_label(word)) {
+                found.insert(word.to_owned(), path.as_path());
+            }
+        }
+    }
+    found
+}
+
+/// `SYM_FUNC_START(name)`, `ENTRY(name)`, `.globl name`
+fn is_entry(line: &[u8]) -> bool {
+    let first = words(line).next().unwrap_or_default();
+    let starts: [&[u8]; 3] = [b"SYM_", b"ENTRY", b"globl"];
+    starts.iter().any(|start| first.starts_with(start)) || first == b"global"
+}
+
+fn defines_any(text: &[u8], wanted: &FxHashSet<&str>) -> bool {
+    let start = text.as_ptr().addr();
+    words(text).any(|word| {
+        let is_wanted = std::str::from_utf8(word).is_ok_and(|word| wanted.contains(word));
+        let end = word.as_ptr().addr().saturating_sub(start).saturating_add(word.len());
+        is_wanted && text.get(end..).is_some_and(has_body)
+    })
+}
+
+/// Whether a function takes `void *` at one of the places, among so many parameters.
+fn defines_callback(text: &[u8], wanted: &BTreeSet<(usize, usize)>) -> bool {
+    let start = text.as_ptr().addr();
+    let lists = words(text).filter_map(|word| {
+        let end = word.as_ptr().addr().saturating_sub(start).saturating_add(word.len());
+        let behind = text.get(end..)?;
+        let list = parameters(behind)?;
+        has_body(behind).then_some(list)
+    });
+    !wanted.is_empty()
+        && lists.into_iter().any(|list| {
+            let parameters: Vec<&[u8]> = list.split(|byte| *byte == b',').collect();
+            let is_open = |number: usize| {
+                parameters.get(number).is_some_and(|parameter| {
+                    parameter.contains(&b'*') && words(parameter).any(|word| word == b"void")
+                })
+            };
+            wanted.iter().any(|(count, number)| parameters.len() == *count && is_open(*number))
+        })
+}
+
+/// What stands between the brackets behind a name, where nothing in it has brackets of its own.
+fn parameters(behind: &[u8]) -> Option<&[u8]> {
+    let list = behind.trim_ascii_start().strip_prefix(b"(")?;
+    let end = list.iter().take(FARTHEST).position(|byte| matches!(byte, b')' | b'(' | b';' | b'{'))?;
+    (list.get(end) == Some(&b')')).then(|| list.get(..end))?
+}
+
+/// Whether what follows a name is a list of parameters and a body, perhaps with declarations of the oldest style.
+fn has_body(behind: &[u8]) -> bool {
+    let behind = behind.get(..FARTHEST).unwrap_or(behind).trim_ascii_start();
+    if behind.first() != Some(&b'(') {
+        return false;
+    }
+    let mut depth = 0_usize;
+    let mut at = 0;
+    for byte in behind {
+        at += 1;
+        match byte {
+            b'(' => depth += 1,
+            b')' => depth = depth.saturating_sub(1),
+            b'{' | b'}' | b';' => return false,
+            _ => {}
+        }
+        if depth == 0 {
+            break;
+        }
+    }
+    let rest = behind.get(at..).unwrap_or_default().trim_ascii_start();
+    let next = rest.iter().position(|byte| matches!(byte, b'{' | b'}' | b'(' | b')' | b'=' | b','));
+    match (rest.first(), next.and_then(|next| rest.get(next))) {
+        (Some(b'{'), _) => true,
+        (Some(first), Some(b'{')) => first.is_ascii_alphabetic() || *first == b'_',
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn functions_that_pointers_can_lead_to_are_found() {
+        let wanted = BTreeSet::from([(2, 1)]);
+        for (text, expected) in [
+            ("static void f(int n, void *data)\n{ }", true),
+            ("static void f(void *data, int n)\n{ }", false),
+            ("static void f(int n, void *data);", false),
+            ("int g(void) { return f(1, (void *)p); }", false),
+        ] {
+            assert_eq!(defines_callback(text.as_bytes(), &wanted), expected, "{text}");
+        }
+        assert!(!defines_callback(b"void f(int n, void *data) { }", &BTreeSet::new()));
+    }
+
+    #[test]
+    fn a_definition_is_told_from_calls_and_declarations() {
+        let wanted: FxHashSet<&str> = ["f"].into_iter().collect();
+        for (text, expected) in [
+            ("int f(int a)\n{ return a; }", true),
+            ("int f(a) int a; { return a; }", true),
+            ("int f (int (*g)(int)) __attribute__((x)) {", false),
+            ("int f(int a);\nint g(void) {", false),
+            ("int g(void) { return f(1); }", false),
+            ("int g(void) { if (f(1)) { } }", false),
+            ("int h(void) { f(1) } ", false),
+            ("int ff(int a) { }", false),
+        ] {
+            assert_eq!(defines_any(text.as_bytes(), &wanted), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,380 @@
+//! Units read on all threads.
+
+use super::cache::{Cache, Contents};
+use super::choice::{Choice, choose};
+use super::definitions::{assembled, defining};
+use super::texts::Texts;
+use crate::proof::designated::{DesignatedTree, PositionalValue};
+use crate::uses::names;
+use anyhow::{Context, Result};
+use fieldline_frontend::{
+    CodeUse, Demand, Demands, Frontend, SourceUnit, Subject, UnitFlows, UnitUses, demands, units,
+};
+use fieldline_layout::Layout;
+use fieldline_layout::types::split_namespace;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+/// Most times that units are added because addresses go to functions they define.
+const MOST_ROUNDS: usize = 4;
+
+/// The units of a build and the front end that reads them.
+#[derive(Debug)]
+pub struct CodeReader {
+    tree: PathBuf,
+    build: PathBuf,
+    frontend: Frontend,
+    units: Vec<SourceUnit>,
+    cache: Option<Cache>,
+}
+
+/// How far the work is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// Units read.
+    pub done: usize,
+    /// Units to read.
+    pub count: usize,
+    /// Time that the others will take, at the pace so far.
+    pub left: Duration,
+}
+
+/// What code says of a struct.
+#[derive(Clone, Debug, Default)]
+pub struct StructCode {
+    /// Uses that depend on the order of members.
+    pub(super) uses: Vec<CodeUse>,
+    /// Units that were read because they may see the struct.
+    pub(super) units: usize,
+    /// Units that may see the struct and could not be read, a sentence each.
+    pub(super) unknown: Vec<String>,
+    /// For each file that was read, the lines that each reading left out.
+    skipped: BTreeMap<PathBuf, Vec<Vec<(u32, u32)>>>,
+    pub(super) tree: PathBuf,
+}
+
+impl CodeReader {
+    /// Loads the front end and lists the units of a build. Results are kept in a folder, if one is given.
+    pub fn open(tree: &Path, build: &Path, cache: Option<PathBuf>) -> Result<Self> {
+        let real = |path: &Path| path.canonicalize().with_context(|| path.display().to_string());
+        let (tree, build) = (real(tree)?, real(build)?);
+        let frontend = Frontend::load()?;
+        let units = units(&build)?;
+        let cache = cache.map(|folder| Cache::new(folder, frontend.version()));
+        Ok(Self { tree, build, frontend, units, cache })
+    }
+
+    /// Reads the units that may see the structs, each given with the file that declares it, from the top of the tree.
+    pub fn read(
+        &self,
+        structs: &[(&Layout, &str)],
+        progress: &(dyn Fn(Progress) + Sync),
+    ) -> Result<Vec<StructCode>> {
+        let subjects: Vec<Subject> = structs.iter().map(|(layout, header)| subject(layout, header)).collect();
+        let tags: Vec<String> =
+            structs.iter().map(|(layout, _)| split_namespace(&layout.name).1.to_owned()).collect();
+        let texts = Texts::read(&[&self.tree, &self.build], &self.units);
+        let choice = choose(&texts, &self.units, &tags);
+        let mut found = vec![StructCode { tree: self.tree.clone(), ..StructCode::default() }; structs.len()];
+        let mut flows: Vec<UnitFlows> = Vec::new();
+        let mut chosen = choice.units.clone();
+        let mut next: Vec<usize> = chosen.keys().copied().collect();
+        let mut demanded = Demands::default();
+        for _ in 0..MOST_ROUNDS {
+            let read = self.read_units(&next, &choice, (structs, &subjects), progress);
+            for (number, result) in next.iter().zip(read) {
+                let Some(unit) = self.units.get(*number) else { continue };
+                let seen = chosen.get(number).cloned().unwrap_or_default();
+                flows.extend(add_unit(&mut found, (unit, &self.tree), &seen, result));
+            }
+            demanded = demands(&flows.iter().collect::<Vec<_>>());
+            next = defining(&texts, &self.units, &demanded, &chosen);
+            chosen.extend(next.iter().map(|number| (*number, BTreeSet::new())));
+            if next.is_empty() {
+                break;
+            }
+        }
+        let given: BTreeSet<&str> = demanded.given.keys().map(String::as_str).collect();
+        let assembled = assembled(&texts, &given);
+        add_demanded(&mut found, &demanded, &assembled);
+        for code in &mut found {
+            code.uses.sort();
+            code.uses.dedup();
+        }
+        Ok(found)
+    }
+
+    /// The results of the chosen units, in their order.
+    fn read_units(
+        &self,
+        numbers: &[usize],
+        choice: &Choice,
+        (structs, subjects): (&[(&Layout, &str)], &[Subject]),
+        progress: &(dyn Fn(Progress) + Sync),
+    ) -> Vec<Result<UnitUses, fieldline_frontend::Error>> {
+        let units: Vec<&SourceUnit> = numbers.iter().filter_map(|number| self.units.get(*number)).collect();
+        let mut contents = Contents::default();
+        let kept = fieldline_parallel::map(&units, |unit| self.cache.as_ref()?.find(unit, subjects));
+        contents.read(kept.iter().flatten().flat_map(|entry| entry.files().to_vec()));
+        let kept: Vec<Option<UnitUses>> =
+            kept.into_iter().map(|entry| entry.and_then(|entry| entry.uses(&contents))).collect();
+        let missing: Vec<&SourceUnit> =
+            units.iter().zip(&kept).filter(|(_, kept)| kept.is_none()).map(|(unit, _)| *unit).collect();
+        let designated = DesignatedTree::new(&self.tree, &self.build, structs, &missing);
+        let (done, begun) = (AtomicUsize::new(0), Instant::now());
+        let mut read = fieldline_parallel::map(&missing, |unit| {
+            let mut result = self.frontend.uses(unit, subjects);
+            if let Ok(uses) = &mut result {
+                let values = designated.as_ref().map(|tree| tree.find(unit)).unwrap_or_default();
+                add_positional(uses, subjects, &values);
+                uses.skipped.retain(|lines| choice.headers.contains(&lines.file) || lines.file == unit.file);
+            }
+            let done = done.fetch_add(1, Ordering::Relaxed) + 1;
+            let left = begun.elapsed() / done as u32 * (missing.len() - done) as u32;
+            progress(Progress { done, count: missing.len(), left });
+            result
+        });
+        if let Some(cache) = &self.cache {
+            contents.read(read.iter().flatten().flat_map(|uses| uses.files.clone()));
+            for (unit, result) in missing.iter().zip(&read) {
+                // Where headers are missing, they may be installed before the next run.
+                if let Ok(uses) = result.as_ref().map(|uses| uses).map_err(|_| ())
+                    && uses.errors.is_empty()
+                {
+                    cache.keep(unit, subjects, uses, &contents);
+                }
+            }
+        }
+        let mut read = read.drain(..);
+        let all = kept.into_iter().map(|kept| kept.map(Ok).or_else(|| read.next()));
+        all.flatten().collect()
+    }
+}
+
+fn subject(layout: &Layout, header: &str) -> Subject {
+    let members = layout
+        .members
+        .iter()
+        .map(|member| names(std::slice::from_ref(member)).into_iter().map(str::to_owned).collect());
+    Subject {
+        name: layout.name.clone(),
+        file: Some(PathBuf::from(header)),
+        line: layout.line,
+        members: members.collect(),
+    }
+}
+
+/// Adds initialisers that the build's own compiler finds and the front end does not.
+fn add_positional(uses: &mut UnitUses, subjects: &[Subject], values: &[PositionalValue]) {
+    for value in values.iter().filter(|value| !value.is_zero()) {
+        let Some((file, line)) = value.places.first() else { continue };
+        let of_name = subjects.iter().enumerate().filter(|(_, subject)| {
+            let name = split_namespace(&subject.name).1;
+            name == value.name || value.name.starts_with('<')
+        });
+        for (subject, _) in of_name {
+            let is_at = |used: &CodeUse| {
+                let written = used.macro_definition.iter().map(|place| (&place.file, place.line));
+                let mut own = written.chain([(&used.file, used.line)]);
+                used.subject == subject
+                    && own.any(|own| value.places.iter().any(|(file, line)| own == (file, *line)))
+            };
+            if !uses.uses.iter().any(is_at) {
+                let (file, line) = (file.clone(), *line);
+                let why = "is initialised by position, as GCC reports".to_owned();
+                uses.uses.push(CodeUse {
+                    subject,
+                    file,
+                    line,
+                    macro_definition: None,
+                    demand: Demand::Whole,
+                    why,
+                });
+            }
+        }
+    }
+}
+
+/// Why a unit, or a part of it, is unknown.
+fn unread_part(
+    unit: &SourceUnit,
+    result: &Result<UnitUses, fieldline_frontend::Error>,
+    tree: &Path,
+) -> Option<String> {
+    let name = |path: &Path| path.strip_prefix(tree).unwrap_or(path).display().to_string();
+    match result {
+        Ok(uses) => {
+            let error = uses.errors.first()?;
+            let place = format!("{}:{}", name(&error.file), error.line);
+            Some(format!("{} can't be read: {} ({place})", name(&unit.file), error.message))
+        }
+        Err(error) => Some(error.to_string()),
+    }
+}
+
+/// Adds what a unit says to the structs that it may see; gives where addresses go in it.
+fn add_unit(
+    found: &mut [StructCode],
+    (unit, tree): (&SourceUnit, &Path),
+    seen: &BTreeSet<usize>,
+    result: Result<UnitUses, fieldline_frontend::Error>,
+) -> Option<UnitFlows> {
+    let unknown = unread_part(unit, &result, tree);
+    for index in seen {
+        if let Some(code) = found.get_mut(*index) {
+            code.units += 1;
+            code.unknown.extend(unknown.clone());
+        }
+    }
+    let uses = result.ok()?;
+    add_uses(found, &uses);
+    Some(uses.flows)
+}
+
+/// Adds what addresses ask of structs, and functions in assembler that are given them.
+fn add_demanded(found: &mut [StructCode], demanded: &Demands, assembled: &BTreeMap<String, &Path>) {
+    for used in &demanded.uses {
+        if let Some(code) = found.get_mut(used.subject) {
+            code.uses.push(CodeUse { subject: 0, ..used.clone() });
+        }
+    }
+    for (function, file) in assembled {
+        for used in demanded.given.get(function).into_iter().flatten() {
+            let Some(code) = found.get_mut(used.subject) else { continue };
+            // Assembler that is given the offsets by name goes by those.
+            if code.uses.iter().any(|own| matches!(own.demand, Demand::Assembler { .. })) {
+                continue;
+            }
+            let why = format!("its address is handed to {function}, in assembler ({})", file.display());
+            code.uses.push(CodeUse { subject: 0, why, ..used.clone() });
+        }
+    }
+}
+
+/// Adds a unit's uses to the structs they are of, and what it has read to all.
+fn add_uses(found: &mut [StructCode], uses: &UnitUses) {
+    for used in &uses.uses {
+        if let Some(code) = found.get_mut(used.subject) {
+            code.uses.push(CodeUse { subject: 0, ..used.clone() });
+        }
+    }
+    let mut lines: BTreeMap<&Path, Vec<(u32, u32)>> =
+        uses.files.iter().map(|file| (file.as_path(), Vec::new())).collect();
+    for skipped in &uses.skipped {
+        lines.entry(&skipped.file).or_default().push((skipped.first, skipped.last));
+    }
+    for code in found {
+        for (file, ranges) in &lines {
+            let known = code.skipped.entry(file.to_path_buf()).or_default();
+            if !known.contains(ranges) {
+                known.push(ranges.clone());
+            }
+        }
+    }
+}
+
+impl StructCode {
+    /// Whether the front end has read a line: a file from the top of the tree, and no condition left the line out.
+    pub(crate) fn has_read(&self, path: &str, line: u32) -> bool {
+        let readings = self.skipped.get(&self.tree.join(path));
+        let is_within = |range: &(u32, u32)| range.0 < line && line < range.1;
+        readings.into_iter().flatten().any(|ranges| !ranges.iter().any(is_within))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fieldline_layout::constraint::{PlacementRequests, constraints};
+    use fieldline_layout::testing::{layout, member};
+
+    /// A tree with a build of all its C files, and what its code says of `struct item { long a, b, c, d; }`.
+    fn read(files: &[(&str, &str)], cache: Option<PathBuf>) -> Option<StructCode> {
+        let has_frontend = Frontend::load().is_ok();
+        fieldline_testing::is_available("libclang (libclang1-19, libclang-common-19-dev)", has_frontend)
+            .then_some(())?;
+        let folder = tempfile::tempdir().unwrap();
+        let mut commands = Vec::new();
+        for (path, text) in files {
+            std::fs::write(folder.path().join(path), text).unwrap();
+            let command = serde_json::json!({"directory": folder.path(), "file": path, "arguments": ["gcc", "-c", path]});
+            commands.extend(path.ends_with(".c").then_some(command));
+        }
+        let database = serde_json::to_vec(&commands).unwrap();
+        std::fs::write(folder.path().join("compile_commands.json"), database).unwrap();
+        let reader = CodeReader::open(folder.path(), folder.path(), cache).unwrap();
+        let layout = item();
+        Some(reader.read(&[(&layout, "item.h")], &|_| {}).unwrap().remove(0))
+    }
+
+    fn item() -> Layout {
+        let members = ["a", "b", "c", "d"].into_iter().zip([0, 8, 16, 24]);
+        let mut item = layout("item", 32, members.map(|(name, offset)| member(name, offset, 8, 8)).collect());
+        (item.file, item.line) = (Some("item.h".to_owned()), Some(1));
+        item
+    }
+
+    const ITEM: &str = "struct item { long a; long b; long c; long d; };\n";
+
+    #[test]
+    fn demands_become_constraints_with_their_places() {
+        let use_c = "#include \"item.h\"\nstruct item one = { 1, 2 };\nvoid f(struct item *p);\n";
+        let Some(code) = read(&[("item.h", ITEM), ("use.c", use_c), ("other.c", "int x;\n")], None) else {
+            return;
+        };
+        assert_eq!(code.units(), 1);
+        assert!(code.has_read("use.c", 2) && !code.has_read("other.c", 1));
+        let (mut requests, item) = (PlacementRequests::default(), item());
+        let limits = code.add_to(&mut requests, &item);
+        assert_eq!(limits, crate::code::demands::CodeLimits::default());
+        let found = constraints(&item, &requests).unwrap();
+        let held: Vec<_> = found.units.iter().map(|unit| unit.constraint.is_some()).collect();
+        assert_eq!(held, [true, true, false, false]);
+        let reason = &found.units[0].constraint.as_ref().unwrap().reason;
+        assert!(reason.ends_with("(use.c:2)"), "{reason}");
+    }
+
+    #[test]
+    fn a_unit_that_cannot_be_read_holds_all() {
+        let broken = "#include \"item.h\"\n#include \"missing.h\"\nstruct item one;\n";
+        let Some(code) = read(&[("item.h", ITEM), ("use.c", broken)], None) else { return };
+        let limits = code.add_to(&mut PlacementRequests::default(), &item());
+        assert_eq!(limits.whole, ["use.c can't be read: 'missing.h' file not found (use.c:2)"]);
+    }
+
+    #[test]
+    fn lines_that_the_build_leaves_out_are_not_read() {
+        let use_c = "#include \"item.h\"\n#ifdef NEVER\nstruct item one = { 1 };\n#endif\nstruct item two;\n";
+        let Some(code) = read(&[("item.h", ITEM), ("use.c", use_c)], None) else { return };
+        assert!(!code.has_read("use.c", 3) && code.has_read("use.c", 5) && code.has_read("item.h", 1));
+        assert!(code.uses.is_empty(), "{:?}", code.uses);
+    }
+
+    #[test]
+    fn results_are_the_same_when_kept() {
+        let cache = tempfile::tempdir().unwrap();
+        let use_c = "#include \"item.h\"\nstruct item one = { 1, 2 };\n";
+        let files = [("item.h", ITEM), ("use.c", use_c)];
+        let Some(first) = read(&files, Some(cache.path().to_owned())) else { return };
+        let kept = std::fs::read_dir(cache.path()).unwrap().count();
+        assert_eq!((first.uses.len() > 0, kept), (true, 1));
+    }
+
+    #[test]
+    fn what_gcc_alone_finds_holds_all() {
+        let value = |value: &str| PositionalValue {
+            name: "item".to_owned(),
+            places: vec![("/a.c".into(), 3)],
+            value: value.to_owned(),
+        };
+        let subjects = [Subject { name: "item".to_owned(), ..Subject::default() }];
+        let mut uses = UnitUses::default();
+        add_positional(&mut uses, &subjects, &[value("0")]);
+        assert!(uses.uses.is_empty());
+        add_positional(&mut uses, &subjects, &[value("1"), value("2")]);
+        assert_eq!(uses.uses.len(), 1);
+        assert_eq!(uses.uses[0].demand, Demand::Whole);
+    }
+}

@@ -1,0 +1,151 @@
+//! The files of a tree and of its build, by the words in them.
+
+use crate::uses::read_up_to;
+use fieldline_frontend::SourceUnit;
+use fieldline_source::SourceText;
+use fieldline_source::declared::{DeclaredName, declared_names, words};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+/// Larger files are tables.
+const LARGEST: u64 = 16 << 20;
+
+/// The files that the units of a build consist of.
+#[derive(Debug)]
+pub(super) struct Texts {
+    /// By path, absolute.
+    pub(super) files: BTreeMap<PathBuf, TextFile>,
+}
+
+/// A file.
+#[derive(Debug)]
+pub(super) struct TextFile {
+    pub(super) text: Vec<u8>,
+    /// Whether it is included by units and is none.
+    pub(super) is_header: bool,
+}
+
+impl Texts {
+    /// Reads the units and what they include: as the build kept it, else all that may be meant in the folders.
+    pub(super) fn read(folders: &[&Path], units: &[SourceUnit]) -> Self {
+        let mut paths: BTreeSet<PathBuf> = units.iter().map(|unit| unit.file.clone()).collect();
+        let sources = paths.clone();
+        paths.extend(units.iter().flat_map(|unit| unit.reads.iter().cloned()));
+        if units.iter().any(|unit| unit.reads.is_empty()) {
+            folders.iter().for_each(|folder| list(folder, &mut paths));
+        }
+        let paths: Vec<PathBuf> = paths.into_iter().collect();
+        let texts = fieldline_parallel::map(&paths, |path| read_up_to(path, LARGEST).unwrap_or_default());
+        let file = |(path, text): (PathBuf, Vec<u8>)| {
+            let is_header = !sources.contains(&path);
+            (path, TextFile { text, is_header })
+        };
+        Self { files: paths.into_iter().zip(texts).map(file).collect() }
+    }
+
+    /// The names that all files declare.
+    pub(super) fn declared(&self) -> Vec<DeclaredName> {
+        let texts: Vec<&TextFile> = self.files.values().filter(|file| file.is_header).collect();
+        let found = fieldline_parallel::map(&texts, |file| declared_names(&SourceText::new(&file.text)));
+        found.into_iter().flatten().collect()
+    }
+
+    /// Which of some words each file has.
+    pub(super) fn present<'w>(&self, wanted: &FxHashSet<&'w str>) -> BTreeMap<&Path, FxHashSet<&'w str>> {
+        let files: Vec<(&PathBuf, &TextFile)> = self.files.iter().collect();
+        let found = fieldline_parallel::map(&files, |(_, file)| {
+            // A header named as the struct is says nothing of it.
+            let lines = file.text.split(|byte| *byte == b'\n').filter(|line| include_of(line).is_none());
+            let known = lines.flat_map(words).filter_map(|word| std::str::from_utf8(word).ok());
+            known.filter_map(|word| wanted.get(word).copied()).collect::<FxHashSet<&'w str>>()
+        });
+        files.into_iter().map(|(path, _)| path.as_path()).zip(found).collect()
+    }
+
+    /// The files that each file includes, by the ends of the paths in its `#include` lines.
+    pub(super) fn includes(&self) -> BTreeMap<&Path, Vec<&Path>> {
+        let mut by_name: FxHashMap<&str, Vec<&Path>> = FxHashMap::default();
+        for path in self.files.keys() {
+            let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+            by_name.entry(name).or_default().push(path);
+        }
+        let files: Vec<(&PathBuf, &TextFile)> = self.files.iter().collect();
+        let found = fieldline_parallel::map(&files, |(_, file)| {
+            let named = included(&file.text).into_iter().flat_map(|name| {
+                let last = name.rsplit('/').next().unwrap_or(&name).to_owned();
+                let end = PathBuf::from(name.trim_start_matches("../").trim_start_matches("./"));
+                let known = by_name.get(last.as_str()).into_iter().flatten().copied();
+                known.filter(move |path| path.ends_with(&end)).collect::<Vec<_>>()
+            });
+            named.collect::<Vec<&Path>>()
+        });
+        files.into_iter().map(|(path, _)| path.as_path()).zip(found).collect()
+    }
+}
+
+/// Paths in the `#include` lines of a text.
+fn included(text: &[u8]) -> Vec<String> {
+    let lines = text.split(|byte| *byte == b'\n').filter_map(|line| {
+        let rest = include_of(line)?;
+        let close = if rest.first() == Some(&b'<') { b'>' } else { b'"' };
+        let rest = rest.get(1..)?;
+        let end = rest.iter().position(|byte| *byte == close)?;
+        String::from_utf8(rest.get(..end)?.to_vec()).ok()
+    });
+    lines.collect()
+}
+
+/// What follows `#include`.
+fn include_of(line: &[u8]) -> Option<&[u8]> {
+    let line = line.trim_ascii_start().strip_prefix(b"#")?.trim_ascii_start();
+    Some(line.strip_prefix(b"include")?.trim_ascii_start())
+}
+
+/// C and C++ files below a folder; links to folders are not followed.
+fn list(folder: &Path, paths: &mut BTreeSet<PathBuf>) {
+    let Ok(entries) = std::fs::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        let (path, Ok(kind)) = (entry.path(), entry.file_type()) else { continue };
+        let is_hidden = entry.file_name().to_string_lossy().starts_with('.');
+        if kind.is_dir() && !is_hidden {
+            list(&path, paths);
+        } else if kind.is_file() && is_code(&path) {
+            paths.insert(path);
+        }
+    }
+}
+
+/// Whether a file is in assembler, by its name.
+pub(super) fn is_assembler(path: &Path) -> bool {
+    let end = path.extension().and_then(|end| end.to_str()).unwrap_or_default();
+    ["S", "s", "asm"].contains(&end)
+}
+
+fn is_code(path: &Path) -> bool {
+    let end = path.extension().and_then(|end| end.to_str()).unwrap_or_default();
+    is_assembler(path)
+        || ["c", "h", "cc", "cpp", "cxx", "hh", "hpp", "hxx", "inc", "def", "inl", "tbl"].contains(&end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_included_by_the_end_of_their_path() {
+        let tree = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(tree.path().join("a/b")).unwrap();
+        let put = |path: &str, text: &str| std::fs::write(tree.path().join(path), text).unwrap();
+        put("a/b/x.h", "");
+        put("a/x.h", "#include <no/x.h>\n");
+        put("u.c", "# include \"b/x.h\"\n#include <stdio.h>\n");
+        let unit = SourceUnit { file: tree.path().join("u.c"), ..SourceUnit::default() };
+        let texts = Texts::read(&[tree.path()], &[unit]);
+        let includes = texts.includes();
+        assert_eq!(includes[tree.path().join("u.c").as_path()], [tree.path().join("a/b/x.h")]);
+        assert!(includes[tree.path().join("a/x.h").as_path()].is_empty());
+        assert!(texts.files[&tree.path().join("a/x.h")].is_header);
+        assert!(!texts.files[&tree.path().join("u.c")].is_header);
+    }
+}

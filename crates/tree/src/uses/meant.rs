@@ -1,0 +1,172 @@
+//! Uses by meaning, over the whole tree: which files are read, and by what names a struct is known in them.
+//!
+//! A small tree is read whole. Of a large one those files are read that say the struct's tag; the names that these
+//! give it (typedefs, macros, variables, functions, members of other structs that hold it) lead to more.
+
+use super::by_file::{UsesByFile, names};
+use super::scope::{DeclaredStruct, is_in_scope, read_up_to};
+use aho_corasick::AhoCorasick;
+use fieldline_layout::Layout;
+use fieldline_source::meaning::{
+    KnownName, ReadFile, TargetMember, TargetStruct, find_meant_uses, find_names,
+};
+use std::path::Path;
+
+/// Trees with no more files and bytes of code than this are read whole.
+const SMALL: (usize, u64) = (4000, 24 << 20);
+/// Larger files of code, and larger headers, are tables.
+const LARGEST: u64 = 32 << 20;
+const LARGEST_HEADER: u64 = 1 << 20;
+
+/// How names of files with code end.
+pub(super) const ENDS: [&str; 17] = [
+    ".c", ".h", ".cc", ".cpp", ".cxx", ".c++", ".hh", ".hpp", ".hxx", ".S", ".s", ".asm", ".inc", ".def",
+    ".inl", ".ipp", ".C",
+];
+
+/// Most names of a large tree that lead to more files.
+const MOST_NAMES: usize = 2000;
+
+/// Structs of a large tree that are read for together.
+const AT_ONCE: usize = 8;
+
+/// A file that is read.
+struct Text {
+    path: String,
+    bytes: Vec<u8>,
+}
+
+/// Adds the uses of each struct.
+pub(super) fn add_uses(
+    tree: &Path,
+    files: &[String],
+    structs: &[DeclaredStruct<'_>],
+    found: &mut [UsesByFile],
+) {
+    if let Some(mut paths) = small_tree(tree) {
+        paths.extend(structs.iter().map(|declared| declared.header.to_owned()));
+        paths.sort_unstable();
+        paths.dedup();
+        let texts = fieldline_parallel::map(&paths, |path| read(tree, path));
+        return add_meant(&texts, true, structs, found);
+    }
+    // A struct with a common name leads to most of a tree: a few at a time keep the memory within bounds.
+    for (structs, found) in structs.chunks(AT_ONCE).zip(found.chunks_mut(AT_ONCE)) {
+        let texts = large_tree(tree, files, structs, &structs.iter().map(subject).collect::<Vec<_>>());
+        add_meant(&texts, false, structs, found);
+    }
+}
+
+/// Adds what the texts say of the structs.
+fn add_meant(texts: &[Text], is_complete: bool, structs: &[DeclaredStruct<'_>], found: &mut [UsesByFile]) {
+    let subjects: Vec<TargetStruct> = structs.iter().map(subject).collect();
+    let read: Vec<ReadFile<'_>> = texts
+        .iter()
+        .map(|text| ReadFile { path: &text.path, text: &text.bytes, is_searched: true })
+        .collect();
+    for meant in find_meant_uses(&read, &subjects, is_complete) {
+        let (Some(text), Some(declared)) = (texts.get(meant.file), structs.get(meant.subject)) else {
+            continue;
+        };
+        let is_known = is_complete || is_in_scope(&text.path, declared.header);
+        if let Some(uses) = found.get_mut(meant.subject).filter(|_| is_known) {
+            uses.0.push((text.path.clone(), meant.used));
+        }
+    }
+}
+
+fn read(tree: &Path, path: &str) -> Text {
+    let largest = if path.ends_with(".h") { LARGEST_HEADER } else { LARGEST };
+    // A file that vanishes or can't be read says nothing; the header itself was read before.
+    Text { path: path.to_owned(), bytes: read_up_to(&tree.join(path), largest).unwrap_or_default() }
+}
+
+fn subject(declared: &DeclaredStruct<'_>) -> TargetStruct {
+    let layout: &Layout = declared.layout;
+    let member = |member: &fieldline_layout::Member| TargetMember {
+        names: names(std::slice::from_ref(member)).into_iter().map(str::to_owned).collect(),
+        offset: member.offset(),
+        size: if member.bit_size == 0 { 0 } else { member.size() },
+    };
+    TargetStruct {
+        name: fieldline_layout::types::split_namespace(&layout.name).1.to_owned(),
+        file: declared.header.to_owned(),
+        members: layout.members.iter().map(member).collect(),
+        size: layout.size,
+    }
+}
+
+pub(super) fn is_code(path: &str) -> bool {
+    ENDS.iter().any(|end| path.ends_with(end))
+}
+
+/// All files with code, if they are few.
+fn small_tree(tree: &Path) -> Option<Vec<String>> {
+    let (mut found, mut bytes, mut seen) = (Vec::new(), 0_u64, 0_usize);
+    let mut folders = vec![String::new()];
+    while let Some(folder) = folders.pop() {
+        let Ok(entries) = std::fs::read_dir(tree.join(&folder)) else { continue };
+        for entry in entries.flatten() {
+            seen += 1;
+            if seen > SMALL.0 * 4 || found.len() > SMALL.0 || bytes > SMALL.1 {
+                return None;
+            }
+            let (Ok(kind), Ok(name)) = (entry.file_type(), entry.file_name().into_string()) else { continue };
+            let path = if folder.is_empty() { name } else { format!("{folder}/{name}") };
+            if kind.is_dir() && !path.rsplit('/').next().is_some_and(|name| name.starts_with('.')) {
+                folders.push(path);
+            } else if kind.is_file() && is_code(&path) {
+                bytes += entry.metadata().map_or(0, |data| data.len());
+                found.push(path);
+            }
+        }
+    }
+    (bytes <= SMALL.1).then_some(found)
+}
+
+/// The files of a large tree that say a name of the structs.
+fn large_tree(
+    tree: &Path,
+    files: &[String],
+    structs: &[DeclaredStruct<'_>],
+    subjects: &[TargetStruct],
+) -> Vec<Text> {
+    let tags: Vec<KnownName> = subjects.iter().map(|subject| KnownName::word(&subject.name)).collect();
+    let own = |path: &String| structs.iter().any(|declared| declared.header == *path);
+    let mut texts = say(tree, files, &tags, own);
+    let read: Vec<ReadFile<'_>> = texts
+        .iter()
+        .map(|text| ReadFile { path: &text.path, text: &text.bytes, is_searched: false })
+        .collect();
+    let mut names = find_names(&read, subjects);
+    names.retain(|name| !tags.contains(name));
+    names.truncate(MOST_NAMES);
+    if !names.is_empty() {
+        let known: std::collections::HashSet<&str> = texts.iter().map(|text| text.path.as_str()).collect();
+        let rest: Vec<String> = files.iter().filter(|path| !known.contains(path.as_str())).cloned().collect();
+        let more = say(tree, &rest, &names, |_| false);
+        texts.extend(more);
+        texts.sort_by(|single, other| single.path.cmp(&other.path));
+    }
+    texts
+}
+
+/// Files that say one of the names.
+fn say(
+    tree: &Path,
+    files: &[String],
+    names: &[KnownName],
+    is_wanted: impl Fn(&String) -> bool + Sync,
+) -> Vec<Text> {
+    let patterns: Vec<&str> = names.iter().map(|name| name.text.as_str()).collect();
+    let Ok(finder) = AhoCorasick::new(&patterns) else { return Vec::new() };
+    let found = fieldline_parallel::map(files, |path| {
+        let text = read(tree, path);
+        let says = finder.find_overlapping_iter(&text.bytes).any(|hit| {
+            let name = names.get(hit.pattern().as_usize());
+            name.is_some_and(|name| name.is_said(&text.bytes, hit.start()..hit.end()))
+        });
+        (says || is_wanted(path)).then_some(text)
+    });
+    found.into_iter().flatten().collect()
+}

@@ -15,8 +15,7 @@ pub(crate) use layouts::{
     Style,
 };
 pub(crate) use orders::{
-    BuiltObject, CodeArgs, PatchArgs, PlaceArgs, PlanArgs, ProposeArgs, SimulateArgs, SimulateInput,
-    VerifyArgs,
+    BuiltObject, PatchArgs, PlaceArgs, PlanArgs, ProposeArgs, SimulateArgs, SimulateInput, VerifyArgs,
 };
 pub(crate) use record::{CpuList, RecordArgs, cpus};
 
@@ -62,7 +61,7 @@ pub(crate) enum Command {
     /// Compare what was built with what a plan predicted.
     Verify(VerifyArgs),
     /// Run all stages: attribute, plan, and write the report and patches.
-    Propose(ProposeArgs),
+    Propose(Box<ProposeArgs>),
     /// List the structs that differ between two files, and how.
     Diff(DiffArgs),
     /// Store the layouts of a file, to compare later ones with.

@@ -7,15 +7,14 @@
 //! with all others is a demand, and an end that isn't understood holds the whole struct.
 //!
 //! * `facts`: what a unit says, kept between runs.
-//! * `follow`: forwards through one unit; `calls` through its calls; `seeds` are the conversions it begins with, and
-//!   the places other units hand addresses to.
+//! * `follow`: forwards through one unit; `nodes` is the unit; `seeds` are the conversions it begins with, and the
+//!   places other units hand addresses to.
 //! * `names`: the places that units share.
 //! * `numbers`: numbers that expressions always are.
 //! * `shapes`: records, as far as another unit has to know them.
 //! * `contracts`: what functions of libraries do with bytes.
 //! * `join`: all units' facts as demands; `merged` are all units' records, `judge` tells what an end asks.
 
-mod calls;
 mod contracts;
 mod facts;
 mod follow;
@@ -23,6 +22,7 @@ mod join;
 mod judge;
 mod merged;
 mod names;
+mod nodes;
 mod numbers;
 mod seeds;
 mod shapes;

@@ -1,6 +1,5 @@
 //! Demands of code on an order of members.
 
-use crate::addresses::UnitFlows;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -105,41 +104,4 @@ pub struct CodeUse {
     pub demand: Demand,
     /// The reason, as the end of a sentence that begins with the struct or the member.
     pub why: String,
-}
-
-/// An error of the front end.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Diagnostic {
-    /// The file, absolute; empty if the command line is at fault.
-    pub file: PathBuf,
-    /// The line.
-    pub line: u32,
-    /// The front end's sentence.
-    pub message: String,
-}
-
-/// All uses of the subjects in a unit.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct UnitUses {
-    /// By file and line, each once.
-    pub uses: Vec<CodeUse>,
-    /// Where addresses go: `demands` of all units makes uses of them.
-    pub flows: UnitFlows,
-    /// Why parts of the unit could not be read. A unit with errors is unknown, never clean.
-    pub errors: Vec<Diagnostic>,
-    /// The files that were read, absolute, in order.
-    pub files: Vec<PathBuf>,
-    /// Lines in them that this build leaves out.
-    pub skipped: Vec<SkippedLines>,
-}
-
-/// Lines that a condition of the preprocessor leaves out.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct SkippedLines {
-    /// The file, absolute.
-    pub file: PathBuf,
-    /// The first line.
-    pub first: u32,
-    /// The last.
-    pub last: u32,
 }

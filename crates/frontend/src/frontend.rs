@@ -1,8 +1,9 @@
 //! The front end: loaded once, asked for one unit after the other.
 
 use crate::addresses;
+use crate::addresses::UnitFlows;
 use crate::clang::{Library, LoadError, Message, ParsedUnit};
-use crate::demand::{Diagnostic, SkippedLines, Subject, UnitUses};
+use crate::demand::{CodeUse, Subject};
 use crate::error::Error;
 use crate::flow::Flow;
 use crate::records::{Records, absolute};
@@ -11,6 +12,7 @@ use crate::rules;
 use crate::sum::View;
 use crate::tree::Tree;
 use crate::unit::{SourceUnit, words};
+use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
 /// A loaded libclang. Threads may share it, each with units of its own.
@@ -94,4 +96,41 @@ fn resources(library: &Path, version: &str) -> Option<PathBuf> {
     folders.push("/usr/lib64/clang".into());
     let named = folders.iter().flat_map(|folder| [folder.join(major), folder.join(&numbers)]);
     named.into_iter().find(|folder| folder.join("include/stddef.h").is_file())
+}
+
+/// An error of the front end.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Diagnostic {
+    /// The file, absolute; empty if the command line is at fault.
+    pub file: PathBuf,
+    /// The line.
+    pub line: u32,
+    /// The front end's sentence.
+    pub message: String,
+}
+
+/// All uses of the subjects in a unit.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UnitUses {
+    /// By file and line, each once.
+    pub uses: Vec<CodeUse>,
+    /// Where addresses go: `demands` of all units makes uses of them.
+    pub flows: UnitFlows,
+    /// Why parts of the unit could not be read. A unit with errors is unknown, never clean.
+    pub errors: Vec<Diagnostic>,
+    /// The files that were read, absolute, in order.
+    pub files: Vec<PathBuf>,
+    /// Lines in them that this build leaves out.
+    pub skipped: Vec<SkippedLines>,
+}
+
+/// Lines that a condition of the preprocessor leaves out.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct SkippedLines {
+    /// The file, absolute.
+    pub file: PathBuf,
+    /// The first line.
+    pub first: u32,
+    /// The last.
+    pub last: u32,
 }

@@ -7,7 +7,7 @@
 //!
 //! * `frontend`: libclang, asked for one unit after the other.
 //! * `unit`: commands of builds, cleaned for clang; `database` reads them from build folders.
-//! * `demand`: what is told.
+//! * `demand`: what is found.
 //! * `clang`: safe wrappers over libclang; `tree` is a unit's nodes as a list.
 //! * `records`, `flow`, `sum`: which types are subjects, where variables get their values from, addresses and
 //!   lengths as sums of offsets.
@@ -31,9 +31,9 @@ mod unit;
 
 pub use addresses::{Demands, UnitFlows, demands};
 pub use database::units;
-pub use demand::{CodeUse, Demand, Diagnostic, Edge, MacroPlace, SkippedLines, Subject, UnitUses};
+pub use demand::{CodeUse, Demand, Edge, MacroPlace, Subject};
 pub use error::Error;
-pub use frontend::Frontend;
+pub use frontend::{Diagnostic, Frontend, SkippedLines, UnitUses};
 pub use unit::SourceUnit;
 
 #[cfg(test)]

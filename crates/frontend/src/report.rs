@@ -12,7 +12,7 @@ use spelled::Spelled;
 #[derive(Clone, Debug)]
 pub(crate) struct Found<'u> {
     pub(crate) subject: usize,
-    /// The node whose place is told.
+    /// The node whose place is reported.
     pub(crate) node: Cursor<'u>,
     pub(crate) demand: Demand,
     pub(crate) why: String,
@@ -34,12 +34,12 @@ pub(crate) fn behind(part: &Part) -> Edge {
 /// Findings with places, by file and line, each once.
 pub(crate) fn uses<'u>(found: &[Found<'u>], records: &Records<'_, 'u>) -> Vec<CodeUse> {
     let mut places = Places::new(records);
-    let mut told = |found: &Found<'u>| {
-        let CodePlace { file, line, macro_definition } = places.of(found.node);
+    let mut located = |found: &Found<'u>| {
+        let CodePlace { file, line, macro_definition } = places.find(found.node);
         let (demand, why) = (found.demand.clone(), found.why.clone());
         CodeUse { subject: found.subject, file, line, macro_definition, demand, why }
     };
-    let mut uses: Vec<CodeUse> = found.iter().map(&mut told).collect();
+    let mut uses: Vec<CodeUse> = found.iter().map(&mut located).collect();
     uses.sort_by(|left, right| (&left.file, left.line, left).cmp(&(&right.file, right.line, right)));
     uses.dedup();
     uses
@@ -57,7 +57,7 @@ impl<'r, 's, 'u> Places<'r, 's, 'u> {
         Self { records, spelled: Spelled::default() }
     }
 
-    pub(crate) fn of(&mut self, node: Cursor<'u>) -> CodePlace {
+    pub(crate) fn find(&mut self, node: Cursor<'u>) -> CodePlace {
         let (read, written) = (node.place(), node.spelled());
         let macro_definition = definition(&read, &written, self.records, &mut self.spelled);
         CodePlace { file: self.records.path(&read.file), line: read.line, macro_definition }

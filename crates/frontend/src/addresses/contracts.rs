@@ -1,8 +1,8 @@
-//! What functions of libraries do with the bytes they are handed, by their names: their bodies are in no unit.
+//! Functions of libraries, by their names: their effect on the bytes they are handed. Their bodies are in no unit.
 
 /// A function's effect on bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Does {
+pub(crate) enum Does {
     /// Sets them to one value.
     Sets,
     /// Copies them to or from another argument.
@@ -47,8 +47,8 @@ const KEEPS: [&str; 12] = [
     "mlock",
 ];
 
-/// What a function does that no unit has the body of.
-pub(super) fn of_library(name: &str) -> Does {
+/// The effect of a function that no unit has the body of.
+pub(crate) fn of_library(name: &str) -> Does {
     let name = plain(name);
     let has = |words: &[&str]| words.iter().any(|word| name.contains(word));
     match name.as_str() {
@@ -64,8 +64,8 @@ pub(super) fn of_library(name: &str) -> Does {
     }
 }
 
-/// What a function does whatever its body is: memory of any type goes back through the same functions.
-pub(super) fn of_memory(name: &str) -> Option<Does> {
+/// The effect of a function whatever its body is: memory of any type goes back through the same functions.
+pub(crate) fn of_memory(name: &str) -> Option<Does> {
     let name = plain(name);
     match name.as_str() {
         plain if SETS.contains(&plain) => Some(Does::Sets),

@@ -1,4 +1,4 @@
-//! What a unit says of addresses.
+//! Facts of a unit about addresses.
 
 use crate::demand::MacroPlace;
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,7 @@ use std::path::PathBuf;
 /// The number of a shape in its unit.
 pub(crate) type ShapeNumber = usize;
 
-/// What functions without a body return: memory that nothing is known of.
+/// The result of functions without a body: memory that nothing is known of.
 pub(crate) const RAW: &str = "memory";
 
 /// A place that holds addresses and that other units may know too: a parameter, a member, a result.
@@ -19,7 +19,7 @@ pub struct UnitFlows {
     pub(crate) shapes: Vec<Shape>,
     /// Addresses that stop being pointers to their type.
     pub(crate) departures: Vec<Departure>,
-    /// What becomes of addresses that are handed to places.
+    /// Addresses that come from places, and where they go.
     pub(crate) passages: Vec<Passage>,
     /// Variables that other units may know, with the types they have here.
     pub(crate) symbols: Vec<(String, ShapeNumber, CodePlace)>,
@@ -59,7 +59,7 @@ pub(crate) struct ShapeMember {
     pub(crate) record: Option<ShapeNumber>,
 }
 
-/// What an address is of.
+/// The object an address is of.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub(crate) enum Origin {
     /// The first byte of an object of a record.
@@ -103,29 +103,29 @@ impl State {
 pub(crate) struct Departure {
     pub(crate) origin: Origin,
     pub(crate) at: CodePlace,
-    pub(crate) way: Way,
+    pub(crate) outcome: Outcome,
     /// The function that returned it, if it has no body here and returns addresses of nothing known.
     pub(crate) by: Option<String>,
 }
 
-/// What becomes of an address that is handed to a place.
+/// An address that comes from a place, and where it goes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Passage {
     pub(crate) place: Place,
     /// How often what is handed must be read from memory to get at the address.
     pub(crate) level: u8,
-    pub(crate) way: Way,
+    pub(crate) outcome: Outcome,
 }
 
 /// Where an address goes inside a unit.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Way {
+pub(crate) struct Outcome {
     pub(crate) ends: Vec<(State, End, CodePlace)>,
     /// Places it is handed to, with what to think of those that no unit explains.
     pub(crate) places: Vec<(State, Place, Option<End>, CodePlace)>,
 }
 
-/// What code does with an address at last.
+/// The last thing that code does with an address.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub(crate) enum End {
     /// Reads or writes so many bytes; `None` if unknown. The words name what does it.

@@ -1,7 +1,7 @@
 //! All units' facts as demands.
 
 use super::facts::{CodePlace, Departure, End, Origin, Passage, State, UnitFlows};
-use super::judge::{Judge, Of, Through};
+use super::judge::{Address, Judge, Through};
 use super::merged::{Merged, TypeNumber};
 use super::names;
 use crate::demand::CodeUse;
@@ -14,7 +14,7 @@ const DEEPEST: u8 = 3;
 /// Most distances that an address is told apart by at one place: code that moves it on again and again is a walk.
 const MOST_STATES: usize = 4;
 
-/// What addresses ask of the subjects.
+/// Demands of addresses on the subjects.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Demands {
     /// By file and line, each once.
@@ -27,7 +27,7 @@ pub struct Demands {
     pub given: BTreeMap<String, Vec<CodeUse>>,
 }
 
-/// What the facts of all units of a program ask of the subjects.
+/// The demands that follow from the facts of all units of a program.
 pub fn demands(units: &[&UnitFlows]) -> Demands {
     let merged = Merged::new(units);
     let join = Join::new(units, &merged);
@@ -71,7 +71,7 @@ fn add_symbols(units: &[&UnitFlows], merged: &Merged, found: &mut Demands) {
 }
 
 impl CodePlace {
-    pub(super) fn used(&self, subject: usize, demand: crate::Demand, why: String) -> CodeUse {
+    pub(crate) fn used(&self, subject: usize, demand: crate::Demand, why: String) -> CodeUse {
         let Self { file, line, macro_definition } = self.clone();
         CodeUse { subject, file, line, macro_definition, demand, why }
     }
@@ -119,7 +119,7 @@ impl Visit<'_> {
 }
 
 /// For each kind of address, the places where it was, and how often each was come to.
-type Seen<'f> = FxHashMap<Of, (FxHashSet<Visit<'f>>, FxHashMap<(&'f str, u8, bool), usize>)>;
+type Seen<'f> = FxHashMap<Address, (FxHashSet<Visit<'f>>, FxHashMap<(&'f str, u8, bool), usize>)>;
 
 /// A length that a caller gives, as far as it is one. One byte is what any text has.
 fn length(otherwise: &Option<End>) -> Option<u64> {
@@ -161,7 +161,7 @@ impl<'f> Join<'f> {
                     Origin::Member { .. } => continue,
                     Origin::Other(name) => self.merged.named(name),
                 };
-                open.extend(departure.way.places.iter().map(|(_, place, ..)| (place.as_str(), ty)));
+                open.extend(departure.outcome.places.iter().map(|(_, place, ..)| (place.as_str(), ty)));
             }
         }
         while let Some((place, ty)) = open.pop() {
@@ -169,18 +169,18 @@ impl<'f> Join<'f> {
                 continue;
             }
             for known in self.passages.get(place).into_iter().flatten() {
-                open.extend(known.passage.way.places.iter().map(|(_, place, ..)| (place.as_str(), ty)));
+                open.extend(known.passage.outcome.places.iter().map(|(_, place, ..)| (place.as_str(), ty)));
             }
         }
     }
 
     fn follow(&self, unit: usize, departure: &'f Departure, seen: &mut Seen<'f>, found: &mut Demands) {
         let judge = Judge::new(self.merged, unit, departure);
-        for (state, end, place) in &departure.way.ends {
+        for (state, end, place) in &departure.outcome.ends {
             judge.judge(*state, (unit, end), place, Through::NONE, &mut found.uses);
         }
         let mut open: Vec<Visit<'f>> = Vec::new();
-        for (state, place, otherwise, at) in &departure.way.places {
+        for (state, place, otherwise, at) in &departure.outcome.places {
             let visit = Visit { place, state: *state, is_kept: is_kept(place), count: length(otherwise) };
             self.visit(visit, (unit, otherwise, at), (&judge, false), &mut open, found);
         }
@@ -196,7 +196,7 @@ impl<'f> Join<'f> {
             for known in
                 self.passages.get(place).into_iter().flatten().filter(|known| known.passage.level == 0)
             {
-                for (state, end, at) in &known.passage.way.ends {
+                for (state, end, at) in &known.passage.outcome.ends {
                     let End::Record(shape) = end else { continue };
                     let ty = self.merged.number(known.unit, *shape);
                     if *state != State::PLAIN || self.merged.subjects(ty).next().is_none() {
@@ -217,7 +217,7 @@ impl<'f> Join<'f> {
         seen: &mut Seen<'f>,
         found: &mut Demands,
     ) {
-        let (seen, states) = seen.entry(judge.of()).or_default();
+        let (seen, states) = seen.entry(judge.address()).or_default();
         while let Some(mut visit) = open.pop() {
             if visit.state.level > DEEPEST || seen.contains(&visit) {
                 continue;
@@ -234,13 +234,13 @@ impl<'f> Join<'f> {
                 if known.passage.level != visit.state.level {
                     continue;
                 }
-                for (state, end, at) in &known.passage.way.ends {
+                for (state, end, at) in &known.passage.outcome.ends {
                     let is_explained = self.is_explained(visit, (known.unit, end));
                     let through = Through { is_explained, is_function: true };
                     let (state, end) = visit.bounded(visit.state.then(*state), end);
                     judge.judge(state, (known.unit, &end), at, through, &mut found.uses);
                 }
-                for (state, place, otherwise, at) in &known.passage.way.places {
+                for (state, place, otherwise, at) in &known.passage.outcome.places {
                     let is_kept = visit.is_kept || is_kept(place);
                     let count = length(otherwise).or(visit.count);
                     let next = Visit { place, state: visit.state.then(*state), is_kept, count };

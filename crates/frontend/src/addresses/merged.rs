@@ -5,11 +5,11 @@ use super::facts::{Origin, Passage, Shape, ShapeMember, ShapeNumber, UnitFlows};
 use rustc_hash::FxHashMap;
 
 /// The number of a type among all units'.
-pub(super) type TypeNumber = usize;
+pub(crate) type TypeNumber = usize;
 
 /// Records of all units.
 #[derive(Debug, Default)]
-pub(super) struct Merged {
+pub(crate) struct Merged {
     /// By unit and number there.
     numbers: Vec<Vec<TypeNumber>>,
     by_name: FxHashMap<String, TypeNumber>,
@@ -17,7 +17,7 @@ pub(super) struct Merged {
 }
 
 impl Merged {
-    pub(super) fn new(units: &[&UnitFlows]) -> Self {
+    pub(crate) fn new(units: &[&UnitFlows]) -> Self {
         let mut merged = Self::default();
         for flows in units {
             let numbers: Vec<TypeNumber> = flows.shapes.iter().map(|shape| merged.add(shape)).collect();
@@ -68,39 +68,39 @@ impl Merged {
         }
         own.subjects
             .retain_mut(|(_, _, shape)| merged_number(*shape).map(|number| *shape = number).is_some());
-        if let Some(known) = self.shapes.get_mut(number) {
-            if known.members.len() < own.members.len() || known.subjects.len() < own.subjects.len() {
-                *known = own;
-            }
+        if let Some(known) = self.shapes.get_mut(number)
+            && (known.members.len() < own.members.len() || known.subjects.len() < own.subjects.len())
+        {
+            *known = own;
         }
     }
 
     /// A unit's number of a shape among all.
-    pub(super) fn number(&self, unit: usize, shape: ShapeNumber) -> TypeNumber {
+    pub(crate) fn number(&self, unit: usize, shape: ShapeNumber) -> TypeNumber {
         self.numbers.get(unit).and_then(|numbers| numbers.get(shape)).copied().unwrap_or(usize::MAX)
     }
 
-    pub(super) fn named(&self, name: &str) -> TypeNumber {
+    pub(crate) fn named(&self, name: &str) -> TypeNumber {
         self.by_name.get(name).copied().unwrap_or(usize::MAX)
     }
 
-    pub(super) fn shape(&self, number: TypeNumber) -> Option<&Shape> {
+    pub(crate) fn shape(&self, number: TypeNumber) -> Option<&Shape> {
         self.shapes.get(number)
     }
 
     /// Subjects that objects of a type consist of: each with the bytes in front of it and its type.
-    pub(super) fn subjects(&self, number: TypeNumber) -> impl Iterator<Item = (usize, u64, TypeNumber)> + '_ {
+    pub(crate) fn subjects(&self, number: TypeNumber) -> impl Iterator<Item = (usize, u64, TypeNumber)> + '_ {
         self.shape(number).into_iter().flat_map(|shape| shape.subjects.iter().copied())
     }
 
     /// The member of a record so many bytes behind its first one, and whether code may count on from it.
-    pub(super) fn member(&self, holder: TypeNumber, offset: u64) -> Option<&ShapeMember> {
+    pub(crate) fn member(&self, holder: TypeNumber, offset: u64) -> Option<&ShapeMember> {
         let members = &self.shape(holder)?.members;
         members.iter().find(|member| member.offset <= offset && offset < member.offset + member.size.max(1))
     }
 
     /// Types with subjects in them.
-    pub(super) fn holders(&self) -> impl Iterator<Item = TypeNumber> + '_ {
+    pub(crate) fn holders(&self) -> impl Iterator<Item = TypeNumber> + '_ {
         self.shapes
             .iter()
             .enumerate()
@@ -109,7 +109,7 @@ impl Merged {
     }
 
     /// Whether a type is characters or numbers.
-    pub(super) fn is_bytes(&self, number: TypeNumber) -> bool {
+    pub(crate) fn is_bytes(&self, number: TypeNumber) -> bool {
         self.shape(number).is_some_and(|shape| {
             shape.name == RAW
                 || !["struct ", "union ", "class "].iter().any(|word| shape.name.starts_with(word))
@@ -117,9 +117,9 @@ impl Merged {
         })
     }
 
-    /// What tells passages apart, the same in all units.
-    pub(super) fn key(&self, unit: usize, passage: &Passage) -> String {
-        let ends = passage.way.ends.iter().map(|(state, end, place)| {
+    /// A text that tells passages apart, the same in all units.
+    pub(crate) fn key(&self, unit: usize, passage: &Passage) -> String {
+        let ends = passage.outcome.ends.iter().map(|(state, end, place)| {
             let record = match end {
                 super::facts::End::Record(shape) => Some(self.number(unit, *shape)),
                 _ => None,
@@ -129,6 +129,6 @@ impl Merged {
                 None => format!("{state:?} {end:?} {place:?}"),
             }
         });
-        format!("{} {:?} {:?}", passage.level, ends.collect::<Vec<_>>(), passage.way.places)
+        format!("{} {:?} {:?}", passage.level, ends.collect::<Vec<_>>(), passage.outcome.places)
     }
 }

@@ -4,45 +4,45 @@ use super::facts::Place;
 use crate::clang::{Cursor, Kind, Type};
 
 /// A function's parameter.
-pub(super) fn parameter(function: Cursor<'_>, number: usize) -> Place {
+pub(crate) fn parameter(function: Cursor<'_>, number: usize) -> Place {
     format!("parameter {number} of {}", function.identifier())
 }
 
-/// What a function returns.
-pub(super) fn result(function: Cursor<'_>) -> Place {
+/// The result of a function.
+pub(crate) fn result(function: Cursor<'_>) -> Place {
     format!("result of {}", function.identifier())
 }
 
 /// Arguments that a function takes by `va_arg`.
-pub(super) fn variable_arguments(function: Cursor<'_>) -> Place {
+pub(crate) fn variable_arguments(function: Cursor<'_>) -> Place {
     format!("arguments of {}", function.identifier())
 }
 
 /// A variable or a member. Members of a union are one place.
-pub(super) fn variable(variable: Cursor<'_>) -> Place {
+pub(crate) fn variable(variable: Cursor<'_>) -> Place {
     let union =
         variable.holder().filter(|holder| variable.kind() == Kind::Member && holder.kind() == Kind::Union);
     union.unwrap_or(variable).identifier()
 }
 
 /// A parameter of whatever function a pointer of this type leads to.
-pub(super) fn callback(function: Type<'_>, number: usize) -> Place {
+pub(crate) fn callback(function: Type<'_>, number: usize) -> Place {
     format!("parameter {number} of a function {}", function.canonical().spelling())
 }
 
 /// The result of whatever function a pointer of this type leads to.
-pub(super) fn callback_result(function: Type<'_>) -> Place {
+pub(crate) fn callback_result(function: Type<'_>) -> Place {
     format!("result of a function {}", function.canonical().spelling())
 }
 
 /// The function that a parameter's place belongs to, if it has a name that other units know.
-pub(super) fn function_of(place: &str) -> Option<&str> {
+pub(crate) fn function_of(place: &str) -> Option<&str> {
     let (_, function) = place.split_once(" of c:@F@")?;
     (!function.contains(['#', ' '])).then_some(function)
 }
 
 /// Of a callback's parameter: how many parameters such functions have, and the number of this one.
-pub(super) fn callback_of(place: &str) -> Option<(usize, usize)> {
+pub(crate) fn callback_of(place: &str) -> Option<(usize, usize)> {
     let (number, function) = place.strip_prefix("parameter ")?.split_once(" of a function ")?;
     let mut parameters = function.split_once('(')?.1;
     // A function that returns a pointer to a function isn't asked for.

@@ -8,7 +8,7 @@ use crate::tree::Index;
 const DEEPEST: usize = 12;
 
 /// The number that an expression always is.
-pub(super) fn number(view: View<'_, '_, '_>, index: Index) -> Option<i64> {
+pub(crate) fn number(view: View<'_, '_, '_>, index: Index) -> Option<i64> {
     within(view, index, DEEPEST)
 }
 

@@ -10,14 +10,14 @@ const DEEPEST: usize = 12;
 
 /// The shapes that a unit's facts name.
 #[derive(Debug, Default)]
-pub(super) struct Shapes {
-    pub(super) all: Vec<Shape>,
+pub(crate) struct Shapes {
+    pub(crate) all: Vec<Shape>,
     by_name: FxHashMap<String, ShapeNumber>,
 }
 
 impl Shapes {
     /// The number of a record's shape.
-    pub(super) fn number<'u>(&mut self, records: &Records<'_, 'u>, ty: Type<'u>) -> ShapeNumber {
+    pub(crate) fn number<'u>(&mut self, records: &Records<'_, 'u>, ty: Type<'u>) -> ShapeNumber {
         self.add(records, ty, DEEPEST)
     }
 
@@ -42,12 +42,9 @@ impl Shapes {
                 .record
                 .and_then(|record| self.all.get(record))
                 .filter(|_| member.record != Some(number));
-            let count = inner.map_or(0, |inner| if inner.size == 0 { 0 } else { member.size / inner.size });
-            for element in 0..count.min(1) {
-                let front = member.offset + element * inner.map_or(0, |inner| inner.size);
-                let within = inner.into_iter().flat_map(|inner| &inner.subjects);
-                subjects.extend(within.map(|(subject, offset, shape)| (*subject, front + offset, *shape)));
-            }
+            let within = inner.into_iter().flat_map(|inner| &inner.subjects);
+            subjects
+                .extend(within.map(|(subject, offset, shape)| (*subject, member.offset + offset, *shape)));
         }
         if let Some(shape) = self.all.get_mut(number) {
             shape.members = members;
@@ -79,6 +76,6 @@ impl Shapes {
 }
 
 /// A type's name behind all typedefs, as all units write it.
-pub(super) fn type_name(ty: Type<'_>) -> String {
+pub(crate) fn type_name(ty: Type<'_>) -> String {
     ty.canonical().spelling()
 }

@@ -326,7 +326,7 @@ impl<'u> Type<'u> {
         self.canonical().raw.kind == raw::CXType_FunctionNoProto
     }
 
-    /// What a function returns.
+    /// The type that a function returns.
     pub(crate) fn result(self) -> Option<Self> {
         // SAFETY: see `canonical`.
         let result = Self::with(unsafe { raw::clang_getResultType(self.canonical().raw) });

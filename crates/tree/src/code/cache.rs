@@ -1,4 +1,4 @@
-//! What the front end found in units, kept between runs.
+//! Findings of the front end in units, kept between runs.
 //!
 //! An entry is named by what was asked: the unit's command, the structs, the front end and this program. It holds as
 //! long as the content of every file that the unit read is the same.
@@ -54,7 +54,7 @@ impl Cache {
 
     /// Keeps what was found. A folder that can't be written to keeps nothing.
     pub(super) fn keep(&self, unit: &SourceUnit, subjects: &[Subject], uses: &UnitUses, contents: &Contents) {
-        let Some(content) = contents.of(&uses.files) else { return };
+        let Some(content) = contents.digest(&uses.files) else { return };
         let entry = Entry { content, uses: uses.clone() };
         let path = self.path(unit, subjects);
         let Ok(bytes) = serde_json::to_vec(&entry) else { return };
@@ -76,9 +76,9 @@ impl CachedUses {
         &self.0.uses.files
     }
 
-    /// What was found, if all files are as they were.
+    /// The findings, if all files are as they were.
     pub(super) fn uses(self, contents: &Contents) -> Option<UnitUses> {
-        (contents.of(&self.0.uses.files)? == self.0.content).then_some(self.0.uses)
+        (contents.digest(&self.0.uses.files)? == self.0.content).then_some(self.0.uses)
     }
 }
 
@@ -94,7 +94,7 @@ impl Contents {
     }
 
     /// A hash over files in their order; `None` if one can't be read.
-    fn of(&self, files: &[PathBuf]) -> Option<String> {
+    fn digest(&self, files: &[PathBuf]) -> Option<String> {
         let mut hash = Xxh3::new();
         for file in files {
             hash.update(Path::as_os_str(file).as_encoded_bytes());

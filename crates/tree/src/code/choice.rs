@@ -109,16 +109,16 @@ impl<'t> Included<'t> {
         Self { all }
     }
 
-    fn of(&self, unit: &Path) -> impl Iterator<Item = &'t Path> {
+    fn files(&self, unit: &Path) -> impl Iterator<Item = &'t Path> {
         self.all.get(unit).into_iter().flatten().copied()
     }
 
-    /// What a unit includes that isn't named as headers are.
+    /// Files that a unit includes and that aren't named as headers are.
     fn fragments(&self, unit: &Path) -> impl Iterator<Item = &'t Path> {
         let is_header = |path: &&Path| {
             path.extension().and_then(|end| end.to_str()).is_some_and(|end| end.starts_with('h'))
         };
-        self.of(unit).filter(move |path| !is_header(path))
+        self.files(unit).filter(move |path| !is_header(path))
     }
 }
 
@@ -145,7 +145,7 @@ fn cover_headers(
     let mut covered: BTreeSet<&Path> = chosen
         .iter()
         .filter_map(|number| units.get(*number))
-        .flat_map(|unit| included.of(&unit.file))
+        .flat_map(|unit| included.files(&unit.file))
         .collect();
     let length = |unit: &SourceUnit| texts.files.get(&unit.file).map_or(0, |file| file.text.len());
     let mut by_length: Vec<usize> = (0..units.len()).collect();
@@ -155,12 +155,12 @@ fn cover_headers(
             continue;
         }
         let reads = |number: &&usize| {
-            units.get(**number).is_some_and(|unit| included.of(&unit.file).any(|path| path == header))
+            units.get(**number).is_some_and(|unit| included.files(&unit.file).any(|path| path == header))
         };
         let Some(number) = by_length.iter().find(reads).copied() else { continue };
         let structs = choice.units.entry(number).or_default();
         structs.extend(seen.get(header.as_path()).into_iter().flatten());
-        covered.extend(units.get(number).into_iter().flat_map(|unit| included.of(&unit.file)));
+        covered.extend(units.get(number).into_iter().flat_map(|unit| included.files(&unit.file)));
     }
 }
 

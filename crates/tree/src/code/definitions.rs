@@ -96,7 +96,7 @@ fn defines_callback(text: &[u8], wanted: &BTreeSet<(usize, usize)>) -> bool {
         })
 }
 
-/// What stands between the brackets behind a name, where nothing in it has brackets of its own.
+/// The text between the brackets behind a name, where nothing in it has brackets of its own.
 fn parameters(behind: &[u8]) -> Option<&[u8]> {
     let list = behind.trim_ascii_start().strip_prefix(b"(")?;
     let end = list.iter().take(FARTHEST).position(|byte| matches!(byte, b')' | b'(' | b';' | b'{'))?;
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn a_definition_is_told_from_calls_and_declarations() {
+    fn calls_and_declarations_are_no_definitions() {
         let wanted: FxHashSet<&str> = ["f"].into_iter().collect();
         for (text, expected) in [
             ("int f(int a)\n{ return a; }", true),

@@ -1,4 +1,4 @@
-//! What code demands, as requests for the planner.
+//! Demands of code, as requests for the planner.
 
 use super::read::StructCode;
 use crate::uses::has_name;

@@ -41,7 +41,7 @@ pub struct Progress {
     pub left: Duration,
 }
 
-/// What code says of a struct.
+/// Findings in code about a struct.
 #[derive(Clone, Debug, Default)]
 pub struct StructCode {
     /// Uses that depend on the order of members.
@@ -140,7 +140,7 @@ impl CodeReader {
             contents.read(read.iter().flatten().flat_map(|uses| uses.files.clone()));
             for (unit, result) in missing.iter().zip(&read) {
                 // Where headers are missing, they may be installed before the next run.
-                if let Ok(uses) = result.as_ref().map(|uses| uses).map_err(|_| ())
+                if let Ok(uses) = result.as_ref().map_err(|_| ())
                     && uses.errors.is_empty()
                 {
                     cache.keep(unit, subjects, uses, &contents);
@@ -359,7 +359,7 @@ mod tests {
         let files = [("item.h", ITEM), ("use.c", use_c)];
         let Some(first) = read(&files, Some(cache.path().to_owned())) else { return };
         let kept = std::fs::read_dir(cache.path()).unwrap().count();
-        assert_eq!((first.uses.len() > 0, kept), (true, 1));
+        assert_eq!((!first.uses.is_empty(), kept), (true, 1));
     }
 
     #[test]

@@ -96,7 +96,7 @@ fn included(text: &[u8]) -> Vec<String> {
     lines.collect()
 }
 
-/// What follows `#include`.
+/// The file named behind `#include`.
 fn include_of(line: &[u8]) -> Option<&[u8]> {
     let line = line.trim_ascii_start().strip_prefix(b"#")?.trim_ascii_start();
     Some(line.strip_prefix(b"include")?.trim_ascii_start())

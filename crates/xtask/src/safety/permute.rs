@@ -79,8 +79,8 @@ fn find_typedef(text: &str, subject: &str) -> Option<usize> {
         names.split([' ', ',', '*']).any(|name| name == subject).then_some(at + 1)
     })?;
     let mut depth = 0;
-    let bytes = text.bytes().enumerate().take(end + 1).rev();
-    bytes.map(|(at, byte)| (at, byte)).find_map(|(at, byte)| {
+    let mut bytes = text.bytes().enumerate().take(end + 1).rev();
+    bytes.find_map(|(at, byte)| {
         depth += i32::from(byte == b'}') - i32::from(byte == b'{');
         (depth == 0).then_some(at)
     })

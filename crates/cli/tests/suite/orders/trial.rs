@@ -117,7 +117,7 @@ fn an_inner_struct_that_shrinks_shrinks_its_holder() {
     let project = Project::new();
     let (code, text) = project.plan(&["outer", "inner"]);
     assert_eq!(code, Some(0), "{text}");
-    assert_eq!(text.matches("move").count() >= 2, true, "{text}");
+    assert!(text.matches("move").count() >= 2, "{text}");
     let (code, text) = project.verify(&["--build", &project.text("out")]);
     assert_eq!(code, Some(0), "{text}");
     assert!(text.contains("outer") && text.contains("as predicted"), "{text}");

@@ -1,16 +1,16 @@
 //! An address that a function is handed.
 
-use super::contracts::{Does, of_library, of_memory};
-use super::facts::{End, State};
-use super::follow::Follower;
-use super::names;
-use super::numbers;
+use super::super::contracts::{Does, of_library, of_memory};
+use super::super::facts::{End, State};
+use super::super::names;
+use super::super::numbers;
+use super::follower::Follower;
 use crate::clang::{Cursor, Kind, Operator, Type, TypeKind};
 use crate::sum::{Term, View};
 use crate::tree::Index;
 
 /// Arguments of a call, without the function.
-pub(super) fn arguments(view: View<'_, '_, '_>, call: Index) -> Vec<Index> {
+pub(crate) fn arguments(view: View<'_, '_, '_>, call: Index) -> Vec<Index> {
     let all: Vec<Index> = view.tree.values(call).collect();
     let count = view.cursor(call).map_or(0, Cursor::argument_count);
     let count = usize::try_from(count).unwrap_or(0);
@@ -18,68 +18,71 @@ pub(super) fn arguments(view: View<'_, '_, '_>, call: Index) -> Vec<Index> {
 }
 
 /// The function that a call names.
-pub(super) fn function<'u>(view: View<'_, '_, 'u>, call: Index) -> Option<Cursor<'u>> {
+pub(crate) fn function<'u>(view: View<'_, '_, 'u>, call: Index) -> Option<Cursor<'u>> {
     let function = view.cursor(call)?.referenced()?;
     let is_function = matches!(function.kind(), Kind::Function | Kind::Constructor | Kind::Template);
     is_function.then(|| function.template().unwrap_or(function))
 }
 
 /// The type of the function that a call goes to through a pointer.
-pub(super) fn pointed_to<'u>(view: View<'_, '_, 'u>, call: Index) -> Option<Type<'u>> {
+pub(crate) fn pointed_to<'u>(view: View<'_, '_, 'u>, call: Index) -> Option<Type<'u>> {
     let callee = view.tree.values(call).next().and_then(|callee| view.cursor(callee))?.ty();
     let function = callee.pointee().unwrap_or(callee);
     (function.kind() == TypeKind::Function).then_some(function)
 }
 
-pub(super) fn handed(follower: &mut Follower<'_, '_, '_, '_>, index: Index, call: Index, state: State) {
-    let view = follower.unit.view;
-    let arguments = arguments(view, call);
-    let Some(number) = arguments.iter().position(|argument| *argument == index) else { return };
-    // What takes the type by its name is asked where the conversion is.
-    let ty = follower.ty(index);
-    if ty
-        .and_then(Type::pointee)
-        .is_some_and(|pointee| pointee.kind() == TypeKind::Record && state.level == 0)
-    {
-        return;
-    }
-    let is_text = ty.and_then(Type::pointee).is_some_and(|pointee| pointee.kind() == TypeKind::Byte);
-    let is_number = ty.is_some_and(is_number);
-    let is_of_cpp =
-        function(view, call).is_some_and(|function| function.is_of_cpp() && function.is_of_system());
-    let has_elements = ty.and_then(Type::pointee).is_some_and(|pointee| {
-        let has_several = matches!(pointee.kind(), TypeKind::Number | TypeKind::Other);
-        state.level == 0 && (has_several || is_of_cpp && pointee.kind() == TypeKind::Byte)
-    });
-    let is_text = is_text && !has_elements;
-    let handed = Handed { view, call, number, arguments: &arguments, is_number, is_text, has_elements };
-    let Some(function) = function(view, call) else { return handed.through_pointer(follower, state) };
-    let name = function.name();
-    if name.starts_with("__builtin_va_") {
-        return;
-    }
-    if let Some(pointee) = ty.and_then(Type::pointee).filter(|_| is_atomic(&name)) {
-        return follower.end(call, state, End::Bytes { count: pointee.size(), by: name });
-    }
-    if let Some(does) = of_memory(&name) {
-        return handed.library(follower, does, &name, state);
-    }
-    let declared = function.ty();
-    if number >= declared.parameter_count() && declared.is_open_function() {
-        let place = match declared.has_no_parameters_declared() {
-            true => names::parameter(function, number),
-            false => names::variable_arguments(function),
-        };
-        return follower.hand(call, state, place, None);
-    }
-    let does = of_library(&name);
-    if does == Does::Moves && function.definition().is_none() {
-        return handed.library(follower, does, &name, state);
-    }
-    let otherwise = handed.unknown(does, &name);
-    follower.hand(call, state, names::parameter(function, number), otherwise);
-    if function.definition().is_none() {
-        handed.to_callbacks(follower, state);
+impl<'u> Follower<'_, '_, '_, 'u> {
+    /// An argument of a call.
+    pub(crate) fn handed(&mut self, index: Index, call: Index, state: State) {
+        let view = self.unit.view;
+        let arguments = arguments(view, call);
+        let Some(number) = arguments.iter().position(|argument| *argument == index) else { return };
+        // What takes the type by its name is asked where the conversion is.
+        let ty = self.ty(index);
+        if ty
+            .and_then(Type::pointee)
+            .is_some_and(|pointee| pointee.kind() == TypeKind::Record && state.level == 0)
+        {
+            return;
+        }
+        let is_text = ty.and_then(Type::pointee).is_some_and(|pointee| pointee.kind() == TypeKind::Byte);
+        let is_number = ty.is_some_and(is_number);
+        let is_of_cpp =
+            function(view, call).is_some_and(|function| function.is_of_cpp() && function.is_of_system());
+        let has_elements = ty.and_then(Type::pointee).is_some_and(|pointee| {
+            let has_several = matches!(pointee.kind(), TypeKind::Number | TypeKind::Other);
+            state.level == 0 && (has_several || is_of_cpp && pointee.kind() == TypeKind::Byte)
+        });
+        let is_text = is_text && !has_elements;
+        let handed = Handed { view, call, number, arguments: &arguments, is_number, is_text, has_elements };
+        let Some(function) = function(view, call) else { return handed.through_pointer(self, state) };
+        let name = function.name();
+        if name.starts_with("__builtin_va_") {
+            return;
+        }
+        if let Some(pointee) = ty.and_then(Type::pointee).filter(|_| is_atomic(&name)) {
+            return self.end(call, state, End::Bytes { count: pointee.size(), by: name });
+        }
+        if let Some(does) = of_memory(&name) {
+            return handed.library(self, does, &name, state);
+        }
+        let declared = function.ty();
+        if number >= declared.parameter_count() && declared.is_open_function() {
+            let place = match declared.has_no_parameters_declared() {
+                true => names::parameter(function, number),
+                false => names::variable_arguments(function),
+            };
+            return self.hand(call, state, place, None);
+        }
+        let does = of_library(&name);
+        if does == Does::Moves && function.definition().is_none() {
+            return handed.library(self, does, &name, state);
+        }
+        let otherwise = handed.unknown(does, &name);
+        self.hand(call, state, names::parameter(function, number), otherwise);
+        if function.definition().is_none() {
+            handed.to_callbacks(self, state);
+        }
     }
 }
 
@@ -128,7 +131,7 @@ impl<'u> Handed<'_, '_, '_, 'u> {
         }
     }
 
-    /// What functions whose bodies are nowhere do.
+    /// The effect of functions whose bodies are nowhere.
     fn unknown(&self, does: Does, name: &str) -> Option<End> {
         if self.is_number {
             return None;
@@ -268,7 +271,7 @@ impl<'u> Handed<'_, '_, '_, 'u> {
             .arguments
             .iter()
             .filter(|argument| self.view.cursor(**argument).is_some_and(|argument| is_number(argument.ty())));
-        numbers.map(|number| self.number_of(*number)).try_fold(1, |all: u64, one| all.checked_mul(one?))
+        numbers.map(|number| self.number_of(*number)).try_fold(1, |all: u64, number| all.checked_mul(number?))
     }
 
     /// Whether a number is one of names, or the result of a comparison.

@@ -1,0 +1,87 @@
+//! Conversions of an address.
+
+use super::super::facts::{End, State};
+use super::follower::Follower;
+use crate::clang::{Kind, Operator, Type, TypeKind};
+use crate::tree::Index;
+
+impl<'u> Follower<'_, '_, '_, 'u> {
+    pub(crate) fn converted(&mut self, index: Index, parent: Index, state: State) {
+        let view = self.unit.view;
+        if view.is_offset_of(parent) {
+            return;
+        }
+        let named =
+            view.tree.children(parent).filter(|child| view.tree.kind(*child) == Kind::MemberName).last();
+        if let Some(named) = named {
+            return self.stored_as(named, state);
+        }
+        let (Some(to), Some(from)) = (self.ty(parent), self.ty(index)) else { return };
+        if view.tree.kind(parent) == Kind::Unexposed && view.tree.only(parent).is_none() && !to.equals(from) {
+            return self.operated(index, state);
+        }
+        match to.kind() {
+            TypeKind::Void => {}
+            TypeKind::Number if state.level > 0 || to.size() < from.size() => {}
+            TypeKind::Pointer => match to.pointee() {
+                Some(pointee) if pointee.kind() == TypeKind::Record && state.level == 0 => {
+                    self.taken_for(index, parent, (from, pointee), state);
+                }
+                Some(pointee) if pointee.kind() == TypeKind::Function => {}
+                _ => self.push(parent, state),
+            },
+            TypeKind::Number | TypeKind::Array => self.push(parent, state),
+            _ => self.not_understood(index, state),
+        }
+    }
+
+    /// An atomic operation on what the address leads to.
+    pub(crate) fn operated(&mut self, index: Index, state: State) {
+        let pointee = self.ty(index).and_then(Type::pointee);
+        if let Some(pointee) = pointee.filter(|pointee| pointee.kind() != TypeKind::Record) {
+            self.end(index, state, End::Bytes { count: pointee.size(), by: pointee.spelling() });
+        }
+    }
+
+    /// The address becomes one of a record.
+    pub(crate) fn taken_for(
+        &mut self,
+        index: Index,
+        parent: Index,
+        (from, to): (Type<'u>, Type<'u>),
+        state: State,
+    ) {
+        let view = self.unit.view;
+        if view.is_never_run(parent) {
+            return;
+        }
+        let own = from.pointee().or_else(|| from.element());
+        match own.is_some_and(|own| own.equals(to)) {
+            // Qualifiers and decay.
+            true => self.push(parent, state),
+            false => {
+                let shape = self.unit.shape(to);
+                self.end(index, state, End::Record(shape));
+                if self.is_counted_on(parent) {
+                    self.push(parent, state);
+                }
+            }
+        }
+    }
+
+    /// Whether code counts on from an address: `(struct head *)object + 1`.
+    pub(crate) fn is_counted_on(&self, index: Index) -> bool {
+        let view = self.unit.view;
+        let mut parents = std::iter::successors(view.tree.parent(index), |parent| view.tree.parent(*parent));
+        let outer = parents.find(|parent| view.tree.kind(*parent) != Kind::Paren);
+        let Some((outer, cursor)) = outer.and_then(|outer| Some((outer, view.cursor(outer)?))) else {
+            return false;
+        };
+        match view.tree.kind(outer) {
+            Kind::Subscript => true,
+            Kind::Unary => cursor.unary_operator() == Operator::Step,
+            Kind::Binary => matches!(cursor.binary_operator(), Operator::Add | Operator::Subtract),
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! Numbers that are added to an address.
+
+use super::super::facts::State;
+use super::super::numbers;
+use super::follower::Follower;
+use crate::clang::{Cursor, Kind, Type, TypeKind};
+use crate::tree::Index;
+
+impl<'u> Follower<'_, '_, '_, 'u> {
+    pub(crate) fn moved(
+        &mut self,
+        index: Index,
+        parent: Index,
+        (other, is_added): (Index, bool),
+        state: State,
+        is_left: bool,
+    ) {
+        let view = self.unit.view;
+        let Some(amount) = view.cursor(other) else { return };
+        // A distance between two addresses is none.
+        if !is_added && (!is_left || amount.ty().kind() == TypeKind::Pointer) {
+            return;
+        }
+        if state.level > 0 {
+            return self.push(parent, state);
+        }
+        // An offset that the compiler takes leads to the member wherever that stands.
+        if view.sum(other).has_offsets() && !self.is_counter(other) {
+            let member = numbers::number(view, other).and_then(|bytes| u64::try_from(bytes).ok());
+            if is_added && member.is_some() && state == State::PLAIN {
+                self.push(parent, State { member, ..state });
+            }
+            return;
+        }
+        if self.is_taken_offset(other) {
+            return;
+        }
+        let pointee = self.ty(index).and_then(|ty| ty.pointee().or_else(|| ty.element()));
+        let scale = pointee.filter(|pointee| pointee.kind() != TypeKind::Void).map_or(Some(1), Type::size);
+        let amount = bytes(numbers::number(view, other), scale);
+        let amount = if is_added { amount } else { amount.and_then(i64::checked_neg) };
+        self.push(parent, state.then(State { moved: amount, ..State::PLAIN }));
+    }
+
+    /// Whether a variable runs over offsets.
+    pub(crate) fn is_counter(&self, index: Index) -> bool {
+        let view = self.unit.view;
+        let declared = view.cursor(view.peeled(index)).and_then(Cursor::referenced);
+        declared.is_some_and(|declared| {
+            declared.kind() == Kind::Variable && view.flow.is_changed(declared.identity())
+        })
+    }
+
+    /// Whether a number is a member's or a parameter's that offsets are given to, or nothing that the unit tells.
+    pub(crate) fn is_taken_offset(&self, index: Index) -> bool {
+        let view = self.unit.view;
+        let index = view.peeled(index);
+        if !matches!(view.tree.kind(index), Kind::MemberAccess | Kind::Name) {
+            return false;
+        }
+        let Some(declared) = view.cursor(index).and_then(Cursor::referenced) else { return false };
+        let given = view.flow.given(declared.identity());
+        let is_offset = |value: &Index| view.sum(*value).has_offsets();
+        let is_number = |value: &Index| {
+            let value = view.cursor(*value).and_then(Cursor::constant);
+            value.is_some_and(|value| value != 0)
+        };
+        let is_local = declared.kind() == Kind::Variable && !declared.is_shared() && given.len() == 1;
+        if is_local && let Some(value) = given.first().filter(|value| **value != index) {
+            return is_offset(value) || self.is_taken_offset(*value);
+        }
+        given.iter().any(is_offset) || declared.kind() != Kind::Variable && !given.iter().any(is_number)
+    }
+}
+
+/// So many places of a size.
+pub(crate) fn bytes(number: Option<i64>, size: Option<u64>) -> Option<i64> {
+    number
+        .zip(size.and_then(|size| i64::try_from(size).ok()))
+        .and_then(|(number, size)| number.checked_mul(size))
+}

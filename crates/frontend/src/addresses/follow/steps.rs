@@ -1,0 +1,157 @@
+//! The steps of an address from expression to expression.
+
+use super::super::facts::{End, Outcome, State};
+use super::super::numbers;
+use super::follower::Follower;
+use super::moves::bytes;
+use crate::clang::{Cursor, Kind, Operator, Type, TypeKind};
+use crate::tree::Index;
+
+/// Most steps on one way: what goes further is not understood.
+const MOST_STEPS: usize = 4000;
+
+impl<'u> Follower<'_, '_, '_, 'u> {
+    /// Follows to all ends.
+    pub(crate) fn run(mut self) -> Outcome {
+        while let Some((index, state)) = self.open.pop() {
+            if self.seen.len() > MOST_STEPS {
+                self.end(index, State::PLAIN, End::Unknown);
+                break;
+            }
+            self.step(index, state);
+        }
+        self.outcome.ends.sort_unstable();
+        self.outcome.ends.dedup();
+        self.outcome.places.sort_unstable();
+        self.outcome.places.dedup();
+        self.outcome
+    }
+
+    pub(crate) fn step(&mut self, index: Index, state: State) {
+        let tree = self.unit.view.tree;
+        let Some(parent) = tree.parent(index) else { return };
+        match tree.kind(parent) {
+            Kind::Paren | Kind::StatementExpression => self.push(parent, state),
+            Kind::Unexposed | Kind::Cast | Kind::FunctionalCast => self.converted(index, parent, state),
+            Kind::Unary => self.unary(index, parent, state),
+            Kind::Binary => self.binary(index, parent, state),
+            Kind::Subscript => self.subscript(index, parent, state),
+            Kind::Conditional if tree.values(parent).next() == Some(index) => {}
+            Kind::Conditional => self.push(parent, state),
+            Kind::Call => self.handed(index, parent, state),
+            Kind::Return => self.returned(parent, state),
+            Kind::Variable | Kind::Member | Kind::Parameter => self.stored_in(parent, state),
+            Kind::List => self.listed(index, parent, state),
+            Kind::Constructor => self.constructed(index, parent, state),
+            Kind::Block => self.dropped(index, parent, state),
+            // Read by its members' names, tested, measured, or an operand as any address is.
+            Kind::MemberAccess
+            | Kind::Statement
+            | Kind::Switch
+            | Kind::Case
+            | Kind::SizeOf
+            | Kind::Delete
+            | Kind::New
+            | Kind::Asm
+            | Kind::Declarations
+            | Kind::StaticAssert
+            | Kind::Enumerator => {}
+            _ => self.not_understood(index, state),
+        }
+    }
+
+    /// The last value of a statement expression is the expression's.
+    pub(crate) fn dropped(&mut self, index: Index, block: Index, state: State) {
+        let tree = self.unit.view.tree;
+        let holder = tree.parent(block).filter(|holder| tree.kind(*holder) == Kind::StatementExpression);
+        if let Some(holder) = holder
+            && tree.children(block).last() == Some(index)
+        {
+            self.push(holder, state);
+        }
+    }
+
+    pub(crate) fn unary(&mut self, index: Index, parent: Index, state: State) {
+        let Some(operator) = self.unit.view.cursor(parent).map(Cursor::unary_operator) else { return };
+        match operator {
+            Operator::Dereference => self.read(index, parent, state),
+            Operator::AddressOf => self.push(parent, State { level: state.level.saturating_add(1), ..state }),
+            Operator::Step if state.level == 0 => {
+                let state = State { moved: None, ..state };
+                self.push(parent, state);
+                self.store(index, state);
+            }
+            Operator::Step => self.push(parent, state),
+            _ => {}
+        }
+    }
+
+    /// The node is what the address leads to.
+    pub(crate) fn read(&mut self, index: Index, node: Index, state: State) {
+        if let Some(level) = state.level.checked_sub(1) {
+            return self.push(node, State { level, ..state });
+        }
+        let tree = self.unit.view.tree;
+        let mut outer = node;
+        while let Some(parent) = tree.parent(outer).filter(|parent| tree.kind(*parent) == Kind::Paren) {
+            outer = parent;
+        }
+        let address = tree.parent(outer).filter(|parent| {
+            let operator = self.unit.view.cursor(*parent).map(Cursor::unary_operator);
+            tree.kind(*parent) == Kind::Unary && operator == Some(Operator::AddressOf)
+        });
+        if let Some(address) = address {
+            return self.push(address, state);
+        }
+        let Some(ty) = self.ty(node) else { return };
+        match ty.kind() {
+            TypeKind::Array => self.push(node, state),
+            // The conversion to a pointer to it was asked.
+            TypeKind::Record | TypeKind::Function | TypeKind::Void => {}
+            _ if self.unit.view.is_never_run(node) => {}
+            _ => {
+                let by = ty.spelling();
+                self.end(index, state, End::Bytes { count: ty.size(), by });
+            }
+        }
+    }
+
+    pub(crate) fn subscript(&mut self, index: Index, parent: Index, state: State) {
+        let view = self.unit.view;
+        let mut sides = view.tree.values(parent);
+        let (Some(array), Some(number)) = (sides.next(), sides.next()) else { return };
+        if array != index {
+            return;
+        }
+        let size = self.ty(parent).and_then(Type::size);
+        let moved = bytes(numbers::number(view, number), size);
+        let state = if state.level > 0 { state } else { state.then(State { moved, ..State::PLAIN }) };
+        self.read(index, parent, state);
+    }
+
+    pub(crate) fn binary(&mut self, index: Index, parent: Index, state: State) {
+        let view = self.unit.view;
+        let mut sides = view.tree.values(parent);
+        let (Some(left), Some(right)) = (sides.next(), sides.next()) else { return };
+        let Some(operator) = view.cursor(parent).map(Cursor::binary_operator) else { return };
+        let is_left = left == index;
+        match operator {
+            Operator::Add | Operator::Subtract => {
+                let other = if is_left { right } else { left };
+                self.moved(index, parent, (other, operator == Operator::Add), state, is_left);
+            }
+            Operator::Bits => self.push(parent, state),
+            Operator::Comma if !is_left => self.push(parent, state),
+            Operator::Assign if !is_left => {
+                self.push(parent, state);
+                self.store(left, state);
+            }
+            Operator::Move => {
+                let state = if state.level > 0 { state } else { State { moved: None, ..state } };
+                self.push(parent, state);
+                self.store(left, state);
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! An address that is kept in variables, members and results.
+
+use super::super::facts::{End, State};
+use super::super::names;
+use super::follower::Follower;
+use crate::clang::{Cursor, Kind, Operator, Type, TypeKind};
+use crate::sum::View;
+use crate::tree::Index;
+
+impl<'u> Follower<'_, '_, '_, 'u> {
+    pub(crate) fn returned(&mut self, index: Index, state: State) {
+        let view = self.unit.view;
+        let mut holders = std::iter::successors(view.tree.parent(index), |holder| view.tree.parent(*holder));
+        let function =
+            holders.find(|holder| matches!(view.tree.kind(*holder), Kind::Function | Kind::Template));
+        match function.and_then(|function| view.cursor(function)) {
+            Some(function) => {
+                let is_method = function.holder().is_some_and(|holder| holder.kind() == Kind::Record);
+                let pointee = self.ty(function_value(view, index)).and_then(Type::pointee);
+                // Loops over ranges and conversions call methods where the text has no call.
+                if is_method && pointee.is_some_and(|pointee| pointee.kind() == TypeKind::Number) {
+                    self.end(index, state, End::Elements { by: function.name() });
+                }
+                self.hand(index, state, names::result(function), None);
+            }
+            None => self.end(index, state, End::Unknown),
+        }
+    }
+
+    /// The value of a variable's or a member's declaration.
+    pub(crate) fn stored_in(&mut self, declaration: Index, state: State) {
+        if let Some(cursor) = self.unit.view.cursor(declaration) {
+            self.variable(declaration, cursor, state);
+        }
+    }
+
+    /// The value behind a designator.
+    pub(crate) fn stored_as(&mut self, name: Index, state: State) {
+        let member = self.unit.view.cursor(name).and_then(Cursor::referenced);
+        if let Some(member) = member {
+            self.variable(name, member, state);
+        }
+    }
+
+    pub(crate) fn variable(&mut self, index: Index, declared: Cursor<'u>, state: State) {
+        let is_local = declared.kind() == Kind::Variable
+            && !declared.is_shared()
+            && declared
+                .holder()
+                .is_some_and(|holder| matches!(holder.kind(), Kind::Function | Kind::Constructor));
+        let arrays = std::iter::successors(declared.ty().element(), |element| element.element()).count();
+        let level = state.level.saturating_add(u8::try_from(arrays).unwrap_or(u8::MAX));
+        let state = State { level, ..state };
+        if !is_local {
+            return self.hand(index, state, names::variable(declared), None);
+        }
+        self.follow(declared.identity(), state);
+    }
+
+    /// The address is written to what an expression names.
+    pub(crate) fn store(&mut self, to: Index, state: State) {
+        let view = self.unit.view;
+        let mut at = to;
+        let mut level = state.level;
+        loop {
+            let inner = view.tree.values(at).next();
+            match (view.tree.kind(at), inner) {
+                (Kind::Paren | Kind::Unexposed | Kind::Cast, Some(inner)) => at = inner,
+                (Kind::Subscript, Some(inner)) => (at, level) = (inner, level.saturating_add(1)),
+                (Kind::Unary, Some(inner)) => {
+                    let operator = view.cursor(at).map(Cursor::unary_operator);
+                    match operator {
+                        Some(Operator::Dereference) => level = level.saturating_add(1),
+                        Some(Operator::AddressOf) => level = level.saturating_sub(1),
+                        _ => {}
+                    }
+                    at = inner;
+                }
+                (Kind::Binary, Some(inner)) => at = inner,
+                _ => break,
+            }
+        }
+        let declared = view.cursor(at).and_then(Cursor::referenced);
+        let is_named = matches!(view.tree.kind(at), Kind::Name | Kind::MemberAccess);
+        match declared.filter(|_| is_named) {
+            Some(declared) if matches!(declared.kind(), Kind::Variable | Kind::Parameter | Kind::Member) => {
+                let state = State { level, ..state };
+                let is_local = match declared.kind() {
+                    Kind::Parameter => true,
+                    Kind::Variable => declared.holder().is_some_and(|holder| holder.kind() == Kind::Function),
+                    _ => false,
+                };
+                if declared.kind() == Kind::Parameter && level > 0 {
+                    self.stored_through(to, declared, state);
+                }
+                match is_local {
+                    true => self.follow(declared.identity(), state),
+                    false => self.hand(to, state, names::variable(declared), None),
+                }
+            }
+            // `*f() = p`
+            _ => self.not_understood(to, State { level: 0, ..state }),
+        }
+    }
+
+    /// `*parameter = p`: whoever handed its address has it then.
+    pub(crate) fn stored_through(&mut self, index: Index, parameter: Cursor<'u>, state: State) {
+        let Some(function) = parameter.holder() else { return };
+        let number = (0..function.argument_count()).position(|number| {
+            function.argument(number).is_some_and(|own| own.identity() == parameter.identity())
+        });
+        if let Some(number) = number {
+            self.hand(index, state, names::parameter(function, number), None);
+        }
+    }
+
+    /// A value of a list of values.
+    pub(crate) fn listed(&mut self, index: Index, list: Index, state: State) {
+        let view = self.unit.view;
+        let Some(ty) = self.ty(list) else { return };
+        match ty.kind() {
+            TypeKind::Record => {
+                let number = view.tree.children(list).position(|value| value == index);
+                let members = view.records.members(ty);
+                if let Some(member) = number.and_then(|number| members.get(number)) {
+                    self.variable(index, member.cursor, state);
+                }
+            }
+            _ => self.push(list, state),
+        }
+    }
+
+    /// `: member(value)`
+    pub(crate) fn constructed(&mut self, index: Index, constructor: Index, state: State) {
+        let tree = self.unit.view.tree;
+        let mut member = None;
+        for child in tree.children(constructor).take_while(|child| *child != index) {
+            if tree.kind(child) == Kind::MemberName {
+                member = Some(child);
+            }
+        }
+        match member {
+            Some(member) => self.stored_as(member, state),
+            None => self.not_understood(index, state),
+        }
+    }
+}
+
+/// The value that a `return` gives.
+fn function_value(view: View<'_, '_, '_>, index: Index) -> Index {
+    view.tree.values(index).next().unwrap_or(index)
+}

@@ -1,0 +1,78 @@
+//! Bytes of whole objects.
+
+use super::super::merged::TypeNumber;
+use super::departure::Judge;
+use super::reached::Reached;
+use super::recorder::Recorder;
+use crate::demand::Demand;
+
+impl<'m> Judge<'m> {
+    /// The address of a first member is freed for that of the whole object.
+    pub(crate) fn freed(&self, ty: TypeNumber, moved: Option<i64>, recorder: &mut Recorder<'_>) {
+        if moved != Some(0) {
+            return;
+        }
+        for holder in self.merged.holders() {
+            if holder != ty && self.begins_with(holder, ty) {
+                self.first_member(
+                    holder,
+                    ty,
+                    "its memory is given back by the address of its first member",
+                    recorder,
+                );
+            }
+        }
+    }
+
+    pub(crate) fn bytes(
+        &self,
+        ty: TypeNumber,
+        (moved, count): (Option<i64>, Option<u64>),
+        by: &str,
+        recorder: &mut Recorder<'_>,
+    ) {
+        let why = format!("its bytes are read or written as {by}");
+        let Some(from) = moved else { return self.whole(ty, &why, recorder) };
+        let size = self.merged.shape(ty).map_or(0, |shape| shape.size);
+        let end = count.map_or(size, |count| from.saturating_add_unsigned(count).max(0).unsigned_abs());
+        if from < 0 || from.unsigned_abs() >= size {
+            return;
+        }
+        let from = from.unsigned_abs();
+        for (subject, front, inner) in self.merged.subjects(ty) {
+            let Some(shape) = self.merged.shape(inner) else { continue };
+            let reached = Reached::new(shape, front, from, end);
+            let why = format!("{why}{}", reached.bytes(count));
+            match reached.count() {
+                0 => {}
+                count if count == shape.members.len() => recorder.record(subject, Demand::Whole, why),
+                count if reached.is_prefix() => recorder.record(subject, Demand::First { count }, why),
+                _ => {
+                    for member in reached.names() {
+                        recorder.record(subject, Demand::Offset { member }, why.clone());
+                    }
+                }
+            }
+        }
+    }
+
+    pub(crate) fn sets(
+        &self,
+        ty: TypeNumber,
+        (moved, count): (Option<i64>, Option<u64>),
+        by: &str,
+        recorder: &mut Recorder<'_>,
+    ) {
+        let why = format!("{by} is handed a part of its bytes");
+        let Some((from, count)) = moved.zip(count) else { return self.whole(ty, &why, recorder) };
+        let end = from.saturating_add_unsigned(count);
+        let Ok(from) = u64::try_from(from) else { return };
+        for (subject, front, inner) in self.merged.subjects(ty) {
+            let Some(shape) = self.merged.shape(inner) else { continue };
+            let reached = Reached::new(shape, front, from, end.unsigned_abs());
+            if let Some(demand) = reached.range(shape, false) {
+                recorder.record(subject, demand, why.clone());
+            }
+        }
+    }
+}

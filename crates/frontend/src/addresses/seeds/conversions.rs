@@ -1,0 +1,169 @@
+//! Conversions at which an address stops being a pointer to its type.
+
+use super::super::facts::{End, Origin, Outcome, State};
+use super::super::follow::Follower;
+use super::super::names;
+use super::reader::Reader;
+use crate::clang::{Cursor, Kind, Operator, Type, TypeKind};
+use crate::sum::View;
+use crate::tree::Index;
+
+impl<'u> Reader<'_, '_, '_, 'u> {
+    /// A pointer to a record, or to bytes, becomes one to something else, or a number.
+    pub(crate) fn converted(&mut self, index: Index) {
+        let view = self.unit.view;
+        let Some(inner) = view.tree.only(index).filter(|_| !view.is_offset_of(index)) else { return };
+        if is_outside(view, inner) {
+            return;
+        }
+        let (Some(from), Some(to)) = (view.cursor(inner).map(Cursor::ty), view.cursor(index).map(Cursor::ty))
+        else {
+            return;
+        };
+        let Some(mut own) = from.pointee().or_else(|| from.element()) else {
+            return self.object(index, from, to);
+        };
+        while let Some(element) = own.element() {
+            own = element;
+        }
+        if let Some(record) = own.pointee().filter(|record| record.kind() == TypeKind::Record) {
+            return self.pointer(inner, record, to);
+        }
+        let is_same = match to.kind() {
+            TypeKind::Pointer => {
+                to.pointee().is_some_and(|to| to.equals(own) || to.element().is_some_and(|to| to.equals(own)))
+            }
+            TypeKind::Number => false,
+            _ => return,
+        };
+        if is_same || !matches!(own.kind(), TypeKind::Record | TypeKind::Byte | TypeKind::Number) {
+            return;
+        }
+        // `va_arg` is a conversion of the list's type.
+        if from.canonical().spelling().contains("va_list") {
+            return;
+        }
+        let origin = self.origin(own);
+        let mut follower = Follower::new(self.unit);
+        follower.push(inner, State::PLAIN);
+        let outcome = follower.run();
+        self.depart(index, origin, outcome);
+    }
+
+    /// The address of a pointer becomes one of another pointer: what one is given, the other one has.
+    pub(crate) fn pointer(&mut self, inner: Index, record: Type<'u>, to: Type<'u>) {
+        let other = to.pointee().and_then(|to| to.pointee());
+        if other.is_some_and(|other| other.equals(record)) || to.kind() != TypeKind::Pointer {
+            return;
+        }
+        let mut follower = Follower::new(self.unit);
+        if let Some(other) = other.filter(|other| other.kind() == TypeKind::Record) {
+            let shape = self.unit.shape(other);
+            follower.end(inner, State::PLAIN, End::Record(shape));
+        }
+        follower.push(inner, State { level: 1, ..State::PLAIN });
+        let outcome = follower.run();
+        let (shape, at) = (self.unit.shape(record), self.unit.place(inner));
+        for (state, place, ..) in &outcome.places {
+            let ends = vec![(State::PLAIN, End::Record(shape), at.clone())];
+            self.passage(place.clone(), state.level, Outcome { ends, places: Vec::new() });
+        }
+        self.depart(inner, Origin::Object(shape), outcome);
+    }
+
+    /// `reinterpret_cast<char &>(object)`
+    pub(crate) fn object(&mut self, index: Index, from: Type<'u>, to: Type<'u>) {
+        let view = self.unit.view;
+        let is_other = match to.kind() {
+            TypeKind::Byte | TypeKind::Number | TypeKind::Other => true,
+            TypeKind::Record => !to.equals(from),
+            _ => false,
+        };
+        let is_read = view.tree.kind(index) == Kind::Cast && from.kind() == TypeKind::Record && is_other;
+        let has_call = view.tree.below(index).any(|below| view.tree.kind(below) == Kind::Call);
+        if is_read && !has_call {
+            let origin = self.origin(from);
+            let mut follower = Follower::new(self.unit);
+            let end = match to.kind() {
+                TypeKind::Record => End::Record(self.unit.shape(to)),
+                _ => End::Unknown,
+            };
+            follower.end(index, State::PLAIN, end);
+            let outcome = follower.run();
+            self.depart(index, origin, outcome);
+        }
+    }
+
+    /// A pointer that is a member of a union: what is written through one member is read through another.
+    pub(crate) fn alternative(&mut self, index: Index) {
+        let view = self.unit.view;
+        let Some(member) = view.cursor(index).and_then(Cursor::referenced) else { return };
+        let is_of_union = member.holder().is_some_and(|holder| holder.kind() == Kind::Union);
+        let record =
+            member.ty().pointee().filter(|pointee| pointee.kind() == TypeKind::Record && is_of_union);
+        let Some(record) = record else { return };
+        let shape = self.unit.shape(record);
+        let written = view.tree.parent(index).filter(|parent| {
+            let operator = view.cursor(*parent).map(Cursor::binary_operator);
+            view.tree.kind(*parent) == Kind::Binary
+                && operator == Some(Operator::Assign)
+                && view.tree.values(*parent).next() == Some(index)
+        });
+        let mut follower = Follower::new(self.unit);
+        match written {
+            Some(_) => {
+                follower.hand(index, State::PLAIN, names::variable(member), None);
+                let outcome = follower.run();
+                self.depart(index, Origin::Object(shape), outcome);
+            }
+            None => {
+                follower.end(index, State::PLAIN, End::Record(shape));
+                let outcome = follower.run();
+                self.passage(names::variable(member), 0, outcome);
+            }
+        }
+    }
+
+    /// `va_arg(list, T *)`
+    pub(crate) fn taken_from_list(&mut self, index: Index) {
+        let view = self.unit.view;
+        let Some(to) = view.cursor(index).map(Cursor::ty).filter(|ty| ty.kind() == TypeKind::Pointer) else {
+            return;
+        };
+        let inner = view.tree.only(index).and_then(|inner| view.cursor(inner));
+        let is_list = inner.is_some_and(|inner| inner.ty().canonical().spelling().contains("va_list"));
+        let has_other_type = to.pointee().is_some_and(|to| !to.spelling().contains("va_list"));
+        if view.tree.kind(index) != Kind::Unexposed || !is_list || !has_other_type {
+            return;
+        }
+        let mut holders = std::iter::successors(view.tree.parent(index), |holder| view.tree.parent(*holder));
+        let function = holders.find(|holder| view.tree.kind(*holder) == Kind::Function);
+        let Some(function) = function.and_then(|function| view.cursor(function)) else { return };
+        let mut follower = Follower::new(self.unit);
+        match to.pointee().filter(|pointee| pointee.kind() == TypeKind::Record) {
+            Some(record) => {
+                let shape = self.unit.shape(record);
+                follower.end(index, State::PLAIN, End::Record(shape));
+            }
+            None => follower.push(index, State::PLAIN),
+        }
+        let outcome = follower.run();
+        self.passage(names::variable_arguments(function), 0, outcome);
+    }
+}
+
+/// Whether an expression leads behind a single object or in front of it: `object + 1`.
+fn is_outside(view: View<'_, '_, '_>, index: Index) -> bool {
+    let index = view.peeled(index);
+    let operator = view.cursor(index).map(Cursor::binary_operator);
+    if view.tree.kind(index) != Kind::Binary || !matches!(operator, Some(Operator::Add | Operator::Subtract))
+    {
+        return false;
+    }
+    let mut sides = view.tree.values(index);
+    let (Some(object), Some(number)) = (sides.next(), sides.next()) else { return false };
+    let is_array =
+        view.cursor(view.peeled(object)).is_some_and(|object| object.ty().kind() == TypeKind::Array);
+    let number = view.cursor(number).and_then(Cursor::constant);
+    !is_array && number.is_some_and(|number| number != 0)
+}

@@ -1,0 +1,144 @@
+//! Functions, variables and members that other units may know.
+
+use super::super::facts::{End, Place, State};
+use super::super::follow::Follower;
+use super::super::names;
+use super::reader::{Reader, is_open};
+use crate::clang::{Cursor, Kind, Type, TypeKind};
+use crate::sum::View;
+use crate::tree::Index;
+use std::collections::{BTreeMap, BTreeSet};
+
+impl<'u> Reader<'_, '_, '_, 'u> {
+    /// A variable that other units may declare, too.
+    pub(crate) fn symbol(&mut self, index: Index) {
+        let Some(variable) = self.unit.view.cursor(index).filter(|variable| variable.is_shared()) else {
+            return;
+        };
+        let mut ty = variable.ty();
+        while let Some(element) = ty.element() {
+            ty = element;
+        }
+        if matches!(ty.kind(), TypeKind::Record | TypeKind::Byte | TypeKind::Number) {
+            let shape = self.unit.shape(ty);
+            self.symbols.insert((variable.identifier(), shape, self.unit.place(index)));
+        }
+    }
+
+    /// Parameters of a function with a body.
+    pub(crate) fn parameters(&mut self, index: Index) {
+        let view = self.unit.view;
+        let Some(function) = view.cursor(index) else { return };
+        if !view.tree.children(index).any(|child| view.tree.kind(child) == Kind::Block) {
+            return;
+        }
+        // What a library's template does with open types isn't shown by its text.
+        if view.tree.kind(index) == Kind::Template && function.is_of_system() {
+            return;
+        }
+        if function.is_shared() {
+            self.defined.push(function.identifier());
+        }
+        let parameters = view.tree.children(index).filter(|child| view.tree.kind(*child) == Kind::Parameter);
+        for (number, node) in parameters.enumerate().collect::<Vec<_>>() {
+            let Some(parameter) = view.cursor(node) else { continue };
+            let place = names::parameter(function, number);
+            let record = parameter.ty().pointee().filter(|pointee| pointee.kind() == TypeKind::Record);
+            match record {
+                Some(record) if function.is_shared() => {
+                    let mut follower = Follower::new(self.unit);
+                    let shape = self.unit.shape(record);
+                    follower.end(node, State::PLAIN, End::Record(shape));
+                    let outcome = follower.run();
+                    self.passage(place, 0, outcome);
+                }
+                None if is_open(parameter.ty()) => self.held(&place, parameter),
+                _ => {}
+            }
+        }
+    }
+
+    /// Members and variables of all units.
+    pub(crate) fn variables(&mut self) {
+        let view = self.unit.view;
+        let mut declared: BTreeMap<Place, Cursor<'u>> = BTreeMap::new();
+        for nodes in self.unit.names.values() {
+            let Some(cursor) = nodes.first().and_then(|node| view.cursor(*node)?.referenced()) else {
+                continue;
+            };
+            let is_global = match cursor.kind() {
+                Kind::Member => true,
+                Kind::Variable => cursor.holder().is_none_or(|holder| holder.kind() != Kind::Function),
+                _ => false,
+            };
+            let mut ty = cursor.ty();
+            while let Some(element) = ty.element().filter(|element| element.kind() != TypeKind::Byte) {
+                ty = element;
+            }
+            if is_global && is_open(ty) {
+                declared.insert(names::variable(cursor), cursor);
+            }
+        }
+        for (place, cursor) in declared {
+            self.held(&place, cursor);
+        }
+    }
+
+    /// A function whose address is taken may be called through any pointer to its type, or to the type it is cast to.
+    pub(crate) fn callback(&mut self, index: Index) {
+        let view = self.unit.view;
+        let Some(function) = view.cursor(index).and_then(Cursor::referenced) else { return };
+        if function.kind() != Kind::Function || is_callee(view, index) {
+            return;
+        }
+        let mut types = vec![function.ty()];
+        let mut at = index;
+        while let Some(parent) = view.tree.parent(at)
+            && matches!(view.tree.kind(parent), Kind::Unexposed | Kind::Paren | Kind::Cast | Kind::Unary)
+        {
+            let pointee = view.cursor(parent).and_then(|cursor| cursor.ty().pointee());
+            types.extend(pointee.filter(|pointee| pointee.kind() == TypeKind::Function));
+            at = parent;
+        }
+        let mut seen = BTreeSet::new();
+        if let Some(ty) = types.iter().find(|ty| ty.result().is_some_and(is_open)) {
+            let mut follower = Follower::new(self.unit);
+            follower.hand(index, State::PLAIN, names::callback_result(*ty), None);
+            let outcome = follower.run();
+            self.passage(names::result(function), 0, outcome);
+        }
+        for ty in types {
+            for number in 0..ty.parameter_count() {
+                let place = names::callback(ty, number);
+                let is_open = ty.parameter(u32::try_from(number).unwrap_or(0)).is_some_and(is_open);
+                if !is_open || !seen.insert(place.clone()) {
+                    continue;
+                }
+                let mut follower = Follower::new(self.unit);
+                let own = function.ty().parameter(u32::try_from(number).unwrap_or(0)).and_then(Type::pointee);
+                match own.filter(|own| own.kind() == TypeKind::Record) {
+                    Some(record) => {
+                        let shape = self.unit.shape(record);
+                        follower.end(index, State::PLAIN, End::Record(shape));
+                    }
+                    None => follower.hand(index, State::PLAIN, names::parameter(function, number), None),
+                }
+                let outcome = follower.run();
+                self.passage(place, 0, outcome);
+            }
+        }
+    }
+}
+
+/// Whether a name is the function of a call.
+fn is_callee(view: View<'_, '_, '_>, index: Index) -> bool {
+    let mut at = index;
+    while let Some(parent) = view.tree.parent(at) {
+        match view.tree.kind(parent) {
+            Kind::Unexposed | Kind::Paren => at = parent,
+            Kind::Call => return view.tree.values(parent).next() == Some(at),
+            _ => return false,
+        }
+    }
+    false
+}

@@ -1,0 +1,102 @@
+//! A unit while it is read, and what is found so far.
+
+use super::super::facts::{CodePlace, Departure, End, Origin, Outcome, Passage, Place, State};
+use super::super::follow::Follower;
+use super::super::nodes::Unit;
+use super::super::shapes::type_name;
+use crate::clang::{Cursor, Type, TypeKind};
+use crate::sum::View;
+use crate::tree::Index;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A unit being read.
+pub(crate) struct Reader<'r, 'v, 's, 'u> {
+    pub(crate) unit: &'r Unit<'v, 's, 'u>,
+    pub(crate) departures: Vec<Departure>,
+    /// Calls by the place that their result comes from.
+    pub(crate) results: BTreeMap<Place, Vec<Index>>,
+    pub(crate) given: BTreeSet<(String, usize, CodePlace)>,
+    pub(crate) passages: Vec<Passage>,
+    pub(crate) defined: Vec<String>,
+    pub(crate) symbols: BTreeSet<(String, usize, CodePlace)>,
+}
+
+impl<'u> Reader<'_, '_, '_, 'u> {
+    pub(crate) fn view(&self) -> View<'_, '_, 'u> {
+        self.unit.view
+    }
+
+    pub(crate) fn passage(&mut self, place: Place, level: u8, outcome: Outcome) {
+        // A parameter that nothing is done with is known, too.
+        if level == 0 && place.starts_with("parameter")
+            || !outcome.ends.is_empty()
+            || !outcome.places.is_empty()
+        {
+            self.passages.push(Passage { place, level, outcome });
+        }
+    }
+
+    /// Where an address goes that a variable holds, or that memory holds to which it points.
+    pub(crate) fn held(&mut self, place: &Place, variable: Cursor<'u>) {
+        for level in 0..=levels(variable.ty()) {
+            let mut follower = Follower::new(self.unit);
+            follower.follow(variable.identity(), State { level, ..State::PLAIN });
+            let outcome = follower.run();
+            self.passage(place.clone(), level, outcome);
+        }
+    }
+
+    pub(crate) fn depart(&mut self, index: Index, origin: Origin, mut outcome: Outcome) {
+        let shapes = self.unit.shapes.borrow();
+        let has_subjects =
+            |shape: usize| shapes.all.get(shape).is_some_and(|shape| !shape.subjects.is_empty());
+        match origin {
+            Origin::Object(shape) if !has_subjects(shape) => outcome.ends.retain(|(_, end, _)| match end {
+                End::Record(shape) => has_subjects(*shape),
+                end => *end == End::Frees,
+            }),
+            Origin::Other(_) => outcome.ends.clear(),
+            _ => {}
+        }
+        drop(shapes);
+        if !outcome.ends.is_empty() || !outcome.places.is_empty() {
+            let at = self.unit.place(index);
+            self.departures.push(Departure { origin, at, outcome, by: None });
+        }
+    }
+
+    /// The origin that an address of a type has.
+    pub(crate) fn origin(&self, ty: Type<'u>) -> Origin {
+        match ty.kind() == TypeKind::Record {
+            true => Origin::Object(self.unit.shape(ty)),
+            false => Origin::Other(type_name(ty)),
+        }
+    }
+}
+
+/// Whether a type doesn't say what an address leads to: pointers to no records, numbers as wide as pointers.
+pub(crate) fn is_open(ty: Type<'_>) -> bool {
+    match ty.kind() {
+        TypeKind::Pointer => ty.pointee().is_some_and(|pointee| {
+            matches!(
+                pointee.kind(),
+                TypeKind::Void | TypeKind::Byte | TypeKind::Number | TypeKind::Pointer | TypeKind::Array
+            )
+        }),
+        TypeKind::Number => ty.size() == Some(8) && !ty.is_enumeration(),
+        _ => false,
+    }
+}
+
+/// How many pointers lead to the address in what a type says.
+fn levels(ty: Type<'_>) -> u8 {
+    let mut levels = 0;
+    let mut ty = ty;
+    while let Some(inner) = ty.element().or_else(|| ty.pointee())
+        && matches!(inner.kind(), TypeKind::Pointer | TypeKind::Array)
+        && levels < 3
+    {
+        (ty, levels) = (inner, levels + 1);
+    }
+    levels
+}

@@ -51,8 +51,8 @@ impl Flow {
     fn stepped(&mut self, tree: &Tree<'_>, index: Index) {
         let Some(node) = tree.get(index) else { return };
         let is_step = match node.kind {
-            Kind::Unary => node.cursor.unary_operator() == Operator::Step,
-            _ => node.cursor.binary_operator() == Operator::Move,
+            Kind::Unary => matches!(node.cursor.unary_operator(), Operator::Step | Operator::StepBack),
+            _ => matches!(node.cursor.binary_operator(), Operator::Move | Operator::MoveBack),
         };
         let variable = tree.values(index).next().filter(|_| is_step).and_then(|left| tree.get(left));
         self.changed.extend(variable.and_then(|left| left.cursor.referenced()).map(Cursor::identity));

@@ -2,6 +2,7 @@
 //!
 //! * `lists`: initialisers by position.
 //! * `ranges`: offsets and differences of addresses, and what comes of them.
+//! * `offsets`: offsets that are used as numbers.
 //! * `buffers`: addresses kept together with lengths.
 //! * `neighbours`: bytes in front of objects and behind them.
 //! * `casts`: bytes and other types' members taken for objects.
@@ -17,6 +18,7 @@ mod classes;
 mod layouts;
 mod lists;
 mod neighbours;
+mod offsets;
 mod pairs;
 mod ranges;
 mod templates;
@@ -65,6 +67,7 @@ pub(crate) fn findings<'u>(view: View<'_, '_, 'u>) -> Findings<'u> {
         }
     }
     neighbours::find(view, &mut found);
+    offsets::find(view, &mut found);
     layouts::made_by_assembler(view, &mut found);
     found
 }

@@ -314,7 +314,7 @@ impl<'u> View<'_, '_, 'u> {
         match cursor.unary_operator() {
             Operator::AddressOf => self.address(inner, depth),
             Operator::Minus => Some(Sum::default().plus(self.value(inner, depth)?, false)),
-            Operator::Step => self.value(inner, depth),
+            Operator::Step | Operator::StepBack => self.value(inner, depth),
             _ => Some(Sum::at(cursor.ty().pointee()?)),
         }
     }

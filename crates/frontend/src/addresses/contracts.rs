@@ -85,3 +85,14 @@ fn plain(name: &str) -> String {
 pub(crate) fn reads_open_bytes(name: &str) -> bool {
     matches!(of_library(name), Does::Reads | Does::Moves)
 }
+
+/// Whether a library's function may keep an address, or give one back that another one has kept.
+pub(super) fn is_keeper(name: &str) -> bool {
+    of_library(name) == Does::Unknown && of_memory(name).is_none()
+}
+
+/// Whether a library's function fills memory with what is outside the program.
+pub(super) fn reads_files(name: &str) -> bool {
+    let name = plain(name);
+    name.contains("scanf") || matches!(of_library(&name), Does::Reads)
+}

@@ -81,6 +81,8 @@ pub(crate) enum Origin {
 pub(crate) struct State {
     /// Bytes it was moved by; `None` if unknown.
     pub(crate) moved: Option<i64>,
+    /// Bytes it was moved by at least; `None` if it may have been moved back.
+    pub(crate) least: Option<i64>,
     /// How often what is held must be read from memory to get at the address.
     pub(crate) level: u8,
     /// The bytes in front of the member that the address was led to by `offsetof`. It is moved from there.
@@ -89,12 +91,34 @@ pub(crate) struct State {
 
 impl State {
     /// Unchanged.
-    pub(crate) const PLAIN: Self = Self { moved: Some(0), level: 0, member: None };
+    pub(crate) const PLAIN: Self = Self { moved: Some(0), least: Some(0), level: 0, member: None };
+
+    /// Moved by a known number of bytes.
+    pub(crate) fn by(self, bytes: i64) -> Self {
+        self.then(Self { moved: Some(bytes), least: Some(bytes), ..Self::PLAIN })
+    }
+
+    /// Moved on by an unknown number of bytes.
+    pub(crate) fn forward(self) -> Self {
+        Self { moved: None, ..self }
+    }
+
+    /// Moved by an unknown number of bytes in either direction.
+    pub(crate) fn anywhere(self) -> Self {
+        Self { moved: None, least: None, ..self }
+    }
+
+    /// One of many distances, none of them less than the first.
+    pub(crate) fn walked(self, first: Option<i64>) -> Self {
+        let least = first.zip(self.least).filter(|(first, own)| own >= first).map(|(first, _)| first);
+        Self { moved: None, least, ..self }
+    }
 
     /// The state after both, the second one begun at the first one's level.
     pub(crate) fn then(self, next: Self) -> Self {
-        let moved = self.moved.zip(next.moved).and_then(|(first, second)| first.checked_add(second));
-        Self { moved, level: next.level, member: next.member.or(self.member) }
+        let sum = |first: Option<i64>, second: Option<i64>| first.zip(second)?.0.checked_add(second?);
+        let (moved, least) = (sum(self.moved, next.moved), sum(self.least, next.least));
+        Self { moved, least, level: next.level, member: next.member.or(self.member) }
     }
 }
 
@@ -131,7 +155,12 @@ pub(crate) enum End {
     /// Reads or writes so many bytes; `None` if unknown. The words name what does it.
     Bytes { count: Option<u64>, by: String },
     /// Sets so many bytes to one value, or copies them; `None` if unknown.
-    Sets { count: Option<u64>, by: String },
+    Sets {
+        count: Option<u64>,
+        by: String,
+        /// Whether the count is a number that doesn't follow the members.
+        is_fixed: bool,
+    },
     /// Reads or writes elements of a number's type, nobody says how many.
     Elements { by: String },
     /// Takes it for the address of an object of a record.

@@ -45,7 +45,14 @@ pub fn demands(units: &[&UnitFlows]) -> Demands {
             found.given.entry(function.clone()).or_default().extend(uses);
         }
     }
-    join.take(&mut seen, &mut found);
+    let departing = units.iter().enumerate().flat_map(|(unit, flows)| {
+        flows.departures.iter().filter_map(move |departure| match departure.origin {
+            Origin::Object(shape) => Some((unit, shape)),
+            _ => None,
+        })
+    });
+    let departing = departing.map(|(unit, shape)| merged.number(unit, shape)).collect();
+    join.take(&departing, &mut seen, &mut found);
     add_symbols(units, &merged, &mut found);
     found.uses.sort_unstable();
     found.uses.dedup();
@@ -88,6 +95,8 @@ struct Known<'f> {
 struct Join<'f> {
     merged: &'f Merged,
     passages: FxHashMap<&'f str, Vec<Known<'f>>>,
+    /// Functions with a body.
+    defined: FxHashSet<&'f str>,
     /// Types whose addresses come to each place.
     entering: FxHashMap<&'f str, FxHashSet<TypeNumber>>,
 }
@@ -107,11 +116,15 @@ impl Visit<'_> {
     /// An end, no farther than the caller says.
     fn bounded(&self, state: State, end: &End) -> (State, End) {
         match (self.count, end) {
-            (Some(count), End::Bytes { count: own, by }) if state.moved.is_none() || own.is_none() => {
-                (State { moved: Some(0), ..state }, End::Bytes { count: Some(count), by: by.clone() })
-            }
-            (Some(count), End::Sets { count: own, by }) if state.moved.is_none() || own.is_none() => {
-                (State { moved: Some(0), ..state }, End::Sets { count: Some(count), by: by.clone() })
+            (Some(count), End::Bytes { count: own, by }) if state.moved.is_none() || own.is_none() => (
+                State { moved: Some(0), least: Some(0), ..state },
+                End::Bytes { count: Some(count), by: by.clone() },
+            ),
+            (Some(count), End::Sets { count: own, by, is_fixed })
+                if state.moved.is_none() || own.is_none() =>
+            {
+                let end = End::Sets { count: Some(count), by: by.clone(), is_fixed: *is_fixed };
+                (State { moved: Some(0), least: Some(0), ..state }, end)
             }
             _ => (state, end.clone()),
         }
@@ -119,7 +132,8 @@ impl Visit<'_> {
 }
 
 /// For each kind of address, the places where it was, and how often each was come to.
-type Seen<'f> = FxHashMap<Address, (FxHashSet<Visit<'f>>, FxHashMap<(&'f str, u8, bool), usize>)>;
+type Seen<'f> =
+    FxHashMap<Address, (FxHashSet<Visit<'f>>, FxHashMap<(&'f str, u8, bool), (usize, Option<i64>)>)>;
 
 /// A length that a caller gives, as far as it is one. One byte is what any text has.
 fn length(otherwise: &Option<End>) -> Option<u64> {
@@ -131,17 +145,20 @@ fn length(otherwise: &Option<End>) -> Option<u64> {
 
 impl<'f> Join<'f> {
     fn new(units: &[&'f UnitFlows], merged: &'f Merged) -> Self {
+        let defined: FxHashSet<&str> =
+            units.iter().flat_map(|flows| &flows.defined).map(String::as_str).collect();
         let mut passages: FxHashMap<&str, Vec<Known<'f>>> = FxHashMap::default();
         let mut seen: FxHashSet<(&str, String)> = FxHashSet::default();
         for (unit, flows) in units.iter().enumerate() {
             for passage in &flows.passages {
                 // A function of a header is the same in all units.
-                if seen.insert((&passage.place, merged.key(unit, passage))) {
-                    passages.entry(&passage.place).or_default().push(Known { unit, passage });
+                let Some(place) = actual(&defined, &passage.place) else { continue };
+                if seen.insert((place, merged.key(unit, passage))) {
+                    passages.entry(place).or_default().push(Known { unit, passage });
                 }
             }
         }
-        let mut join = Self { merged, passages, entering: FxHashMap::default() };
+        let mut join = Self { merged, passages, defined, entering: FxHashMap::default() };
         join.enter(units);
         join
     }
@@ -149,8 +166,7 @@ impl<'f> Join<'f> {
     /// Which types come where.
     fn enter(&mut self, units: &[&'f UnitFlows]) {
         let mut open: Vec<(&'f str, TypeNumber)> = Vec::new();
-        let defined: FxHashSet<&str> =
-            units.iter().flat_map(|flows| &flows.defined).map(String::as_str).collect();
+        let defined = std::mem::take(&mut self.defined);
         for (unit, flows) in units.iter().enumerate() {
             let is_known = |departure: &&Departure| {
                 departure.by.as_deref().is_none_or(|function| !defined.contains(function))
@@ -161,7 +177,9 @@ impl<'f> Join<'f> {
                     Origin::Member { .. } => continue,
                     Origin::Other(name) => self.merged.named(name),
                 };
-                open.extend(departure.outcome.places.iter().map(|(_, place, ..)| (place.as_str(), ty)));
+                let places =
+                    departure.outcome.places.iter().filter_map(|(_, place, ..)| actual(&defined, place));
+                open.extend(places.map(|place| (place, ty)));
             }
         }
         while let Some((place, ty)) = open.pop() {
@@ -169,9 +187,12 @@ impl<'f> Join<'f> {
                 continue;
             }
             for known in self.passages.get(place).into_iter().flatten() {
-                open.extend(known.passage.outcome.places.iter().map(|(_, place, ..)| (place.as_str(), ty)));
+                let places =
+                    known.passage.outcome.places.iter().filter_map(|(_, place, ..)| actual(&defined, place));
+                open.extend(places.map(|place| (place, ty)));
             }
         }
+        self.defined = defined;
     }
 
     fn follow(&self, unit: usize, departure: &'f Departure, seen: &mut Seen<'f>, found: &mut Demands) {
@@ -188,24 +209,21 @@ impl<'f> Join<'f> {
     }
 
     /// Addresses that are taken for a subject's, and that come from nowhere in this program, are a subject's.
-    fn take(&self, seen: &mut Seen<'f>, found: &mut Demands) {
-        let mut places: Vec<&'f str> = self.passages.keys().copied().collect();
-        places.retain(|place| !self.entering.contains_key(place));
+    fn take(&self, departing: &FxHashSet<TypeNumber>, seen: &mut Seen<'f>, found: &mut Demands) {
+        let taken = Taken::new(self);
+        let mut places: Vec<&'f str> = taken.first_places(self);
         places.sort_unstable();
         for place in places {
-            for known in
-                self.passages.get(place).into_iter().flatten().filter(|known| known.passage.level == 0)
-            {
-                for (state, end, at) in &known.passage.outcome.ends {
-                    let End::Record(shape) = end else { continue };
-                    let ty = self.merged.number(known.unit, *shape);
-                    if *state != State::PLAIN || self.merged.subjects(ty).next().is_none() {
-                        continue;
+            for (ty, at) in taken.types(place) {
+                if !departing.contains(&ty) {
+                    let why = "is handed over as void * by callers that no unit of this build shows";
+                    for (subject, ..) in self.merged.subjects(ty) {
+                        found.uses.push(at.used(subject, crate::Demand::Whole, why.to_owned()));
                     }
-                    let judge = Judge::taken(self.merged, ty, at);
-                    let visit = Visit { place, state: State::PLAIN, is_kept: is_kept(place), count: None };
-                    self.follow_on(vec![visit], &judge, seen, found);
                 }
+                let judge = Judge::taken(self.merged, ty, at);
+                let visit = Visit { place, state: State::PLAIN, is_kept: is_kept(place), count: None };
+                self.follow_on(vec![visit], &judge, seen, found);
             }
         }
     }
@@ -222,10 +240,11 @@ impl<'f> Join<'f> {
             if visit.state.level > DEEPEST || seen.contains(&visit) {
                 continue;
             }
-            let count = states.entry((visit.place, visit.state.level, visit.is_kept)).or_default();
+            let key = (visit.place, visit.state.level, visit.is_kept);
+            let (count, least) = states.entry(key).or_insert((0, visit.state.least));
             *count += 1;
             if *count > MOST_STATES {
-                visit.state.moved = None;
+                visit.state = visit.state.walked(*least);
             }
             if !seen.insert(visit) {
                 continue;
@@ -258,6 +277,8 @@ impl<'f> Join<'f> {
         open: &mut Vec<Visit<'f>>,
         found: &mut Demands,
     ) {
+        let Some(place) = actual(&self.defined, visit.place) else { return };
+        let visit = Visit { place, ..visit };
         found.callbacks.extend(names::callback_of(visit.place));
         if self.passages.contains_key(visit.place) {
             return open.push(visit);
@@ -266,7 +287,8 @@ impl<'f> Join<'f> {
             found.unread.insert(function.to_owned());
         }
         if let Some(end) = otherwise {
-            let through = Through { is_function, ..Through::NONE };
+            let is_explained = self.is_explained(visit, (unit, end));
+            let through = Through { is_explained, is_function };
             judge.judge(visit.state, (unit, end), at, through, &mut found.uses);
         }
         judge.handed(at, &mut found.uses);
@@ -292,4 +314,74 @@ impl<'f> Join<'f> {
 /// Whether a place keeps addresses: a member or a variable.
 fn is_kept(place: &str) -> bool {
     !place.contains(' ')
+}
+
+/// A place behind its names: memory that a library keeps is none if a unit has the body of the function.
+fn actual<'f>(defined: &FxHashSet<&str>, place: &'f str) -> Option<&'f str> {
+    match names::kept_by(place) {
+        Some((function, _)) if defined.contains(function) => None,
+        Some((_, memory)) => Some(memory),
+        None => Some(place),
+    }
+}
+
+/// Most types that an address of one object is taken for: memory that becomes objects of more is nobody's.
+const MOST_TAKEN: usize = 1;
+
+/// The records that addresses at each place are taken for, here or where they are handed on to.
+struct Taken<'f> {
+    types: FxHashMap<&'f str, BTreeMap<TypeNumber, &'f CodePlace>>,
+    /// Places that others hand addresses to.
+    reached: FxHashSet<&'f str>,
+    direct: FxHashSet<&'f str>,
+}
+
+impl<'f> Taken<'f> {
+    fn new(join: &Join<'f>) -> Self {
+        let mut taken =
+            Self { types: FxHashMap::default(), reached: FxHashSet::default(), direct: FxHashSet::default() };
+        let mut handed: FxHashMap<&'f str, Vec<&'f str>> = FxHashMap::default();
+        let mut open: Vec<(&'f str, TypeNumber, &'f CodePlace)> = Vec::new();
+        let passages =
+            join.passages.iter().flat_map(|(place, all)| all.iter().map(move |known| (*place, known)));
+        for (place, known) in passages.filter(|(_, known)| known.passage.level == 0) {
+            for (state, end, at) in &known.passage.outcome.ends {
+                let End::Record(shape) = end else { continue };
+                let ty = join.merged.number(known.unit, *shape);
+                if *state == State::PLAIN && join.merged.subjects(ty).next().is_some() {
+                    taken.direct.insert(place);
+                    open.push((place, ty, at));
+                }
+            }
+            for (state, next, ..) in &known.passage.outcome.places {
+                let Some(next) = actual(&join.defined, next) else { continue };
+                taken.reached.insert(next);
+                if *state == State::PLAIN {
+                    handed.entry(next).or_default().push(place);
+                }
+            }
+        }
+        open.sort_unstable();
+        while let Some((place, ty, at)) = open.pop() {
+            if taken.types.entry(place).or_default().insert(ty, at).is_none() {
+                open.extend(handed.get(place).into_iter().flatten().map(|from| (*from, ty, at)));
+            }
+        }
+        taken
+    }
+
+    /// Places that no object of this program comes to: where addresses come in, and where they are taken for records.
+    fn first_places(&self, join: &Join<'f>) -> Vec<&'f str> {
+        let is_first = |place: &&'f str| {
+            !join.entering.contains_key(place)
+                && (self.direct.contains(place) || !self.reached.contains(place))
+        };
+        self.types.keys().copied().filter(is_first).collect()
+    }
+
+    /// The records, unless they are many.
+    fn types(&self, place: &str) -> impl Iterator<Item = (TypeNumber, &'f CodePlace)> + '_ {
+        let types = self.types.get(place).filter(|types| types.len() <= MOST_TAKEN);
+        types.into_iter().flatten().map(|(ty, at)| (*ty, *at))
+    }
 }

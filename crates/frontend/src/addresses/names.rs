@@ -18,6 +18,11 @@ pub(crate) fn variable_arguments(function: Cursor<'_>) -> Place {
     format!("arguments of {}", function.identifier())
 }
 
+/// Those of them that are pointers to characters, numbers or anything: they may be taken for any of these.
+pub(crate) fn plain_arguments(function: Cursor<'_>) -> Place {
+    format!("plain arguments of {}", function.identifier())
+}
+
 /// A variable or a member. Members of a union are one place.
 pub(crate) fn variable(variable: Cursor<'_>) -> Place {
     let union =
@@ -33,6 +38,21 @@ pub(crate) fn callback(function: Type<'_>, number: usize) -> Place {
 /// The result of whatever function a pointer of this type leads to.
 pub(crate) fn callback_result(function: Type<'_>) -> Place {
     format!("result of a function {}", function.canonical().spelling())
+}
+
+/// Memory outside the program that addresses are written to and read from: files, pipes, texts.
+pub(crate) const FILES: &str = "memory of files";
+
+/// Memory that a library keeps between calls of its functions: those that one header declares. It is one if no unit has
+/// the function's body.
+pub(crate) fn kept(function: Cursor<'_>) -> Option<Place> {
+    let header = function.place().file;
+    (!header.is_empty()).then(|| format!("{} > memory of {header}", function.identifier()))
+}
+
+/// The function and the memory of such a place.
+pub(crate) fn kept_by(place: &str) -> Option<(&str, &str)> {
+    place.split_once(" > ")
 }
 
 /// The function that a parameter's place belongs to, if it has a name that other units know.

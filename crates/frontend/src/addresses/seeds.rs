@@ -61,6 +61,7 @@ impl<'u> Reader<'_, '_, '_, 'u> {
                 self.alternative(index);
             }
             Kind::Call => self.call(index),
+            Kind::List => self.union_list(index),
             Kind::Function | Kind::Template => self.parameters(index),
             Kind::Name => self.callback(index),
             Kind::Variable => self.symbol(index),

@@ -155,13 +155,17 @@ pub(crate) enum Operator {
     /// `&&`, `||`.
     Logic,
     Assign,
-    /// `+=`, `-=`.
+    /// `+=`.
     Move,
+    /// `-=`.
+    MoveBack,
     Comma,
     AddressOf,
     Dereference,
-    /// `++`, `--`.
+    /// `++`.
     Step,
+    /// `--`.
+    StepBack,
     Minus,
     Other,
 }
@@ -179,7 +183,8 @@ pub(super) fn binary(number: i32) -> Operator {
         raw::CXBinaryOperator_And..=raw::CXBinaryOperator_Or => Operator::Bits,
         raw::CXBinaryOperator_LAnd | raw::CXBinaryOperator_LOr => Operator::Logic,
         raw::CXBinaryOperator_Assign => Operator::Assign,
-        raw::CXBinaryOperator_AddAssign | raw::CXBinaryOperator_SubAssign => Operator::Move,
+        raw::CXBinaryOperator_AddAssign => Operator::Move,
+        raw::CXBinaryOperator_SubAssign => Operator::MoveBack,
         raw::CXBinaryOperator_Comma => Operator::Comma,
         _ => Operator::Other,
     }
@@ -189,7 +194,8 @@ pub(super) fn unary(number: i32) -> Operator {
     match number {
         raw::CXUnaryOperator_AddrOf => Operator::AddressOf,
         raw::CXUnaryOperator_Deref => Operator::Dereference,
-        raw::CXUnaryOperator_PostInc..=raw::CXUnaryOperator_PreDec => Operator::Step,
+        raw::CXUnaryOperator_PostInc | raw::CXUnaryOperator_PreInc => Operator::Step,
+        raw::CXUnaryOperator_PostDec | raw::CXUnaryOperator_PreDec => Operator::StepBack,
         raw::CXUnaryOperator_Minus => Operator::Minus,
         _ => Operator::Other,
     }

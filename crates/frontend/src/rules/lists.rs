@@ -208,8 +208,10 @@ pub(super) fn has_effect(view: View<'_, '_, '_>, index: Index) -> bool {
     let Some(cursor) = view.cursor(index) else { return false };
     match view.tree.kind(index) {
         Kind::Call => true,
-        Kind::Unary => cursor.unary_operator() == Operator::Step,
-        Kind::Binary => matches!(cursor.binary_operator(), Operator::Assign | Operator::Move),
+        Kind::Unary => matches!(cursor.unary_operator(), Operator::Step | Operator::StepBack),
+        Kind::Binary => {
+            matches!(cursor.binary_operator(), Operator::Assign | Operator::Move | Operator::MoveBack)
+        }
         _ => false,
     }
 }

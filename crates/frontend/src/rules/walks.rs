@@ -11,9 +11,12 @@ pub(super) fn find<'u>(view: View<'_, '_, 'u>, index: Index, found: &mut Finding
     let Some(node) = view.cursor(index) else { return };
     let is_step = match view.tree.kind(index) {
         Kind::Subscript => true,
-        Kind::Unary => node.unary_operator() == Operator::Step,
+        Kind::Unary => matches!(node.unary_operator(), Operator::Step | Operator::StepBack),
         Kind::Binary => {
-            matches!(node.binary_operator(), Operator::Move | Operator::Add | Operator::Subtract)
+            matches!(
+                node.binary_operator(),
+                Operator::Move | Operator::MoveBack | Operator::Add | Operator::Subtract
+            )
         }
         _ => false,
     };

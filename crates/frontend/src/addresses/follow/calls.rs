@@ -70,7 +70,7 @@ impl<'u> Follower<'_, '_, '_, 'u> {
         if number >= declared.parameter_count() && declared.is_open_function() {
             let place = match declared.has_no_parameters_declared() {
                 true => names::parameter(function, number),
-                false => names::variable_arguments(function),
+                false => names::plain_arguments(function),
             };
             return self.hand(call, state, place, None);
         }
@@ -78,10 +78,30 @@ impl<'u> Follower<'_, '_, '_, 'u> {
         if does == Does::Moves && function.definition().is_none() {
             return handed.library(self, does, &name, state);
         }
+        if function.definition().is_none() {
+            self.outside(index, call, (function, does), state);
+        }
         let otherwise = handed.unknown(does, &name);
         self.hand(call, state, names::parameter(function, number), otherwise);
         if function.definition().is_none() {
             handed.to_callbacks(self, state);
+        }
+    }
+}
+
+impl<'u> Follower<'_, '_, '_, 'u> {
+    /// A function without a body here may keep an address, or write its bytes to a file.
+    fn outside(&mut self, index: Index, call: Index, (function, does): (Cursor<'u>, Does), state: State) {
+        match (does, state.level.checked_sub(1)) {
+            (Does::Unknown, None) if self.ty(index).is_some_and(|ty| ty.kind() == TypeKind::Pointer) => {
+                if let Some(place) = names::kept(function) {
+                    self.hand(call, state, place, None);
+                }
+            }
+            (Does::Reads, Some(level)) => {
+                self.hand(call, State { level, ..state }, names::FILES.to_owned(), None)
+            }
+            _ => {}
         }
     }
 }
@@ -143,7 +163,7 @@ impl<'u> Handed<'_, '_, '_, 'u> {
                 self.product().map(|count| End::Sorts { count, by: name.to_owned() }).or(text)
             }
             Does::Keeps => text,
-            Does::Sets => Some(End::Sets { count: self.last_number(), by: name.to_owned() }),
+            Does::Sets => Some(self.part(self.last_number(), name)),
             _ => self.length(does, name).or(text),
         }
     }
@@ -166,6 +186,9 @@ impl<'u> Handed<'_, '_, '_, 'u> {
 
     /// Copied from or to another argument.
     fn moves(&self, follower: &mut Follower<'_, '_, '_, 'u>, name: &str, state: State) {
+        if state.level > 0 {
+            return self.moves_pointers(follower, state);
+        }
         let count = self.last_number();
         self.sets(follower, name, state);
         let Some(other) = self.arguments.get(1_usize.saturating_sub(self.number)) else { return };
@@ -188,13 +211,33 @@ impl<'u> Handed<'_, '_, '_, 'u> {
         }
     }
 
+    /// The memory that pointers are copied to holds them, too.
+    fn moves_pointers(&self, follower: &mut Follower<'_, '_, '_, 'u>, state: State) {
+        if let Some(to) = self.arguments.first().filter(|_| self.number == 1) {
+            follower.store(*to, state);
+        }
+    }
+
     /// So many bytes from the address on. Lengths made of offsets are judged where they are made.
     fn sets(&self, follower: &mut Follower<'_, '_, '_, 'u>, name: &str, state: State) {
         let count = self.last_number();
         let is_made = self.arguments.last().is_some_and(|last| self.has_size(*last) && !self.is_rest(*last));
         if count.is_some() || !is_made {
-            follower.end(self.call, state, End::Sets { count, by: name.to_owned() });
+            follower.end(self.call, state, self.part(count, name));
         }
+    }
+
+    fn part(&self, count: Option<u64>, name: &str) -> End {
+        let is_fixed = count.is_some() && self.arguments.last().is_some_and(|last| self.is_fixed(*last));
+        End::Sets { count, by: name.to_owned(), is_fixed }
+    }
+
+    /// Whether a length is no whole object's size and isn't made of offsets.
+    fn is_fixed(&self, index: Index) -> bool {
+        let sum = self.view.sum(index);
+        let is_whole =
+            matches!(sum.terms.as_slice(), [(true, Term::Size(ty, None))] if ty.kind() == TypeKind::Record);
+        !is_whole && !sum.has_offsets()
     }
 
     /// A size less an unknown number.

@@ -79,7 +79,7 @@ impl<'u> Follower<'_, '_, '_, 'u> {
         };
         match view.tree.kind(outer) {
             Kind::Subscript => true,
-            Kind::Unary => cursor.unary_operator() == Operator::Step,
+            Kind::Unary => matches!(cursor.unary_operator(), Operator::Step | Operator::StepBack),
             Kind::Binary => matches!(cursor.binary_operator(), Operator::Add | Operator::Subtract),
             _ => false,
         }

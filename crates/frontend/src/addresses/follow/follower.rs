@@ -17,8 +17,8 @@ pub(crate) struct Follower<'f, 'v, 's, 'u> {
     pub(crate) unit: &'f Unit<'v, 's, 'u>,
     pub(crate) outcome: Outcome,
     pub(crate) seen: FxHashSet<(Index, State)>,
-    /// How many states each node was given.
-    pub(crate) states: FxHashMap<Index, usize>,
+    /// How many states each node was given, and the least distance of the first one.
+    states: FxHashMap<Index, (usize, Option<i64>)>,
     pub(crate) open: Vec<(Index, State)>,
 }
 
@@ -38,10 +38,10 @@ impl<'f, 'v, 's, 'u> Follower<'f, 'v, 's, 'u> {
         if state.level > MOST_LEVELS || self.seen.contains(&(index, state)) {
             return;
         }
-        let count = self.states.entry(index).or_default();
+        let (count, least) = self.states.entry(index).or_insert((0, state.least));
         *count += 1;
         // What is moved on again and again is a walk.
-        let state = if *count > MOST_STATES { State { moved: None, ..state } } else { state };
+        let state = if *count > MOST_STATES { state.walked(*least) } else { state };
         if self.seen.insert((index, state)) {
             self.open.push((index, state));
         }
@@ -65,6 +65,19 @@ impl<'f, 'v, 's, 'u> Follower<'f, 'v, 's, 'u> {
 
     pub(crate) fn ty(&self, index: Index) -> Option<Type<'u>> {
         self.unit.view.cursor(index).map(Cursor::ty)
+    }
+
+    /// What is read from memory so many times is of the record that the type of the memory says.
+    pub(crate) fn read_as(&mut self, index: Index, memory: Type<'u>, state: State) {
+        let mut ty = memory;
+        for _ in 0..state.level {
+            let Some(inner) = ty.pointee().or_else(|| ty.element()) else { return };
+            ty = inner;
+        }
+        if let Some(record) = ty.pointee().filter(|record| record.kind() == TypeKind::Record) {
+            let shape = self.unit.shape(record);
+            self.end(index, State { level: 0, ..state }, End::Record(shape));
+        }
     }
 
     /// All places that name a variable.

@@ -39,7 +39,7 @@ impl<'u> Follower<'_, '_, '_, 'u> {
         let scale = pointee.filter(|pointee| pointee.kind() != TypeKind::Void).map_or(Some(1), Type::size);
         let amount = bytes(numbers::number(view, other), scale);
         let amount = if is_added { amount } else { amount.and_then(i64::checked_neg) };
-        self.push(parent, state.then(State { moved: amount, ..State::PLAIN }));
+        self.push(parent, shifted(state, amount, is_added));
     }
 
     /// Whether a variable runs over offsets.
@@ -78,4 +78,13 @@ pub(crate) fn bytes(number: Option<i64>, size: Option<u64>) -> Option<i64> {
     number
         .zip(size.and_then(|size| i64::try_from(size).ok()))
         .and_then(|(number, size)| number.checked_mul(size))
+}
+
+/// An address moved by a number of bytes, which may be unknown.
+pub(crate) fn shifted(state: State, amount: Option<i64>, is_added: bool) -> State {
+    match amount {
+        Some(amount) => state.by(amount),
+        None if is_added => state.forward(),
+        None => state.anywhere(),
+    }
 }

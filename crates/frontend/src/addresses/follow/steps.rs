@@ -3,7 +3,7 @@
 use super::super::facts::{End, Outcome, State};
 use super::super::numbers;
 use super::follower::Follower;
-use super::moves::bytes;
+use super::moves::{bytes, shifted};
 use crate::clang::{Cursor, Kind, Operator, Type, TypeKind};
 use crate::tree::Index;
 
@@ -76,12 +76,12 @@ impl<'u> Follower<'_, '_, '_, 'u> {
         match operator {
             Operator::Dereference => self.read(index, parent, state),
             Operator::AddressOf => self.push(parent, State { level: state.level.saturating_add(1), ..state }),
-            Operator::Step if state.level == 0 => {
-                let state = State { moved: None, ..state };
+            Operator::Step | Operator::StepBack if state.level == 0 => {
+                let state = if operator == Operator::Step { state.forward() } else { state.anywhere() };
                 self.push(parent, state);
                 self.store(index, state);
             }
-            Operator::Step => self.push(parent, state),
+            Operator::Step | Operator::StepBack => self.push(parent, state),
             _ => {}
         }
     }
@@ -89,7 +89,11 @@ impl<'u> Follower<'_, '_, '_, 'u> {
     /// The node is what the address leads to.
     pub(crate) fn read(&mut self, index: Index, node: Index, state: State) {
         if let Some(level) = state.level.checked_sub(1) {
-            return self.push(node, State { level, ..state });
+            let state = State { level, ..state };
+            if let Some(ty) = self.ty(node).filter(|_| level == 0) {
+                self.read_as(node, ty, state);
+            }
+            return self.push(node, state);
         }
         let tree = self.unit.view.tree;
         let mut outer = node;
@@ -125,7 +129,10 @@ impl<'u> Follower<'_, '_, '_, 'u> {
         }
         let size = self.ty(parent).and_then(Type::size);
         let moved = bytes(numbers::number(view, number), size);
-        let state = if state.level > 0 { state } else { state.then(State { moved, ..State::PLAIN }) };
+        let is_back = view.cursor(view.peeled(number)).is_some_and(|number| {
+            number.unary_operator() == Operator::Minus || number.binary_operator() == Operator::Subtract
+        });
+        let state = if state.level > 0 { state } else { shifted(state, moved, !is_back) };
         self.read(index, parent, state);
     }
 
@@ -146,8 +153,12 @@ impl<'u> Follower<'_, '_, '_, 'u> {
                 self.push(parent, state);
                 self.store(left, state);
             }
-            Operator::Move => {
-                let state = if state.level > 0 { state } else { State { moved: None, ..state } };
+            Operator::Move | Operator::MoveBack => {
+                let state = match operator {
+                    _ if state.level > 0 => state,
+                    Operator::Move => state.forward(),
+                    _ => state.anywhere(),
+                };
                 self.push(parent, state);
                 self.store(left, state);
             }

@@ -28,6 +28,9 @@ impl<'m> Judge<'m> {
         if state.level > 0 {
             return;
         }
+        if self.is_behind(state) {
+            return;
+        }
         let mut recorder = Recorder { at: self.at, end: at, found };
         let has_own_objects = is_explained && !is_head(state, end);
         match (self.address, end) {
@@ -42,6 +45,13 @@ impl<'m> Judge<'m> {
                 self.member(is_array, state, (end, through), &mut recorder);
             }
         }
+    }
+
+    /// Whether an address leads behind its object.
+    fn is_behind(&self, state: State) -> bool {
+        let Address::Object(ty) = self.address else { return false };
+        let size = self.merged.shape(ty).and_then(|shape| i64::try_from(shape.size).ok());
+        size.zip(state.least).is_some_and(|(size, least)| size > 0 && least >= size)
     }
 
     fn record(&self, to: (TypeNumber, Option<i64>), is_explained: bool, recorder: &mut Recorder<'_>) {
@@ -71,7 +81,10 @@ impl<'m> Judge<'m> {
             End::Text { by } => self.bytes(ty, (state.moved, Some(1)), by, recorder),
             End::Elements { by } => self.bytes(ty, (None, None), by, recorder),
             End::Bytes { count, by } => self.bytes(ty, (state.moved, *count), by, recorder),
-            End::Sets { count, by } => self.sets(ty, (state.moved, *count), by, recorder),
+            End::Sets { count: Some(count), by, is_fixed: true } => {
+                self.sets_fixed(ty, (state.moved, *count), by, recorder);
+            }
+            End::Sets { count, by, .. } => self.sets(ty, (state.moved, *count), by, recorder),
             End::Record(_) | End::Frees | End::Unknown => {}
         }
     }
@@ -96,8 +109,8 @@ impl<'m> Judge<'m> {
             End::Bytes { count, by } => {
                 self.beyond_member((state.moved, *count), (by, true), through, recorder);
             }
-            End::Sets { count, by } => {
-                self.beyond_member((state.moved, *count), (by, false), through, recorder);
+            End::Sets { count, by, is_fixed } => {
+                self.beyond_member((state.moved, *count), (by, *is_fixed), through, recorder);
             }
             End::Record(_) | End::Frees | End::Unknown => {}
         }

@@ -75,4 +75,22 @@ impl<'m> Judge<'m> {
             }
         }
     }
+
+    /// A number of bytes that doesn't follow the members.
+    pub(crate) fn sets_fixed(
+        &self,
+        ty: TypeNumber,
+        (moved, count): (Option<i64>, u64),
+        by: &str,
+        recorder: &mut Recorder<'_>,
+    ) {
+        let size = self.merged.shape(ty).map_or(0, |shape| shape.size);
+        if moved != Some(0) || count < size {
+            return self.bytes(ty, (moved, Some(count)), by, recorder);
+        }
+        for (subject, ..) in self.merged.subjects(ty) {
+            let why = format!("{by} is handed its number of bytes as a number");
+            recorder.record(subject, Demand::Size, why);
+        }
+    }
 }

@@ -58,7 +58,7 @@ impl<'m> Judge<'m> {
         let covered = own.members.iter().filter(|member| member.offset < other.size).count();
         let (count, why) = match common {
             0 => (covered.max(1), format!("is taken for {}", other.name)),
-            count => (count, format!("is taken for {}, which begins common", other.name)),
+            count => (count, format!("is taken for {}, which begins alike", other.name)),
         };
         for (subject, _, _) in
             self.merged.subjects(ty).filter(|(_, front, inner)| *front == 0 && *inner == ty)

@@ -1,10 +1,12 @@
 //! Arguments and results of calls.
 
-use super::super::facts::{Departure, End, Origin, RAW, State};
+use super::super::contracts::{is_keeper, reads_files};
+use super::super::facts::{Departure, End, Origin, Outcome, Place, RAW, State};
 use super::super::follow::Follower;
 use super::super::{follow, names};
 use super::reader::{Reader, is_open};
-use crate::clang::{Cursor, Type, TypeKind};
+use crate::clang::{Cursor, Kind, Type, TypeKind};
+use crate::sum::View;
 use crate::tree::Index;
 
 impl<'u> Reader<'_, '_, '_, 'u> {
@@ -19,8 +21,14 @@ impl<'u> Reader<'_, '_, '_, 'u> {
             if let Some(place) = place {
                 self.results.entry(place).or_default().push(index);
             }
+            if let Some(place) = library(view, index).and_then(names::kept) {
+                self.results.entry(place).or_default().push(index);
+            }
             self.raw(index);
         }
+        self.out_parameters(index);
+        self.lists_of_arguments(index);
+        self.callbacks(index);
         self.variable_arguments(index);
         self.given(index);
     }
@@ -36,10 +44,83 @@ impl<'u> Reader<'_, '_, '_, 'u> {
         follower.push(index, State::PLAIN);
         let mut outcome = follower.run();
         outcome.ends.clear();
+        self.unknown_memory(index, function, outcome);
+    }
+
+    fn unknown_memory(&mut self, index: Index, function: Option<Cursor<'u>>, outcome: Outcome) {
         if !outcome.places.is_empty() {
             let by = Some(function.map(Cursor::identifier).unwrap_or_default());
             let (origin, at) = (Origin::Other(RAW.to_owned()), self.unit.place(index));
             self.departures.push(Departure { origin, at, outcome, by });
+        }
+    }
+
+    /// A list of arguments that is handed on: whoever takes them there takes them of this function.
+    fn lists_of_arguments(&mut self, index: Index) {
+        let view = self.unit.view;
+        let Some(callee) =
+            follow::function(view, index).filter(|callee| !callee.name().starts_with("__builtin_"))
+        else {
+            return;
+        };
+        let is_list =
+            |argument: &Index| view.cursor(*argument).is_some_and(|argument| is_argument_list(argument.ty()));
+        let Some(argument) = follow::arguments(view, index).into_iter().find(is_list) else { return };
+        let mut holders = std::iter::successors(view.tree.parent(index), |holder| view.tree.parent(*holder));
+        let function = holders.find(|holder| view.tree.kind(*holder) == Kind::Function);
+        let Some(function) = function.and_then(|function| view.cursor(function)) else { return };
+        for (from, to) in [
+            (names::variable_arguments(function), names::variable_arguments(callee)),
+            (names::plain_arguments(function), names::plain_arguments(callee)),
+        ] {
+            let mut follower = Follower::new(self.unit);
+            follower.hand(argument, State::PLAIN, to, None);
+            let outcome = follower.run();
+            self.passage(from, 0, outcome);
+        }
+    }
+
+    /// Memory that a function is handed for an address: what it writes there is read from it.
+    fn out_parameters(&mut self, index: Index) {
+        let view = self.unit.view;
+        let Some(function) = follow::function(view, index) else { return };
+        let declared = function.ty();
+        for (number, argument) in follow::arguments(view, index).into_iter().enumerate() {
+            let held = view.cursor(argument).and_then(|argument| argument.ty().pointee());
+            if !held.is_some_and(|held| held.kind() == TypeKind::Pointer) {
+                continue;
+            }
+            let place = match number < declared.parameter_count() {
+                true => names::parameter(function, number),
+                false => names::plain_arguments(function),
+            };
+            let mut follower = Follower::new(self.unit);
+            follower.store(argument, State { level: 1, ..State::PLAIN });
+            let outcome = follower.run();
+            if let Some(place) = outside(view, index) {
+                self.passage(place, 0, outcome.clone());
+            }
+            if function.definition().is_none() {
+                self.unknown_memory(index, Some(function), Outcome { ends: Vec::new(), ..outcome.clone() });
+            }
+            self.passage(place, 1, outcome);
+        }
+    }
+
+    /// Results of functions that a library calls are kept by it.
+    fn callbacks(&mut self, index: Index) {
+        let view = self.unit.view;
+        let Some(place) = library(view, index).and_then(names::kept) else { return };
+        for argument in follow::arguments(view, index) {
+            let function = view.cursor(argument).and_then(|argument| argument.ty().pointee());
+            let function = function.filter(|function| function.kind() == TypeKind::Function);
+            let Some(function) = function.filter(|function| function.result().is_some_and(is_open)) else {
+                continue;
+            };
+            let mut follower = Follower::new(self.unit);
+            follower.hand(argument, State::PLAIN, place.clone(), None);
+            let outcome = follower.run();
+            self.passage(names::callback_result(function), 0, outcome);
         }
     }
 
@@ -48,7 +129,7 @@ impl<'u> Reader<'_, '_, '_, 'u> {
         let view = self.unit.view;
         let Some(function) = follow::function(view, index) else { return };
         let declared = function.ty();
-        if !declared.is_open_function() {
+        if !declared.is_open_function() || function.name().starts_with("__builtin_") {
             return;
         }
         for (number, argument) in
@@ -68,10 +149,12 @@ impl<'u> Reader<'_, '_, '_, 'u> {
             let mut follower = Follower::new(self.unit);
             let by = function.name();
             let is_printed = by.contains("print") || by.contains("scan");
-            if function.definition().is_none() && !is_printed && !declared.has_no_parameters_declared() {
-                follower.end(argument, State::PLAIN, End::Bytes { count: None, by });
+            let is_unknown = !is_printed && !declared.has_no_parameters_declared();
+            let otherwise = is_unknown.then_some(End::Bytes { count: None, by });
+            follower.hand(argument, State::PLAIN, place, otherwise);
+            if is_printed {
+                follower.hand(argument, State::PLAIN, names::FILES.to_owned(), None);
             }
-            follower.hand(argument, State::PLAIN, place, None);
             let outcome = follower.run();
             self.depart(argument, origin, outcome);
         }
@@ -99,4 +182,25 @@ impl<'u> Reader<'_, '_, '_, 'u> {
             }
         }
     }
+}
+
+/// The function of a call that has no body here and isn't known to keep nothing.
+fn library<'u>(view: View<'_, '_, 'u>, index: Index) -> Option<Cursor<'u>> {
+    let function = follow::function(view, index).filter(|function| function.definition().is_none())?;
+    is_keeper(&function.name()).then_some(function)
+}
+
+/// The memory outside the program that a call reads addresses from.
+fn outside(view: View<'_, '_, '_>, index: Index) -> Option<Place> {
+    let function = follow::function(view, index).filter(|function| function.definition().is_none())?;
+    let name = function.name();
+    match reads_files(&name) {
+        true => Some(names::FILES.to_owned()),
+        false => names::kept(function).filter(|_| is_keeper(&name)),
+    }
+}
+
+/// Whether a type is a list of variable arguments.
+pub(crate) fn is_argument_list(ty: Type<'_>) -> bool {
+    ty.spelling().contains("va_list") || ty.canonical().spelling().contains("va_list")
 }

@@ -13,9 +13,6 @@ impl<'u> Reader<'_, '_, '_, 'u> {
     pub(crate) fn converted(&mut self, index: Index) {
         let view = self.unit.view;
         let Some(inner) = view.tree.only(index).filter(|_| !view.is_offset_of(index)) else { return };
-        if is_outside(view, inner) {
-            return;
-        }
         let (Some(from), Some(to)) = (view.cursor(inner).map(Cursor::ty), view.cursor(index).map(Cursor::ty))
         else {
             return;
@@ -45,7 +42,7 @@ impl<'u> Reader<'_, '_, '_, 'u> {
         }
         let origin = self.origin(own);
         let mut follower = Follower::new(self.unit);
-        follower.push(inner, State::PLAIN);
+        follower.push(inner, beside(view, inner, own));
         let outcome = follower.run();
         self.depart(index, origin, outcome);
     }
@@ -124,6 +121,26 @@ impl<'u> Reader<'_, '_, '_, 'u> {
         }
     }
 
+    /// `{ pointer }` for a union of pointers, or for a parameter that takes any of them.
+    pub(crate) fn union_list(&mut self, index: Index) {
+        let view = self.unit.view;
+        let union = view.cursor(index).and_then(|list| list.ty().canonical().declaration());
+        let Some(union) = union.filter(|union| union.kind() == Kind::Union) else { return };
+        for value in view.tree.children(index).collect::<Vec<_>>() {
+            let is_designated =
+                view.tree.children(value).any(|child| view.tree.kind(child) == Kind::MemberName);
+            let inner = view.tree.children(value).last().filter(|_| is_designated);
+            let value = inner.unwrap_or(value);
+            let own = view.cursor(value).and_then(|value| value.ty().pointee());
+            let Some(own) = own.filter(|own| own.kind() == TypeKind::Record) else { continue };
+            let origin = self.origin(own);
+            let mut follower = Follower::new(self.unit);
+            follower.hand(value, State::PLAIN, union.identifier(), None);
+            let outcome = follower.run();
+            self.depart(value, origin, outcome);
+        }
+    }
+
     /// `va_arg(list, T *)`
     pub(crate) fn taken_from_list(&mut self, index: Index) {
         let view = self.unit.view;
@@ -148,22 +165,34 @@ impl<'u> Reader<'_, '_, '_, 'u> {
             None => follower.push(index, State::PLAIN),
         }
         let outcome = follower.run();
-        self.passage(names::variable_arguments(function), 0, outcome);
+        let may_be_record =
+            to.pointee().is_some_and(|to| matches!(to.kind(), TypeKind::Record | TypeKind::Void));
+        self.passage(names::plain_arguments(function), 0, outcome.clone());
+        if may_be_record {
+            self.passage(names::variable_arguments(function), 0, outcome);
+        }
     }
 }
 
-/// Whether an expression leads behind a single object or in front of it: `object + 1`.
-fn is_outside(view: View<'_, '_, '_>, index: Index) -> bool {
+/// How far an expression leads from a single object: `object + 1`.
+fn beside<'u>(view: View<'_, '_, 'u>, index: Index, own: Type<'u>) -> State {
+    objects_from(view, index).zip(own.size()).map_or(State::PLAIN, |(number, size)| {
+        State::PLAIN.by(number.saturating_mul(i64::try_from(size).unwrap_or(i64::MAX)))
+    })
+}
+
+fn objects_from(view: View<'_, '_, '_>, index: Index) -> Option<i64> {
     let index = view.peeled(index);
     let operator = view.cursor(index).map(Cursor::binary_operator);
     if view.tree.kind(index) != Kind::Binary || !matches!(operator, Some(Operator::Add | Operator::Subtract))
     {
-        return false;
+        return None;
     }
     let mut sides = view.tree.values(index);
-    let (Some(object), Some(number)) = (sides.next(), sides.next()) else { return false };
+    let (object, number) = (sides.next()?, sides.next()?);
     let is_array =
         view.cursor(view.peeled(object)).is_some_and(|object| object.ty().kind() == TypeKind::Array);
     let number = view.cursor(number).and_then(Cursor::constant);
-    !is_array && number.is_some_and(|number| number != 0)
+    let number = if operator == Some(Operator::Add) { number } else { number.map(i64::saturating_neg) };
+    number.filter(|_| !is_array)
 }

@@ -121,7 +121,12 @@ impl<'u> Reader<'_, '_, '_, 'u> {
                         let shape = self.unit.shape(record);
                         follower.end(index, State::PLAIN, End::Record(shape));
                     }
-                    None => follower.hand(index, State::PLAIN, names::parameter(function, number), None),
+                    None => {
+                        let end = own
+                            .filter(|_| function.definition().is_none())
+                            .and_then(|own| text(function, own));
+                        follower.hand(index, State::PLAIN, names::parameter(function, number), end);
+                    }
                 }
                 let outcome = follower.run();
                 self.passage(place, 0, outcome);
@@ -141,4 +146,14 @@ fn is_callee(view: View<'_, '_, '_>, index: Index) -> bool {
         }
     }
     false
+}
+
+/// The end of an address in a function of texts or numbers that has no body.
+fn text(function: Cursor<'_>, own: Type<'_>) -> Option<End> {
+    let by = function.name();
+    match own.kind() {
+        TypeKind::Byte => Some(End::Text { by }),
+        TypeKind::Number => Some(End::Elements { by }),
+        _ => None,
+    }
 }

@@ -57,6 +57,16 @@ impl<'r, 's, 'u> Places<'r, 's, 'u> {
         Self { records, spelled: Spelled::default() }
     }
 
+    /// The words of a node, and of the line of the macro that it was written in.
+    pub(crate) fn words(&mut self, node: Cursor<'u>) -> Vec<String> {
+        let mut words = node.words();
+        let (read, written) = (node.place(), node.spelled());
+        if read != written && !written.file.is_empty() {
+            words.extend(self.spelled.words_at(&self.records.path(&written.file), written.line));
+        }
+        words
+    }
+
     pub(crate) fn find(&mut self, node: Cursor<'u>) -> CodePlace {
         let (read, written) = (node.place(), node.spelled());
         let macro_definition = definition(&read, &written, self.records, &mut self.spelled);

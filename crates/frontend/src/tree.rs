@@ -62,7 +62,15 @@ impl<'u> Tree<'u> {
     pub(crate) fn values(&self, index: Index) -> impl Iterator<Item = Index> + '_ {
         self.children(index).filter(|child| {
             let kind = self.kind(*child);
-            !matches!(kind, Kind::TypeName | Kind::Parameter | Kind::Record | Kind::Union | Kind::Enumeration)
+            !matches!(
+                kind,
+                Kind::TypeName
+                    | Kind::Parameter
+                    | Kind::Record
+                    | Kind::Union
+                    | Kind::Enumeration
+                    | Kind::Attribute
+            )
         })
     }
 

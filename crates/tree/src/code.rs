@@ -5,6 +5,7 @@
 //! * `choice`: the units that may see a struct.
 //! * `definitions`: the units that define functions.
 //! * `cache`: what was read before.
+//! * `lines`: lines that were read.
 //! * `read`: units, read on all threads.
 //! * `demands`: what code demands, as requests for the planner.
 
@@ -12,6 +13,7 @@ mod cache;
 mod choice;
 mod definitions;
 mod demands;
+mod lines;
 mod names;
 mod read;
 mod texts;

@@ -96,3 +96,33 @@ pub(super) fn reads_files(name: &str) -> bool {
     let name = plain(name);
     name.contains("scanf") || matches!(of_library(&name), Does::Reads)
 }
+
+/// Whether a library's function returns the address of an argument, or one behind it.
+pub(super) fn returns(name: &str, argument: usize) -> Option<Returned> {
+    let name = plain(name);
+    let begins = |words: &[&str]| words.iter().any(|word| name.starts_with(word));
+    match argument {
+        0 if begins(&[
+            "memchr", "memrchr", "strchr", "strrchr", "strstr", "strpbrk", "stpcpy", "stpncpy", "mempcpy",
+            "index",
+        ]) =>
+        {
+            Some(Returned::Behind)
+        }
+        0 if begins(&["memcpy", "memmove", "memset", "strcpy", "strncpy", "strcat", "strncat"])
+            || name.contains("realloc") =>
+        {
+            Some(Returned::Same)
+        }
+        1 if name == "bsearch" => Some(Returned::Behind),
+        _ => None,
+    }
+}
+
+/// An address that a function gives back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Returned {
+    Same,
+    /// Somewhere behind it.
+    Behind,
+}

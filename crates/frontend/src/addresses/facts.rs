@@ -171,6 +171,8 @@ pub(crate) enum End {
     Text { by: String },
     /// Gives the memory back.
     Frees,
+    /// Counts on in steps of so many bytes, whatever size the type has.
+    Strides { bytes: u64 },
     /// Nothing that is understood.
     Unknown,
 }

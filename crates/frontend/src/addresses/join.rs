@@ -70,7 +70,7 @@ fn add_symbols(units: &[&UnitFlows], merged: &Merged, found: &mut Demands) {
                 continue;
             }
             for (subject, ..) in merged.subjects(ty).chain(merged.subjects(other)) {
-                let why = "is the type of a variable that another unit declares with another type".to_owned();
+                let why = "is declared as another type by another unit, or under another name".to_owned();
                 found.uses.push(place.used(subject, crate::Demand::Whole, why));
             }
         }
@@ -215,7 +215,8 @@ impl<'f> Join<'f> {
         places.sort_unstable();
         for place in places {
             for (ty, at) in taken.types(place) {
-                if !departing.contains(&ty) {
+                let is_from_outside = names::function_of(place).is_some() && !departing.contains(&ty);
+                if is_from_outside {
                     let why = "is handed over as void * by callers that no unit of this build shows";
                     for (subject, ..) in self.merged.subjects(ty) {
                         found.uses.push(at.used(subject, crate::Demand::Whole, why.to_owned()));
@@ -306,7 +307,7 @@ impl<'f> Join<'f> {
             | End::Elements { .. }
             | End::Sorts { .. }
             | End::Text { .. } => visit.is_kept && entering.iter().any(|ty| self.merged.is_bytes(*ty)),
-            End::Frees | End::Unknown => false,
+            End::Frees | End::Unknown | End::Strides { .. } => false,
         }
     }
 }

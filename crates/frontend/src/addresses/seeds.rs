@@ -1,5 +1,6 @@
 //! Where following begins: conversions of addresses, addresses of members, and the places that other units hand addresses to.
 
+mod attributes;
 mod calls;
 mod conversions;
 mod declarations;
@@ -62,9 +63,13 @@ impl<'u> Reader<'_, '_, '_, 'u> {
             }
             Kind::Call => self.call(index),
             Kind::List => self.union_list(index),
-            Kind::Function | Kind::Template => self.parameters(index),
+            Kind::Function | Kind::Template => {
+                self.parameters(index);
+                self.signature(index);
+            }
             Kind::Name => self.callback(index),
             Kind::Variable => self.symbol(index),
+            Kind::Attribute => self.attribute(index),
             _ => {}
         }
     }

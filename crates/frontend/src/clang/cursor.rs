@@ -66,6 +66,36 @@ impl<'u> Cursor<'u> {
         owned(unsafe { raw::clang_getCursorUSR(self.raw) })
     }
 
+    /// The name that the linker knows a variable or a function by.
+    pub(crate) fn symbol(self) -> String {
+        // SAFETY: see `name`.
+        owned(unsafe { raw::clang_Cursor_getMangling(self.raw) })
+    }
+
+    /// The words of the text that it stands for, macros as they are written.
+    pub(crate) fn words(self) -> Vec<String> {
+        let (mut tokens, mut count) = (std::ptr::null_mut(), 0);
+        // SAFETY: see `name`; the tokens are disposed of once, after their texts were copied.
+        unsafe {
+            let unit = raw::clang_Cursor_getTranslationUnit(self.raw);
+            raw::clang_tokenize(unit, raw::clang_getCursorExtent(self.raw), &raw mut tokens, &raw mut count);
+            if tokens.is_null() {
+                return Vec::new();
+            }
+            let words =
+                (0..count as usize).map(|at| owned(raw::clang_getTokenSpelling(unit, *tokens.add(at))));
+            let words = words.collect();
+            raw::clang_disposeTokens(unit, tokens, count);
+            words
+        }
+    }
+
+    /// Whether it stands in the file that the compiler was given.
+    pub(crate) fn is_in_main_file(self) -> bool {
+        // SAFETY: see `name`.
+        unsafe { raw::clang_Location_isFromMainFile(raw::clang_getCursorLocation(self.raw)) != 0 }
+    }
+
     /// Whether it stands in a header of the system.
     pub(crate) fn is_of_system(self) -> bool {
         // SAFETY: see `name`.

@@ -63,6 +63,8 @@ pub(crate) enum Kind {
     Delete,
     UnexposedDeclaration,
     Packed,
+    /// An attribute that libclang has no kind for.
+    Attribute,
     Other,
 }
 
@@ -133,6 +135,7 @@ fn declaration(number: i32) -> Option<Kind> {
         raw::CXCursor_CXXDeleteExpr => Kind::Delete,
         raw::CXCursor_UnexposedDecl => Kind::UnexposedDeclaration,
         raw::CXCursor_PackedAttr => Kind::Packed,
+        raw::CXCursor_UnexposedAttr => Kind::Attribute,
         _ => return None,
     })
 }

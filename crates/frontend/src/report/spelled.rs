@@ -27,6 +27,26 @@ impl Spelled {
     }
 }
 
+impl Spelled {
+    /// The words of a line, texts between quotes as one.
+    pub(super) fn words_at(&mut self, file: &Path, line: u32) -> Vec<String> {
+        let lines = self.lines.entry(file.to_owned()).or_insert_with(|| read(file));
+        let at = usize::try_from(line).ok().and_then(|line| line.checked_sub(1));
+        let Some(line) = at.and_then(|at| lines.get(at)) else { return Vec::new() };
+        let mut words = Vec::new();
+        for (number, part) in line.split('"').enumerate() {
+            match number % 2 {
+                1 => words.push(format!("\"{part}\"")),
+                _ => words.extend(
+                    part.split(|letter: char| !letter.is_alphanumeric() && letter != '_').map(str::to_owned),
+                ),
+            }
+        }
+        words.retain(|word| !word.is_empty());
+        words
+    }
+}
+
 fn read(file: &Path) -> Vec<String> {
     // A file that can't be read any more defines no macro that could be named.
     let bytes = std::fs::read(file).unwrap_or_default();

@@ -11,6 +11,11 @@ use crate::tree::Index;
 pub(super) fn listed<'u>(view: View<'_, '_, 'u>, index: Index, found: &mut Findings<'u>) {
     let Some(list) = view.cursor(index).filter(|list| list.ty().kind() == TypeKind::Record) else { return };
     let values: Vec<Index> = view.tree.children(index).map(|value| last_value(view, value)).collect();
+    for part in values.iter().filter_map(|value| Stretch::find(view, *value)) {
+        for count in values.iter().filter_map(|value| view.cursor(*value)?.constant()) {
+            part.report(view, list, count, found);
+        }
+    }
     for ty in values.iter().filter_map(|value| object(view, *value)) {
         if values.iter().any(|value| is_size(view, *value, ty)) {
             tell(view, list, ty, found);
@@ -21,17 +26,26 @@ pub(super) fn listed<'u>(view: View<'_, '_, 'u>, index: Index, found: &mut Findi
 /// `buffer.address = object; buffer.length = sizeof(*object);`
 pub(super) fn assigned<'u>(view: View<'_, '_, 'u>, index: Index, found: &mut Findings<'u>) {
     let Some((holder, value)) = member_and_value(view, index) else { return };
-    let (Some(ty), Some(node)) = (object(view, value), view.cursor(index)) else { return };
+    let Some(node) = view.cursor(index) else { return };
+    let (object, stretch) = (object(view, value), Stretch::find(view, value));
+    if object.is_none() && stretch.is_none() {
+        return;
+    }
     let holders = std::iter::successors(view.tree.parent(index), |parent| view.tree.parent(*parent));
     let function = holders.filter(|parent| view.tree.kind(*parent) == Kind::Function).last();
-    let mut others = function.map_or(0..0, |function| view.tree.below(function));
-    let has_length = others.any(|other| {
-        let length = member_and_value(view, other);
-        length
-            .is_some_and(|(whose, length)| whose.identity() == holder.identity() && is_size(view, length, ty))
+    let others = function.map_or(0..0, |function| view.tree.below(function));
+    let lengths = others.filter_map(|other| {
+        let (whose, length) = member_and_value(view, other)?;
+        (whose.identity() == holder.identity()).then_some(length)
     });
-    if has_length {
-        tell(view, node, ty, found);
+    for length in lengths {
+        if let Some(ty) = object.filter(|ty| is_size(view, length, *ty)) {
+            return tell(view, node, ty, found);
+        }
+        let count = view.cursor(length).and_then(Cursor::constant);
+        if let (Some(stretch), Some(count)) = (&stretch, count) {
+            stretch.report(view, node, count, found);
+        }
     }
 }
 
@@ -77,5 +91,39 @@ fn tell<'u>(view: View<'_, '_, 'u>, node: Cursor<'u>, ty: Type<'u>, found: &mut 
     for subject in view.records.within(ty) {
         let why = "its address is kept together with its length".to_owned();
         found.push(Found { subject, node, demand: Demand::Whole, why });
+    }
+}
+
+/// The address of a member that becomes one of bytes.
+struct Stretch<'u> {
+    member: Cursor<'u>,
+}
+
+impl<'u> Stretch<'u> {
+    fn find(view: View<'_, '_, 'u>, index: Index) -> Option<Self> {
+        let to = view.cursor(index)?.ty().pointee()?;
+        if !matches!(to.kind(), TypeKind::Void | TypeKind::Byte) {
+            return None;
+        }
+        let sum = view.sum(index);
+        let [(true, Term::Offset(path))] = sum.terms.as_slice() else { return None };
+        let member = path.first().copied()?;
+        view.records.part(member).map(|_| Self { member })
+    }
+
+    /// More bytes than the member has go on into those behind it.
+    fn report(&self, view: View<'_, '_, 'u>, node: Cursor<'u>, count: i64, found: &mut Findings<'u>) {
+        let (Ok(count), Some(part)) = (u64::try_from(count), view.records.part(self.member)) else { return };
+        let Some(holder) = self.member.holder().map(Cursor::ty) else { return };
+        let (members, first) = (view.records.members(holder), self.member.bit_offset().unwrap_or(0));
+        let end = first.saturating_add(count.saturating_mul(8));
+        let reached = members.iter().filter(|member| member.offset >= first && member.offset < end);
+        let members: Vec<String> = reached.map(|member| member.name.clone()).collect();
+        // A number that is no length is longer than the object.
+        let is_length = holder.size().is_some_and(|size| end <= size.saturating_mul(8));
+        if members.len() > 1 && is_length {
+            let why = format!("the bytes from {} on are kept together with their length", part.member);
+            found.push(Found { subject: part.subject, node, demand: Demand::Run { members }, why });
+        }
     }
 }

@@ -21,6 +21,10 @@ pub(super) fn find<'u>(view: View<'_, '_, 'u>, index: Index, found: &mut Finding
     if to.kind() == TypeKind::Void && is_sent(view, index) {
         return sent(view, node, inner, found);
     }
+    let cast = Cast { view, node, to };
+    if to.kind() == TypeKind::Other {
+        cast.alignment(inner, own, found);
+    }
     // References bind to what derives from their type; decay and qualifiers change nothing.
     if matches!(to.kind(), TypeKind::Void | TypeKind::Byte | TypeKind::Other) || own.equals(to) {
         return;
@@ -28,7 +32,6 @@ pub(super) fn find<'u>(view: View<'_, '_, 'u>, index: Index, found: &mut Finding
     if to.kind() == TypeKind::Function {
         return functions(view, node, (own, to), found);
     }
-    let cast = Cast { view, node, to };
     cast.room(inner, found);
     cast.alignment(inner, own, found);
     if to.kind() == TypeKind::Record && is_shared_array(view, inner, to) {
@@ -154,10 +157,12 @@ impl<'u> Cast<'_, '_, 'u> {
         let is_array = cursor.ty().element().is_some_and(|element| {
             matches!(element.kind(), TypeKind::Byte | TypeKind::Number | TypeKind::Pointer)
         });
+        let own_size = self.to.size().and_then(|size| i64::try_from(size).ok());
+        let is_allocation = cursor.name().contains("alloc");
+        let is_asked = |bytes: i64| bytes > 1 && (is_allocation || Some(bytes) == own_size);
         let is_number = view.tree.kind(at) == Kind::Call
-            && cursor.name().contains("alloc")
             && view.tree.values(at).skip(1).any(|argument| {
-                view.cursor(argument).and_then(Cursor::constant).is_some_and(|bytes| bytes > 1)
+                view.cursor(argument).and_then(Cursor::constant).is_some_and(is_asked)
                     && !view.sum(argument).sizes(true).any(|_| true)
                     && !view.tree.below(argument).any(|below| view.tree.kind(below) == Kind::SizeOf)
                     && view.tree.kind(argument) != Kind::SizeOf

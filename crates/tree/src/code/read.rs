@@ -3,6 +3,7 @@
 use super::cache::{Cache, Contents};
 use super::choice::{Choice, choose};
 use super::definitions::{assembled, defining};
+use super::lines::ReadLines;
 use super::texts::Texts;
 use crate::proof::designated::{DesignatedTree, PositionalValue};
 use crate::uses::names;
@@ -14,6 +15,7 @@ use fieldline_layout::Layout;
 use fieldline_layout::types::split_namespace;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
@@ -50,8 +52,8 @@ pub struct StructCode {
     pub(super) units: usize,
     /// Units that may see the struct and could not be read, a sentence each.
     pub(super) unknown: Vec<String>,
-    /// For each file that was read, the lines that each reading left out.
-    skipped: BTreeMap<PathBuf, Vec<Vec<(u32, u32)>>>,
+    /// Lines that were read, the same for all structs.
+    lines: Arc<ReadLines>,
     pub(super) tree: PathBuf,
 }
 
@@ -78,7 +80,7 @@ impl CodeReader {
         let texts = Texts::read(&[&self.tree, &self.build], &self.units);
         let choice = choose(&texts, &self.units, &tags);
         let mut found = vec![StructCode { tree: self.tree.clone(), ..StructCode::default() }; structs.len()];
-        let mut flows: Vec<UnitFlows> = Vec::new();
+        let (mut flows, mut lines): (Vec<UnitFlows>, ReadLines) = (Vec::new(), ReadLines::default());
         let mut chosen = choice.units.clone();
         let mut next: Vec<usize> = chosen.keys().copied().collect();
         let mut demanded = Demands::default();
@@ -87,7 +89,7 @@ impl CodeReader {
             for (number, result) in next.iter().zip(read) {
                 let Some(unit) = self.units.get(*number) else { continue };
                 let seen = chosen.get(number).cloned().unwrap_or_default();
-                flows.extend(add_unit(&mut found, (unit, &self.tree), &seen, result));
+                flows.extend(add_unit(&mut found, &mut lines, (unit, &self.tree), &seen, result));
             }
             demanded = demands(&flows.iter().collect::<Vec<_>>());
             next = defining(&texts, &self.units, &demanded, &chosen);
@@ -99,7 +101,9 @@ impl CodeReader {
         let given: BTreeSet<&str> = demanded.given.keys().map(String::as_str).collect();
         let assembled = assembled(&texts, &given);
         add_demanded(&mut found, &demanded, &assembled);
+        let lines = Arc::new(lines);
         for code in &mut found {
+            code.lines = Arc::clone(&lines);
             code.uses.sort();
             code.uses.dedup();
         }
@@ -217,6 +221,7 @@ fn unread_part(
 /// Adds what a unit says to the structs that it may see; gives where addresses go in it.
 fn add_unit(
     found: &mut [StructCode],
+    lines: &mut ReadLines,
     (unit, tree): (&SourceUnit, &Path),
     seen: &BTreeSet<usize>,
     result: Result<UnitUses, fieldline_frontend::Error>,
@@ -230,6 +235,7 @@ fn add_unit(
     }
     let uses = result.ok()?;
     add_uses(found, &uses);
+    lines.add(&uses);
     Some(uses.flows)
 }
 
@@ -253,24 +259,11 @@ fn add_demanded(found: &mut [StructCode], demanded: &Demands, assembled: &BTreeM
     }
 }
 
-/// Adds a unit's uses to the structs they are of, and what it has read to all.
+/// Adds a unit's uses to the structs they are of.
 fn add_uses(found: &mut [StructCode], uses: &UnitUses) {
     for used in &uses.uses {
         if let Some(code) = found.get_mut(used.subject) {
             code.uses.push(CodeUse { subject: 0, ..used.clone() });
-        }
-    }
-    let mut lines: BTreeMap<&Path, Vec<(u32, u32)>> =
-        uses.files.iter().map(|file| (file.as_path(), Vec::new())).collect();
-    for skipped in &uses.skipped {
-        lines.entry(&skipped.file).or_default().push((skipped.first, skipped.last));
-    }
-    for code in found {
-        for (file, ranges) in &lines {
-            let known = code.skipped.entry(file.to_path_buf()).or_default();
-            if !known.contains(ranges) {
-                known.push(ranges.clone());
-            }
         }
     }
 }
@@ -278,9 +271,7 @@ fn add_uses(found: &mut [StructCode], uses: &UnitUses) {
 impl StructCode {
     /// Whether the front end has read a line: a file from the top of the tree, and no condition left the line out.
     pub(crate) fn has_read(&self, path: &str, line: u32) -> bool {
-        let readings = self.skipped.get(&self.tree.join(path));
-        let is_within = |range: &(u32, u32)| range.0 < line && line < range.1;
-        readings.into_iter().flatten().any(|ranges| !ranges.iter().any(is_within))
+        self.lines.has(&self.tree.join(path), line)
     }
 }
 

@@ -1,6 +1,6 @@
 //! An address that a function is handed.
 
-use super::super::contracts::{Does, of_library, of_memory};
+use super::super::contracts::{Does, Returned, of_library, of_memory, returns};
 use super::super::facts::{End, State};
 use super::super::names;
 use super::super::numbers;
@@ -62,6 +62,11 @@ impl<'u> Follower<'_, '_, '_, 'u> {
         }
         if let Some(pointee) = ty.and_then(Type::pointee).filter(|_| is_atomic(&name)) {
             return self.end(call, state, End::Bytes { count: pointee.size(), by: name });
+        }
+        match returns(&name, number).filter(|_| function.definition().is_none()) {
+            Some(Returned::Same) => self.push(call, state),
+            Some(Returned::Behind) => self.push(call, if state.level > 0 { state } else { state.forward() }),
+            None => {}
         }
         if let Some(does) = of_memory(&name) {
             return handed.library(self, does, &name, state);

@@ -1,9 +1,9 @@
 //! Numbers that are added to an address.
 
-use super::super::facts::State;
+use super::super::facts::{End, State};
 use super::super::numbers;
 use super::follower::Follower;
-use crate::clang::{Cursor, Kind, Type, TypeKind};
+use crate::clang::{Cursor, Kind, Operator, Type, TypeKind};
 use crate::tree::Index;
 
 impl<'u> Follower<'_, '_, '_, 'u> {
@@ -37,9 +37,28 @@ impl<'u> Follower<'_, '_, '_, 'u> {
         }
         let pointee = self.ty(index).and_then(|ty| ty.pointee().or_else(|| ty.element()));
         let scale = pointee.filter(|pointee| pointee.kind() != TypeKind::Void).map_or(Some(1), Type::size);
+        if let Some(bytes) = self.stride(other, scale) {
+            self.end(parent, state, End::Strides { bytes });
+        }
         let amount = bytes(numbers::number(view, other), scale);
         let amount = if is_added { amount } else { amount.and_then(i64::checked_neg) };
         self.push(parent, shifted(state, amount, is_added));
+    }
+
+    /// The number of bytes that a product of a number and something unknown counts in.
+    fn stride(&self, index: Index, scale: Option<u64>) -> Option<u64> {
+        let view = self.unit.view;
+        let index = view.peeled(index);
+        let is_product = view.cursor(index)?.binary_operator() == Operator::Multiply;
+        if !is_product || view.cursor(index)?.constant().is_some() {
+            return None;
+        }
+        let number = view.tree.values(index).find_map(|side| {
+            let has_size = view.tree.kind(view.peeled(side)) == Kind::SizeOf
+                || view.sum(side).sizes(true).next().is_some();
+            u64::try_from(view.cursor(side)?.constant().filter(|_| !has_size)?).ok()
+        });
+        number?.checked_mul(scale?)
     }
 
     /// Whether a variable runs over offsets.

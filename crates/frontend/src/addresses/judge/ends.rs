@@ -38,7 +38,7 @@ impl<'m> Judge<'m> {
                 let to = (self.merged.number(unit, *shape), state.moved);
                 self.record(to, is_explained, &mut recorder);
             }
-            (_, End::Frees | End::Unknown) => self.last(state, end, &mut recorder),
+            (_, End::Frees | End::Unknown | End::Strides { .. }) => self.last(state, end, &mut recorder),
             _ if has_own_objects => {}
             (Address::Object(ty), _) => self.object(ty, state, end, &mut recorder),
             (Address::Member { is_array, .. }, _) => {
@@ -65,6 +65,7 @@ impl<'m> Judge<'m> {
         let Address::Object(ty) = self.address else { return };
         match end {
             End::Frees => self.freed(ty, state.moved, recorder),
+            End::Strides { bytes } => self.counted(ty, *bytes, recorder),
             _ => self.whole(ty, "its address is used in a way that is not understood", recorder),
         }
     }
@@ -85,7 +86,7 @@ impl<'m> Judge<'m> {
                 self.sets_fixed(ty, (state.moved, *count), by, recorder);
             }
             End::Sets { count, by, .. } => self.sets(ty, (state.moved, *count), by, recorder),
-            End::Record(_) | End::Frees | End::Unknown => {}
+            End::Record(_) | End::Frees | End::Unknown | End::Strides { .. } => {}
         }
     }
 
@@ -112,7 +113,7 @@ impl<'m> Judge<'m> {
             End::Sets { count, by, is_fixed } => {
                 self.beyond_member((state.moved, *count), (by, *is_fixed), through, recorder);
             }
-            End::Record(_) | End::Frees | End::Unknown => {}
+            End::Record(_) | End::Frees | End::Unknown | End::Strides { .. } => {}
         }
     }
 

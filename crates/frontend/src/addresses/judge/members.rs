@@ -113,7 +113,11 @@ impl<'m> Judge<'m> {
             };
             let Some(member) = shape.members.get(at).filter(|member| member.is_array) else { continue };
             let is_like = |number: &usize| {
-                shape.members.get(*number).is_some_and(|other| other.ty == member.ty && other.is_array)
+                let is_text = member.ty.ends_with("char");
+                shape
+                    .members
+                    .get(*number)
+                    .is_some_and(|other| other.ty == member.ty && (other.is_array || is_text))
             };
             let last = (at..shape.members.len()).take_while(is_like).last().unwrap_or(at);
             if last + 1 == shape.members.len()

@@ -93,4 +93,13 @@ impl<'m> Judge<'m> {
             recorder.record(subject, Demand::Size, why);
         }
     }
+
+    /// Objects are counted in steps of their size as a number.
+    pub(crate) fn counted(&self, ty: TypeNumber, bytes: u64, recorder: &mut Recorder<'_>) {
+        let is_own = self.merged.shape(ty).is_some_and(|shape| shape.size == bytes);
+        for (subject, ..) in self.merged.subjects(ty).filter(|_| is_own) {
+            let why = format!("is counted in steps of {bytes} bytes, a number");
+            recorder.record(subject, Demand::Size, why);
+        }
+    }
 }

@@ -87,7 +87,8 @@ impl<'u> Reader<'_, '_, '_, 'u> {
         let declared = function.ty();
         for (number, argument) in follow::arguments(view, index).into_iter().enumerate() {
             let held = view.cursor(argument).and_then(|argument| argument.ty().pointee());
-            if !held.is_some_and(|held| held.kind() == TypeKind::Pointer) {
+            let is_memory = held.is_some_and(|held| held.kind() == TypeKind::Pointer);
+            if !is_memory || view.tree.kind(view.peeled(argument)) == Kind::Integer {
                 continue;
             }
             let place = match number < declared.parameter_count() {

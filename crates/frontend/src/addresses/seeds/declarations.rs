@@ -12,16 +12,30 @@ use std::collections::{BTreeMap, BTreeSet};
 impl<'u> Reader<'_, '_, '_, 'u> {
     /// A variable that other units may declare, too.
     pub(crate) fn symbol(&mut self, index: Index) {
-        let Some(variable) = self.unit.view.cursor(index).filter(|variable| variable.is_shared()) else {
-            return;
-        };
-        let mut ty = variable.ty();
-        while let Some(element) = ty.element() {
-            ty = element;
+        let variable = self.unit.view.cursor(index).filter(|variable| variable.is_shared());
+        if let Some(variable) = variable {
+            self.named(index, variable.symbol(), variable.ty());
         }
-        if matches!(ty.kind(), TypeKind::Record | TypeKind::Byte | TypeKind::Number) {
-            let shape = self.unit.shape(ty);
-            self.symbols.insert((variable.identifier(), shape, self.unit.place(index)));
+    }
+
+    /// The records that a function takes and returns, as they are declared by hand or defined here.
+    pub(crate) fn signature(&mut self, index: Index) {
+        let view = self.unit.view;
+        let Some(function) = view.cursor(index).filter(|function| function.is_shared()) else { return };
+        let has_body = view.tree.children(index).any(|child| view.tree.kind(child) == Kind::Block);
+        if function.is_of_system() || !has_body && !function.is_in_main_file() {
+            return;
+        }
+        let ty = function.ty();
+        let name = function.symbol();
+        if let Some(record) = ty.result().and_then(as_record) {
+            self.named(index, format!("{name} result"), record);
+        }
+        for number in 0..ty.parameter_count() {
+            let record = ty.parameter(u32::try_from(number).unwrap_or(u32::MAX)).and_then(as_record);
+            if let Some(record) = record {
+                self.named(index, format!("{name} parameter {number}"), record);
+            }
         }
     }
 
@@ -156,4 +170,10 @@ fn text(function: Cursor<'_>, own: Type<'_>) -> Option<End> {
         TypeKind::Number => Some(End::Elements { by }),
         _ => None,
     }
+}
+
+/// The record that a type is or points to.
+fn as_record(ty: Type<'_>) -> Option<Type<'_>> {
+    let record = ty.pointee().unwrap_or(ty);
+    (record.kind() == TypeKind::Record).then_some(record)
 }

@@ -26,7 +26,7 @@ mod units;
 
 pub use limits::{Constraints, OrderViolation, constraints, constraints_for_new_member};
 pub use lines::{CachelineConstraint, UnitBits};
-pub use refusal::ReorderRefusal;
+pub use refusal::{ReorderRefusal, shared_layout};
 pub use requests::{
     CachelineRequest, CachelineRequestKind, MemberNote, MemberRun, PinnedMember, PlacementRequests,
 };

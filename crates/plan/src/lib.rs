@@ -20,6 +20,7 @@
 //! * `judge`: which of them is advice, and why.
 //! * `decision`: whether members move, stay or can't be reordered.
 //! * `options` and `planner`: the options, and a plan for structs.
+//! * `recheck`: an order that was planned before, held against requests of now.
 //! * `result`: the plan as a value.
 //! * `packing`: a plan without a profile, by size alone.
 //! * `placement`: where a new member costs least.
@@ -34,6 +35,7 @@ pub mod packing;
 pub mod placement;
 pub mod planner;
 pub mod random;
+mod recheck;
 pub mod result;
 pub mod search;
 pub mod simulate;

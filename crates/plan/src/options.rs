@@ -72,23 +72,46 @@ impl PlanRequest<'_> {
     /// A plan under the constraints; a refusal names each member's constraint if nothing may move.
     pub(crate) fn plan(&self, plan: impl FnOnce(&Constraints) -> StructPlan) -> StructPlan {
         match constraints(self.layout, self.requests) {
-            Ok(limits) => StructPlan { constraints: constrained_members(&limits), ..plan(&limits) },
+            Ok(limits) => StructPlan { constraints: self.constrained(&limits), ..plan(&limits) },
             Err(refusal) => {
-                let is_fixed = matches!(refusal, ReorderRefusal::Fixed);
-                let limits = constraints_for_new_member(self.layout, self.requests).ok();
-                let limits =
-                    limits.filter(|_| is_fixed).as_ref().map(constrained_members).unwrap_or_default();
-                let reason = format!("{refusal}{}", self.describe_first(&limits));
-                StructPlan { constraints: limits, ..Decision::Refuse(reason).plan(self.layout) }
+                let (constraints, reason) = self.refuse(&refusal);
+                StructPlan { constraints, ..Decision::Refuse(reason).plan(self.layout) }
             }
         }
     }
 
-    /// The first constraint as the end of a refusal's sentence.
-    fn describe_first(&self, limits: &[ConstrainedMember]) -> String {
-        let Some(first) = limits.first() else { return String::new() };
-        let label = self.layout.members.get(first.index).map_or("", |member| member.label());
-        format!(": {label}: {}", first.reason)
+    /// The members with constraints, and the refusal as a sentence that names the first of these if nothing may move.
+    pub(crate) fn refuse(&self, refusal: &ReorderRefusal) -> (Vec<ConstrainedMember>, String) {
+        let limits = constraints_for_new_member(self.layout, self.requests).ok();
+        let Some(limits) = limits.filter(|_| matches!(refusal, ReorderRefusal::Fixed)) else {
+            return (Vec::new(), refusal.to_string());
+        };
+        let found = self.constrained(&limits);
+        let reason = match found.first() {
+            Some(first) => {
+                let label = self.layout.members.get(first.index).map_or("", |member| member.label());
+                format!("{label}: {}", first.reason)
+            }
+            None if limits.units.len() > 1 => "each stands alone between what nothing may pass".to_owned(),
+            None if self.layout.members.len() > 1 => "they are declared as one".to_owned(),
+            None => "it has only one".to_owned(),
+        };
+        (found, format!("{refusal}: {reason}"))
+    }
+
+    /// Members that may not move freely, those that code keeps together among them.
+    fn constrained(&self, limits: &Constraints) -> Vec<ConstrainedMember> {
+        let mut found = constrained_members(limits);
+        for run in &self.requests.runs {
+            for index in run.first..=run.last {
+                let reason = format!("stays with its neighbours: {}", run.reason);
+                if !found.iter().any(|known| known.index == index) {
+                    found.push(ConstrainedMember { index, reason });
+                }
+            }
+        }
+        found.sort_by_key(|member| member.index);
+        found
     }
 }
 
@@ -138,5 +161,38 @@ mod tests {
         assert_eq!(missing(1, 0), None);
         assert_eq!(missing(6, 5).as_deref(), Some("there is no candidate 6; there are 5"));
         assert_eq!(CandidateChoice::Best.describe_missing(5), None);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fieldline_layout::constraint::MemberRun;
+    use fieldline_layout::testing::numbered;
+
+    fn reason(members: usize, requests: &PlacementRequests) -> String {
+        let layout = numbered("s", &vec![(8, 8); members]);
+        let request = PlanRequest { layout: &layout, requests };
+        let plan = request.plan(|_| StructPlan::default());
+        plan.reason().unwrap_or_default().to_owned()
+    }
+
+    #[test]
+    fn a_refusal_always_has_a_reason() {
+        let run = MemberRun { first: 0, last: 1, reason: "walked (a.c:1)".to_owned() };
+        let runs = PlacementRequests { runs: vec![run], ..PlacementRequests::default() };
+        let reason_of_run = reason(2, &runs);
+        assert!(reason_of_run.ends_with(": stays with its neighbours: walked (a.c:1)"), "{reason_of_run}");
+        assert_eq!(reason(1, &PlacementRequests::default()), "none of its members may move: it has only one");
+    }
+
+    #[test]
+    fn members_that_stay_together_are_listed() {
+        let run = MemberRun { first: 1, last: 2, reason: "walked (a.c:1)".to_owned() };
+        let requests = PlacementRequests { runs: vec![run], ..PlacementRequests::default() };
+        let layout = numbered("s", &[(8, 8); 4]);
+        let plan = PlanRequest { layout: &layout, requests: &requests }.plan(|_| StructPlan::default());
+        let listed: Vec<usize> = plan.constraints.iter().map(|member| member.index).collect();
+        assert_eq!(listed, [1, 2]);
     }
 }

@@ -2,11 +2,13 @@
 //!
 //! * `plan`: orders for some structs.
 //! * `forecast`: the cost of orders, members that share a line, and other builds that orders were judged in.
+//! * `proof`: the proof that nothing depends on an order.
 //! * `confidence`: the evidence for the visits, and how sure the plan is.
 
 mod confidence;
 mod forecast;
 mod plan;
+mod proof;
 
 pub use confidence::{
     Confidence, CrossValidation, Grouping, Interval, PatternEvidence, Stability, VisitEvidence,
@@ -20,8 +22,9 @@ pub use forecast::{
 pub(crate) use plan::constrained_members;
 pub use plan::{
     Arrangement, Basis, CommentToCheck, ConstrainedMember, Embedding, FORMAT, MovedMember, Outcome,
-    PinReport, PlacedMember, Plan, PlanError, SearchReport, StructPlan, UseProof, VERSION, Verdict,
+    PinReport, PlacedMember, Plan, PlanError, SearchReport, StructPlan, VERSION, Verdict,
 };
+pub use proof::{Insistence, UseProof};
 
 #[cfg(test)]
 mod tests {

@@ -7,9 +7,9 @@ use crate::remarks;
 use crate::uses::{self, DeclaredStruct, UsesByFile};
 use anyhow::Result;
 use fieldline_layout::Layout;
-use fieldline_layout::constraint::PlacementRequests;
-use fieldline_plan::result::{UseProof, Verdict};
-use fieldline_plan::{Plan, StructPlan};
+use fieldline_layout::constraint::{PlacementRequests, shared_layout};
+use fieldline_plan::result::{Insistence, UseProof, Verdict};
+use fieldline_plan::{Plan, PlanRequest, StructPlan};
 use fieldline_source::CommentOnPlaces;
 use std::path::Path;
 
@@ -20,7 +20,7 @@ pub struct SourceInput<'t> {
     pub tree: Option<&'t Path>,
     /// The front end, if there is a build; without one, code is read as text.
     pub code: Option<&'t CodeReader>,
-    /// Why orders are wanted though something beside this program depends on them; then that is a note.
+    /// Why orders are wanted though something beside this program depends on them; then that is told, and no refusal.
     pub allowed: Option<&'t str>,
     /// Called while units are read.
     pub progress: &'t (dyn Fn(Progress) + Sync),
@@ -57,6 +57,8 @@ pub struct SourceLimits {
     pub refusal: Option<String>,
     /// The proof that the constraints are all there are; none without a tree.
     pub proof: Option<UseProof>,
+    /// What depends on the order of members, if it is to change all the same.
+    pub insistence: Option<Insistence>,
 }
 
 /// Constraints of a tree on structs: by their declarations, and by all code that can know them. A struct
@@ -147,21 +149,22 @@ impl SourceLimits {
         let Some(code) = code else { return };
         let limits = code.add_to(&mut self.requests, layout);
         self.notes.extend(limits.notes);
-        match (allowed, limits.whole.split_first()) {
-            (_, None) => {}
-            (Some(why), _) => {
-                let insisted = limits.whole.iter().map(|whole| format!("allowed ({why}): {whole}"));
-                self.notes.extend(insisted);
-            }
-            (None, Some((first, rest))) => {
-                let more = if rest.is_empty() {
-                    String::new()
-                } else {
-                    format!(", and {} more such uses", rest.len())
-                };
-                self.refusal.get_or_insert(format!("its order is depended on: {first}{more}"));
-            }
-        }
+        let Some(reason) = allowed else { return self.refuse_whole(&limits.whole) };
+        self.requests.is_shared_allowed = true;
+        let shared = shared_layout(layout).map(|shared| shared.to_string());
+        let uses: Vec<String> = limits.whole.into_iter().chain(shared).collect();
+        self.insistence = (!uses.is_empty()).then(|| Insistence { reason: reason.to_owned(), uses });
+    }
+
+    /// Refuses a struct for demands on all its members.
+    fn refuse_whole(&mut self, demands: &[String]) {
+        let Some((first, rest)) = demands.split_first() else { return };
+        let more = match rest.len() {
+            0 => String::new(),
+            1 => ", and another such use".to_owned(),
+            count => format!(", and {count} more such uses"),
+        };
+        self.refusal.get_or_insert(format!("its order is depended on: {first}{more}"));
     }
 }
 
@@ -170,11 +173,30 @@ pub fn apply_limits(plan: &mut Plan, limits: Vec<SourceLimits>) {
     for (struct_plan, limits) in plan.structs.iter_mut().zip(limits) {
         struct_plan.notes.extend(limits.notes);
         struct_plan.proof = limits.proof;
+        struct_plan.insistence = limits.insistence;
         remarks::add_comments(struct_plan, &limits.comments.0, &limits.comments.1);
         if let Some(reason) = limits.refusal {
             refuse(struct_plan, reason);
         }
     }
+}
+
+/// Holds the orders of a plan that was made before against what a tree and its build ask for. What breaks that is
+/// refused. The layouts are those of the structs with members that move, in the plan's order.
+/// Fails if the tree can't be read.
+pub fn recheck(plan: &mut Plan, source: &SourceInput<'_>, layouts: &[Layout]) -> Result<()> {
+    let limits = read_limits(source, layouts)?;
+    let moved = plan.structs.iter_mut().filter(|struct_plan| struct_plan.changes());
+    for ((struct_plan, layout), limits) in moved.zip(layouts).zip(limits) {
+        let request = PlanRequest { layout, requests: &limits.requests };
+        let refusal = limits.refusal.or_else(|| request.broken_by(struct_plan));
+        struct_plan.proof = limits.proof;
+        struct_plan.insistence = limits.insistence;
+        if let Some(reason) = refusal {
+            refuse(struct_plan, reason);
+        }
+    }
+    Ok(())
 }
 
 /// A plan that can't be carried out proposes nothing.

@@ -1,5 +1,6 @@
 //! The stages of CI, with the time each may take.
 
+use crate::tools::debian;
 use crate::tools::shell::{self, print_line};
 use anyhow::{Context, Result};
 use std::time::{Duration, Instant};
@@ -8,11 +9,18 @@ use std::time::{Duration, Instant};
 type Stage = (&'static str, u64, fn() -> Result<bool>);
 
 /// All stages. Other verbs are run by hand.
-const STAGES: &[Stage] =
-    &[("tests", 8, tests), ("lints", 4, lints), ("kernel", 6, || crate::kernel::run(&[]))];
+const STAGES: &[Stage] = &[
+    ("tests", 8, tests),
+    ("lints", 4, lints),
+    ("safety", 2, safety),
+    ("kernel", 6, || crate::kernel::run(&[])),
+];
 
 /// Programs that tests run. Their Debian packages have the same names.
 const PROGRAMS: [&str; 6] = ["gcc", "g++", "clang", "git", "patch", "make"];
+
+/// Orders drawn for each program of fixtures/safety: as many as its budget has room for.
+const SAFETY_ORDERS: &str = "4";
 
 /// Runs each stage in turn; the first that fails ends it. `--no-kernel` leaves the real kernel out.
 pub(crate) fn run(args: &[String]) -> Result<bool> {
@@ -41,6 +49,7 @@ fn stage_report(name: &str, spent: Duration, minutes: u64) -> String {
 
 fn tests() -> Result<bool> {
     shell::require_files(&PROGRAMS.map(|name| (name, name)))?;
+    debian::require_libclang()?;
     let left_out = shell::temporary("left-out");
     std::fs::write(&left_out, "").with_context(|| left_out.display().to_string())?;
     cargo(&["test", "--workspace"], &[("FIELDLINE_LEFT_OUT", &left_out.display().to_string())])?;
@@ -57,6 +66,11 @@ fn lints() -> Result<bool> {
     let flags = [("RUSTDOCFLAGS", "-D warnings")];
     cargo(&["doc", "--workspace", "--no-deps", "--document-private-items"], &flags)?;
     crate::tidy::run(&[])
+}
+
+fn safety() -> Result<bool> {
+    debian::require_libclang()?;
+    crate::safety::run(&["--orders", SAFETY_ORDERS, "--known"].map(str::to_owned))
 }
 
 fn cargo(args: &[&str], variables: &[(&str, &str)]) -> Result<()> {

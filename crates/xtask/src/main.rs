@@ -46,7 +46,7 @@ const VERBS: &[Verb] = &[
     ),
     (
         "safety",
-        "try orders of structs on the programs of fixtures/safety: [prove|table] [--orders N] [--text|--build] [PROGRAM…]",
+        "try orders of structs on the programs of fixtures/safety: [prove|table] [--orders N] [--text|--build] [--known] [PROGRAM…]",
         safety::run,
     ),
     ("tidy", "check crates, files and names against docs/ARCHITECTURE.md", tidy::run),

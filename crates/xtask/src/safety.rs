@@ -5,23 +5,26 @@
 //! * `build`: compiles and runs a program.
 //! * `prove`: shows by brute force that each program is what its folder says.
 //! * `orders`: what fieldline's own orders do to them.
+//! * `known`: the programs that are known to break.
 
 mod build;
 mod corpus;
+mod known;
 mod orders;
 mod permute;
 mod prove;
 
 use anyhow::{Context, Result, bail};
 use corpus::Program;
+use known::KnownBreaks;
 use orders::Proof;
 
 /// Orders drawn for each program if the caller names no number.
 const DEFAULT_ORDERS: u64 = 20;
 
-/// `cargo xtask safety [prove|table] [--orders N] [--text|--build] [PROGRAM…]`.
+/// `cargo xtask safety [prove|table] [--orders N] [--text|--build] [--known] [PROGRAM…]`.
 pub(crate) fn run(args: &[String]) -> Result<bool> {
-    let (mut orders, mut proofs, mut names) = (None, Vec::new(), Vec::new());
+    let (mut orders, mut proofs, mut names, mut known) = (None, Vec::new(), Vec::new(), None);
     let (verb, mut rest) = match args.first().map(String::as_str) {
         Some(verb @ ("prove" | "table")) => (verb, args[1..].iter()),
         _ => ("orders", args.iter()),
@@ -31,6 +34,7 @@ pub(crate) fn run(args: &[String]) -> Result<bool> {
             "--orders" => orders = Some(rest.next().context("--orders needs a number")?.parse()?),
             "--text" => proofs.push(Proof::Text),
             "--build" => proofs.push(Proof::Build),
+            "--known" => known = Some(KnownBreaks::read()?),
             option if option.starts_with('-') => bail!("{option}: not an option of safety"),
             name => names.push(name.to_owned()),
         }
@@ -42,7 +46,7 @@ pub(crate) fn run(args: &[String]) -> Result<bool> {
     match verb {
         "prove" => prove::run(&programs, orders),
         "table" => corpus::write_table(&corpus::read_all()?),
-        _ => orders::run(&programs, &proofs, orders.unwrap_or(DEFAULT_ORDERS)),
+        _ => orders::run(&programs, &proofs, orders.unwrap_or(DEFAULT_ORDERS), known.as_ref()),
     }
 }
 

@@ -190,6 +190,11 @@ pub(crate) struct PatchArgs {
     /// The source tree the program was built from.
     #[arg(long, value_name = "DIR")]
     pub(crate) tree: PathBuf,
+    #[command(flatten)]
+    pub(crate) code: CodeArgs,
+    /// The program the plan was made with; with --build, the plan is held against what its code asks for.
+    #[arg(long, visible_alias = "program", value_name = "FILE", requires = "build")]
+    pub(crate) vmlinux: Option<PathBuf>,
     /// The profile the plan was made of, for the cover letter of a series.
     #[arg(long, value_name = "FILE", requires = "series")]
     pub(crate) profile: Option<PathBuf>,

@@ -13,9 +13,11 @@ use crate::planning::{PlanInputs, TreeFacts};
 use crate::report::plan::plan_text;
 use crate::series;
 use anyhow::{Context, Result};
-use fieldline_plan::{Outcome as Planned, Plan, packing};
+use fieldline_debuginfo::types;
+use fieldline_layout::layout::Layout;
+use fieldline_plan::{Outcome as Planned, Plan, StructPlan, packing};
 use fieldline_tree::edits::{self, PatchSet};
-use fieldline_tree::limits::SourceInput;
+use fieldline_tree::limits::{self, SourceInput};
 use fieldline_tree::{builds, pins};
 use std::path::Path;
 
@@ -61,8 +63,11 @@ fn command_outcome(plan: &Plan) -> CommandOutcome {
 
 /// `fieldline patch`: a plan to patches of the headers.
 pub(crate) fn patch(args: &PatchArgs) -> Result<CommandOutcome> {
-    let plan = read_plan(&args.plan)?;
+    let mut plan = read_plan(&args.plan)?;
     let profile = args.profile.as_deref().map(document::read_profile).transpose()?;
+    if args.code.build.is_some() {
+        recheck(&mut plan, args)?;
+    }
     let mut patched = edits::build_patches(&plan, &args.tree, &args.series.idiom_args.options())?;
     if let Some(options) = args.series.options() {
         patched.patches = series::build_files(&plan, profile.as_ref(), &patched.steps, &options);
@@ -70,6 +75,25 @@ pub(crate) fn patch(args: &PatchArgs) -> Result<CommandOutcome> {
     write(&patched, &args.output, &[])?;
     output::print(&summary_text(&patched, &args.output))?;
     Ok(if patched.refusals.is_empty() { CommandOutcome::Done } else { CommandOutcome::Negative })
+}
+
+/// Holds a plan against what the code of a build asks for.
+fn recheck(plan: &mut Plan, args: &PatchArgs) -> Result<()> {
+    let program =
+        args.vmlinux.as_deref().context("--build needs --vmlinux, the program the plan was made with")?;
+    let layouts = types::with_types(program, None, None, |types| {
+        let moved = plan.structs.iter().filter(|struct_plan| struct_plan.changes());
+        let layout = |struct_plan: &StructPlan| {
+            let layout = types.layout_with_fingerprint(&struct_plan.name, struct_plan.fingerprint)?;
+            Ok(Layout { name: struct_plan.name.clone(), ..layout })
+        };
+        moved.map(layout).collect::<Result<Vec<Layout>>>()
+    })?;
+    let code = open_build(Some(&args.tree), args.code.build.as_deref())?;
+    let meter = ProgressMeter::default();
+    let progress = |done| meter.print(done);
+    let (tree, allowed) = (Some(args.tree.as_path()), args.code.allow.as_deref());
+    limits::recheck(plan, &SourceInput { tree, code: code.as_ref(), allowed, progress: &progress }, &layouts)
 }
 
 fn read_plan(path: &Path) -> Result<Plan> {

@@ -4,7 +4,7 @@ use super::mail::write_paragraph;
 use crate::report::plan::{member_name, member_names};
 use crate::report::profile::coverage::rank_reasons;
 use fieldline_access::access::{Access, AccessProfile, EventCoverage, Recording, TypeProfile};
-use fieldline_plan::result::{Basis, Candidate, Group, GroupAlignment, Mark};
+use fieldline_plan::result::{Basis, Candidate, Group, GroupAlignment, Insistence, Mark};
 use fieldline_plan::visits::occurrences;
 use fieldline_plan::{Outcome, Plan, StructPlan};
 use fieldline_tree::edits::PatchStep;
@@ -46,14 +46,19 @@ pub(crate) fn cover_subject(steps: &[PatchStep]) -> String {
 /// The body of the cover letter.
 pub(crate) fn cover_body(plan: &Plan, profile: Option<&AccessProfile>, steps: &[PatchStep]) -> String {
     let mut out = String::new();
-    write_paragraph(
-        &mut out,
-        "",
-        "These patches change the order of members, so that members that are hot and touched together share cachelines. \
-         No member is added, removed or changed. Stated are counts of samples and predictions from them: cachelines that a \
-         visit touches; a visit is the accesses one CPU makes to one object in one episode. No run time was measured, and no speed-up \
-         is predicted.",
-    );
+    let purpose = match plan.basis {
+        Basis::Profile => {
+            "These patches change the order of members, so that members that are hot and touched together share cachelines. \
+             No member is added, removed or changed. Stated are counts of samples and predictions from them: cachelines that a \
+             visit touches; a visit is the accesses one CPU makes to one object in one episode. No run time was measured, and no \
+             speed-up is predicted."
+        }
+        Basis::Layout => {
+            "These patches change the order of members, so that structs have fewer holes. No member is added, removed or \
+             changed. Which members are hot is not known. No run time was measured, and no speed-up is predicted."
+        }
+    };
+    write_paragraph(&mut out, "", purpose);
     if let Some(profile) = profile {
         write_measurement(&mut out, profile);
     }
@@ -73,6 +78,7 @@ pub(crate) fn cover_body(plan: &Plan, profile: Option<&AccessProfile>, steps: &[
             write_separate_paragraph(&mut out, &text);
         }
         write_smaller_candidate(&mut out, struct_plan);
+        write_proof(&mut out, struct_plan);
         if !struct_plan.constraints.is_empty() {
             out.push_str("\nConstrained members:\n\n");
         }
@@ -88,6 +94,17 @@ pub(crate) fn cover_body(plan: &Plan, profile: Option<&AccessProfile>, steps: &[
     }
     write_unchanged(&mut out, plan);
     out
+}
+
+/// The proof that nothing depends on the order, and what does though the author insists.
+fn write_proof(out: &mut String, struct_plan: &StructPlan) {
+    if let Some(proof) = struct_plan.proof_sentence() {
+        write_separate_paragraph(out, &format!("As far as fieldline can tell, {proof}."));
+    }
+    let Some(Insistence { reason, uses }) = &struct_plan.insistence else { return };
+    write_separate_paragraph(out, &format!("Its order is depended on, and changes all the same ({reason}):"));
+    out.push('\n');
+    uses.iter().for_each(|used| write_paragraph(out, "  * ", used));
 }
 
 /// Comments that speak of places where members move.
@@ -143,12 +160,7 @@ pub(crate) fn struct_body(plan: &Plan, struct_plan: &StructPlan, step: &PatchSte
         let text = format!("{name}: {} -> {}, {}", member.from, member.to, member.reason);
         write_paragraph(&mut out, "  * ", &text);
     }
-    if let Some(proof) = struct_plan.proof {
-        write_separate_paragraph(&mut out, &format!("As far as fieldline can tell, {}.", proof.sentence()));
-    }
-    for insisted in struct_plan.notes.iter().filter(|note| note.starts_with("allowed (")) {
-        write_separate_paragraph(&mut out, insisted);
-    }
+    write_proof(&mut out, struct_plan);
     for remark in &step.notes {
         write_separate_paragraph(&mut out, remark);
     }

@@ -1,7 +1,7 @@
 //! Why the members of a type can't be reordered at all.
 
 use super::requests::PlacementRequests;
-use crate::abi::{AbiExceptionCause, AbiStruct};
+use crate::abi::{self, AbiExceptionCause, AbiStruct};
 use crate::layout::{Layout, Member};
 use crate::types::MemberOrder;
 
@@ -15,10 +15,10 @@ pub enum ReorderRefusal {
     #[error("{}", describe_order(*.0))]
     Order(MemberOrder),
     /// A packed struct describes bytes outside the program.
-    #[error("it is packed, so its order is an exchange format")]
-    Packed,
+    #[error("it is packed{0}, so its order is an exchange format")]
+    Packed(String),
     /// The header is part of the kernel's user interface.
-    #[error("{0} is user interface")]
+    #[error("it is part of the user interface{0}")]
     UserInterface(String),
     /// A member reserves room for a frozen binary interface.
     #[error("member {0} reserves room for a frozen binary interface")]
@@ -61,11 +61,8 @@ pub(super) fn check_reorderable(
     if !matches!(layout.order, MemberOrder::Declared | MemberOrder::PerhapsCompiler) {
         return Err(ReorderRefusal::Order(layout.order));
     }
-    if inferred.is_packed() {
-        return Err(ReorderRefusal::Packed);
-    }
-    if let Some(file) = layout.file.as_ref().filter(|file| file.contains("/uapi/")) {
-        return Err(ReorderRefusal::UserInterface(file.clone()));
+    if let Some(refusal) = refusal_if_shared(layout, inferred).filter(|_| !requests.is_shared_allowed) {
+        return Err(refusal);
     }
     let count = layout.members.len();
     if !requests.notes.is_empty() && requests.notes.len() != count {
@@ -81,6 +78,28 @@ pub(super) fn check_reorderable(
     let Some(found) = unexplained else { return Ok(()) };
     let member = found.member.and_then(|index| layout.members.get(index));
     Err(ReorderRefusal::Unexplained(member.map_or("the end", Member::label).to_owned()))
+}
+
+/// Why something beside the program knows the layout, if debug info shows that.
+pub fn shared_layout(layout: &Layout) -> Option<ReorderRefusal> {
+    refusal_if_shared(layout, &abi::infer_abi(layout))
+}
+
+fn refusal_if_shared(layout: &Layout, inferred: &AbiStruct) -> Option<ReorderRefusal> {
+    if inferred.is_packed() {
+        return Some(ReorderRefusal::Packed(place(layout)));
+    }
+    let is_interface = layout.file.as_ref().is_some_and(|file| file.contains("/uapi/"));
+    is_interface.then(|| ReorderRefusal::UserInterface(place(layout)))
+}
+
+/// Where the struct is declared, as the end of a clause.
+fn place(layout: &Layout) -> String {
+    match (&layout.file, layout.line) {
+        (Some(file), Some(line)) => format!(" ({file}:{line})"),
+        (Some(file), None) => format!(" ({file})"),
+        (None, _) => String::new(),
+    }
 }
 
 /// Vendor kernels freeze structs and mark spare room: `RH_KABI_RESERVE`, `ANDROID_KABI_RESERVE`,

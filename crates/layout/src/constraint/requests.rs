@@ -54,6 +54,9 @@ pub struct PlacementRequests {
     pub line_requests: Vec<CachelineRequest>,
     /// Whether code asserts something about the struct's size.
     pub size_is_asserted: bool,
+    /// Whether an order is wanted even if something beside the program knows the layout: if the struct is packed, or
+    /// part of a user interface.
+    pub is_shared_allowed: bool,
 }
 
 /// Kinds of [`CachelineRequest`].

@@ -148,12 +148,16 @@ fn what_has_no_order_of_its_own_is_refused() {
     let union = Layout { kind: "union".to_owned(), ..longs(2) };
     assert_eq!(constraints(&union, &PlacementRequests::default()), Err(ReorderRefusal::Union));
     let packed = layout(9, vec![member("a", 0, 8, 1), member("b", 8, 64, 8)]);
-    assert_eq!(constraints(&packed, &PlacementRequests::default()), Err(ReorderRefusal::Packed));
+    let refused = ReorderRefusal::Packed(String::new());
+    assert_eq!(constraints(&packed, &PlacementRequests::default()), Err(refused));
+    let allowed = PlacementRequests { is_shared_allowed: true, ..PlacementRequests::default() };
+    assert!(constraints(&packed, &allowed).is_ok());
     let exported = Layout { file: Some("include/uapi/linux/x.h".to_owned()), ..longs(2) };
     assert!(matches!(
         constraints(&exported, &PlacementRequests::default()),
-        Err(ReorderRefusal::UserInterface(_))
+        Err(ReorderRefusal::UserInterface(place)) if place == " (include/uapi/linux/x.h)"
     ));
+    assert!(constraints(&exported, &allowed).is_ok());
     let mut reserved = longs(2);
     reserved.members[1].name = Some("rh_reserved1".to_owned());
     assert!(matches!(

@@ -2,6 +2,7 @@
 
 use super::confidence::{Confidence, VisitEvidence};
 use super::forecast::{BuildNote, Candidate, Forecast, Group, SizeForecast, Term};
+use super::proof::{Insistence, UseProof};
 use fieldline_layout::constraint::Constraints;
 use fieldline_layout::{Layout, abi, line_number};
 use serde::{Deserialize, Serialize};
@@ -164,6 +165,9 @@ pub struct StructPlan {
     /// The proof that no use of the struct depends on the order; none without a source tree.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proof: Option<UseProof>,
+    /// What depends on the order, if the user insists that it changes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub insistence: Option<Insistence>,
     /// Further notes, a sentence each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
@@ -190,31 +194,6 @@ pub struct StructPlan {
     /// The terms of the cost of the declared and of the chosen order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub terms: Vec<Term>,
-}
-
-/// How the uses of a struct were read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum UseProof {
-    /// A C front end read every unit of the build that may see the struct.
-    FrontEnd {
-        /// How many units.
-        units: usize,
-    },
-    /// All code of the tree that may know the struct was read as text.
-    Text,
-}
-
-impl UseProof {
-    /// The proof, as a sentence without its full stop.
-    pub fn sentence(self) -> String {
-        match self {
-            Self::FrontEnd { units } => {
-                format!("no use depends on this order: {units} units read by a C front end")
-            }
-            Self::Text => "no use depends on this order, as far as text shows: no build was read".to_owned(),
-        }
-    }
 }
 
 /// Top-level members by offset.
@@ -393,6 +372,12 @@ impl StructPlan {
     /// The reason of the outcome: of any but that members move.
     pub fn reason(&self) -> Option<&str> {
         self.verdict.reason()
+    }
+
+    /// The proof as a sentence without its full stop.
+    pub fn proof_sentence(&self) -> Option<String> {
+        let use_of_it = if self.insistence.is_some() { "other use" } else { "use" };
+        self.proof.map(|proof| format!("no {use_of_it} depends on this order: {}", proof.describe()))
     }
 
     /// Whether anything moves.

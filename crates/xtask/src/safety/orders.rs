@@ -2,6 +2,7 @@
 
 use super::build::{self, Difference, Outcome, Scratch};
 use super::corpus::{Kind, Program};
+use super::known::KnownBreaks;
 use crate::tools::shell::{self, print_line};
 use anyhow::{Context, Result, ensure};
 use std::collections::{BTreeMap, BTreeSet};
@@ -68,8 +69,14 @@ struct Case<'p> {
     expected: Outcome,
 }
 
-/// Draws orders for each program under each proof and prints what is broken and held; `true` if nothing is broken.
-pub(super) fn run(programs: &[Program], proofs: &[Proof], orders: u64) -> Result<bool> {
+/// Draws orders for each program under each proof and prints what is broken and held; `true` if nothing is broken, or
+/// exactly what is known to be.
+pub(super) fn run(
+    programs: &[Program],
+    proofs: &[Proof],
+    orders: u64,
+    known: Option<&KnownBreaks>,
+) -> Result<bool> {
     let fieldline = shell::fieldline()?;
     let start = Instant::now();
     let scratch = Scratch::new()?;
@@ -86,22 +93,27 @@ pub(super) fn run(programs: &[Program], proofs: &[Proof], orders: u64) -> Result
     for (index, proof) in proofs.iter().enumerate() {
         let tallies =
             rows.iter().filter_map(|(program, result)| Some((*program, result.as_ref().ok()?.get(index)?)));
-        holds &= report(*proof, &tallies.collect::<Vec<_>>());
+        holds &= report(*proof, &tallies.collect::<Vec<_>>(), known);
     }
     print_line!("{} programs, {orders} orders each, {} s", programs.len(), start.elapsed().as_secs());
     Ok(holds)
 }
 
 /// Prints the results under a proof; `true` if nothing is broken and no more is held than may be.
-fn report(proof: Proof, tallies: &[(&Program, &Tally)]) -> bool {
+fn report(proof: Proof, tallies: &[(&Program, &Tally)], known: Option<&KnownBreaks>) -> bool {
     print_line!("safety: proof by {}", proof.name());
-    let mut failures = 0;
+    let mut failures = report_mended(proof, tallies, known);
     for (program, tally) in tallies {
         let place = format!("{}/{}", program.kind.name(), program.name);
-        for (word, text) in [("broken", &tally.broken), ("error", &tally.failed)] {
-            let Some(text) = text else { continue };
+        if let Some(text) = &tally.failed {
             failures += 1;
-            print_line!("  {word}: {place}: {text}");
+            print_line!("  error: {place}: {text}");
+        }
+        if let Some(text) = &tally.broken {
+            let reason = known.and_then(|known| known.reason(proof.name(), &program.name));
+            failures += usize::from(reason.is_none());
+            let listed = reason.map(|reason| format!("; known: {reason}")).unwrap_or_default();
+            print_line!("  broken: {place}: {text}{listed}");
         }
         if tally.errors > 0 {
             print_line!("  {} of {} orders do not compile: {place}", tally.errors, tally.moved);
@@ -114,6 +126,20 @@ fn report(proof: Proof, tallies: &[(&Program, &Tally)]) -> bool {
         print_line!("  more of the safe ones are held than {} %", proof.max_held());
     }
     failures == 0 && is_free
+}
+
+/// Prints the programs that are listed as broken and aren't; their number.
+fn report_mended(proof: Proof, tallies: &[(&Program, &Tally)], known: Option<&KnownBreaks>) -> usize {
+    let broken: Vec<&str> = tallies
+        .iter()
+        .filter(|(_, tally)| tally.broken.is_some())
+        .map(|(program, _)| program.name.as_str())
+        .collect();
+    let mended = known.map(|known| known.mended(proof.name(), &broken)).unwrap_or_default();
+    for name in &mended {
+        print_line!("  no longer broken, take it off the list: {name}");
+    }
+    mended.len()
 }
 
 /// Prints how many programs of a kind are broken and held; those held, and all.

@@ -107,6 +107,26 @@ pub(crate) fn unpack(package: &DebianPackage, members: &str, into: &Path) -> Res
     fs::remove_file(&file).with_context(|| format!("{}", file.display()))
 }
 
+/// The oldest libclang that the front end takes.
+const LIBCLANG: u32 = 17;
+
+/// Installs the newest libclang there is, with its builtin headers, if the front end finds none.
+pub(crate) fn require_libclang() -> Result<()> {
+    let Err(missing) = fieldline_frontend::Frontend::load() else { return Ok(()) };
+    shell::update_packages()?;
+    let names = shell::output(Command::new("apt-cache").args(["pkgnames", "libclang"]))?;
+    let number = newest_libclang(&names).context(missing)?;
+    shell::install_packages(&[&format!("libclang1-{number}"), &format!("libclang-common-{number}-dev")])?;
+    fieldline_frontend::Frontend::load().map(|_| ()).context("libclang was installed, but")
+}
+
+/// The highest number of a libclang whose library and headers are both among these packages.
+fn newest_libclang(names: &str) -> Option<u32> {
+    let has = |name: &str| names.lines().any(|line| line == name);
+    let numbers = names.lines().filter_map(|line| line.strip_prefix("libclang1-")?.parse().ok());
+    numbers.filter(|number| *number >= LIBCLANG && has(&format!("libclang-common-{number}-dev"))).max()
+}
+
 /// A root of the suite with pahole and perf, made with debootstrap the first time (about a minute).
 pub(crate) fn peers_root() -> Result<PathBuf> {
     let root = cache()?.join("peers");
@@ -140,4 +160,17 @@ pub(crate) fn peer(root: &Path, program: &str) -> Command {
     let mut command = Command::new("chroot");
     command.arg(root).arg(program);
     command
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_libclang_with_headers_is_chosen() {
+        let names = "libclang1-14\nlibclang1-19\nlibclang-common-14-dev\nlibclang-common-19-dev\nlibclang1-21\n\
+                     libclang1-17t64\nlibclang1\n";
+        assert_eq!(newest_libclang(names), Some(19));
+        assert_eq!(newest_libclang("libclang1-16\nlibclang-common-16-dev\n"), None);
+    }
 }

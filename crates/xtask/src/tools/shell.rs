@@ -55,8 +55,18 @@ pub(crate) fn require_files(files: &[(&str, &str)]) -> Result<()> {
     if missing.is_empty() {
         return Ok(());
     }
-    run(Command::new("apt-get").args(["update", "-q"]))?;
-    run(Command::new("apt-get").args(["install", "-y", "-q", "--no-install-recommends"]).args(missing))
+    update_packages()?;
+    install_packages(&missing)
+}
+
+/// Fetches the lists of Debian packages.
+pub(crate) fn update_packages() -> Result<()> {
+    run(Command::new("apt-get").args(["update", "-q"]))
+}
+
+/// Installs Debian packages.
+pub(crate) fn install_packages(names: &[&str]) -> Result<()> {
+    run(Command::new("apt-get").args(["install", "-y", "-q", "--no-install-recommends"]).args(names))
 }
 
 /// A command of cargo for the whole checkout.

@@ -3,7 +3,7 @@
 use crate::report::color::Palette;
 use crate::report::plan::{builds_text, confidence_text, line_size, plan_terms};
 use fieldline_plan::result::{
-    Basis, Candidate, CommentToCheck, Forecast, Mark, MovedMember, SearchReport, SizeForecast,
+    Basis, Candidate, CommentToCheck, Forecast, Insistence, Mark, MovedMember, SearchReport, SizeForecast,
 };
 use fieldline_plan::{Outcome, Plan, StructPlan};
 use std::fmt::Write;
@@ -37,13 +37,8 @@ fn draw_struct(out: &mut String, plan: &StructPlan, paint: Palette) {
         let _ = writeln!(out, "  pin {}: {kept}", pin.pin);
     }
     out.extend(plan.grows.iter().map(|case| format!("  {case}: plan with --also and a build of it\n")));
-    if !(plan.constraints.is_empty() && plan.notes.is_empty()) {
-        let (held, notes) = (plan.constraints.len(), plan.notes.len());
-        let text = "see \"held\" and \"notes\" in the plan file";
-        let _ = writeln!(out, "  constrained members: {held}, notes: {notes}; {text}");
-    }
-    let proof = plan.proof.filter(|_| plan.changes());
-    out.extend(proof.map(|proof| format!("  {}\n", proof.sentence())));
+    draw_constraints(out, plan);
+    draw_proof(out, plan);
     draw_comments(out, plan);
     out.extend(plan.evidence.iter().map(|evidence| format!("  {}\n", evidence.describe())));
     if let Some(confidence) = &plan.confidence {
@@ -67,6 +62,27 @@ fn draw_struct(out: &mut String, plan: &StructPlan, paint: Palette) {
     builds_text::draw_groups(out, plan);
     builds_text::draw_embeddings(out, plan);
     out.push('\n');
+}
+
+/// How many members may not move freely, and where to find why.
+fn draw_constraints(out: &mut String, plan: &StructPlan) {
+    if !(plan.constraints.is_empty() && plan.notes.is_empty()) {
+        let (held, notes) = (plan.constraints.len(), plan.notes.len());
+        let text = "see \"held\" and \"notes\" in the plan file";
+        let _ = writeln!(out, "  constrained members: {held}, notes: {notes}; {text}");
+    }
+}
+
+/// The proof that nothing depends on the order, and what does though the user insists.
+fn draw_proof(out: &mut String, plan: &StructPlan) {
+    if !plan.changes() {
+        return;
+    }
+    out.extend(plan.proof_sentence().map(|proof| format!("  {proof}\n")));
+    if let Some(Insistence { reason, uses }) = &plan.insistence {
+        let _ = writeln!(out, "  its order is depended on, and changes all the same ({reason}):");
+        out.extend(uses.iter().map(|used| format!("    {used}\n")));
+    }
 }
 
 /// Comments that speak of places where members move.
@@ -195,6 +211,8 @@ fn draw_packed(out: &mut String, plan: &StructPlan, paint: Palette) {
     let title = paint.bold(&format!("struct {}", plan.name));
     let _ = writeln!(out, "{title}: {verdict} (by size alone: no profile, so hot members are not known)");
     out.extend(plan.reason().iter().map(|reason| format!("  {reason}\n")));
+    draw_constraints(out, plan);
+    draw_proof(out, plan);
     draw_comments(out, plan);
     draw_sizes(out, &plan.candidates);
     if plan.search.is_some_and(|search| search.optimal) {

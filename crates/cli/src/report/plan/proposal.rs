@@ -29,6 +29,8 @@ pub(crate) fn markdown(profile: &AccessProfile, plan: &Plan, patched: &PatchSet)
     }
     for struct_plan in &plan.structs {
         let _ = writeln!(out, "\n## struct {}\n", struct_plan.name);
+        let proof = struct_plan.proof_sentence().filter(|_| struct_plan.changes());
+        out.extend(proof.map(|proof| format!("As far as fieldline can tell, {proof}.\n\n")));
         write_constraints(&mut out, struct_plan);
         let options = heat_text::HeatOptions { lines: &plan.lines, top: 10, paint };
         let sampled = profile
@@ -47,7 +49,9 @@ pub(crate) fn markdown(profile: &AccessProfile, plan: &Plan, patched: &PatchSet)
 
 /// Constraints on members with their reasons, configurations that grow, and notes.
 fn write_constraints(out: &mut String, struct_plan: &StructPlan) {
-    let is_free = struct_plan.constraints.is_empty() && struct_plan.comments.is_empty();
+    let is_free = struct_plan.constraints.is_empty()
+        && struct_plan.comments.is_empty()
+        && struct_plan.insistence.is_none();
     if is_free && struct_plan.notes.is_empty() && struct_plan.grows.is_empty() {
         return;
     }
@@ -60,6 +64,10 @@ fn write_constraints(out: &mut String, struct_plan: &StructPlan) {
     for CommentToCheck { file, line, text, members } in &struct_plan.comments {
         let why = format!("{file}:{line}: {text}");
         row(out, "comment to look at", &member_names(struct_plan, members), &why);
+    }
+    if let Some(insistence) = &struct_plan.insistence {
+        let kind = format!("depends on the order, allowed ({})", insistence.reason);
+        insistence.uses.iter().for_each(|used| row(out, &kind, "", used));
     }
     struct_plan.grows.iter().for_each(|case| row(out, "costs lines", "", case));
     struct_plan.notes.iter().for_each(|note| row(out, "note", "", note));

@@ -23,6 +23,8 @@ pub struct UnitFlows {
     pub(crate) passages: Vec<Passage>,
     /// Variables that other units may know, with the types they have here.
     pub(crate) symbols: Vec<(String, ShapeNumber, CodePlace)>,
+    /// Names that attributes give to variables of subjects.
+    pub(crate) attributed: Vec<String>,
     /// Functions with a body that other units may call.
     pub(crate) defined: Vec<String>,
     /// Functions without a body here that are given a subject's address as what it is, with the place of a call.

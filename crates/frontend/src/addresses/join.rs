@@ -21,6 +21,8 @@ pub struct Demands {
     pub uses: Vec<CodeUse>,
     /// Functions that subjects' addresses are handed to and that no unit has the body of.
     pub unread: BTreeSet<String>,
+    /// Second names of variables of subjects, and names of the sections that they are in.
+    pub symbols: BTreeSet<String>,
     /// Functions that are called through pointers with subjects' addresses: how many parameters, and which.
     pub callbacks: BTreeSet<(usize, usize)>,
     /// Functions without a body that are given a subject's address as what it is: the subject, and where.
@@ -39,6 +41,8 @@ pub fn demands(units: &[&UnitFlows]) -> Demands {
         }
         for (function, shape, place) in &flows.given {
             let ty = merged.number(unit, *shape);
+            // A unit that knows nothing of the struct may define it for a twin.
+            found.unread.insert(function.clone());
             let uses = merged
                 .subjects(ty)
                 .map(|(subject, ..)| place.used(subject, crate::Demand::Whole, String::new()));
@@ -54,6 +58,8 @@ pub fn demands(units: &[&UnitFlows]) -> Demands {
     let departing = departing.map(|(unit, shape)| merged.number(unit, shape)).collect();
     join.take(&departing, &mut seen, &mut found);
     add_symbols(units, &merged, &mut found);
+    let symbols = units.iter().flat_map(|flows| &flows.attributed).cloned();
+    found.symbols.extend(symbols);
     found.uses.sort_unstable();
     found.uses.dedup();
     found
@@ -215,7 +221,8 @@ impl<'f> Join<'f> {
         places.sort_unstable();
         for place in places {
             for (ty, at) in taken.types(place) {
-                let is_from_outside = names::function_of(place).is_some() && !departing.contains(&ty);
+                let is_parameter = place.starts_with("parameter ") && names::function_of(place).is_some();
+                let is_from_outside = is_parameter && !departing.contains(&ty);
                 if is_from_outside {
                     let why = "is handed over as void * by callers that no unit of this build shows";
                     for (subject, ..) in self.merged.subjects(ty) {

@@ -27,6 +27,7 @@ pub(crate) fn read<'u>(view: View<'_, '_, 'u>) -> UnitFlows {
         passages: Vec::new(),
         defined: Vec::new(),
         symbols: BTreeSet::new(),
+        attributed: BTreeSet::new(),
     };
     for index in 0..view.tree.len() {
         read.node(index);
@@ -38,7 +39,7 @@ pub(crate) fn read<'u>(view: View<'_, '_, 'u>) -> UnitFlows {
         nodes.into_iter().for_each(|node| follower.push(node, State::PLAIN));
         read.passage(place, 0, follower.run());
     }
-    let Reader { mut departures, mut passages, given, mut defined, symbols, .. } = read;
+    let Reader { mut departures, mut passages, given, mut defined, symbols, attributed, .. } = read;
     defined.sort_unstable();
     defined.dedup();
     departures.dedup();
@@ -46,7 +47,8 @@ pub(crate) fn read<'u>(view: View<'_, '_, 'u>) -> UnitFlows {
     passages.dedup();
     let shapes = unit.shapes.into_inner().all;
     let (given, symbols) = (given.into_iter().collect(), symbols.into_iter().collect());
-    UnitFlows { shapes, departures, passages, symbols, defined, given }
+    let attributed = attributed.into_iter().collect();
+    UnitFlows { shapes, departures, passages, symbols, attributed, defined, given }
 }
 
 impl<'u> Reader<'_, '_, '_, 'u> {

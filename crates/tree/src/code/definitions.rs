@@ -22,12 +22,14 @@ pub(super) fn defining(
     read: &BTreeMap<usize, BTreeSet<usize>>,
 ) -> Vec<usize> {
     let wanted: FxHashSet<&str> = demanded.unread.iter().map(String::as_str).collect();
+    let symbols: FxHashSet<&str> = demanded.symbols.iter().map(String::as_str).collect();
     let open: Vec<usize> = (0..units.len()).filter(|number| !read.contains_key(number)).collect();
     let has = fieldline_parallel::map(&open, |number| {
         let Some(file) = units.get(*number).and_then(|unit| texts.files.get(&unit.file)) else {
             return (false, false);
         };
-        (defines_any(&file.text, &wanted), defines_callback(&file.text, &demanded.callbacks))
+        let is_named = defines_any(&file.text, &wanted) || names_any(&file.text, &symbols);
+        (is_named, defines_callback(&file.text, &demanded.callbacks))
     });
     let chosen = |is_chosen: fn(&(bool, bool)) -> bool| {
         let found = open.iter().zip(&has).filter(|(_, has)| is_chosen(has));
@@ -73,6 +75,11 @@ fn defines_any(text: &[u8], wanted: &FxHashSet<&str>) -> bool {
         let end = word.as_ptr().addr().saturating_sub(start).saturating_add(word.len());
         is_wanted && text.get(end..).is_some_and(has_body)
     })
+}
+
+fn names_any(text: &[u8], symbols: &FxHashSet<&str>) -> bool {
+    let is_symbol = |word: &[u8]| std::str::from_utf8(word).is_ok_and(|word| symbols.contains(word));
+    !symbols.is_empty() && words(text).any(is_symbol)
 }
 
 /// Whether a function takes `void *` at one of the places, among so many parameters.

@@ -77,6 +77,9 @@ impl<'u> Follower<'_, '_, '_, 'u> {
                 true => names::parameter(function, number),
                 false => names::plain_arguments(function),
             };
+            if name.contains("print") {
+                self.hand(call, state, names::FILES.to_owned(), None);
+            }
             return self.hand(call, state, place, None);
         }
         let does = of_library(&name);
@@ -116,6 +119,12 @@ fn is_atomic(name: &str) -> bool {
     ["__sync_", "__atomic_", "__c11_atomic_"].iter().any(|start| name.starts_with(start))
 }
 
+/// Whether a parameter of a function doesn't say itself what it points to.
+fn is_open_at(function: Cursor<'_>, number: usize) -> bool {
+    let ty = u32::try_from(number).ok().and_then(|number| function.ty().parameter(number));
+    ty.and_then(Type::pointee).is_some_and(|pointee| pointee.kind() != TypeKind::Record)
+}
+
 fn is_array(member: Cursor<'_>) -> bool {
     member.ty().kind() == TypeKind::Array
 }
@@ -148,10 +157,19 @@ impl<'u> Handed<'_, '_, '_, 'u> {
 
     /// A function that is handed another one may call it with what it is handed.
     fn to_callbacks(&self, follower: &mut Follower<'_, '_, '_, 'u>, state: State) {
-        let types = self.arguments.iter().filter_map(|argument| self.view.cursor(*argument)?.ty().pointee());
-        for function in types.filter(|ty| ty.kind() == TypeKind::Function) {
-            for number in 0..function.parameter_count() {
-                follower.hand(self.call, state, names::callback(function, number), None);
+        for argument in self.arguments {
+            let ty = self.view.cursor(*argument).and_then(|argument| argument.ty().pointee());
+            let Some(ty) = ty.filter(|ty| ty.kind() == TypeKind::Function) else { continue };
+            let named = self.view.cursor(self.view.peeled(*argument)).and_then(Cursor::referenced);
+            let named = named.filter(|named| {
+                named.kind() == Kind::Function && named.ty().parameter_count() == ty.parameter_count()
+            });
+            for number in 0..ty.parameter_count() {
+                let place = match named {
+                    Some(function) if is_open_at(function, number) => names::parameter(function, number),
+                    _ => names::callback(ty, number),
+                };
+                follower.hand(self.call, state, place, None);
             }
         }
     }

@@ -2,6 +2,7 @@
 
 use super::super::facts::{End, State};
 use super::super::names;
+use super::calls::function as called;
 use super::follower::Follower;
 use crate::clang::{Cursor, Kind, Operator, Type, TypeKind};
 use crate::sum::View;
@@ -103,7 +104,10 @@ impl<'u> Follower<'_, '_, '_, 'u> {
                 }
             }
             // `*f() = p`
-            _ => self.not_understood(to, State { level: 0, ..state }),
+            _ => match called(view, at).filter(|_| level > 0) {
+                Some(function) => self.hand(to, State { level, ..state }, names::result(function), None),
+                None => self.not_understood(to, State { level: 0, ..state }),
+            },
         }
     }
 

@@ -15,18 +15,26 @@ impl<'u> Reader<'_, '_, '_, 'u> {
         let Some(attribute) = view.cursor(index) else { return };
         let words = self.unit.places.borrow_mut().words(attribute);
         let has = |word: &str| words.iter().any(|own| own.trim_matches('_') == word);
+        let has_subject = !view.records.within(variable.ty()).is_empty();
         for text in words.iter().filter_map(|word| word.strip_prefix('"')?.strip_suffix('"')) {
             if has("alias") {
-                self.named(index, text.to_owned(), variable.ty());
+                self.attribute_name(index, text.to_owned(), variable.ty(), has_subject);
             }
             if has("section") && is_identifier(text) {
-                self.named(index, format!("__start_{text}"), variable.ty());
-                self.named(index, format!("__stop_{text}"), variable.ty());
+                self.attribute_name(index, format!("__start_{text}"), variable.ty(), has_subject);
+                self.attribute_name(index, format!("__stop_{text}"), variable.ty(), has_subject);
             }
         }
         if has("cleanup") {
             self.cleaned(index, variable, &words);
         }
+    }
+
+    fn attribute_name(&mut self, index: Index, symbol: String, ty: Type<'u>, has_subject: bool) {
+        if has_subject {
+            self.attributed.insert(symbol.clone());
+        }
+        self.named(index, symbol, ty);
     }
 
     /// A variable's address is handed to a function where its block ends.

@@ -169,15 +169,16 @@ impl<'u> Reader<'_, '_, '_, 'u> {
         self.depart(argument, origin, outcome);
     }
 
-    /// A subject's address as what it is, for a function without a body here.
+    /// A subject, or its address as what it is, for or from a function without a body here.
     pub(crate) fn given(&mut self, index: Index) {
         let view = self.unit.view;
         let Some(function) = follow::function(view, index).filter(|function| function.definition().is_none())
         else {
             return;
         };
-        for argument in follow::arguments(view, index) {
-            let own = view.cursor(argument).and_then(|argument| argument.ty().pointee());
+        for value in follow::arguments(view, index).into_iter().chain([index]) {
+            let Some(ty) = view.cursor(value).map(Cursor::ty) else { continue };
+            let own = ty.pointee().or(Some(ty));
             if let Some(own) = own.filter(|own| view.records.subject(*own).is_some()) {
                 self.given.insert((function.name(), self.unit.shape(own), self.unit.place(index)));
             }

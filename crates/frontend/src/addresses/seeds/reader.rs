@@ -19,6 +19,7 @@ pub(crate) struct Reader<'r, 'v, 's, 'u> {
     pub(crate) passages: Vec<Passage>,
     pub(crate) defined: Vec<String>,
     pub(crate) symbols: BTreeSet<(String, usize, CodePlace)>,
+    pub(crate) attributed: BTreeSet<String>,
 }
 
 impl<'u> Reader<'_, '_, '_, 'u> {

@@ -3,7 +3,8 @@
 //!
 //! The model, in the order of the work:
 //!
-//! 1. `stream` cuts a file into words and macros, `macros` puts bodies in place of calls.
+//! 1. `stream` cuts a file into words and macros, `macros` puts bodies in place of calls; `includes` says which of
+//!    them a file knows.
 //! 2. `syntax` reads declarations: typedefs, structs, functions, variables (`types`).
 //! 3. `code` reads bodies. A value has a type and sums: an address in an object, offsets and sizes of members,
 //!    numbers (`value`). What functions, globals and members are given is kept, over all files.
@@ -14,15 +15,20 @@
 //! handed on as `void *` is followed through calls, pointers to functions, variables, arrays and members.
 
 mod code;
+mod includes;
 mod judge;
 mod macros;
+mod program;
 mod read;
+mod unit;
 mod stream;
 mod syntax;
 mod types;
 mod value;
 
-pub use read::{KnownName, MeantUse, ReadFile, find_meant_uses, find_names};
+pub use program::ReadFile;
+pub use read::{KnownName, MeantUse, find_meant_uses, find_names};
+pub use unit::{UnitReader, include_paths};
 pub use types::{TargetMember, TargetStruct};
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use crate::code::{CodeReader, Progress, StructCode};
 use crate::documents::{self, ListedStruct};
 use crate::header::{self, Declaration};
 use crate::remarks;
-use crate::uses::{self, DeclaredStruct, UsesByFile};
+use crate::uses::{self, BuildView, DeclaredStruct, UsesByFile};
 use anyhow::Result;
 use fieldline_layout::Layout;
 use fieldline_layout::constraint::{PlacementRequests, shared_layout};
@@ -107,11 +107,15 @@ fn add_uses(
         .filter_map(|(layout, (_, header))| Some(DeclaredStruct { layout, header: header.as_deref()? }));
     let declared: Vec<DeclaredStruct<'_>> = declared.collect();
     let listed: Vec<_> = declared.iter().map(|declared| ListedStruct::from(declared.layout)).collect();
+    let code = read_code(source, &declared)?;
+    let view = source.code.zip(code.first()).map(|(reader, code)| BuildView::new(reader.compiled(), code));
     let (found, documents) = match declared.is_empty() {
         true => (Ok(Vec::new()), Vec::new()),
-        false => rayon::join(|| uses::find_in_tree(tree, &declared), || documents::find_notes(tree, &listed)),
+        false => rayon::join(
+            || uses::find_in_tree(tree, &declared, view.as_ref()),
+            || documents::find_notes(tree, &listed),
+        ),
     };
-    let code = read_code(source, &declared)?;
     let (mut found, mut documents, mut code) = (found?.into_iter(), documents.into_iter(), code.into_iter());
     let limits = layouts.iter().zip(read).map(|(layout, (mut limits, header))| {
         if header.is_some() {

@@ -1,13 +1,17 @@
 //! Code elsewhere in the tree that depends on the order of members: constraints and notes.
 
 mod by_file;
+mod left_out;
 mod macro_uses;
 mod meant;
+mod sayings;
 mod scope;
+mod view;
 
 use anyhow::{Context, Result};
 pub(crate) use by_file::{UsesByFile, has_name, names, summarize_reasons};
 pub(crate) use scope::{DeclaredStruct, read_up_to};
+pub(crate) use view::BuildView;
 
 use fieldline_layout::{Layout, Member};
 use fieldline_source::uses::{FileUses, UsedStruct, find_uses};
@@ -15,11 +19,28 @@ use macro_uses::PendingMacro;
 use scope::{LARGEST, is_in_scope, leads_to_scope};
 use std::path::Path;
 
-pub(crate) fn find_in_tree(tree: &Path, structs: &[DeclaredStruct<'_>]) -> Result<Vec<UsesByFile>> {
-    let subjects: Vec<UsedStruct> = structs.iter().map(|declared| used_struct(declared.layout)).collect();
+/// Uses of structs in a tree; with a build, those alone that it leaves out.
+pub(crate) fn find_in_tree(
+    tree: &Path,
+    structs: &[DeclaredStruct<'_>],
+    view: Option<&BuildView<'_>>,
+) -> Result<Vec<UsesByFile>> {
     let mut files = files_below(tree, "", structs).with_context(|| tree.display().to_string())?;
     files.sort_unstable();
-    let by_file = fieldline_parallel::map(&files, |path| {
+    let mut found = match view {
+        Some(view) => left_out::find(tree, &files, structs, view),
+        None => find_anywhere(tree, &files, structs),
+    };
+    for struct_uses in &mut found {
+        struct_uses.drop_repeated();
+    }
+    Ok(found)
+}
+
+/// Uses in all files.
+fn find_anywhere(tree: &Path, files: &[String], structs: &[DeclaredStruct<'_>]) -> Vec<UsesByFile> {
+    let subjects: Vec<UsedStruct> = structs.iter().map(|declared| used_struct(declared.layout)).collect();
+    let by_file = fieldline_parallel::map(files, |path| {
         // A file that vanishes or can't be read says nothing; the header itself was read before.
         let text = read_up_to(&tree.join(path), LARGEST).unwrap_or_default();
         let wanted = structs.iter().zip(&subjects).map(|(declared, subject)| {
@@ -39,16 +60,13 @@ pub(crate) fn find_in_tree(tree: &Path, structs: &[DeclaredStruct<'_>]) -> Resul
             waiting.extend(findings.unresolved.into_iter().map(pending));
         }
     }
-    for (index, path, used) in macro_uses::follow_macros(tree, &files, (structs, &subjects), waiting) {
+    for (index, path, used) in macro_uses::follow_macros(tree, files, (structs, &subjects), waiting) {
         if let Some(struct_uses) = found.get_mut(index) {
             struct_uses.0.push((path, used));
         }
     }
-    meant::add_uses(tree, &files, structs, &mut found);
-    for struct_uses in &mut found {
-        struct_uses.drop_repeated();
-    }
-    Ok(found)
+    meant::add_uses(tree, files, structs, &mut found);
+    found
 }
 
 /// C files below a folder of the tree that any of the structs can be known in.

@@ -1,8 +1,9 @@
 //! Macros put in place of their calls.
 
+use super::includes::IncludeGraph;
 use super::stream::{Kind, Macro, Piece};
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 /// Most pieces that a file grows by.
 const MOST: usize = 4_000_000;
@@ -22,64 +23,126 @@ pub(super) struct KnownMacro<'t> {
 /// All macros that are known.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Macros<'t> {
+    /// Those of files that many units share; their numbers come first.
+    pub(super) shared: Option<Arc<Self>>,
     pub(super) all: Vec<KnownMacro<'t>>,
     pub(super) by_name: FxHashMap<&'t [u8], Vec<u32>>,
     /// Whether all code is read.
     pub(super) is_complete: bool,
-    /// All words of all files, so far as names are pasted together.
-    pub(super) words: OnceLock<FxHashSet<&'t [u8]>>,
+    /// Words of the texts by their hashes, so far as names are pasted together: the text, and where in it.
+    pub(super) words: OnceLock<FxHashMap<u64, Vec<(usize, usize)>>>,
     pub(super) texts: Vec<&'t [u8]>,
+    /// Which files know which macros.
+    pub(super) includes: Arc<IncludeGraph>,
 }
 
 impl<'t> Macros<'t> {
     pub(super) fn add(&mut self, found: KnownMacro<'t>) {
-        let number = self.all.len() as u32;
+        let number = (self.count_shared() + self.all.len()) as u32;
         self.by_name.entry(found.definition.name).or_default().push(number);
         self.all.push(found);
     }
 
+    fn count_shared(&self) -> usize {
+        self.shared.as_ref().map_or(0, |shared| shared.count_shared() + shared.all.len())
+    }
+
     /// The name that two parts make, if a file says it.
     fn pasted(&self, first: &[u8], second: &[u8]) -> Option<&'t [u8]> {
+        let wanted = [first, second].concat();
+        let is_word = |byte: &u8| crate::scan::is_word(*byte);
         let words = self.words.get_or_init(|| {
-            let is_word = |byte: &u8| crate::scan::is_word(*byte);
-            self.texts.iter().flat_map(|text| text.split(move |byte| !is_word(byte))).collect()
+            let mut found: FxHashMap<u64, Vec<(usize, usize)>> = FxHashMap::default();
+            for (number, text) in self.texts.iter().enumerate() {
+                for word in text.split(|byte| !is_word(byte)).filter(|word| !word.is_empty()) {
+                    let known = found.entry(hash(word)).or_default();
+                    let at = word.as_ptr() as usize - text.as_ptr() as usize;
+                    if known.is_empty() {
+                        known.push((number, at));
+                    }
+                }
+            }
+            found
         });
-        words.get([first, second].concat().as_slice()).copied()
+        let places = words.get(&hash(&wanted)).into_iter().flatten();
+        let mut own = places.filter_map(|(number, at)| {
+            self.texts.get(*number)?.get(*at..*at + wanted.len()).filter(|text| *text == wanted)
+        });
+        own.next().or_else(|| self.shared.as_ref()?.pasted(first, second))
     }
 
     pub(super) fn get(&self, number: u32) -> Option<&KnownMacro<'t>> {
-        self.all.get(number as usize)
+        match (number as usize).checked_sub(self.count_shared()) {
+            Some(own) => self.all.get(own),
+            None => self.shared.as_ref()?.get(number),
+        }
     }
 
-    /// The definition that a file means, of several the one whose turn it is: the file's own, else any.
+    /// Numbers of all macros of a name, those shared first.
+    fn numbers(&self, name: &[u8]) -> Vec<u32> {
+        let mut found = self.shared.as_ref().map(|shared| shared.numbers(name)).unwrap_or_default();
+        found.extend(self.by_name.get(name).into_iter().flatten());
+        found
+    }
+
+    /// All definitions that a file may mean: its own, else those of files that it includes, else the nearest of files
+    /// that nobody includes.
+    fn candidates(&self, name: &[u8], file: usize) -> Vec<u32> {
+        let all = self.numbers(name);
+        let of = |number: &u32| self.get(*number);
+        let own: Vec<u32> =
+            all.iter().copied().filter(|number| of(number).is_some_and(|known| known.file == file)).collect();
+        if !own.is_empty() || all.is_empty() {
+            return own;
+        }
+        let included = |number: &u32| of(number).is_some_and(|known| self.includes.is_known(file, known.file));
+        let included: Vec<u32> = all.iter().copied().filter(included).collect();
+        if !included.is_empty() {
+            return included;
+        }
+        // Another file's own macros are known here only if it is included. A header knows, perhaps, what those that
+        // include it have included before.
+        let is_header = self.includes.is_included(file);
+        let loose = |number: &u32| {
+            of(number).is_some_and(|known| match self.includes.is_included(known.file) {
+                true => is_header && known.is_shared,
+                false => known.is_shared || self.is_complete,
+            })
+        };
+        let loose: Vec<u32> = all.iter().copied().filter(loose).collect();
+        let near = |number: &u32| of(number).map_or(0, |known| self.includes.common_folders(file, known.file));
+        let best = loose.iter().map(near).max();
+        loose.into_iter().filter(|number| Some(near(number)) == best).collect()
+    }
+
+    /// The definition that a file means, of several the one whose turn it is.
     fn find(&self, name: &[u8], file: usize, turn: usize) -> Option<(u32, &KnownMacro<'t>)> {
-        let all = self.by_name.get(name)?;
-        let own = |number: &&u32| self.get(**number).is_some_and(|found| found.file == file);
-        let shared = |number: &&u32| self.get(**number).is_some_and(|found| found.is_shared);
-        // Another file's own macros are known here only if it is included.
-        let number = match (all.iter().filter(own).count(), all.iter().filter(shared).count()) {
-            (0, 0) if self.is_complete => all.get(turn.min(all.len().checked_sub(1)?)),
-            (0, 0) => None,
-            (0, count) => all.iter().filter(shared).nth(turn.min(count - 1)),
-            (count, _) => all.iter().filter(own).nth(turn.min(count - 1)),
-        }?;
-        Some((*number, self.get(*number)?))
+        let all = self.candidates(name, file);
+        let number = *all.get(turn.min(all.len().checked_sub(1)?))?;
+        Some((number, self.get(number)?))
     }
 
     /// How many definitions a file's macros have at most.
-    pub(super) fn turns(&self, pieces: &[Piece<'t>]) -> usize {
-        let counts = pieces.iter().filter(|piece| piece.kind == Kind::Word);
-        let counts = counts.filter_map(|piece| self.by_name.get(piece.text)).map(Vec::len);
-        counts.max().unwrap_or(1)
+    pub(super) fn turns(&self, pieces: &[Piece<'t>], file: usize) -> usize {
+        let mut seen = FxHashSet::default();
+        let words = pieces.iter().filter(|piece| piece.kind == Kind::Word && seen.insert(piece.text));
+        words.map(|piece| self.candidates(piece.text, file).len()).max().unwrap_or(1)
     }
 
     /// A file's pieces with all calls replaced.
     pub(super) fn expand(&self, pieces: &[Piece<'t>], file: usize, turn: usize) -> Vec<Piece<'t>> {
-        let mut call = Expansion { macros: self, file, turn, active: Vec::new(), left: MOST };
+        let known = FxHashMap::default();
+        let mut call = Expansion { macros: self, file, turn, active: Vec::new(), left: MOST, known };
         let mut out = Vec::with_capacity(pieces.len());
         call.expand(pieces, &mut out);
         out
     }
+}
+
+fn hash(word: &[u8]) -> u64 {
+    let mut hasher = rustc_hash::FxHasher::default();
+    std::hash::Hash::hash(word, &mut hasher);
+    std::hash::Hasher::finish(&hasher)
 }
 
 struct Expansion<'m, 't> {
@@ -88,6 +151,8 @@ struct Expansion<'m, 't> {
     turn: usize,
     active: Vec<u32>,
     left: usize,
+    /// Names by the macro that they mean here.
+    known: FxHashMap<&'t [u8], Option<u32>>,
 }
 
 impl<'t> Expansion<'_, 't> {
@@ -108,7 +173,10 @@ impl<'t> Expansion<'_, 't> {
     fn call(&mut self, pieces: &[Piece<'t>], at: usize, out: &mut Vec<Piece<'t>>) -> Option<usize> {
         let piece = pieces.get(at).filter(|piece| piece.kind == Kind::Word)?;
         let macros = self.macros;
-        let (number, known) = macros.find(piece.text, self.file, self.turn)?;
+        let (file, turn) = (self.file, self.turn);
+        let find = || macros.find(piece.text, file, turn).map(|(number, _)| number);
+        let number = (*self.known.entry(piece.text).or_insert_with(find))?;
+        let known = macros.get(number)?;
         if self.active.contains(&number) || self.active.len() >= DEEPEST || self.left == 0 {
             return None;
         }

@@ -68,6 +68,13 @@ impl CodeReader {
         Ok(Self { tree, build, frontend, units, cache })
     }
 
+    /// Files of the tree that the build compiles or includes, so far as it says so, by their paths from its top.
+    pub(crate) fn compiled(&self) -> BTreeSet<String> {
+        let files = self.units.iter().flat_map(|unit| std::iter::once(&unit.file).chain(&unit.reads));
+        let inside = files.filter_map(|file| Some(file.strip_prefix(&self.tree).ok()?.to_str()?.to_owned()));
+        inside.collect()
+    }
+
     /// Reads the units that may see the structs, each given with the file that declares it, from the top of the tree.
     pub fn read(
         &self,
@@ -272,6 +279,12 @@ impl StructCode {
     /// Whether the front end has read a line: a file from the top of the tree, and no condition left the line out.
     pub(crate) fn has_read(&self, path: &str, line: u32) -> bool {
         self.lines.has(&self.tree.join(path), line)
+    }
+
+    /// Whether conditions left lines out each time that a file was read; none if it wasn't.
+    pub(crate) fn leaves_out(&self, path: &str) -> Option<bool> {
+        let readings = self.skipped.get(&self.tree.join(path))?;
+        Some(!readings.iter().any(Vec::is_empty))
     }
 }
 

@@ -150,6 +150,7 @@ mod tests {
         let found = super::super::find_in_tree(
             tree.path(),
             &[DeclaredStruct { layout: &layout, header: "include/box.h" }],
+            None,
         );
         let uses = found.unwrap().remove(0).0;
         let demands = uses.into_iter().map(|(path, used)| {

@@ -31,9 +31,9 @@ const MOST_NAMES: usize = 2000;
 const AT_ONCE: usize = 8;
 
 /// A file that is read.
-struct Text {
+pub(super) struct Text {
     path: String,
-    bytes: Vec<u8>,
+    pub(super) bytes: Vec<u8>,
 }
 
 /// Adds the uses of each struct.
@@ -75,13 +75,13 @@ fn add_meant(texts: &[Text], is_complete: bool, structs: &[DeclaredStruct<'_>], 
     }
 }
 
-fn read(tree: &Path, path: &str) -> Text {
+pub(super) fn read(tree: &Path, path: &str) -> Text {
     let largest = if path.ends_with(".h") { LARGEST_HEADER } else { LARGEST };
     // A file that vanishes or can't be read says nothing; the header itself was read before.
     Text { path: path.to_owned(), bytes: read_up_to(&tree.join(path), largest).unwrap_or_default() }
 }
 
-fn subject(declared: &DeclaredStruct<'_>) -> TargetStruct {
+pub(super) fn subject(declared: &DeclaredStruct<'_>) -> TargetStruct {
     let layout: &Layout = declared.layout;
     let member = |member: &fieldline_layout::Member| TargetMember {
         names: names(std::slice::from_ref(member)).into_iter().map(str::to_owned).collect(),
@@ -98,6 +98,18 @@ fn subject(declared: &DeclaredStruct<'_>) -> TargetStruct {
 
 pub(super) fn is_code(path: &str) -> bool {
     ENDS.iter().any(|end| path.ends_with(end))
+}
+
+/// Whether files include it rather than that it is compiled.
+pub(super) fn is_header(path: &str) -> bool {
+    let is_included = [".h", ".inc", ".def", ".inl", ".ipp"].iter().any(|end| path.ends_with(end));
+    is_included || [".hh", ".hpp", ".hxx"].iter().any(|end| path.ends_with(end))
+}
+
+/// Whether it is C++, by its name.
+pub(super) fn is_cpp(path: &str) -> bool {
+    let ends = [".cc", ".cpp", ".cxx", ".c++", ".hh", ".hpp", ".hxx", ".ipp", ".C"];
+    ends.iter().any(|end| path.ends_with(end))
 }
 
 /// All files with code, if they are few.

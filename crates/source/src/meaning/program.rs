@@ -1,0 +1,184 @@
+//! Files with all that they declare.
+
+use super::includes::{IncludeGraph, is_path_of};
+use super::macros::{KnownMacro, Macros};
+use super::stream::{self, Piece, Stream};
+use super::syntax::items::{self, Items};
+use super::types::{TargetStruct, Type, World};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::sync::Arc;
+
+/// A file to read.
+#[derive(Clone, Copy, Debug)]
+pub struct ReadFile<'t> {
+    /// Its path from the top of the tree.
+    pub path: &'t str,
+    /// Its text.
+    pub text: &'t [u8],
+    /// Whether it is searched for uses, or only for declarations.
+    pub is_searched: bool,
+}
+
+/// All files with their declarations.
+#[derive(Debug)]
+pub(super) struct Program<'t> {
+    pub(super) world: World<'t>,
+    pub(super) streams: Vec<Stream<'t>>,
+    /// Each file's pieces with all macros replaced.
+    pub(super) expanded: Vec<Vec<Piece<'t>>>,
+}
+
+impl<'t> Program<'t> {
+    pub(super) fn new(files: &[ReadFile<'t>], subjects: &'t [TargetStruct], is_complete: bool) -> Self {
+        let mut streams: Vec<Stream<'t>> = fieldline_parallel::map(files, |file| stream::read(file.text));
+        include_rows(files, &mut streams);
+        let texts = files.iter().map(|file| file.text).collect();
+        let named: Vec<(&str, Vec<&[u8]>)> = files
+            .iter()
+            .zip(&streams)
+            .map(|(file, stream)| (file.path, stream.includes.iter().map(|include| include.path).collect()))
+            .collect();
+        let includes = Arc::new(IncludeGraph::new(&named));
+        let mut macros = Macros { is_complete, texts, includes, ..Macros::default() };
+        let mut assembler = FxHashSet::default();
+        for (file, (stream, read)) in streams.iter().zip(files).enumerate() {
+            let is_shared = !is_unit(read.path);
+            for definition in &stream.macros {
+                macros.add(KnownMacro { definition: definition.clone(), file, is_shared });
+            }
+            if is_assembler(read.path) {
+                assembler.extend(stream.pieces.iter().map(|piece| piece.text));
+            }
+        }
+        let named = subjects.iter().enumerate().map(|(number, subject)| (subject.name.as_bytes(), number));
+        let subjects = Arc::new(named.collect::<FxHashMap<&[u8], usize>>());
+        let (macros, assembler) = (Arc::new(macros), Arc::new(assembler));
+        let numbers: Vec<usize> = (0..files.len()).collect();
+        let expanded: Vec<Vec<Piece<'t>>> =
+            fieldline_parallel::map(&numbers, |file| match (files.get(*file), streams.get(*file)) {
+                (Some(read), Some(stream)) if !is_assembler(read.path) => {
+                    macros.expand(&stream.pieces, *file, 0)
+                }
+                _ => Vec::new(),
+            });
+        let has_cpp = files.iter().any(|file| is_unit(file.path) && !file.path.ends_with(".c"));
+        let fresh = World { macros, assembler, subjects, is_complete, has_cpp, ..World::default() };
+        let mut world = fresh.clone();
+        // Declarations, of which those read later know those read first: twice, for names in any order.
+        for _ in 0..2 {
+            let all: Vec<Items<'t>> = fieldline_parallel::map(&numbers, |file| {
+                let packs = streams.get(*file).map(|stream| stream.packs.as_slice()).unwrap_or_default();
+                items::read(&world, expanded.get(*file).map_or(&[][..], Vec::as_slice), *file, packs)
+            });
+            let mut next = fresh.clone();
+            let mut declared = FxHashSet::default();
+            for is_unit_turn in [false, true] {
+                for (items, read) in
+                    all.iter().zip(files).filter(|(_, read)| is_unit(read.path) == is_unit_turn)
+                {
+                    let is_private = is_unit(read.path) && !is_complete;
+                    declare(&mut next, items, false, is_private, !is_unit(read.path));
+                    declared.extend(items.met.declared.iter().copied());
+                }
+            }
+            next.declared = Arc::new(declared);
+            next.typedefs.share();
+            next.records.share();
+            next.functions.share();
+            next.globals.share();
+            world = next;
+        }
+        find_holders(&mut world);
+        Self { world, streams, expanded }
+    }
+}
+
+/// Puts files that are included in the middle of a list or function where they are.
+fn include_rows<'t>(files: &[ReadFile<'t>], streams: &mut [Stream<'t>]) {
+    let numbers: Vec<usize> = (0..streams.len()).filter(|file| has_inner_includes(&streams[*file])).collect();
+    for file in numbers {
+        let Some(own) = streams.get(file).cloned() else { continue };
+        let mut pieces = Vec::with_capacity(own.pieces.len());
+        let mut from = 0;
+        for include in own.includes.iter().filter(|include| include.is_inside) {
+            let found = files.iter().position(|file| is_path_of(file.path, include.path));
+            let Some(rows) = found.filter(|found| *found != file).and_then(|found| streams.get(found)) else {
+                continue;
+            };
+            pieces.extend_from_slice(own.pieces.get(from..include.at).unwrap_or_default());
+            pieces.extend(rows.pieces.iter().map(|piece| Piece { line: include.line, ..*piece }));
+            from = include.at;
+        }
+        pieces.extend_from_slice(own.pieces.get(from..).unwrap_or_default());
+        if let Some(stream) = streams.get_mut(file) {
+            stream.pieces = pieces;
+        }
+    }
+}
+
+fn has_inner_includes(stream: &Stream<'_>) -> bool {
+    stream.includes.iter().any(|include| include.is_inside)
+}
+
+/// Whether a file is compiled on its own: what it declares as its own nobody else knows.
+pub(super) fn is_unit(path: &str) -> bool {
+    [".c", ".cc", ".cpp", ".cxx", ".c++", ".C"].iter().any(|end| path.ends_with(end))
+}
+
+pub(super) fn is_assembler(path: &str) -> bool {
+    path.ends_with(".S") || path.ends_with(".s") || path.ends_with(".asm")
+}
+
+/// Adds a file's declarations to those known. `is_own`: as the file itself knows them. `is_private`: others don't
+/// know its types. `is_header`: its static functions are everybody's.
+pub(super) fn declare<'t>(world: &mut World<'t>, items: &Items<'t>, is_own: bool, is_private: bool, is_header: bool) {
+    for (name, ty) in items.met.typedefs.iter().filter(|_| !is_private) {
+        let is_self = *ty == Type::Named(name);
+        if !is_self && !name.is_empty() {
+            world.typedefs.own.entry(name).or_insert_with(|| ty.clone());
+        }
+    }
+    for (name, record) in items.met.records.iter().filter(|(name, _)| !name.is_empty() && !is_private) {
+        let known = world.records.own.entry(name).or_default();
+        if known.members.is_empty() {
+            *known = record.clone();
+        }
+    }
+    for (name, function) in
+        items.functions.iter().filter(|(_, function)| is_own || is_header || function.home.is_none())
+    {
+        let known = world.functions.own.entry(name).or_default();
+        if function.is_defined && !known.is_defined || known.parameters.is_empty() {
+            *known = function.clone();
+        }
+    }
+    for variable in items.variables.iter().filter(|variable| is_own || !variable.is_static) {
+        let ty = variable.declared.ty.clone();
+        let known = world.globals.own.entry(variable.declared.name).or_default();
+        if *known == Type::Unknown
+            || matches!((&*known, &ty), (Type::Array(_, None), Type::Array(_, Some(_))))
+        {
+            *known = ty;
+        }
+    }
+}
+
+/// Members by whose names a subject is reached, whatever they are members of.
+fn find_holders(world: &mut World<'_>) {
+    let mut found = FxHashMap::default();
+    let mut names: Vec<_> = world.records.shared.keys().copied().collect();
+    names.sort_unstable();
+    for name in names {
+        let Some(record) = world.records.get(name) else { continue };
+        for member in &record.members {
+            let mut ty = world.resolve(&member.ty);
+            while let Some(inner) = ty.element() {
+                ty = world.resolve(inner);
+            }
+            if matches!(ty, Type::Record(own) if world.subjects.contains_key(own)) {
+                found.entry(member.name).or_insert_with(|| member.ty.clone());
+            }
+        }
+    }
+    world.holders = Arc::new(found);
+}

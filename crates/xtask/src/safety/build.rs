@@ -66,7 +66,7 @@ pub(super) fn write_files(program: &Program, folder: &Path) -> Result<()> {
 
 /// The words of the compiler's command without its output, to be run in the folder of the program's files.
 pub(super) fn compiler(program: &Program, flags: &[&str]) -> Vec<String> {
-    let (name, standard) = if program.is_cpp() { ("g++", "-std=gnu++17") } else { ("gcc", "-std=gnu11") };
+    let (name, standard) = if program.is_cpp() { ("g++", "-std=gnu++20") } else { ("gcc", "-std=gnu11") };
     let words = [name, standard, "-w", "-pipe", "-pthread", "-I."].into_iter();
     words.chain(flags.iter().copied()).map(str::to_owned).collect()
 }

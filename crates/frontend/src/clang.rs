@@ -22,4 +22,4 @@ pub(crate) use cursor::{Cursor, Identity, Type, TypeKind};
 pub(crate) use kind::{Kind, Operator};
 pub(crate) use library::{Library, LoadError};
 pub(crate) use place::Place;
-pub(crate) use unit::{Message, ParsedUnit};
+pub(crate) use unit::{Message, ParsedUnit, below};

@@ -55,11 +55,12 @@ impl Frontend {
         }
         let parsed = ParsedUnit::parse(&self.library, &words(unit, &self.resources))
             .map_err(|code| Error::Unit { file: unit.file.clone(), code })?;
-        let tree = Tree::read(&parsed);
+        let (tree, library) = Tree::read(&parsed);
         let records = Records::new(subjects, &unit.directory, &tree);
         let flow = Flow::read(&tree);
         let view = View { tree: &tree, records: &records, flow: &flow };
-        let found = rules::findings(view);
+        let mut found = rules::findings(view);
+        found.extend(rules::of_library(&library, &records));
         let flows = addresses::read(view);
         let uses = report::uses(&found, &records);
         let errors = parsed.errors().into_iter().map(|message| diagnostic(unit, message)).collect();

@@ -10,12 +10,16 @@
 //! * `walks`: steps from what pointers to members lead to.
 //! * `layouts`: definitions that say themselves that the order is fixed.
 //! * `classes`: constructors, comparisons and bindings of C++.
+//! * `bits`: bits of objects, and of pointers to their members, taken for something else.
+//! * `library`: what templates of libraries do with objects.
 //! * `templates`: objects that templates make or take apart by position.
 
+mod bits;
 mod buffers;
 mod casts;
 mod classes;
 mod layouts;
+mod library;
 mod lists;
 mod neighbours;
 mod offsets;
@@ -23,6 +27,8 @@ mod pairs;
 mod ranges;
 mod templates;
 mod walks;
+
+pub(crate) use library::find as of_library;
 
 use crate::clang::Kind;
 use crate::report::Findings;
@@ -47,6 +53,7 @@ pub(crate) fn findings<'u>(view: View<'_, '_, 'u>) -> Findings<'u> {
             Kind::Unexposed if view.is_offset_of(index) => ranges::find(view, index, &mut found),
             Kind::Unexposed | Kind::Cast | Kind::FunctionalCast => {
                 casts::find(view, index, &mut found);
+                bits::find(view, index, &mut found);
                 ranges::find(view, index, &mut found);
             }
             Kind::Call => {

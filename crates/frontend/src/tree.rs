@@ -1,4 +1,6 @@
-//! A unit's syntax tree as a list of nodes.
+//! A unit's syntax tree as a list of nodes, with what its templates become behind it.
+
+mod instances;
 
 use crate::clang::{Cursor, Kind, ParsedUnit};
 
@@ -21,17 +23,38 @@ pub(crate) struct Tree<'u> {
     nodes: Vec<Node<'u>>,
 }
 
+/// What templates of libraries become.
+#[derive(Debug, Default)]
+pub(crate) struct Library<'u> {
+    pub(crate) tree: Tree<'u>,
+    /// The first node of each function, with the program's node that needs it.
+    pub(crate) needed: Vec<(Index, Cursor<'u>)>,
+}
+
+impl<'u> Library<'u> {
+    /// The program's node that a node is there for.
+    pub(crate) fn needed_by(&self, index: Index) -> Option<Cursor<'u>> {
+        let behind = self.needed.partition_point(|(first, _)| *first <= index);
+        self.needed.get(behind.checked_sub(1)?).map(|(_, node)| *node)
+    }
+}
+
 impl<'u> Tree<'u> {
-    pub(crate) fn read(unit: &'u ParsedUnit) -> Self {
-        let (mut nodes, mut path): (Vec<Node<'u>>, Vec<Index>) = (Vec::new(), Vec::new());
-        unit.walk(|cursor, depth| {
-            close(&mut nodes, &mut path, depth);
-            let node = Node { cursor, kind: cursor.kind(), parent: path.last().copied(), end: 0 };
-            path.push(nodes.len());
-            nodes.push(node);
-        });
-        close(&mut nodes, &mut path, 0);
-        Self { nodes }
+    /// The unit's nodes, and those of the library's functions that it makes from templates.
+    pub(crate) fn read(unit: &'u ParsedUnit) -> (Self, Library<'u>) {
+        let (mut tree, mut path) = (Self::default(), Vec::new());
+        unit.walk(|cursor, depth| tree.append(cursor, depth, &mut path));
+        close(&mut tree.nodes, &mut path, 0);
+        let library = instances::add(&mut tree);
+        (tree, library)
+    }
+
+    /// One node of a walk.
+    fn append(&mut self, cursor: Cursor<'u>, depth: usize, path: &mut Vec<Index>) {
+        close(&mut self.nodes, path, depth);
+        let node = Node { cursor, kind: cursor.kind(), parent: path.last().copied(), end: 0 };
+        path.push(self.nodes.len());
+        self.nodes.push(node);
     }
 
     pub(crate) fn len(&self) -> usize {

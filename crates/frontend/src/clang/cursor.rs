@@ -330,6 +330,20 @@ impl<'u> Type<'u> {
         (parameter.raw.kind != raw::CXType_Invalid).then_some(parameter)
     }
 
+    /// The class whose members a pointer to members leads to.
+    pub(crate) fn member_class(self) -> Option<Self> {
+        let ty = self.canonical();
+        // SAFETY: see `canonical`.
+        (ty.raw.kind == raw::CXType_MemberPointer)
+            .then(|| Self::with(unsafe { raw::clang_Type_getClassType(ty.raw) }))
+    }
+
+    /// Whether it is a type, not one that a template will be given.
+    pub(crate) fn is_known(self) -> bool {
+        let kind = self.canonical().raw.kind;
+        !matches!(kind, raw::CXType_Invalid | raw::CXType_Unexposed | raw::CXType_Dependent | raw::CXType_Auto)
+    }
+
     /// Whether its values are named.
     pub(crate) fn is_enumeration(self) -> bool {
         self.canonical().raw.kind == raw::CXType_Enum

@@ -111,6 +111,7 @@ fn declaration(number: i32) -> Option<Kind> {
         raw::CXCursor_FunctionDecl | raw::CXCursor_CXXMethod => Kind::Function,
         raw::CXCursor_Constructor => Kind::Constructor,
         raw::CXCursor_Destructor => Kind::Destructor,
+        raw::CXCursor_ConversionFunction => Kind::Function,
         raw::CXCursor_FunctionTemplate => Kind::Template,
         raw::CXCursor_StructDecl | raw::CXCursor_ClassDecl => Kind::Record,
         raw::CXCursor_UnionDecl => Kind::Union,

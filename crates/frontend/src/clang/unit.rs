@@ -120,6 +120,12 @@ impl ParsedUnit {
     }
 }
 
+/// Calls a function with each node below one and its depth, from 0 on.
+pub(crate) fn below<'u>(node: Cursor<'u>, mut see: impl FnMut(Cursor<'u>, usize)) {
+    let mut walk = Walk { path: Vec::new(), see: &mut see };
+    visit(node.raw, &mut walk);
+}
+
 impl Drop for ParsedUnit {
     fn drop(&mut self) {
         // SAFETY: made by libclang, disposed of once; cursors and types borrow `self` and are gone.

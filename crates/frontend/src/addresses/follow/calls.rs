@@ -21,7 +21,8 @@ pub(crate) fn arguments(view: View<'_, '_, '_>, call: Index) -> Vec<Index> {
 pub(crate) fn function<'u>(view: View<'_, '_, 'u>, call: Index) -> Option<Cursor<'u>> {
     let function = view.cursor(call)?.referenced()?;
     let is_function = matches!(function.kind(), Kind::Function | Kind::Constructor | Kind::Template);
-    is_function.then(|| function.template().unwrap_or(function))
+    // Functions of libraries have one name, whatever they are made for; the program's have a body for each.
+    is_function.then(|| function.template().filter(|template| template.is_of_system()).unwrap_or(function))
 }
 
 /// The type of the function that a call goes to through a pointer.

@@ -151,6 +151,8 @@ impl CandidateChoice {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fieldline_layout::constraint::MemberRun;
+    use fieldline_layout::testing::numbered;
 
     /// Born from a bug: a candidate that exists but is doubted was said not to exist.
     #[test]
@@ -162,13 +164,6 @@ mod tests {
         assert_eq!(missing(6, 5).as_deref(), Some("there is no candidate 6; there are 5"));
         assert_eq!(CandidateChoice::Best.describe_missing(5), None);
     }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use fieldline_layout::constraint::MemberRun;
-    use fieldline_layout::testing::numbered;
 
     fn reason(members: usize, requests: &PlacementRequests) -> String {
         let layout = numbered("s", &vec![(8, 8); members]);

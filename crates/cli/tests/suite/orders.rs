@@ -1,6 +1,7 @@
 //! Orders: pins, plans, patches, verification, simulation.
 
 mod confidence;
+mod front_end;
 mod groups;
 mod matrix;
 mod pins;

@@ -256,6 +256,16 @@ fn is_pointer(sentence: &Sentence<'_>, at: usize) -> bool {
     }
 }
 
+/// `the` and an end of the struct, where members are put: `written fields are put at the end`.
+fn is_edge_of_members(sentence: &Sentence<'_>, at: usize) -> bool {
+    let edge = if sentence.word(at) == "the" { at + 1 } else { at };
+    let has_members =
+        (0..at).any(|word| is_among("field fields member members variables vars", sentence.word(word)));
+    has_members
+        && is_among("end beginning start top bottom front", sentence.word(edge))
+        && sentence.is_end(edge + 1)
+}
+
 fn is_loose(sentence: &Sentence<'_>, at: usize) -> bool {
     let is_line = |at| matches!(sentence.word(at), "line" | "lines" | "word");
     let is_part = |at| {
@@ -270,5 +280,6 @@ fn is_loose(sentence: &Sentence<'_>, at: usize) -> bool {
         || (sentence.has(at, WordClass::LineOwner) && is_line(at + 1))
         || (counts && is_part(at + 1))
         || (sentence.word(at) == "next" && sentence.word(at + 1) == "to")
+        || (is_among("at to", sentence.word(at)) && is_edge_of_members(sentence, at + 1))
         || (counts && sentence.is_end(at + 1) && sentence.has_any(WordClass::Several))
 }

@@ -455,13 +455,14 @@ mod tests {
     #[test]
     fn comments_on_places_are_listed() {
         let text = "struct s {\n\tint a;\n\t/* protects the fields below */\n\tint b;\n\tint c;\n\n\tint d; /* next user */\n\
-                    \tint e; /* own cacheline */\n};\n";
+                    \tint e; /* own cacheline */\n\
+                    \t/* we put highly modified fields at the end */\n\tint f;\n\tint g; /* fields of it, sent at the end of a day */\n};\n";
         let source = SourceText::new(text.as_bytes());
         let definition = source.find(&crate::DefinitionQuery::for_name("s")).unwrap();
         let body = crate::StructBody::parse(&source, &definition).unwrap();
         let found: Vec<_> =
             body.place_comments().iter().map(|found| (found.line, found.statements.clone())).collect();
-        assert_eq!(found, [(3, 1..3), (8, 4..5)]);
+        assert_eq!(found, [(3, 1..3), (8, 4..5), (9, 5..7)]);
         assert_eq!(body.place_comments()[0].text, "protects the fields below");
     }
 }

@@ -11,7 +11,7 @@ use self::reader::Reader;
 use super::facts::{State, UnitFlows};
 use super::follow::Follower;
 use super::nodes::Unit;
-use crate::clang::Kind;
+use crate::clang::{Kind, TypeKind};
 use crate::sum::View;
 use crate::tree::Index;
 use std::collections::{BTreeMap, BTreeSet};
@@ -35,9 +35,17 @@ pub(crate) fn read<'u>(view: View<'_, '_, 'u>) -> UnitFlows {
     read.variables();
     let results = std::mem::take(&mut read.results);
     for (place, nodes) in results {
-        let mut follower = Follower::new(&unit);
-        nodes.into_iter().for_each(|node| follower.push(node, State::PLAIN));
-        read.passage(place, 0, follower.run());
+        for level in 0..=1 {
+            let mut follower = Follower::new(&unit);
+            let is_deep = |node: &usize| {
+                let held = view.cursor(*node).and_then(|node| node.ty().pointee());
+                level == 0 || held.is_some_and(|held| held.kind() == TypeKind::Pointer)
+            };
+            for node in nodes.iter().filter(|node| is_deep(node)) {
+                follower.push(*node, State { level, ..State::PLAIN });
+            }
+            read.passage(place.clone(), level, follower.run());
+        }
     }
     let Reader { mut departures, mut passages, given, mut defined, symbols, attributed, .. } = read;
     defined.sort_unstable();

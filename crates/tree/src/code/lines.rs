@@ -36,4 +36,9 @@ impl ReadLines {
         let is_within = |range: &(u32, u32)| range.0 < line && line < range.1;
         self.0.get(file).into_iter().flatten().any(|ranges| !ranges.iter().any(is_within))
     }
+
+    /// Whether each reading of a file left lines out; none if it wasn't read.
+    pub(super) fn are_left_out(&self, file: &Path) -> Option<bool> {
+        Some(!self.0.get(file)?.iter().any(Vec::is_empty))
+    }
 }

@@ -283,8 +283,7 @@ impl StructCode {
 
     /// Whether conditions left lines out each time that a file was read; none if it wasn't.
     pub(crate) fn leaves_out(&self, path: &str) -> Option<bool> {
-        let readings = self.skipped.get(&self.tree.join(path))?;
-        Some(!readings.iter().any(Vec::is_empty))
+        self.lines.are_left_out(&self.tree.join(path))
     }
 }
 

@@ -25,6 +25,8 @@ pub struct UnitFlows {
     pub(crate) symbols: Vec<(String, ShapeNumber, CodePlace)>,
     /// Names that attributes give to variables of subjects.
     pub(crate) attributed: Vec<String>,
+    /// Parameters of such functions that don't say what they point to.
+    pub(crate) open: Vec<Place>,
     /// Functions with a body that other units may call.
     pub(crate) defined: Vec<String>,
     /// Functions without a body here that are given a subject's address as what it is, with the place of a call.

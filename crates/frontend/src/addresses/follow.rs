@@ -7,5 +7,5 @@ mod moves;
 mod steps;
 mod stores;
 
-pub(crate) use calls::{arguments, function, pointed_to};
+pub(crate) use calls::{arguments, function, pointed_to, text};
 pub(crate) use follower::Follower;

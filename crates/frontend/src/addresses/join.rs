@@ -56,7 +56,8 @@ pub fn demands(units: &[&UnitFlows]) -> Demands {
         })
     });
     let departing = departing.map(|(unit, shape)| merged.number(unit, shape)).collect();
-    join.take(&departing, &mut seen, &mut found);
+    let open = units.iter().flat_map(|flows| &flows.open).map(String::as_str).collect();
+    join.take((&departing, &open), &mut seen, &mut found);
     add_symbols(units, &merged, &mut found);
     let symbols = units.iter().flat_map(|flows| &flows.attributed).cloned();
     found.symbols.extend(symbols);
@@ -215,14 +216,18 @@ impl<'f> Join<'f> {
     }
 
     /// Addresses that are taken for a subject's, and that come from nowhere in this program, are a subject's.
-    fn take(&self, departing: &FxHashSet<TypeNumber>, seen: &mut Seen<'f>, found: &mut Demands) {
+    fn take(
+        &self,
+        (departing, open): (&FxHashSet<TypeNumber>, &FxHashSet<&str>),
+        seen: &mut Seen<'f>,
+        found: &mut Demands,
+    ) {
         let taken = Taken::new(self);
         let mut places: Vec<&'f str> = taken.first_places(self);
         places.sort_unstable();
         for place in places {
             for (ty, at) in taken.types(place) {
-                let is_parameter = place.starts_with("parameter ") && names::function_of(place).is_some();
-                let is_from_outside = is_parameter && !departing.contains(&ty);
+                let is_from_outside = open.contains(place) && !departing.contains(&ty);
                 if is_from_outside {
                     let why = "is handed over as void * by callers that no unit of this build shows";
                     for (subject, ..) in self.merged.subjects(ty) {
@@ -309,12 +314,13 @@ impl<'f> Join<'f> {
             End::Record(shape) if entering.contains(&self.merged.number(unit, *shape)) => true,
             // Objects may be carved out of bytes that are kept there.
             End::Record(_)
+            | End::Unknown
             | End::Bytes { .. }
             | End::Sets { .. }
             | End::Elements { .. }
             | End::Sorts { .. }
             | End::Text { .. } => visit.is_kept && entering.iter().any(|ty| self.merged.is_bytes(*ty)),
-            End::Frees | End::Unknown | End::Strides { .. } => false,
+            End::Frees | End::Strides { .. } => false,
         }
     }
 }

@@ -28,6 +28,7 @@ pub(crate) fn read<'u>(view: View<'_, '_, 'u>) -> UnitFlows {
         defined: Vec::new(),
         symbols: BTreeSet::new(),
         attributed: BTreeSet::new(),
+        open: BTreeSet::new(),
     };
     for index in 0..view.tree.len() {
         read.node(index);
@@ -47,7 +48,7 @@ pub(crate) fn read<'u>(view: View<'_, '_, 'u>) -> UnitFlows {
             read.passage(place.clone(), level, follower.run());
         }
     }
-    let Reader { mut departures, mut passages, given, mut defined, symbols, attributed, .. } = read;
+    let Reader { mut departures, mut passages, given, mut defined, symbols, attributed, open, .. } = read;
     defined.sort_unstable();
     defined.dedup();
     departures.dedup();
@@ -55,8 +56,8 @@ pub(crate) fn read<'u>(view: View<'_, '_, 'u>) -> UnitFlows {
     passages.dedup();
     let shapes = unit.shapes.into_inner().all;
     let (given, symbols) = (given.into_iter().collect(), symbols.into_iter().collect());
-    let attributed = attributed.into_iter().collect();
-    UnitFlows { shapes, departures, passages, symbols, attributed, defined, given }
+    let (attributed, open) = (attributed.into_iter().collect(), open.into_iter().collect());
+    UnitFlows { shapes, departures, passages, symbols, attributed, open, defined, given }
 }
 
 impl<'u> Reader<'_, '_, '_, 'u> {

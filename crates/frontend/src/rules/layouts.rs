@@ -40,6 +40,16 @@ pub(super) fn find<'u>(view: View<'_, '_, 'u>, index: Index, found: &mut Finding
 
 /// Assembler code that is given an object itself: what it does with the bytes is not in the unit.
 pub(super) fn assembler<'u>(view: View<'_, '_, 'u>, index: Index, found: &mut Findings<'u>) {
+    let counts = view.cursor(index).is_some_and(|node| counts_on(&node.words()));
+    for operand in view.tree.values(index).filter(|_| counts) {
+        let Some(node) = view.cursor(operand) else { continue };
+        let member = node.referenced().and_then(|member| view.records.part(member));
+        let pointee = node.ty().pointee().and_then(|pointee| view.records.subject(pointee));
+        for subject in pointee.into_iter().chain(member.map(|part| part.subject)) {
+            let why = "assembler code counts on from its address by a number".to_owned();
+            found.push(Found { subject, node, demand: Demand::Whole, why });
+        }
+    }
     for operand in view.tree.values(index) {
         let Some(node) = view.cursor(operand).filter(|node| node.ty().kind() == TypeKind::Record) else {
             continue;
@@ -49,6 +59,20 @@ pub(super) fn assembler<'u>(view: View<'_, '_, 'u>, index: Index, found: &mut Fi
             found.push(Found { subject, node, demand: Demand::Whole, why });
         }
     }
+}
+
+/// Whether assembler text has a number in front of an operand: `8(%0)`, `8+%0`.
+fn counts_on(words: &[String]) -> bool {
+    words.iter().filter(|word| word.starts_with('"')).any(|text| {
+        ["(%", "+%"].iter().any(|mark| {
+            text.match_indices(mark).any(|(at, _)| {
+                let before = text.get(..at).unwrap_or_default().trim_end_matches('+');
+                let number = before.chars().rev().take_while(char::is_ascii_alphanumeric).collect::<String>();
+                let is_register = text.get(at + mark.len()..).is_some_and(|rest| rest.starts_with('%'));
+                number.chars().last().is_some_and(|digit| digit.is_ascii_digit()) && !is_register
+            })
+        })
+    })
 }
 
 /// Structs of which assembler code is given most members: it makes their objects.

@@ -166,11 +166,15 @@ impl<'u> Handed<'_, '_, '_, 'u> {
                 named.kind() == Kind::Function && named.ty().parameter_count() == ty.parameter_count()
             });
             for number in 0..ty.parameter_count() {
-                let place = match named {
-                    Some(function) if is_open_at(function, number) => names::parameter(function, number),
-                    _ => names::callback(ty, number),
+                let (place, end) = match named {
+                    Some(function) if is_open_at(function, number) => {
+                        let own = function.ty().parameter(u32::try_from(number).unwrap_or(u32::MAX));
+                        let own = own.and_then(Type::pointee).filter(|_| function.definition().is_none());
+                        (names::parameter(function, number), own.and_then(|own| text(function, own)))
+                    }
+                    _ => (names::callback(ty, number), None),
                 };
-                follower.hand(self.call, state, place, None);
+                follower.hand(self.call, state, place, end);
             }
         }
     }
@@ -371,5 +375,15 @@ impl<'u> Handed<'_, '_, '_, 'u> {
                 .terms
                 .iter()
                 .any(|(_, term)| matches!(term, Term::Size(..) | Term::Offset(_)))
+    }
+}
+
+/// The end of an address in a function of texts or numbers that has no body.
+pub(crate) fn text(function: Cursor<'_>, own: Type<'_>) -> Option<End> {
+    let by = function.name();
+    match own.kind() {
+        TypeKind::Byte => Some(End::Text { by }),
+        TypeKind::Number => Some(End::Elements { by }),
+        _ => None,
     }
 }

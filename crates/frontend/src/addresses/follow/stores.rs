@@ -81,6 +81,14 @@ impl<'u> Follower<'_, '_, '_, 'u> {
                 _ => break,
             }
         }
+        if view.tree.kind(at) == Kind::Conditional {
+            let sides: Vec<Index> = view.tree.values(at).skip(1).collect();
+            return sides.into_iter().for_each(|side| self.store(side, State { level, ..state }));
+        }
+        // No memory at all.
+        if view.tree.kind(at) == Kind::Integer {
+            return;
+        }
         let declared = view.cursor(at).and_then(Cursor::referenced);
         let is_named = matches!(view.tree.kind(at), Kind::Name | Kind::MemberAccess);
         match declared.filter(|_| is_named) {

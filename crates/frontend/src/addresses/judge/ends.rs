@@ -38,8 +38,9 @@ impl<'m> Judge<'m> {
                 let to = (self.merged.number(unit, *shape), state.moved);
                 self.record(to, is_explained, &mut recorder);
             }
-            (_, End::Frees | End::Unknown | End::Strides { .. }) => self.last(state, end, &mut recorder),
+            (_, End::Frees) => self.last(state, end, &mut recorder),
             _ if has_own_objects => {}
+            (_, End::Unknown | End::Strides { .. }) => self.last(state, end, &mut recorder),
             (Address::Object(ty), _) => self.object(ty, state, end, &mut recorder),
             (Address::Member { is_array, .. }, _) => {
                 self.member(is_array, state, (end, through), &mut recorder);

@@ -2,7 +2,7 @@
 
 use super::super::facts::{End, Place, State};
 use super::super::follow::Follower;
-use super::super::names;
+use super::super::{follow, names};
 use super::reader::{Reader, is_open};
 use crate::clang::{Cursor, Kind, Type, TypeKind};
 use crate::sum::View;
@@ -66,7 +66,12 @@ impl<'u> Reader<'_, '_, '_, 'u> {
                     let outcome = follower.run();
                     self.passage(place, 0, outcome);
                 }
-                None if is_open(parameter.ty()) => self.held(&place, parameter),
+                None if is_open(parameter.ty()) => {
+                    if function.is_shared() {
+                        self.open.insert(place.clone());
+                    }
+                    self.held(&place, parameter);
+                }
                 _ => {}
             }
         }
@@ -138,7 +143,7 @@ impl<'u> Reader<'_, '_, '_, 'u> {
                     None => {
                         let end = own
                             .filter(|_| function.definition().is_none())
-                            .and_then(|own| text(function, own));
+                            .and_then(|own| follow::text(function, own));
                         follower.hand(index, State::PLAIN, names::parameter(function, number), end);
                     }
                 }
@@ -160,16 +165,6 @@ fn is_callee(view: View<'_, '_, '_>, index: Index) -> bool {
         }
     }
     false
-}
-
-/// The end of an address in a function of texts or numbers that has no body.
-fn text(function: Cursor<'_>, own: Type<'_>) -> Option<End> {
-    let by = function.name();
-    match own.kind() {
-        TypeKind::Byte => Some(End::Text { by }),
-        TypeKind::Number => Some(End::Elements { by }),
-        _ => None,
-    }
 }
 
 /// The record that a type is or points to.

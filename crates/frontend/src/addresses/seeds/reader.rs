@@ -20,6 +20,7 @@ pub(crate) struct Reader<'r, 'v, 's, 'u> {
     pub(crate) defined: Vec<String>,
     pub(crate) symbols: BTreeSet<(String, usize, CodePlace)>,
     pub(crate) attributed: BTreeSet<String>,
+    pub(crate) open: BTreeSet<Place>,
 }
 
 impl<'u> Reader<'_, '_, '_, 'u> {

@@ -12,6 +12,8 @@ pub(crate) enum Kind {
     Cast,
     /// `T(x)`, `T{x}`.
     FunctionalCast,
+    /// `__builtin_bit_cast(T, x)`. libclang gives it no type.
+    BitCast,
     Call,
     Unary,
     Binary,
@@ -79,6 +81,7 @@ fn expression(number: i32) -> Option<Kind> {
         | raw::CXCursor_CXXStaticCastExpr
         | raw::CXCursor_CXXConstCastExpr => Kind::Cast,
         raw::CXCursor_CXXFunctionalCastExpr => Kind::FunctionalCast,
+        280 => Kind::BitCast,
         raw::CXCursor_CallExpr => Kind::Call,
         raw::CXCursor_UnaryOperator => Kind::Unary,
         raw::CXCursor_BinaryOperator | raw::CXCursor_CompoundAssignOperator => Kind::Binary,

@@ -64,6 +64,9 @@ impl<'u> Follower<'_, '_, '_, 'u> {
         if let Some(pointee) = ty.and_then(Type::pointee).filter(|_| is_atomic(&name)) {
             return self.end(call, state, End::Bytes { count: pointee.size(), by: name });
         }
+        if is_of_cpp {
+            return handed.to_cpp(self, &name, state);
+        }
         if let Some(does) = of_memory(&name) {
             return handed.library(self, does, &name, state);
         }
@@ -120,6 +123,24 @@ impl<'u> Handed<'_, '_, '_, 'u> {
         };
         let otherwise = self.unknown(Does::Unknown, "a function");
         follower.hand(self.call, state, names::callback(function, self.number), otherwise);
+    }
+
+    /// A library's function of C++ may do anything with what it is handed the address of, or keep it for whoever
+    /// asks. An address that is only printed or compared is none.
+    fn to_cpp(&self, follower: &mut Follower<'_, '_, '_, 'u>, name: &str, state: State) {
+        let pointee =
+            self.arguments.get(self.number).and_then(|argument| self.view.cursor(*argument)?.ty().pointee());
+        match pointee.map(Type::kind) {
+            Some(TypeKind::Byte | TypeKind::Number | TypeKind::Other) => {
+                let end = self.length(Does::Unknown, name);
+                let end = end.unwrap_or_else(|| End::Elements { by: name.to_owned() });
+                follower.end(self.call, state, end);
+            }
+            Some(TypeKind::Void) if !name.starts_with("operator<") => {
+                follower.end(self.call, state, End::Unknown);
+            }
+            _ => {}
+        }
     }
 
     /// A function that is handed another one may call it with what it is handed.
@@ -182,11 +203,23 @@ impl<'u> Handed<'_, '_, '_, 'u> {
                 let shape = follower.unit.shape(ty);
                 follower.end(self.call, state, End::Record(shape));
             }
-            TypeKind::Byte | TypeKind::Number if start.call.is_none() && path.is_none_or(is_array) => {
+            TypeKind::Byte | TypeKind::Number
+                if (start.call.is_none() || self.is_given_by_cpp(*other)) && path.is_none_or(is_array) =>
+            {
                 follower.end(self.call, state, End::Bytes { count, by: name.to_owned() });
             }
             _ => {}
         }
+    }
+
+    /// Whether an address comes out of a container: `bytes.data() + at`. It is never an object's own memory.
+    fn is_given_by_cpp(&self, index: Index) -> bool {
+        let view = self.view;
+        let mut nodes = std::iter::once(index).chain(view.tree.below(index));
+        nodes.any(|node| {
+            view.tree.kind(node) == Kind::Call
+                && function(view, node).is_some_and(|by| by.is_of_cpp() && by.is_of_system())
+        })
     }
 
     /// So many bytes from the address on. Lengths made of offsets are judged where they are made.

@@ -4,7 +4,7 @@ use super::super::facts::{Departure, End, Origin, RAW, State};
 use super::super::follow::Follower;
 use super::super::{follow, names};
 use super::reader::{Reader, is_open};
-use crate::clang::{Cursor, Type, TypeKind};
+use crate::clang::{Cursor, Kind, Type, TypeKind};
 use crate::tree::Index;
 
 impl<'u> Reader<'_, '_, '_, 'u> {
@@ -22,7 +22,28 @@ impl<'u> Reader<'_, '_, '_, 'u> {
             self.raw(index);
         }
         self.variable_arguments(index);
+        self.bound(index);
         self.given(index);
+    }
+
+    /// Members that references are bound to.
+    fn bound(&mut self, index: Index) {
+        let view = self.unit.view;
+        for (number, argument) in follow::arguments(view, index).into_iter().enumerate() {
+            let mut named = argument;
+            while matches!(view.tree.kind(named), Kind::Paren | Kind::Unexposed)
+                && let Some(inner) = view.tree.only(named)
+            {
+                named = inner;
+            }
+            let is_member = view.tree.kind(named) == Kind::MemberAccess;
+            if is_member && follow::binds(view, index, number) {
+                let mut follower = Follower::new(self.unit);
+                follower.bound(argument, index, State::PLAIN);
+                let outcome = follower.run();
+                self.member_of(named, &view.address_sum(named), outcome);
+            }
+        }
     }
 
     /// Memory that a function gives whose body is elsewhere, if anywhere.

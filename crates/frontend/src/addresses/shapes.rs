@@ -70,7 +70,8 @@ impl Shapes {
             end = front.saturating_add(base.size().unwrap_or(0));
             let base = self.add(records, base, depth - 1);
             let inner = self.all.get(base).map(|base| base.subjects.clone()).unwrap_or_default();
-            subjects.extend(inner.into_iter().map(|(subject, offset, shape)| (subject, front + offset, shape)));
+            subjects
+                .extend(inner.into_iter().map(|(subject, offset, shape)| (subject, front + offset, shape)));
         }
     }
 

@@ -324,7 +324,10 @@ impl<'u> Type<'u> {
     /// Whether it is a type, not one that a template will be given.
     pub(crate) fn is_known(self) -> bool {
         let kind = self.canonical().raw.kind;
-        !matches!(kind, raw::CXType_Invalid | raw::CXType_Unexposed | raw::CXType_Dependent | raw::CXType_Auto)
+        !matches!(
+            kind,
+            raw::CXType_Invalid | raw::CXType_Unexposed | raw::CXType_Dependent | raw::CXType_Auto
+        )
     }
 
     /// Whether its values are named.

@@ -15,7 +15,12 @@ pub(super) fn find<'u>(view: View<'_, '_, 'u>, index: Index, found: &mut Finding
         return;
     };
     let to = node.ty();
-    if !from.is_known() || !to.is_known() || from.equals(to) || from.kind() == TypeKind::Void || to.kind() == TypeKind::Void {
+    if !from.is_known()
+        || !to.is_known()
+        || from.equals(to)
+        || from.kind() == TypeKind::Void
+        || to.kind() == TypeKind::Void
+    {
         return;
     }
     pointers(view, node, (from, to), found);
@@ -70,7 +75,8 @@ pub(super) fn made<'u>(view: View<'_, '_, 'u>, index: Index, found: &mut Finding
     let Some(node) = view.cursor(index) else { return };
     let Some(made) = node.ty().pointee() else { return };
     for place in view.tree.values(index).map(|place| view.peeled(place)) {
-        let declared = view.cursor(place).filter(|place| is_array_of_bytes(place.ty())).and_then(Cursor::referenced);
+        let declared =
+            view.cursor(place).filter(|place| is_array_of_bytes(place.ty())).and_then(Cursor::referenced);
         let Some(array) = declared.filter(|array| is_read(view, array.identity())) else { continue };
         for subject in view.records.within(made) {
             let why = format!("is made in {}, which is used as bytes", array.name());
@@ -93,7 +99,9 @@ fn is_read(view: View<'_, '_, '_>, array: Identity) -> bool {
         let mut at = index;
         while let Some(parent) = view.tree.parent(at) {
             match view.tree.kind(parent) {
-                Kind::Cast if view.cursor(parent).is_some_and(|cast| leads_to_record(cast.ty())) => return false,
+                Kind::Cast if view.cursor(parent).is_some_and(|cast| leads_to_record(cast.ty())) => {
+                    return false;
+                }
                 Kind::Unexposed | Kind::Paren | Kind::Unary | Kind::Cast => at = parent,
                 Kind::New | Kind::SizeOf => return false,
                 _ => return true,

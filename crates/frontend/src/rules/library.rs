@@ -37,7 +37,8 @@ fn bytes<'u>(view: View<'_, '_, 'u>, index: Index, found: &mut Findings<'u>) {
     let to = view.cursor(index).and_then(|node| node.ty().pointee());
     let is_bytes = to.is_some_and(|to| matches!(to.kind(), TypeKind::Byte | TypeKind::Number));
     let inner = view.tree.only(index).filter(|_| is_bytes && view.tree.kind(index) == Kind::Cast);
-    let Some((node, own)) = view.cursor(index).zip(inner.and_then(|inner| view.cursor(inner)).map(Cursor::ty))
+    let Some((node, own)) =
+        view.cursor(index).zip(inner.and_then(|inner| view.cursor(inner)).map(Cursor::ty))
     else {
         return;
     };

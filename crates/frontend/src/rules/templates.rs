@@ -15,8 +15,7 @@ const DEEPEST: usize = 4;
 pub(super) fn find<'u>(view: View<'_, '_, 'u>, index: Index, found: &mut Findings<'u>) {
     let Some(node) = view.cursor(index) else { return };
     let subjects_of = |types: Vec<Type<'u>>| {
-        let mut subjects: Vec<usize> =
-            types.into_iter().filter_map(|ty| view.records.subject(ty)).collect();
+        let mut subjects: Vec<usize> = types.into_iter().filter_map(|ty| view.records.subject(ty)).collect();
         subjects.sort_unstable();
         subjects.dedup();
         subjects
@@ -51,7 +50,8 @@ fn hidden<'u>(view: View<'_, '_, 'u>, node: Cursor<'u>, subjects: &[usize], foun
     let class = node.ty().canonical().declaration().filter(|_| !subjects.is_empty());
     let Some(class) = class.and_then(Cursor::template).filter(|class| !class.is_of_system()) else { return };
     let is_class = |at: &Index| view.cursor(*at).is_some_and(|at| at.identity() == class.identity());
-    let Some(class) = (0..view.tree.len()).find(|at| view.tree.kind(*at) == Kind::Other && is_class(at)) else {
+    let Some(class) = (0..view.tree.len()).find(|at| view.tree.kind(*at) == Kind::Other && is_class(at))
+    else {
         return;
     };
     for method in view.tree.children(class) {
@@ -72,7 +72,8 @@ fn hidden<'u>(view: View<'_, '_, 'u>, node: Cursor<'u>, subjects: &[usize], foun
             (false, count) => Demand::First { count },
         };
         for subject in subjects.iter().copied() {
-            let why = format!("the template {} reads it by its bytes or its members' position", cursor.name());
+            let why =
+                format!("the template {} reads it by its bytes or its members' position", cursor.name());
             found.push(Found { subject, node, demand: demand.clone(), why });
         }
     }
@@ -96,8 +97,7 @@ fn types<'u>(view: View<'_, '_, 'u>, index: Index, call: Cursor<'u>) -> Vec<Type
 /// Whether a template takes an address of a type it doesn't know for one of bytes, itself or through others.
 fn reads_bytes(view: View<'_, '_, '_>, template: Identity, depth: usize) -> bool {
     let is_own = |at: &Index| view.cursor(*at).is_some_and(|cursor| cursor.identity() == template);
-    let mut all =
-        (0..view.tree.len()).filter(|at| is_function(view, *at));
+    let mut all = (0..view.tree.len()).filter(|at| is_function(view, *at));
     let Some(at) = all.find(is_own).filter(|at| view.cursor(*at).is_some_and(|own| !own.is_of_system()))
     else {
         return false;

@@ -44,9 +44,7 @@ fn made<'u>(kind: Kind, node: Cursor<'u>) -> Option<Cursor<'u>> {
     }
     let used = node.referenced()?;
     let is_made = match used.kind() {
-        Kind::Function | Kind::Constructor | Kind::Destructor | Kind::Variable => {
-            used.template().is_some()
-        }
+        Kind::Function | Kind::Constructor | Kind::Destructor | Kind::Variable => used.template().is_some(),
         _ => false,
     };
     is_made.then(|| used.definition().unwrap_or(used))

@@ -29,7 +29,9 @@ impl<'u> Follower<'_, '_, '_, 'u> {
             Kind::Unary if cursor.map(Cursor::unary_operator) == Some(Operator::AddressOf) => {
                 self.push(parent, state);
             }
-            Kind::Unexposed if self.ty(parent).zip(self.ty(index)).is_some_and(|(to, from)| to.equals(from)) => {
+            Kind::Unexposed
+                if self.ty(parent).zip(self.ty(index)).is_some_and(|(to, from)| to.equals(from)) =>
+            {
                 self.referred_by(parent, state);
             }
             Kind::Cast if self.ty(parent).zip(self.ty(index)).is_some_and(|(to, from)| !to.equals(from)) => {
@@ -63,7 +65,9 @@ impl<'u> Follower<'_, '_, '_, 'u> {
             }
             return;
         }
-        let Some(number) = arguments(view, call).iter().position(|argument| *argument == index) else { return };
+        let Some(number) = arguments(view, call).iter().position(|argument| *argument == index) else {
+            return;
+        };
         let parameter = u32::try_from(number).ok().and_then(|number| function.ty().parameter(number));
         if parameter.is_some_and(Type::is_reference) {
             self.hand(call, state, names::parameter(function, number), None);

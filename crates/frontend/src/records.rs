@@ -117,6 +117,9 @@ impl<'s, 'u> Records<'s, 'u> {
         for member in self.members(ty).iter() {
             self.add_within(member.ty, depth - 1, found);
         }
+        for base in self.bases(ty) {
+            self.add_within(base, depth - 1, found);
+        }
     }
 
     fn matching(&self, record: Cursor<'u>, name: &str) -> Option<usize> {

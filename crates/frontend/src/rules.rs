@@ -59,6 +59,9 @@ pub(crate) fn findings<'u>(view: View<'_, '_, 'u>) -> Findings<'u> {
             Kind::Call => {
                 templates::find(view, index, &mut found);
             }
+            Kind::BitCast => bits::find(view, index, &mut found),
+            Kind::New => bits::made(view, index, &mut found),
+            Kind::MemberAccess => bits::alternative(view, index, &mut found),
             Kind::Member => classes::member(view, index, &mut found),
             Kind::Conditional => ranges::chosen(view, index, &mut found),
             Kind::Subscript | Kind::Unary => walks::find(view, index, &mut found),

@@ -178,6 +178,11 @@ impl<'u> View<'_, '_, 'u> {
         self.value(index, DEEPEST).unwrap_or_else(|| Sum::term(Term::Other))
     }
 
+    /// The address of what an expression names.
+    pub(crate) fn address_sum(&self, index: Index) -> Sum<'u> {
+        self.address(index, DEEPEST).unwrap_or_else(|| Sum::term(Term::Other))
+    }
+
     fn value(&self, index: Index, depth: usize) -> Option<Sum<'u>> {
         let depth = depth.checked_sub(1)?;
         let cursor = self.cursor(index)?;

@@ -4,8 +4,10 @@ mod calls;
 mod conversions;
 mod follower;
 mod moves;
+mod references;
 mod steps;
 mod stores;
 
 pub(crate) use calls::{arguments, function, pointed_to, text};
 pub(crate) use follower::Follower;
+pub(crate) use references::binds;

@@ -46,11 +46,33 @@ impl Shapes {
             subjects
                 .extend(within.map(|(subject, offset, shape)| (*subject, member.offset + offset, *shape)));
         }
+        if depth > 0 {
+            self.add_bases(records, ty, depth, &mut subjects);
+        }
         if let Some(shape) = self.all.get_mut(number) {
             shape.members = members;
             shape.subjects = subjects;
         }
         number
+    }
+
+    /// Objects of the classes that a class is derived from stand in front of its own members, one behind the other.
+    fn add_bases<'u>(
+        &mut self,
+        records: &Records<'_, 'u>,
+        ty: Type<'u>,
+        depth: usize,
+        subjects: &mut Vec<(usize, u64, ShapeNumber)>,
+    ) {
+        let mut end = 0_u64;
+        for base in records.bases(ty) {
+            let front = end.next_multiple_of(base.alignment().unwrap_or(1));
+            end = front.saturating_add(base.size().unwrap_or(0));
+            let base = self.add(records, base, depth - 1);
+            let inner = self.all.get(base).map(|base| base.subjects.clone()).unwrap_or_default();
+            subjects
+                .extend(inner.into_iter().map(|(subject, offset, shape)| (subject, front + offset, shape)));
+        }
     }
 
     fn member<'u>(

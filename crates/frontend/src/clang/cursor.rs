@@ -189,6 +189,12 @@ impl<'u> Cursor<'u> {
         unsafe { raw::clang_CXXMethod_isDefaulted(self.raw) != 0 }
     }
 
+    /// Whether a function is called by what an object is, not by its name.
+    pub(crate) fn is_virtual(self) -> bool {
+        // SAFETY: see `name`.
+        unsafe { raw::clang_CXXMethod_isVirtual(self.raw) != 0 }
+    }
+
     /// How many arguments a call has, or parameters a function.
     pub(crate) fn argument_count(self) -> u32 {
         // SAFETY: see `name`.
@@ -259,6 +265,13 @@ impl<'u> Type<'u> {
             // SAFETY: see `canonical`.
             Self::with(unsafe { raw::clang_getPointeeType(self.canonical().raw) })
         })
+    }
+
+    /// Whether it is a reference to what is no pointer: its name is the object itself.
+    pub(crate) fn is_reference(self) -> bool {
+        let kind = self.canonical().raw.kind;
+        matches!(kind, raw::CXType_LValueReference | raw::CXType_RValueReference)
+            && self.pointee().is_some_and(|own| own.kind() != TypeKind::Pointer)
     }
 
     /// An array's elements.

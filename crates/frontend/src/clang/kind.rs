@@ -12,6 +12,8 @@ pub(crate) enum Kind {
     Cast,
     /// `T(x)`, `T{x}`.
     FunctionalCast,
+    /// `__builtin_bit_cast(T, x)`. libclang gives it no type.
+    BitCast,
     Call,
     Unary,
     Binary,
@@ -34,7 +36,7 @@ pub(crate) enum Kind {
     This,
     /// The name of a member in `offsetof`, a designator, a constructor's initialiser.
     MemberName,
-    /// The name of a type.
+    /// The name of a type, or of a namespace in front of one.
     TypeName,
     Variable,
     Parameter,
@@ -81,6 +83,7 @@ fn expression(number: i32) -> Option<Kind> {
         | raw::CXCursor_CXXStaticCastExpr
         | raw::CXCursor_CXXConstCastExpr => Kind::Cast,
         raw::CXCursor_CXXFunctionalCastExpr => Kind::FunctionalCast,
+        280 => Kind::BitCast,
         raw::CXCursor_CallExpr => Kind::Call,
         raw::CXCursor_UnaryOperator => Kind::Unary,
         raw::CXCursor_BinaryOperator | raw::CXCursor_CompoundAssignOperator => Kind::Binary,
@@ -104,7 +107,7 @@ fn expression(number: i32) -> Option<Kind> {
 fn declaration(number: i32) -> Option<Kind> {
     Some(match number {
         raw::CXCursor_MemberRef => Kind::MemberName,
-        raw::CXCursor_TypeRef => Kind::TypeName,
+        raw::CXCursor_TypeRef | raw::CXCursor_NamespaceRef | raw::CXCursor_TemplateRef => Kind::TypeName,
         raw::CXCursor_VarDecl => Kind::Variable,
         raw::CXCursor_ParmDecl => Kind::Parameter,
         raw::CXCursor_FieldDecl => Kind::Member,

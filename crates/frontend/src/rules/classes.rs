@@ -8,6 +8,9 @@ use crate::report::{Findings, Found};
 use crate::sum::View;
 use crate::tree::Index;
 
+/// Most classes that are derived from one another.
+const DEEPEST: usize = 8;
+
 pub(super) fn find<'u>(view: View<'_, '_, 'u>, index: Index, found: &mut Findings<'u>) {
     match view.tree.kind(index) {
         Kind::Constructor => constructor(view, index, found),
@@ -19,12 +22,16 @@ pub(super) fn find<'u>(view: View<'_, '_, 'u>, index: Index, found: &mut Finding
 /// Members are constructed in their order, so what an initialiser reads stands in front.
 fn constructor<'u>(view: View<'_, '_, 'u>, index: Index, found: &mut Findings<'u>) {
     let mut initialised: Option<Part> = None;
+    let mut busy: Vec<Part> = Vec::new();
     for child in view.tree.children(index) {
         let Some(cursor) = view.cursor(child) else { continue };
         if view.tree.kind(child) == Kind::MemberName {
             initialised = cursor.referenced().and_then(|member| view.records.part(member));
         } else if let Some(then) = initialised.take() {
             let reads = std::iter::once(child).chain(view.tree.below(child));
+            if reads.clone().any(|below| changes(view, below)) {
+                busy.push(then.clone());
+            }
             for read in
                 reads.filter(|read| view.tree.kind(*read) == Kind::MemberAccess && is_own(view, *read))
             {
@@ -40,6 +47,30 @@ fn constructor<'u>(view: View<'_, '_, 'u>, index: Index, found: &mut Findings<'u
             }
         }
     }
+    let Some(node) = view.cursor(index) else { return };
+    for (first, then) in busy.iter().zip(busy.iter().skip(1)) {
+        let why = format!("{} and {} are constructed by calls that have an order", first.member, then.member);
+        let demand = Demand::Order { first: first.member.clone(), then: then.member.clone() };
+        found.push(Found { subject: then.subject, node, demand, why });
+    }
+}
+
+/// Whether a node may change something that another one sees: constructors and functions of C++'s library make values,
+/// but for those that read streams.
+fn changes(view: View<'_, '_, '_>, index: Index) -> bool {
+    if view.tree.kind(index) != Kind::Call {
+        return lists::has_effect(view, index);
+    }
+    let Some(function) = view.cursor(index).and_then(Cursor::referenced) else { return true };
+    match function.kind() {
+        // What classes of the program do when they are constructed is asked by their members.
+        Kind::Constructor => false,
+        _ => {
+            !function.is_of_system()
+                || !function.is_of_cpp() && function.template().is_none()
+                || ["operator>>", "operator()", "get", "exchange"].contains(&function.name().as_str())
+        }
+    }
 }
 
 /// Members whose classes do something when they are constructed or destroyed keep their order.
@@ -51,15 +82,33 @@ pub(super) fn effects<'u>(view: View<'_, '_, 'u>, index: Index, found: &mut Find
     let members = view.tree.children(index).filter(|child| view.tree.kind(*child) == Kind::Member);
     let is_busy = |member: &Index| {
         view.cursor(*member).is_some_and(|cursor| has_effects(view, cursor.ty()))
-            || view.tree.below(*member).any(|below| lists::has_effect(view, below))
+            || view.tree.below(*member).any(|below| changes(view, below))
     };
     let busy: Vec<String> =
         members.filter(is_busy).filter_map(|member| own_name(view.cursor(member)?)).collect();
+    if has_own_memory(view, node.ty(), DEEPEST) {
+        let why = "is made in memory that its class hands out".to_owned();
+        found.push(Found { subject, node, demand: Demand::Size, why });
+    }
     for (first, then) in busy.iter().zip(busy.iter().skip(1)) {
         let why = format!("{first} is constructed before {then}");
         let demand = Demand::Order { first: first.clone(), then: then.clone() };
         found.push(Found { subject, node, demand, why });
     }
+}
+
+/// Whether a class, or one it is derived from, has an `operator new` of its own: it may know how many bytes are asked for.
+fn has_own_memory<'u>(view: View<'_, '_, 'u>, ty: Type<'u>, depth: usize) -> bool {
+    let Some(depth) = depth.checked_sub(1) else { return false };
+    let Some(class) = ty.canonical().declaration().map(Cursor::identity) else { return false };
+    let is_own = |at: Index| {
+        view.cursor(at).is_some_and(|function| {
+            function.name().starts_with("operator new")
+                && function.holder().is_some_and(|holder| holder.identity() == class)
+        })
+    };
+    let mut functions = (0..view.tree.len()).filter(|at| view.tree.kind(*at) == Kind::Function);
+    functions.any(is_own) || view.records.bases(ty).into_iter().any(|base| has_own_memory(view, base, depth))
 }
 
 /// Whether a class has a constructor or destructor of this program that calls something.

@@ -19,7 +19,7 @@ pub(crate) fn find<'u>(library: &Library<'u>, records: &Records<'_, 'u>) -> Find
         let mut found = Findings::new();
         match library.tree.kind(index) {
             Kind::List => lists::find(view, index, &mut found),
-            Kind::Unexposed | Kind::Cast | Kind::FunctionalCast => {
+            Kind::Unexposed | Kind::Cast | Kind::FunctionalCast | Kind::BitCast => {
                 bits::find(view, index, &mut found);
                 bytes(view, index, &mut found);
             }

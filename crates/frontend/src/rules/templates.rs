@@ -14,11 +14,17 @@ const DEEPEST: usize = 4;
 /// A call of a function that was made from a template: types it is made for may be made or taken apart in it.
 pub(super) fn find<'u>(view: View<'_, '_, 'u>, index: Index, found: &mut Findings<'u>) {
     let Some(node) = view.cursor(index) else { return };
-    let Some(template) = node.referenced().and_then(Cursor::template) else { return };
-    let mut subjects: Vec<usize> =
-        types(view, index, node).into_iter().filter_map(|ty| view.records.subject(ty)).collect();
-    subjects.sort_unstable();
-    subjects.dedup();
+    let subjects_of = |types: Vec<Type<'u>>| {
+        let mut subjects: Vec<usize> = types.into_iter().filter_map(|ty| view.records.subject(ty)).collect();
+        subjects.sort_unstable();
+        subjects.dedup();
+        subjects
+    };
+    hidden(view, node, &subjects_of(node.ty().template_arguments()), found);
+    let Some(made) = node.referenced() else { return };
+    // What it becomes is read.
+    let Some(template) = made.template().filter(|_| made.definition().is_none()) else { return };
+    let subjects = subjects_of(types(view, index, node));
     if subjects.is_empty() {
         return;
     }
@@ -36,6 +42,40 @@ pub(super) fn find<'u>(view: View<'_, '_, 'u>, index: Index, found: &mut Finding
     for subject in subjects {
         let why = format!("the template {} goes by its members' position", node.name());
         found.push(Found { subject, node, demand: Demand::First { count }, why });
+    }
+}
+
+/// Functions of a class that are run where the text has no call: the front end doesn't lead to what they become.
+fn hidden<'u>(view: View<'_, '_, 'u>, node: Cursor<'u>, subjects: &[usize], found: &mut Findings<'u>) {
+    let class = node.ty().canonical().declaration().filter(|_| !subjects.is_empty());
+    let Some(class) = class.and_then(Cursor::template).filter(|class| !class.is_of_system()) else { return };
+    let is_class = |at: &Index| view.cursor(*at).is_some_and(|at| at.identity() == class.identity());
+    let Some(class) = (0..view.tree.len()).find(|at| view.tree.kind(*at) == Kind::Other && is_class(at))
+    else {
+        return;
+    };
+    for method in view.tree.children(class) {
+        let Some(cursor) = view.cursor(method) else { continue };
+        let is_hidden = match view.tree.kind(method) {
+            Kind::Destructor => true,
+            Kind::Function => {
+                cursor.is_virtual() || ["begin", "end"].iter().any(|name| cursor.name() == *name)
+            }
+            _ => false,
+        };
+        if !is_hidden {
+            continue;
+        }
+        let demand = match (reads_bytes(view, cursor.identity(), DEEPEST), values(view, cursor)) {
+            (true, _) => Demand::Whole,
+            (false, 0) => continue,
+            (false, count) => Demand::First { count },
+        };
+        for subject in subjects.iter().copied() {
+            let why =
+                format!("the template {} reads it by its bytes or its members' position", cursor.name());
+            found.push(Found { subject, node, demand: demand.clone(), why });
+        }
     }
 }
 
@@ -57,8 +97,7 @@ fn types<'u>(view: View<'_, '_, 'u>, index: Index, call: Cursor<'u>) -> Vec<Type
 /// Whether a template takes an address of a type it doesn't know for one of bytes, itself or through others.
 fn reads_bytes(view: View<'_, '_, '_>, template: Identity, depth: usize) -> bool {
     let is_own = |at: &Index| view.cursor(*at).is_some_and(|cursor| cursor.identity() == template);
-    let mut all =
-        (0..view.tree.len()).filter(|at| matches!(view.tree.kind(*at), Kind::Template | Kind::Function));
+    let mut all = (0..view.tree.len()).filter(|at| is_function(view, *at));
     let Some(at) = all.find(is_own).filter(|at| view.cursor(*at).is_some_and(|own| !own.is_of_system()))
     else {
         return false;
@@ -69,6 +108,10 @@ fn reads_bytes(view: View<'_, '_, '_>, template: Identity, depth: usize) -> bool
         _ => false,
     };
     view.tree.below(at).any(is_read)
+}
+
+fn is_function(view: View<'_, '_, '_>, at: Index) -> bool {
+    matches!(view.tree.kind(at), Kind::Template | Kind::Function | Kind::Destructor)
 }
 
 /// `reinterpret_cast<char *>(&object)`, where the object's type is open.
@@ -98,7 +141,7 @@ fn calls_reader(view: View<'_, '_, '_>, call: Index, depth: usize) -> bool {
 /// Most values in a list, or names in a binding, whose type the template doesn't know.
 fn values(view: View<'_, '_, '_>, template: Cursor<'_>) -> usize {
     let identity = template.identity();
-    let at = (0..view.tree.len()).filter(|at| matches!(view.tree.kind(*at), Kind::Template | Kind::Function));
+    let at = (0..view.tree.len()).filter(|at| is_function(view, *at));
     let mut at = at.filter(|at| view.cursor(*at).is_some_and(|cursor| cursor.identity() == identity));
     let count = |below: Index| match view.tree.kind(below) {
         Kind::List if is_open(view, below) => view.tree.children(below).count(),

@@ -69,6 +69,9 @@ impl<'u> Follower<'_, '_, '_, 'u> {
             Some(Returned::Behind) => self.push(call, if state.level > 0 { state } else { state.forward() }),
             None => {}
         }
+        if is_of_cpp {
+            return handed.to_cpp(self, &name, state);
+        }
         if let Some(does) = of_memory(&name) {
             return handed.library(self, does, &name, state);
         }
@@ -156,6 +159,24 @@ impl<'u> Handed<'_, '_, '_, 'u> {
         follower.hand(self.call, state, names::callback(function, self.number), otherwise);
     }
 
+    /// A library's function of C++ may do anything with what it is handed the address of, or keep it for whoever
+    /// asks. An address that is only printed or compared is none.
+    fn to_cpp(&self, follower: &mut Follower<'_, '_, '_, 'u>, name: &str, state: State) {
+        let pointee =
+            self.arguments.get(self.number).and_then(|argument| self.view.cursor(*argument)?.ty().pointee());
+        match pointee.map(Type::kind) {
+            Some(TypeKind::Byte | TypeKind::Number | TypeKind::Other) => {
+                let end = self.length(Does::Unknown, name);
+                let end = end.unwrap_or_else(|| End::Elements { by: name.to_owned() });
+                follower.end(self.call, state, end);
+            }
+            Some(TypeKind::Void) if !name.starts_with("operator<") => {
+                follower.end(self.call, state, End::Unknown);
+            }
+            _ => {}
+        }
+    }
+
     /// A function that is handed another one may call it with what it is handed.
     fn to_callbacks(&self, follower: &mut Follower<'_, '_, '_, 'u>, state: State) {
         for argument in self.arguments {
@@ -232,7 +253,9 @@ impl<'u> Handed<'_, '_, '_, 'u> {
                 let shape = follower.unit.shape(ty);
                 follower.end(self.call, state, End::Record(shape));
             }
-            TypeKind::Byte | TypeKind::Number if start.call.is_none() && path.is_none_or(is_array) => {
+            TypeKind::Byte | TypeKind::Number
+                if (start.call.is_none() || self.is_given_by_cpp(*other)) && path.is_none_or(is_array) =>
+            {
                 follower.end(self.call, state, End::Bytes { count, by: name.to_owned() });
             }
             _ => {}
@@ -244,6 +267,16 @@ impl<'u> Handed<'_, '_, '_, 'u> {
         if let Some(to) = self.arguments.first().filter(|_| self.number == 1) {
             follower.store(*to, state);
         }
+    }
+
+    /// Whether an address comes out of a container: `bytes.data() + at`. It is never an object's own memory.
+    fn is_given_by_cpp(&self, index: Index) -> bool {
+        let view = self.view;
+        let mut nodes = std::iter::once(index).chain(view.tree.below(index));
+        nodes.any(|node| {
+            view.tree.kind(node) == Kind::Call
+                && function(view, node).is_some_and(|by| by.is_of_cpp() && by.is_of_system())
+        })
     }
 
     /// So many bytes from the address on. Lengths made of offsets are judged where they are made.

@@ -30,6 +30,9 @@ impl<'u> Follower<'_, '_, '_, 'u> {
     pub(crate) fn step(&mut self, index: Index, state: State) {
         let tree = self.unit.view.tree;
         let Some(parent) = tree.parent(index) else { return };
+        if state.level == 0 && self.is_reference(index) {
+            return self.referred(index, parent, state);
+        }
         match tree.kind(parent) {
             Kind::Paren | Kind::StatementExpression => self.push(parent, state),
             Kind::Unexposed | Kind::Cast | Kind::FunctionalCast => self.converted(index, parent, state),

@@ -19,7 +19,10 @@ impl<'u> Follower<'_, '_, '_, 'u> {
                 let is_method = function.holder().is_some_and(|holder| holder.kind() == Kind::Record);
                 let pointee = self.ty(function_value(view, index)).and_then(Type::pointee);
                 // Loops over ranges and conversions call methods where the text has no call.
-                if is_method && pointee.is_some_and(|pointee| pointee.kind() == TypeKind::Number) {
+                if is_method
+                    && pointee
+                        .is_some_and(|pointee| matches!(pointee.kind(), TypeKind::Number | TypeKind::Byte))
+                {
                     self.end(index, state, End::Elements { by: function.name() });
                 }
                 self.hand(index, state, names::result(function), None);

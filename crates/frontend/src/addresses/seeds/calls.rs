@@ -30,7 +30,28 @@ impl<'u> Reader<'_, '_, '_, 'u> {
         self.lists_of_arguments(index);
         self.callbacks(index);
         self.variable_arguments(index);
+        self.bound(index);
         self.given(index);
+    }
+
+    /// Members that references are bound to.
+    fn bound(&mut self, index: Index) {
+        let view = self.unit.view;
+        for (number, argument) in follow::arguments(view, index).into_iter().enumerate() {
+            let mut named = argument;
+            while matches!(view.tree.kind(named), Kind::Paren | Kind::Unexposed)
+                && let Some(inner) = view.tree.only(named)
+            {
+                named = inner;
+            }
+            let is_member = view.tree.kind(named) == Kind::MemberAccess;
+            if is_member && follow::binds(view, index, number) {
+                let mut follower = Follower::new(self.unit);
+                follower.bound(argument, index, State::PLAIN);
+                let outcome = follower.run();
+                self.member_of(named, &view.address_sum(named), outcome);
+            }
+        }
     }
 
     /// Memory that a function gives whose body is elsewhere, if anywhere.

@@ -1,11 +1,11 @@
 //! Addresses of members.
 
-use super::super::facts::{Origin, State};
+use super::super::facts::{Origin, Outcome, State};
 use super::super::follow::Follower;
 use super::reader::Reader;
 use crate::clang::{Cursor, Kind, Operator, TypeKind};
 use crate::records::named_holder;
-use crate::sum::Term;
+use crate::sum::{Sum, Term};
 use crate::tree::Index;
 
 impl<'u> Reader<'_, '_, '_, 'u> {
@@ -29,8 +29,15 @@ impl<'u> Reader<'_, '_, '_, 'u> {
     }
 
     pub(crate) fn member(&mut self, index: Index) {
+        let mut follower = Follower::new(self.unit);
+        follower.push(index, State::PLAIN);
+        let outcome = follower.run();
+        self.member_of(index, &self.unit.view.sum(index), outcome);
+    }
+
+    /// A member's address, as a sum, and where it goes.
+    pub(crate) fn member_of(&mut self, index: Index, sum: &Sum<'u>, outcome: Outcome) {
         let view = self.unit.view;
-        let sum = view.sum(index);
         // What stands in front says which object it is.
         let Some((true, Term::Offset(path))) = sum.terms.last() else { return };
         let (Some(first), Some(last)) = (path.first(), path.last()) else { return };
@@ -49,9 +56,6 @@ impl<'u> Reader<'_, '_, '_, 'u> {
             size: ty.size().unwrap_or(0),
             is_array: matches!(ty.kind(), TypeKind::Array | TypeKind::Record),
         };
-        let mut follower = Follower::new(self.unit);
-        follower.push(index, State::PLAIN);
-        let outcome = follower.run();
         self.depart(index, origin, outcome);
     }
 }

@@ -67,6 +67,7 @@ pub fn build_patches(plan: &Plan, tree: &Path, options: &IdiomOptions) -> Result
     let mut changes: Vec<HeaderChange> = Vec::new();
     let mut patched = PatchSet::default();
     patched.notes.extend(group_idiom.fallback_note());
+    check_any_declared(plan, tree)?;
     for struct_plan in &plan.structs {
         match &struct_plan.verdict {
             Verdict::Moved { .. } => {
@@ -86,6 +87,18 @@ pub fn build_patches(plan: &Plan, tree: &Path, options: &IdiomOptions) -> Result
         patched.files.insert(change.header.path.clone(), change.text()?);
     }
     Ok(patched)
+}
+
+/// Fails if the tree declares none of the structs that change: it is another program's.
+fn check_any_declared(plan: &Plan, tree: &Path) -> Result<()> {
+    let mut first = None;
+    for struct_plan in plan.structs.iter().filter(|struct_plan| struct_plan.changes()) {
+        match header::open(tree, &Declaration::from(struct_plan)) {
+            Ok(_) => return Ok(()),
+            Err(error) => first = first.or(Some(error)),
+        }
+    }
+    first.map_or(Ok(()), Err)
 }
 
 /// Adds the macros that conditional alignment needs, before all else.

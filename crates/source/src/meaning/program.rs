@@ -172,6 +172,7 @@ pub(super) fn declare<'t>(
 /// Members by whose names a subject is reached, whatever they are members of.
 fn find_holders(world: &mut World<'_>) {
     let mut found = FxHashMap::default();
+    let mut others = FxHashSet::default();
     let mut names: Vec<_> = world.records.shared.keys().copied().collect();
     names.sort_unstable();
     for name in names {
@@ -183,8 +184,12 @@ fn find_holders(world: &mut World<'_>) {
             }
             if matches!(ty, Type::Record(own) if world.subjects.contains_key(own)) {
                 found.entry(member.name).or_insert_with(|| member.ty.clone());
+            } else {
+                others.insert(member.name);
             }
         }
     }
+    // Where types aren't all known, a name that others have too says nothing.
+    found.retain(|name, _| world.is_complete || !others.contains(name));
     world.holders = Arc::new(found);
 }

@@ -168,6 +168,9 @@ pub(super) fn read_code<'t>(
     if tells {
         evaluator.definitions(&items, path);
     }
+    if !tells {
+        evaluator.symbols();
+    }
     evaluator.file(&items);
     (evaluator.found, evaluator.flows)
 }

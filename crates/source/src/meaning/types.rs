@@ -56,6 +56,12 @@ pub(super) struct Record<'t> {
     pub(super) has_base: bool,
     /// Whether a constructor is declared: lists are arguments.
     pub(super) has_constructor: bool,
+    /// Members whose defaults change something.
+    pub(super) computed: Vec<&'t [u8]>,
+    /// Whether a destructor does something.
+    pub(super) has_destructor: bool,
+    /// Whether it has its own storage, by `operator new`.
+    pub(super) has_storage: bool,
     pub(super) line: u32,
 }
 

@@ -77,6 +77,7 @@ impl<'t> Evaluator<'_, '_, 't> {
             return;
         }
         let mut given: Vec<&'t [u8]> = Vec::new();
+        let mut called: Vec<(&'t [u8], &'t [u8])> = Vec::new();
         while let Some(name) = self.cursor.word(self.cursor.at) {
             self.cursor.at += 1;
             let end = self.cursor.behind(self.cursor.at);
@@ -96,11 +97,21 @@ impl<'t> Evaluator<'_, '_, 't> {
                 let what = format!("the constructor makes {} of members in front of it", lossy(name));
                 self.tell_pins(class, &names, what);
             }
+            if inside.windows(2).skip(1).any(|pair| {
+                matches!(pair, [first, second] if first.kind == crate::meaning::stream::Kind::Word && second.text == b"(")
+            }) {
+                called.push((class, name));
+            }
             given.push(name);
             self.cursor.at = end;
             if !self.cursor.eat(b",") {
                 break;
             }
+        }
+        if let [(class, _), _, ..] = called.as_slice() {
+            let names: Vec<&[u8]> = called.iter().map(|(_, name)| *name).collect();
+            let what = "the constructor calls functions for members, in their order".to_owned();
+            self.tell_pins(class, &names, what);
         }
     }
 

@@ -64,7 +64,9 @@ impl<'t> Evaluator<'_, '_, 't> {
             }
             return left.clone();
         }
-        let value = self.convert(&right, &left.ty, false);
+        // The type of a member of what isn't known was only guessed by its name.
+        let is_guess = matches!(left.member, Some((b"", _)));
+        let value = if is_guess { right } else { self.convert(&right, &left.ty, false) };
         self.store(left, &value, start);
         Value { place: left.place.clone(), ..value }
     }
@@ -153,8 +155,15 @@ impl<'t> Evaluator<'_, '_, 't> {
             return first;
         }
         let second = self.conditional();
-        let mut sums = self.sums_of(&first);
-        join(&mut sums, &self.sums_of(&second));
+        let (own, others) = (self.sums_of(&first), self.sums_of(&second));
+        let mut sums = own.clone();
+        join(&mut sums, &others);
+        // One of two numbers of which one isn't known.
+        let is_number = |value: &Value<'t>| self.world().resolve(&value.ty).element().is_none();
+        let is_half = own.is_empty() != others.is_empty();
+        if is_half && is_number(&first) && is_number(&second) && sums.iter().any(Sum::is_telling) {
+            join(&mut sums, &[Sum::term(Term::Other)]);
+        }
         let is_first = self.is_typed(&first.ty) || !self.is_typed(&second.ty);
         let ty = if is_first { first.ty } else { second.ty };
         Value::sums(ty, sums)
@@ -190,6 +199,7 @@ impl<'t> Evaluator<'_, '_, 't> {
             }
             b"<<" | b"^" => {
                 self.offset_is_number(right, "counted in bits");
+                self.mixed(left, right, sign);
                 Value::typed(Type::Number(b"int", 4))
             }
             b"/" | b">>" => Value::sums(
@@ -202,6 +212,18 @@ impl<'t> Evaluator<'_, '_, 't> {
                 Value::typed(Type::Number(b"int", 4))
             }
             _ => Value::typed(Type::Number(b"int", 4)),
+        }
+    }
+
+    /// An address whose bits are mixed with others': what comes out isn't followed.
+    fn mixed(&mut self, left: &Value<'t>, right: &Value<'t>, sign: &[u8]) {
+        let world = self.world();
+        for value in [left, right].into_iter().filter(|_| sign == b"^" && world.is_complete) {
+            for sum in self.sums_of(value) {
+                if let (Some(Base::Object(record)), []) = (sum.base, sum.terms.as_slice()) {
+                    self.tell_whole(record, "the bits of its address are mixed with others".to_owned());
+                }
+            }
         }
     }
 

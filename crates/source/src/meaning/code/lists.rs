@@ -2,6 +2,7 @@
 
 use crate::body::attribute::is_shouted;
 use crate::meaning::code::evaluator::{Evaluator, Slot};
+use crate::meaning::judge::callee::Does;
 use crate::meaning::stream::Kind;
 use crate::meaning::types::{Type, World, innermost, lossy};
 use crate::meaning::value::{Base, Sum, Term, Value};
@@ -23,6 +24,9 @@ struct Progress<'t> {
     /// Members whose values change something while they are computed.
     computed: Vec<&'t [u8]>,
     addresses: Vec<&'t [u8]>,
+    /// Addresses of members, and lengths beside them.
+    parts: Vec<Sum<'t>>,
+    lengths: Vec<Sum<'t>>,
     sizes: Vec<&'t [u8]>,
 }
 
@@ -257,6 +261,12 @@ impl<'t> Evaluator<'_, '_, 't> {
                 "an initialiser computes values that change something, in the members' order".to_owned();
             self.tell_pins(record, &progress.computed, what);
         }
+        for part in &progress.parts {
+            let Some(Base::Object(object)) = part.base else { continue };
+            for length in &progress.lengths {
+                self.bytes(record, Does::Reads, (object, part), length, None);
+            }
+        }
         for object in progress.addresses.iter().filter(|object| progress.sizes.contains(object)) {
             let what = format!("its address and its size are given to a struct {}", lossy(record));
             self.tell_whole(object, what);
@@ -308,6 +318,11 @@ impl<'t> Evaluator<'_, '_, 't> {
         let sums = self.sums_of(&value);
         let is_typed = self.is_typed(&ty);
         for sum in &sums {
+            match sum.base {
+                Some(Base::Object(_)) if !is_typed && sum.member().is_some() => progress.parts.push(sum.clone()),
+                None if sum.is_telling() => progress.lengths.push(sum.clone()),
+                _ => {}
+            }
             match (sum.base, sum.terms.as_slice()) {
                 (Some(Base::Object(object)), []) if !is_typed => progress.addresses.push(object),
                 (None, [(true, Term::Size(object))]) => progress.sizes.push(object),

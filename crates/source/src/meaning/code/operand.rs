@@ -162,8 +162,17 @@ impl<'t> Evaluator<'_, '_, 't> {
 
     /// `[](int x) -> T { … }`
     fn lambda(&mut self) -> Value<'t> {
-        self.cursor.at = self.cursor.behind(self.cursor.at);
         let mut scope = rustc_hash::FxHashMap::default();
+        let end = self.cursor.behind(self.cursor.at);
+        // `[copy = s]`
+        for at in self.cursor.at..end {
+            if let (Some(name), b"=") = (self.cursor.word(at), self.cursor.text(at + 1)) {
+                self.cursor.at = at + 2;
+                let value = self.assignment();
+                scope.insert(name, Local { ty: value.ty, sums: value.sums, ..Local::default() });
+            }
+        }
+        self.cursor.at = end;
         if self.cursor.is(b"(")
             && let Some(function) =
                 self.cursor.declarator(&Type::Unknown).and_then(|declared| declared.function)
@@ -240,6 +249,7 @@ impl<'t> Evaluator<'_, '_, 't> {
             return Value { ty: ty.clone(), sums, place: Some(place), name: Some(word), ..Value::default() };
         }
         if let Some(function) = world.functions.get(word) {
+            self.template_arguments(word);
             let ty = Type::Function(Arc::new(function.returns.clone()));
             return Value { call: Some(word), ..Value::typed(ty) };
         }
@@ -259,6 +269,32 @@ impl<'t> Evaluator<'_, '_, 't> {
             return Value { is_type: true, ..Value::typed(self.world().resolve(&Type::Named(name))) };
         }
         Value { call: Some(word), ..Value::default() }
+    }
+
+    /// Skips `<0, T>` behind a function's name. One that is told a subject may make it of what it is handed.
+    fn template_arguments(&mut self, name: &'t [u8]) {
+        if !self.is_cpp || !self.cursor.is(b"<") {
+            return;
+        }
+        let start = self.cursor.at;
+        self.cursor.skip_angles();
+        if !self.cursor.is(b"(") {
+            self.cursor.at = start;
+            return;
+        }
+        let inside = self.cursor.pieces.get(start..self.cursor.at).unwrap_or_default();
+        let close = self.cursor.behind(self.cursor.at);
+        let values = self.cursor.pieces.get(self.cursor.at..close).unwrap_or_default();
+        let commas = values.iter().filter(|piece| piece.text == b",").count();
+        let subjects = inside.iter().filter(|piece| self.world().subjects.contains_key(piece.text));
+        let subjects: Vec<&'t [u8]> = subjects.map(|piece| piece.text).collect();
+        for record in subjects.into_iter().filter(|_| commas > 0) {
+            let is_aggregate = self.world().records.get(record).is_some_and(|known| !known.has_constructor);
+            if is_aggregate {
+                let what = format!("{} is handed {} values for it", super::super::types::lossy(name), commas + 1);
+                self.tell(record, crate::uses::UseDemand::Positions(commas + 1), Vec::new(), what);
+            }
+        }
     }
 
     /// `offsetof(T, m.n)` and its kin.

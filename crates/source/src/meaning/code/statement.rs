@@ -3,7 +3,7 @@
 use crate::meaning::code::evaluator::{Evaluator, Slot};
 use crate::meaning::syntax::words::is_among;
 use crate::meaning::types::Type;
-use crate::meaning::value::Base;
+use crate::meaning::value::{Base, Sum, Term, Value};
 use crate::uses::UseDemand;
 use rustc_hash::FxHashMap;
 
@@ -102,11 +102,34 @@ impl<'t> Evaluator<'_, '_, 't> {
         }
         let value = self.expression();
         let sums = self.sums_of(&value);
+        self.returned_end(&sums, &value);
         self.convert(&value, &ty, false);
         if !self.is_typed(&ty) && !self.function.is_empty() {
             self.keep(Slot::Returned(self.home, self.function), &sums);
         }
         self.flush_compared();
+    }
+
+    /// The place behind a member, or a conversion of an object to the address of one: both are for walking.
+    fn returned_end(&mut self, sums: &[Sum<'t>], value: &Value<'t>) {
+        let is_conversion = self.function == b"operator";
+        let is_record = matches!(self.world().pointee(&value.ty), Some(Type::Record(_)));
+        let is_walked = self.is_cpp && !is_record;
+        for sum in sums.iter().filter(|_| is_walked) {
+            match (sum.base, sum.terms.as_slice()) {
+                (Some(Base::Object(record)), [(true, Term::Offset(own, member)), (true, Term::Number(_))])
+                    if record == *own =>
+                {
+                    self.walk(record, member);
+                }
+                (Some(Base::Object(record)), [(true, Term::Offset(own, member))])
+                    if record == *own && is_conversion && !self.is_array(record, member) =>
+                {
+                    self.walk(record, member);
+                }
+                _ => {}
+            }
+        }
     }
 
     /// `auto [a, b] = object`.

@@ -51,10 +51,14 @@ impl<'t> Evaluator<'_, '_, 't> {
                 Value::sums(inner.ty, sums)
             }
             b"++" | b"--" => {
+                let is_back = self.cursor.is(b"--");
                 self.cursor.at += 1;
                 let inner = self.unary();
                 self.counted(&inner);
                 self.walked(&inner);
+                if is_back {
+                    self.walked_back(&inner);
+                }
                 inner
             }
             b"sizeof" => self.size(),
@@ -239,6 +243,7 @@ impl<'t> Evaluator<'_, '_, 't> {
         let is_cast_function = inner.call.is_some() && inner.ty == Type::Unknown && !self.is_typed(&ty);
         Value {
             is_cast_function,
+            target: inner.target,
             place: inner.place.filter(|_| ty == inner.ty),
             member: inner.member.filter(|_| ty == inner.ty),
             ..value

@@ -82,7 +82,12 @@ impl<'t> Evaluator<'_, '_, 't> {
                 self.walk(record, member);
             }
             [(true, Term::Offset(own, member)), (true, Term::Other)]
-                if *own == record && index == Some(0) && self.is_array(record, member) =>
+                if *own == record && index == Some(0) && !self.is_array(record, member) =>
+            {
+                self.walk(record, member);
+            }
+            [(true, Term::Offset(own, member)), (true, Term::Other)]
+                if *own == record && index == Some(0) =>
             {
                 let what = format!("elements of {} are counted without its end", lossy(member));
                 self.beyond(record, member, what);
@@ -143,7 +148,7 @@ impl<'t> Evaluator<'_, '_, 't> {
     }
 
     /// Members in a row are walked as an array.
-    fn walk(&mut self, record: &'t [u8], member: &'t [u8]) {
+    pub(in crate::meaning) fn walk(&mut self, record: &'t [u8], member: &'t [u8]) {
         let world = self.world();
         let Some((_, subject)) = self.subject(record) else { return };
         let Some(first) = subject.number(member) else {
@@ -167,6 +172,18 @@ impl<'t> Evaluator<'_, '_, 't> {
         let members: Vec<usize> = (first - before..end.min(subject.members.len())).collect();
         let what = format!("code walks on from {} to the members behind it", lossy(member));
         self.tell(record, UseDemand::Boundary, members, what);
+    }
+
+    /// `--value`, from the end of an object on.
+    pub(in crate::meaning) fn walked_back(&mut self, value: &Value<'t>) {
+        if matches!(self.world().pointee(&value.ty), Some(Type::Record(_))) {
+            return;
+        }
+        for sum in self.sums_of(value) {
+            if let Some(Base::Behind(record)) = sum.base {
+                self.tell_whole(record, "its last bytes are found from its end".to_owned());
+            }
+        }
     }
 
     /// `value++`

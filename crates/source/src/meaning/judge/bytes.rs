@@ -35,10 +35,18 @@ impl<'t> Evaluator<'_, '_, 't> {
                 false => self.tell(record, UseDemand::Positions(1), Vec::new(), what),
             }
         }
+        if is_string && is_bytes && let Some((own, member)) = sum.member()
+            && own == record && !self.is_array(record, member)
+        {
+            self.tell_from(record, member, format!("{text} is handed {} as a text", lossy(member)));
+        }
+        // What nobody defines and is spelled as macros are may be handed anything.
+        let is_macro = crate::body::attribute::is_shouted(name);
         let is_number = |at: usize| {
             at != number
                 && arguments.get(at).is_some_and(|argument| {
-                    self.world().resolve(&argument.ty).element().is_none() && !argument.is_type
+                    let ty = self.world().resolve(&argument.ty);
+                    ty.element().is_none() && !argument.is_type && !(is_macro && ty == Type::Unknown)
                 })
         };
         let is_length = |sum: &Sum<'t>| sum.base.is_none() && sum.is_telling();
@@ -175,6 +183,14 @@ impl<'t> Evaluator<'_, '_, 't> {
         }
         if let Some((_, member)) = sum.member().filter(|(own, _)| *own == record) {
             self.tell_pins(record, &[member], what.clone());
+        } else if let (true, Some((_, subject)), Ok(start)) =
+            (sum.offsets().count() == 0, self.subject(record), u64::try_from(bytes.start))
+        {
+            // So many bytes are those of the members in front.
+            let front = subject.members.iter().filter(|member| member.offset < start).count();
+            if front > 0 {
+                self.tell(record, UseDemand::Positions(front), Vec::new(), what.clone());
+            }
         }
         self.tell_bytes(record, bytes, is_ordered, what);
     }

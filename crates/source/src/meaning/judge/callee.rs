@@ -95,3 +95,19 @@ pub(in crate::meaning) fn gives_back(name: &[u8]) -> bool {
     let name = lossy(name);
     ["free", "realloc", "release"].iter().any(|verb| name.contains(verb))
 }
+
+/// Functions that are handed the address of one number for that number alone.
+const SINGLE: [&str; 16] = [
+    "scan", "atomic", "sync_", "strto", "time", "wait", "lock", "frexp", "modf", "remquo", "addressof", "swap", "move",
+    "forward", "ref", "overflow",
+];
+
+/// Whether a function may go on behind the number whose address it is handed.
+pub(in crate::meaning) fn reaches_beyond(name: &str) -> bool {
+    !name.is_empty() && !SINGLE.iter().any(|single| name.contains(single))
+}
+
+/// Whether bytes go to or come from elsewhere.
+pub(in crate::meaning) fn is_transfer(name: &str) -> bool {
+    ["write", "send", "read", "recv"].iter().any(|verb| name.contains(verb))
+}

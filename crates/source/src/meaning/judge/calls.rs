@@ -1,9 +1,9 @@
 //! Functions that are handed objects.
 
 use crate::meaning::code::evaluator::{Context, Evaluator, Slot};
-use crate::meaning::judge::callee::{Does, does, gives_back, is_assertion};
+use crate::meaning::judge::callee::{Does, does, gives_back, is_assertion, is_transfer, reaches_beyond};
 use crate::meaning::types::{Type, lossy};
-use crate::meaning::value::{Base, Sum, Value};
+use crate::meaning::value::{Base, Kept, Sum, Value};
 use crate::uses::UseDemand;
 
 impl<'t> Evaluator<'_, '_, 't> {
@@ -122,6 +122,7 @@ impl<'t> Evaluator<'_, '_, 't> {
         if is_printed {
             self.changes();
         }
+        self.handed_whole(name, function, is_printed, arguments);
         for argument in arguments.iter().filter(|argument| is_printed && !argument.is_type) {
             self.offset_is_number(argument, "printed");
         }
@@ -154,6 +155,54 @@ impl<'t> Evaluator<'_, '_, 't> {
             }
         }
         self.allocated(name, does, arguments, &all, function.map(|function| function.returns.clone()))
+    }
+
+    /// Objects, members and pointers that a function which nobody defines is handed as something else.
+    fn handed_whole(
+        &mut self,
+        name: &'t [u8],
+        function: Option<&crate::meaning::types::Function<'t>>,
+        is_printed: bool,
+        arguments: &[Value<'t>],
+    ) {
+        let world = self.world();
+        if function.is_some_and(|function| function.is_defined) || !world.is_complete {
+            return;
+        }
+        let text = lossy(name);
+        let leaves = is_transfer(&text);
+        for argument in arguments.iter().filter(|argument| !argument.is_type) {
+            if let (true, Type::Record(record)) = (is_printed, world.resolve(&argument.ty)) {
+                self.tell_whole(record, format!("{text} is handed it by value"));
+            }
+            let pointed = world.pointee(&argument.ty).and_then(|ty| world.pointee(&ty));
+            if let (true, Some(Kept::Variable(_)), Some(Type::Record(record))) =
+                (leaves, argument.target, pointed)
+            {
+                self.tell_whole(record, format!("{text} is handed the bytes of a pointer to it"));
+            }
+            for sum in self.sums_of(argument) {
+                match (sum.base, sum.member()) {
+                    (Some(Base::Object(record)), None) if name == b"syscall" && sum.terms.is_empty() => {
+                        self.tell_whole(record, "the system is handed its address".to_owned());
+                    }
+                    (Some(Base::Object(record)), Some((own, member)))
+                        if own == record && reaches_beyond(&text) && self.is_scalar(record, member, argument) =>
+                    {
+                        self.tell_from(record, member, format!("{text} is handed the address of {}", lossy(member)));
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    /// Whether a member is one number, handed by its own type.
+    fn is_scalar(&self, record: &[u8], member: &[u8], argument: &Value<'t>) -> bool {
+        let world = self.world();
+        let own = world.member(record, member).map(|ty| world.resolve(&ty));
+        let is_number = matches!(own, Some(Type::Number(..) | Type::Byte));
+        is_number && own == world.pointee(&argument.ty)
     }
 
     /// `T(…)`: values of an aggregate by position, unless it has a constructor.

@@ -23,9 +23,24 @@ impl<'t> Evaluator<'_, '_, 't> {
                 _ => None,
             });
             let records: Vec<Sum<'t>> = records.collect();
+            // Objects that are handed by value lie in registers and on the stack by their order.
+            let own = function.parameters.iter().map(|(_, ty)| ty).chain([&function.returns]);
+            for ty in own.filter(|_| target != Type::Unknown) {
+                if let Type::Record(record) = world.resolve(ty) {
+                    self.tell_whole(record, "a function that is handed or returns it is called as another type".to_owned());
+                }
+            }
             self.keep(Slot::Global(b"(cast)"), &records);
         }
         let sums = self.sums_of(value);
+        if let (Type::Record(wanted), Type::Record(own)) = (&target, world.resolve(&value.ty))
+            && is_cast
+            && *wanted != own
+        {
+            // A reference to another type.
+            self.records(own, wanted, true);
+        }
+        self.pointers_to_pointers(value, &target, is_cast);
         let Some(to) = target.element().map(|element| world.resolve(element)) else {
             // Numbers keep what they count.
             return Value {
@@ -37,6 +52,7 @@ impl<'t> Evaluator<'_, '_, 't> {
         };
         // What may be what is wanted is taken to be that.
         let is_explained = |sum: &Sum<'t>| matches!((&to, sum.base), (Type::Record(wanted), Some(Base::Object(own))) if *wanted == own && sum.terms.is_empty());
+        self.from_outside(value, &sums, &to, is_cast);
         let is_pointer = world.resolve(&value.ty).element().is_some();
         let is_kept = value.member.is_some();
         // A member of what isn't known was only guessed by its name: without a cast it has the type it is given to.
@@ -57,6 +73,49 @@ impl<'t> Evaluator<'_, '_, 't> {
         Value { ty: target, sums, call: value.call, ..Value::default() }
     }
 
+    /// An address that comes from where others were put and aren't followed.
+    fn from_outside(&mut self, value: &Value<'t>, sums: &[Sum<'t>], to: &Type<'t>, is_cast: bool) {
+        let world = self.world();
+        let ty = world.resolve(&value.ty);
+        let is_open = matches!(&ty, Type::Unknown)
+            || matches!(world.pointee(&ty), Some(Type::Void)) && value.name.is_none();
+        let is_taken = match to {
+            Type::Record(_) => true,
+            Type::Number(..) | Type::Pointer(_) => is_cast,
+            _ => false,
+        };
+        if !world.is_complete || !sums.is_empty() || !is_open || !is_taken || value.is_text {
+            return;
+        }
+        let outside: Vec<&'t [u8]> = self
+            .kept(Slot::Outside)
+            .iter()
+            .filter_map(|sum| match sum.base {
+                Some(Base::Object(record)) => Some(record),
+                _ => None,
+            })
+            .collect();
+        // What may be what is wanted is taken to be that.
+        if matches!(to, Type::Record(wanted) if outside.contains(wanted)) {
+            return;
+        }
+        for record in outside {
+            self.start(record, to, false);
+        }
+    }
+
+    /// A pointer to pointers taken for one to pointers to another type.
+    fn pointers_to_pointers(&mut self, value: &Value<'t>, target: &Type<'t>, is_cast: bool) {
+        let world = self.world();
+        let inner = |ty: &Type<'t>| world.pointee(&world.pointee(ty)?);
+        if let (Some(Type::Record(own)), Some(Type::Record(wanted))) = (inner(&value.ty), inner(target))
+            && is_cast
+            && own != wanted
+        {
+            self.records(own, wanted, true);
+        }
+    }
+
     /// Bytes or a fixed address taken for an object.
     fn bytes_as(
         &mut self,
@@ -69,6 +128,10 @@ impl<'t> Evaluator<'_, '_, 't> {
         let pointee = self.world().pointee(&value.ty);
         if is_cast && is_pointer && sums.is_empty() && pointee == Some(Type::Byte) {
             return self.tell_whole(record, "bytes are taken for it by a cast".to_owned());
+        }
+        if is_cast && matches!(pointee, Some(Type::Pointer(_))) && self.world().is_complete {
+            let what = "a pointer to a pointer is taken for one to it".to_owned();
+            self.tell(record, UseDemand::Positions(1), Vec::new(), what);
         }
         if is_cast
             && is_pointer
@@ -87,6 +150,16 @@ impl<'t> Evaluator<'_, '_, 't> {
             (Some(Base::Object(record)), []) => self.start(record, to, is_cast),
             (Some(Base::Object(record)), [(true, Term::Offset(own, member))]) if record == *own => {
                 self.inside(record, member, to, is_cast);
+            }
+            (Some(Base::Object(record)), [(true, Term::Other)])
+                if is_cast && self.world().is_complete && matches!(to, Type::Number(..) | Type::Pointer(_)) =>
+            {
+                let what = "its bytes are read or written at distances that aren't known";
+                self.tell_whole(record, what.to_owned());
+            }
+            (Some(Base::Object(record)), [(true, Term::Stride)]) if *to == Type::Record(record) => {
+                let what = "objects are counted by a number of bytes".to_owned();
+                self.tell(record, UseDemand::Size, Vec::new(), what);
             }
             // Back or on by sizes that somebody has added up.
             (Some(Base::Object(record)), terms)
@@ -212,6 +285,9 @@ impl<'t> Evaluator<'_, '_, 't> {
             (_, Type::Record(_)) if is_cast && !matches!(element, Type::Record(_) | Type::Byte) => {
                 let what = format!("{} is taken for the beginning of a struct", lossy(member));
                 self.tell_from(record, member, what);
+                if let (Type::Record(wanted), true) = (to, matches!(own, Type::Array(..))) {
+                    self.tell_whole(wanted, format!("numbers of {} are taken for it", lossy(member)));
+                }
             }
             (_, Type::Named(_)) if is_cast && element != *to => {
                 let what = format!("{} is taken for a type that is declared elsewhere", lossy(member));

@@ -3,10 +3,20 @@
 use crate::meaning::code::evaluator::{Evaluator, Slot};
 use crate::meaning::syntax::items::Items;
 use crate::meaning::types::{Member, Type, World, innermost, lossy};
+use crate::meaning::value::Sum;
 use crate::uses::UseDemand;
 
 /// Beginnings of the names of numbers whose byte order is fixed.
 const FIXED: [&[u8]; 8] = [b"__le", b"__be", b"le16", b"le32", b"le64", b"be16", b"be32", b"be64"];
+
+/// Most words between a declaration's type and an attribute.
+const DECLARATION: usize = 14;
+
+/// The line of a function's name.
+fn items_line(evaluator: &Evaluator<'_, '_, '_>, name: &[u8]) -> u32 {
+    let piece = evaluator.cursor.pieces.iter().find(|piece| piece.text == name);
+    piece.map_or(0, |piece| piece.line)
+}
 
 impl<'t> Evaluator<'_, '_, 't> {
     /// Judges the definitions of a file.
@@ -44,6 +54,14 @@ impl<'t> Evaluator<'_, '_, 't> {
                 );
                 self.tell_at(name, line, UseDemand::Whole, Vec::new(), what);
             }
+            if record.has_storage {
+                let what = "its own operator new gives it memory".to_owned();
+                self.tell_at(name, line, UseDemand::Whole, Vec::new(), what);
+            }
+            if record.computed.len() > 1 {
+                let what = "defaults of members change something, in their order".to_owned();
+                self.pins_at(name, line, &record.computed, what);
+            }
             self.tail(name, record.members.last(), line);
             self.constructed_members(name, &record.members, line);
         }
@@ -51,6 +69,85 @@ impl<'t> Evaluator<'_, '_, 't> {
             self.union(*line, members);
         }
         self.declared_elsewhere(items);
+        self.functions_elsewhere(items);
+        self.symbols();
+    }
+
+    fn pins_at(&mut self, record: &[u8], line: u32, names: &[&[u8]], what: String) {
+        let before = self.found.len();
+        self.tell_pins(record, names, what);
+        for found in self.found.iter_mut().skip(before) {
+            (found.line, found.source) = (line, 0);
+        }
+    }
+
+    /// Functions that another file declares with other types.
+    fn functions_elsewhere(&mut self, items: &Items<'t>) {
+        let world = self.world();
+        for (name, function) in items.functions.iter().filter(|(_, function)| function.home.is_none()) {
+            let Some(other) = world.functions.shared.get(name) else { continue };
+            let own = function.parameters.iter().map(|(_, ty)| ty).chain([&function.returns]);
+            let others = other.parameters.iter().map(|(_, ty)| ty).chain([&other.returns]);
+            if function.parameters.len() != other.parameters.len() {
+                continue;
+            }
+            for (own, other) in own.zip(others) {
+                let record = |ty: &Type<'t>| match world.resolve(ty) {
+                    Type::Record(record) => Some(record),
+                    _ => None,
+                };
+                let Some((first, second)) = record(own).zip(record(other)).filter(|(one, two)| one != two)
+                else {
+                    continue;
+                };
+                for record in [first, second] {
+                    let what = format!("{} is declared with another type elsewhere", lossy(name));
+                    self.tell_at(record, items_line(self, name), UseDemand::Whole, Vec::new(), what);
+                }
+            }
+        }
+    }
+
+    /// Names of objects that the linker is told: others read them as something else.
+    pub(in crate::meaning) fn symbols(&mut self) {
+        let world = self.world();
+        let pieces = self.cursor.pieces;
+        for (at, piece) in pieces.iter().enumerate() {
+            let is_open = self.cursor.text(at + 1) == b"(";
+            match piece.text {
+                b"alias" | b"__alias__" | b"asm" | b"__asm__" if is_open => {
+                    let text = self.cursor.text(at + 2);
+                    let name = text.strip_prefix(b"\"").and_then(|text| text.strip_suffix(b"\""));
+                    let ty = name.and_then(|name| world.globals.get(name)).map(|ty| innermost(world, ty));
+                    if let Some(Type::Record(record)) = ty {
+                        let what = "another symbol is given its address".to_owned();
+                        self.tell_at(record, piece.line, UseDemand::Whole, Vec::new(), what);
+                    }
+                }
+                b"section" | b"__section__" if is_open && world.is_complete => {
+                    let Some(record) = self.declared_before(at) else { continue };
+                    let what = "it is put into a section, where others walk it".to_owned();
+                    self.tell_at(record, piece.line, UseDemand::Whole, Vec::new(), what);
+                }
+                b"cleanup" | b"__cleanup__" if is_open => {
+                    let (Some(record), Some(name)) = (self.declared_before(at), self.cursor.word(at + 2)) else {
+                        continue;
+                    };
+                    let home = world.functions.get(name).and_then(|function| function.home);
+                    self.keep(Slot::Parameter(home, name, 0), &[Sum::object(record)]);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// The subject whose name stands a few words in front.
+    fn declared_before(&self, at: usize) -> Option<&'t [u8]> {
+        let from = at.saturating_sub(DECLARATION);
+        let words = self.cursor.pieces.get(from..at)?.iter().rev();
+        let mut words = words.take_while(|piece| !matches!(piece.text, b";" | b"}" | b"{"));
+        let found = words.find(|piece| self.world().subjects.contains_key(piece.text))?;
+        Some(found.text)
     }
 
     /// Variables that another file declares as something else.
@@ -89,10 +186,10 @@ impl<'t> Evaluator<'_, '_, 't> {
     fn constructed_members(&mut self, name: &[u8], members: &[Member<'t>], line: u32) {
         let world = self.world();
         let changes = |member: &&Member<'t>| match innermost(world, &member.ty) {
-            Type::Record(class) => {
-                world.records.get(class).is_some_and(|known| known.has_constructor)
-                    && !self.kept(Slot::Effect(None, class)).is_empty()
-            }
+            Type::Record(class) => world.records.get(class).is_some_and(|known| {
+                known.has_destructor
+                    || known.has_constructor && !self.kept(Slot::Effect(None, class)).is_empty()
+            }),
             _ => false,
         };
         let found: Vec<&'t [u8]> = members.iter().filter(changes).map(|member| member.name).collect();
@@ -136,6 +233,13 @@ impl<'t> Evaluator<'_, '_, 't> {
     fn pointers_over(&mut self, record: &'t [u8], members: &[Type<'t>], line: u32) {
         for other in members {
             let Some(to) = other.element().map(|inner| self.world().resolve(inner)) else { continue };
+            if let (Type::Record(_), Type::Pointer(_)) = (&to, other) {
+                let before = self.found.len();
+                self.start(record, &to, false);
+                for found in self.found.iter_mut().skip(before) {
+                    (found.line, found.source) = (line, 0);
+                }
+            }
             if matches!((&to, other), (Type::Number(..), Type::Pointer(_))) {
                 let before = self.found.len();
                 self.start(record, &to, false);

@@ -113,7 +113,13 @@ impl<'t> Evaluator<'_, '_, 't> {
             let sums = self.kept(Slot::Written(function.home, name, number));
             match (argument.target, argument.name) {
                 _ if sums.is_empty() => {}
-                (Some(Kept::Variable(variable)), _) => self.assign(variable, &sums),
+                (Some(Kept::Variable(variable)), _) => {
+                    let ty = self.local(variable).map(|local| local.ty.clone()).unwrap_or_default();
+                    if self.is_typed(&ty) {
+                        self.convert(&Value::sums(Type::Void.pointer(), sums.clone()), &ty, false);
+                    }
+                    self.assign(variable, &sums);
+                }
                 (None, Some(variable)) => {
                     let sums: Vec<Sum<'t>> = sums.iter().filter_map(Sum::as_content).collect();
                     self.assign(variable, &sums);
@@ -170,6 +176,9 @@ impl<'t> Evaluator<'_, '_, 't> {
     pub(in crate::meaning) fn called_through_pointer(&mut self, callee: &Value<'t>, arguments: &[Value<'t>]) {
         self.changes();
         let callees = self.functions_of(callee);
+        if callees.is_empty() && self.is_cpp {
+            self.handed_to_method(callee, arguments);
+        }
         let name = callee.member.map(|(_, name)| name).or(callee.name).unwrap_or_default();
         for argument in arguments.iter().filter(|_| gives_back(name)) {
             let sums = self.sums_of(argument);
@@ -199,6 +208,20 @@ impl<'t> Evaluator<'_, '_, 't> {
         }
     }
 
+    /// Bytes that a method which nobody defines is handed.
+    fn handed_to_method(&mut self, callee: &Value<'t>, arguments: &[Value<'t>]) {
+        let name = callee.member.map(|(_, name)| name).unwrap_or(b"a method");
+        let all: Vec<Vec<Sum<'t>>> = arguments.iter().map(|argument| self.sums_of(argument)).collect();
+        for (number, argument) in arguments.iter().enumerate().filter(|(_, argument)| !argument.is_type) {
+            if self.world().pointee(&argument.ty) != Some(Type::Byte) {
+                continue;
+            }
+            for sum in all.get(number).cloned().unwrap_or_default() {
+                self.handed(name, does(name), &sum, (number, arguments, &all));
+            }
+        }
+    }
+
     /// The result of a call.
     pub(in crate::meaning) fn allocated(
         &mut self,
@@ -212,6 +235,9 @@ impl<'t> Evaluator<'_, '_, 't> {
         let is_allocation = does == Does::Keeps && (text.contains("alloc") || text.contains("dup"));
         let home = self.world().functions.get(name).and_then(|function| function.home);
         let mut sums = Vec::new();
+        let given = self.sizes_given();
+        let returned = self.kept(Slot::Returned(home, name));
+        let is_sized = returned.iter().any(|sum| sum.base == Some(Base::Sized));
         for (argument, own) in arguments.iter().zip(all) {
             if self.world().resolve(&argument.ty).element().is_some() {
                 continue;
@@ -224,10 +250,23 @@ impl<'t> Evaluator<'_, '_, 't> {
             sums = vec![Sum { base: Some(Base::Mapped(name)), terms: Vec::new() }];
         }
         let is_function_known = self.world().functions.get(name).is_some_and(|function| function.is_defined);
-        if !is_allocation && !MAPS.iter().any(|map| map.as_bytes() == name) && is_function_known {
+        if !is_allocation && !is_sized && !MAPS.iter().any(|map| map.as_bytes() == name) && is_function_known {
             sums.clear();
         }
-        join(&mut sums, &self.kept(Slot::Returned(home, name)));
+        // What a caller wants so many bytes for only the caller knows.
+        let is_given = |sum: &Sum<'t>| matches!(sum.base, Some(Base::Object(record)) if given.contains(&record));
+        if sums.iter().any(is_given) {
+            sums.retain(|sum| !is_given(sum));
+            sums.push(Sum { base: Some(Base::Sized), terms: Vec::new() });
+        }
+        let returned: Vec<Sum<'t>> =
+            returned.into_iter().filter(|sum| sum.base != Some(Base::Sized)).collect();
+        join(&mut sums, &returned);
+        // A copy is returned by its address.
+        if !is_function_known && (does == Does::Moves || text.contains("cpy")) {
+            let first: Vec<Sum<'t>> = all.first().into_iter().flatten().filter(|sum| sum.base.is_some()).cloned().collect();
+            join(&mut sums, &first);
+        }
         // `container_of(pointer, type, member)`.
         let named = arguments.iter().find(|argument| argument.is_type);
         let ty = match (returns, named) {
@@ -239,6 +278,20 @@ impl<'t> Evaluator<'_, '_, 't> {
             sums.clear();
         }
         Value { ty, sums, call: Some(name), ..Value::default() }
+    }
+
+    /// Records whose sizes the function here is handed as numbers.
+    fn sizes_given(&self) -> Vec<&'t [u8]> {
+        let scope = self.scopes.first();
+        let numbers = scope.into_iter().flatten().filter_map(|(_, local)| local.parameter);
+        let sums = numbers.flat_map(|number| self.kept(Slot::Parameter(self.home, self.function, number)));
+        let sizes = sums.filter(|sum| sum.base.is_none()).flat_map(|sum| sum.terms);
+        sizes
+            .filter_map(|(_, term)| match term {
+                Term::Size(record) => Some(record),
+                _ => None,
+            })
+            .collect()
     }
 
     /// A length that ends, or goes on, behind a member.

@@ -100,7 +100,11 @@ impl<'t> Evaluator<'_, '_, 't> {
             let is_inside = compared
                 .iter()
                 .any(|(own, other, size)| own == record && other == member && size != has_size);
-            if !is_inside {
+            let number = self.subject(record).and_then(|(_, subject)| subject.number(member));
+            if let Some(number) = number.filter(|_| !is_inside && *has_size) {
+                let what = format!("a number is compared with the end of {}", lossy(member));
+                self.tell(record, UseDemand::Positions(number + 1), Vec::new(), what);
+            } else if !is_inside {
                 self.tell_pins(
                     record,
                     &[member],

@@ -9,6 +9,9 @@ use std::sync::Arc;
 /// Bytes of the widest vector of numbers.
 const LARGEST_VECTOR: u8 = 64;
 
+/// Most words of an operator's name.
+const OPERATOR_WORDS: usize = 8;
+
 /// Deepest nesting that is read.
 pub(in crate::meaning) const DEEPEST: usize = 60;
 
@@ -41,6 +44,9 @@ impl<'t> Cursor<'_, '_, 't> {
         {
             name = word;
             self.at += 1;
+            if word == b"operator" {
+                self.operator_name();
+            }
             while self.is(b"::") && self.word(self.at + 1).is_some() {
                 name = self.text(self.at + 1);
                 self.at += 2;
@@ -54,6 +60,19 @@ impl<'t> Cursor<'_, '_, 't> {
             declared.ty = Type::Number(b"vector", LARGEST_VECTOR);
         }
         Some(declared)
+    }
+
+    /// `[]`, `()`, `+=`, `const char *` behind `operator`.
+    pub(in crate::meaning) fn operator_name(&mut self) {
+        if self.is(b"(") && self.text(self.at + 1) == b")" {
+            self.at += 2;
+        }
+        for _ in 0..OPERATOR_WORDS {
+            if matches!(self.here(), b"(" | b"{" | b";" | b"") {
+                break;
+            }
+            self.at += 1;
+        }
     }
 
     /// `(*name)(…)`, `(*name[4])(…)`.

@@ -58,6 +58,13 @@ impl<'t> Cursor<'_, '_, 't> {
                 && self.text(at + 1) == b"("
                 && !matches!(before, b"~" | b"new" | b"." | b"->" | b"=" | b"return")
         });
+        let inside = start..end;
+        record.has_destructor = inside.clone().any(|at| {
+            let is_own = tag.is_some() && self.text(at) == b"~" && self.word(at + 1) == tag;
+            is_own && self.text(at + 4) != b"=" && self.text(at + 5) != b"}"
+        });
+        record.has_storage =
+            inside.clone().any(|at| self.text(at) == b"operator" && self.text(at + 1) == b"new");
         for body in self.met.bodies.iter_mut().skip(bodies) {
             body.class = body.class.or(tag);
         }
@@ -137,6 +144,20 @@ impl<'t> Cursor<'_, '_, 't> {
         }
         let met = self.met.records.len();
         let is_static = self.is(b"static");
+        // `operator const char *() const`.
+        while self.is(b"explicit") || self.is(b"operator") && self.word(self.at + 1).is_some() && self.text(self.at + 1) != b"new" && self.text(self.at + 1) != b"delete" {
+            if self.is(b"explicit") {
+                self.at += 1;
+                continue;
+            }
+            if let Some(declared) = self.declarator(&Type::Unknown)
+                && let Some(function) = declared.function
+                && self.method(end, Some((declared.name, function)))
+            {
+                return;
+            }
+            break;
+        }
         let Some(found) = self.specifiers(true) else {
             return self.macro_member(end, record);
         };
@@ -163,10 +184,15 @@ impl<'t> Cursor<'_, '_, 't> {
             let mut silent = Specifiers::default();
             while self.skip_silent(&mut silent) {}
             self.default_list(declared.as_ref().filter(|_| is_field).map(|declared| &declared.ty));
+            let default = self.at;
             if self.is(b"=")
                 || self.is(b"{") && declared.as_ref().is_none_or(|declared| declared.function.is_none())
             {
                 self.skip_value(end);
+            }
+            let default = self.pieces.get(default..self.at).unwrap_or_default();
+            if let Some(declared) = declared.as_ref().filter(|_| is_field && !is_static && computes(default)) {
+                record.computed.push(declared.name);
             }
             let is_function = declared.as_ref().is_some_and(|declared| declared.function.is_some());
             let body =
@@ -234,4 +260,9 @@ impl<'t> Cursor<'_, '_, 't> {
                 if matches!(self.here(), b"(" | b"{" | b"[") { self.behind(self.at) } else { self.at + 1 };
         }
     }
+}
+
+/// Whether a default changes something, or may: its members' order is that of the changes.
+fn computes(default: &[crate::meaning::stream::Piece<'_>]) -> bool {
+    default.iter().any(|piece| matches!(piece.text, b"++" | b"--"))
 }

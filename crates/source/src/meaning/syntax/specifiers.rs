@@ -179,6 +179,9 @@ pub(in crate::meaning) fn number<'t>(words: &[&'t [u8]]) -> Type<'t> {
     let first = words.first().copied().unwrap_or_default();
     match () {
         () if has(b"char") || has(b"char8_t") => Type::Byte,
+        () if has(b"complex") || has(b"_Complex") || has(b"__complex__") => {
+            Type::Number(b"complex", if has(b"float") { 8 } else { 16 })
+        }
         () if has(b"double") => Type::Number(b"double", if count > 0 { 16 } else { 8 }),
         () if has(b"float") => Type::Number(b"float", 4),
         () if has(b"short") => Type::Number(b"short", 2),

@@ -11,7 +11,7 @@ const SILENT: &str = " const volatile static extern inline register typedef rest
     __maybe_unused __packed __cold __hot notrace consteval constinit _Atomic const_ __signed__ __private __refdata ";
 
 pub(in crate::meaning) const NUMBERS: &str = " char short int long float double signed unsigned _Bool bool __int128 _Float128 wchar_t char8_t \
-    char16_t char32_t ";
+    char16_t char32_t complex _Complex __complex__ ";
 
 pub(in crate::meaning) const ATTRIBUTES: &str = " __attribute__ __attribute _Alignas alignas __aligned __declspec __printf __section \
     __asm__ asm __asm __acquires __releases __must_hold __counted_by __alloc_size __printf_like ";

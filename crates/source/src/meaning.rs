@@ -20,16 +20,16 @@ mod judge;
 mod macros;
 mod program;
 mod read;
-mod unit;
 mod stream;
 mod syntax;
 mod types;
+mod unit;
 mod value;
 
 pub use program::ReadFile;
 pub use read::{KnownName, MeantUse, find_meant_uses, find_names};
-pub use unit::{UnitReader, include_paths};
 pub use types::{TargetMember, TargetStruct};
+pub use unit::{UnitReader, include_paths};
 
 #[cfg(test)]
 mod tests;

@@ -95,7 +95,8 @@ impl<'t> Macros<'t> {
         if !own.is_empty() || all.is_empty() {
             return own;
         }
-        let included = |number: &u32| of(number).is_some_and(|known| self.includes.is_known(file, known.file));
+        let included =
+            |number: &u32| of(number).is_some_and(|known| self.includes.is_known(file, known.file));
         let included: Vec<u32> = all.iter().copied().filter(included).collect();
         if !included.is_empty() {
             return included;
@@ -110,7 +111,8 @@ impl<'t> Macros<'t> {
             })
         };
         let loose: Vec<u32> = all.iter().copied().filter(loose).collect();
-        let near = |number: &u32| of(number).map_or(0, |known| self.includes.common_folders(file, known.file));
+        let near =
+            |number: &u32| of(number).map_or(0, |known| self.includes.common_folders(file, known.file));
         let best = loose.iter().map(near).max();
         loose.into_iter().filter(|number| Some(near(number)) == best).collect()
     }

@@ -131,7 +131,13 @@ pub(super) fn is_assembler(path: &str) -> bool {
 
 /// Adds a file's declarations to those known. `is_own`: as the file itself knows them. `is_private`: others don't
 /// know its types. `is_header`: its static functions are everybody's.
-pub(super) fn declare<'t>(world: &mut World<'t>, items: &Items<'t>, is_own: bool, is_private: bool, is_header: bool) {
+pub(super) fn declare<'t>(
+    world: &mut World<'t>,
+    items: &Items<'t>,
+    is_own: bool,
+    is_private: bool,
+    is_header: bool,
+) {
     for (name, ty) in items.met.typedefs.iter().filter(|_| !is_private) {
         let is_self = *ty == Type::Named(name);
         if !is_self && !name.is_empty() {

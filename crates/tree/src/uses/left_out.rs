@@ -12,7 +12,7 @@ use super::scope::{DeclaredStruct, is_in_scope};
 use super::used_struct;
 use super::view::BuildView;
 use fieldline_source::meaning::{KnownName, MeantUse, ReadFile, TargetStruct, UnitReader, include_paths};
-use fieldline_source::uses::{StructUse, UsedStruct, UseDemand, find_uses};
+use fieldline_source::uses::{StructUse, UseDemand, UsedStruct, find_uses};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -107,7 +107,8 @@ pub(super) fn find(
 }
 
 fn too_much(count: usize) -> StructUse {
-    let description = format!("{count} headers say a name of the structs asked for, more than are read at once");
+    let description =
+        format!("{count} headers say a name of the structs asked for, more than are read at once");
     StructUse { line: 1, demand: UseDemand::Whole, members: Vec::new(), description }
 }
 
@@ -178,7 +179,8 @@ impl Search<'_> {
             let Some(used) = self.used.get(*number) else { continue };
             let found = find_uses(path, text, used);
             findings.uses.extend(found.uses.into_iter().map(|used| (*number, used)));
-            let pending = |unresolved| PendingMacro { struct_index: *number, path: path.to_owned(), unresolved };
+            let pending =
+                |unresolved| PendingMacro { struct_index: *number, path: path.to_owned(), unresolved };
             findings.waiting.extend(found.unresolved.into_iter().map(pending));
         }
         findings
@@ -224,7 +226,8 @@ fn read_headers(
     let read = fieldline_parallel::map(paths, |path| {
         let text = read(tree, path).bytes;
         let mut said = names.said(&text, |_| true);
-        let own = (0..structs.len()).filter(|number| structs.get(*number).is_some_and(|own| own.header == **path));
+        let own =
+            (0..structs.len()).filter(|number| structs.get(*number).is_some_and(|own| own.header == **path));
         said.extend(own);
         let included = include_paths(&text);
         let header = (!said.is_empty()).then(|| Header { path: (*path).clone(), text, said });
@@ -239,7 +242,8 @@ fn read_headers(
 impl Includes {
     fn new(files: &[(&str, &[String])], structs: &[DeclaredStruct<'_>]) -> Self {
         let mut by_name: BTreeMap<String, Vec<String>> = BTreeMap::new();
-        for path in files.iter().map(|(path, _)| *path).chain(structs.iter().map(|declared| declared.header)) {
+        for path in files.iter().map(|(path, _)| *path).chain(structs.iter().map(|declared| declared.header))
+        {
             let known = by_name.entry(last(path).to_owned()).or_default();
             if !known.iter().any(|own| own == path) {
                 known.push(path.to_owned());
@@ -256,10 +260,8 @@ impl Includes {
         for declared in structs {
             known.entry(declared.header).or_insert_with(|| above(&from, declared.header));
         }
-        includes.knowing = structs
-            .iter()
-            .map(|declared| known.get(declared.header).cloned().unwrap_or_default())
-            .collect();
+        includes.knowing =
+            structs.iter().map(|declared| known.get(declared.header).cloned().unwrap_or_default()).collect();
         includes
     }
 

@@ -25,10 +25,7 @@ impl Names {
         let mut found: Vec<usize> = Vec::new();
         for hit in self.finder.iter().flat_map(|finder| finder.find_overlapping_iter(text)) {
             let Some((name, number)) = self.all.get(hit.pattern().as_usize()) else { continue };
-            if !found.contains(number)
-                && name.is_said(text, hit.start()..hit.end())
-                && counts(hit.start())
-            {
+            if !found.contains(number) && name.is_said(text, hit.start()..hit.end()) && counts(hit.start()) {
                 found.push(*number);
             }
         }

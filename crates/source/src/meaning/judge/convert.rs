@@ -27,7 +27,10 @@ impl<'t> Evaluator<'_, '_, 't> {
             let own = function.parameters.iter().map(|(_, ty)| ty).chain([&function.returns]);
             for ty in own.filter(|_| target != Type::Unknown) {
                 if let Type::Record(record) = world.resolve(ty) {
-                    self.tell_whole(record, "a function that is handed or returns it is called as another type".to_owned());
+                    self.tell_whole(
+                        record,
+                        "a function that is handed or returns it is called as another type".to_owned(),
+                    );
                 }
             }
             self.keep(Slot::Global(b"(cast)"), &records);
@@ -152,7 +155,9 @@ impl<'t> Evaluator<'_, '_, 't> {
                 self.inside(record, member, to, is_cast);
             }
             (Some(Base::Object(record)), [(true, Term::Other)])
-                if is_cast && self.world().is_complete && matches!(to, Type::Number(..) | Type::Pointer(_)) =>
+                if is_cast
+                    && self.world().is_complete
+                    && matches!(to, Type::Number(..) | Type::Pointer(_)) =>
             {
                 let what = "its bytes are read or written at distances that aren't known";
                 self.tell_whole(record, what.to_owned());

@@ -55,7 +55,7 @@ impl<'t> Evaluator<'_, '_, 't> {
         };
         // What may be what is wanted is taken to be that.
         let is_explained = |sum: &Sum<'t>| matches!((&to, sum.base), (Type::Record(wanted), Some(Base::Object(own))) if *wanted == own && sum.terms.is_empty());
-        self.from_outside(value, &sums, &to, is_cast);
+        self.taken_from_outside(value, &sums, &to, is_cast);
         let is_pointer = world.resolve(&value.ty).element().is_some();
         let is_kept = value.member.is_some();
         // A member of what isn't known was only guessed by its name: without a cast it has the type it is given to.
@@ -77,7 +77,7 @@ impl<'t> Evaluator<'_, '_, 't> {
     }
 
     /// An address that comes from where others were put and aren't followed.
-    fn from_outside(&mut self, value: &Value<'t>, sums: &[Sum<'t>], to: &Type<'t>, is_cast: bool) {
+    fn taken_from_outside(&mut self, value: &Value<'t>, sums: &[Sum<'t>], to: &Type<'t>, is_cast: bool) {
         let world = self.world();
         let ty = world.resolve(&value.ty);
         let is_open = matches!(&ty, Type::Unknown)

@@ -64,7 +64,7 @@ impl<'t> Cursor<'_, '_, 't> {
             is_own && self.text(at + 4) != b"=" && self.text(at + 5) != b"}"
         });
         record.has_storage =
-            inside.clone().any(|at| self.text(at) == b"operator" && self.text(at + 1) == b"new");
+            inside.into_iter().any(|at| self.text(at) == b"operator" && self.text(at + 1) == b"new");
         for body in self.met.bodies.iter_mut().skip(bodies) {
             body.class = body.class.or(tag);
         }

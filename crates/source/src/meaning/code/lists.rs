@@ -319,7 +319,9 @@ impl<'t> Evaluator<'_, '_, 't> {
         let is_typed = self.is_typed(&ty);
         for sum in &sums {
             match sum.base {
-                Some(Base::Object(_)) if !is_typed && sum.member().is_some() => progress.parts.push(sum.clone()),
+                Some(Base::Object(_)) if !is_typed && sum.member().is_some() => {
+                    progress.parts.push(sum.clone())
+                }
                 None if sum.is_telling() => progress.lengths.push(sum.clone()),
                 _ => {}
             }

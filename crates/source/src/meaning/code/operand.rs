@@ -291,7 +291,8 @@ impl<'t> Evaluator<'_, '_, 't> {
         for record in subjects.into_iter().filter(|_| commas > 0) {
             let is_aggregate = self.world().records.get(record).is_some_and(|known| !known.has_constructor);
             if is_aggregate {
-                let what = format!("{} is handed {} values for it", super::super::types::lossy(name), commas + 1);
+                let what =
+                    format!("{} is handed {} values for it", super::super::types::lossy(name), commas + 1);
                 self.tell(record, crate::uses::UseDemand::Positions(commas + 1), Vec::new(), what);
             }
         }

@@ -117,9 +117,10 @@ impl<'t> Evaluator<'_, '_, 't> {
         let is_walked = self.is_cpp && !is_record;
         for sum in sums.iter().filter(|_| is_walked) {
             match (sum.base, sum.terms.as_slice()) {
-                (Some(Base::Object(record)), [(true, Term::Offset(own, member)), (true, Term::Number(_))])
-                    if record == *own =>
-                {
+                (
+                    Some(Base::Object(record)),
+                    [(true, Term::Offset(own, member)), (true, Term::Number(_))],
+                ) if record == *own => {
                     self.walk(record, member);
                 }
                 (Some(Base::Object(record)), [(true, Term::Offset(own, member))])

@@ -35,8 +35,12 @@ impl<'t> Evaluator<'_, '_, 't> {
                 false => self.tell(record, UseDemand::Positions(1), Vec::new(), what),
             }
         }
-        if is_string && is_bytes && let Some((own, member)) = sum.member()
-            && own == record && !self.is_array(record, member)
+        if is_string
+            && is_bytes
+            && number == 0
+            && let Some((own, member)) = sum.member()
+            && own == record
+            && !self.is_array(record, member)
         {
             self.tell_from(record, member, format!("{text} is handed {} as a text", lossy(member)));
         }

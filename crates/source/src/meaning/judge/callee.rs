@@ -98,8 +98,22 @@ pub(in crate::meaning) fn gives_back(name: &[u8]) -> bool {
 
 /// Functions that are handed the address of one number for that number alone.
 const SINGLE: [&str; 16] = [
-    "scan", "atomic", "sync_", "strto", "time", "wait", "lock", "frexp", "modf", "remquo", "addressof", "swap", "move",
-    "forward", "ref", "overflow",
+    "scan",
+    "atomic",
+    "sync_",
+    "strto",
+    "time",
+    "wait",
+    "lock",
+    "frexp",
+    "modf",
+    "remquo",
+    "addressof",
+    "swap",
+    "move",
+    "forward",
+    "ref",
+    "overflow",
 ];
 
 /// Whether a function may go on behind the number whose address it is handed.
@@ -110,4 +124,9 @@ pub(in crate::meaning) fn reaches_beyond(name: &str) -> bool {
 /// Whether bytes go to or come from elsewhere.
 pub(in crate::meaning) fn is_transfer(name: &str) -> bool {
     ["write", "send", "read", "recv"].iter().any(|verb| name.contains(verb))
+}
+
+/// Functions that fill an array that they are handed without its length.
+pub(in crate::meaning) fn fills_several(name: &str) -> bool {
+    ["pipe", "pipe2", "utimes", "futimes", "getloadavg"].contains(&name)
 }

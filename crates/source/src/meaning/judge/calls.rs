@@ -1,9 +1,11 @@
 //! Functions that are handed objects.
 
 use crate::meaning::code::evaluator::{Context, Evaluator, Slot};
-use crate::meaning::judge::callee::{Does, does, gives_back, is_assertion, is_transfer, reaches_beyond};
+use crate::meaning::judge::callee::{
+    Does, does, fills_several, gives_back, is_assertion, is_transfer, reaches_beyond,
+};
 use crate::meaning::types::{Type, lossy};
-use crate::meaning::value::{Base, Kept, Sum, Value};
+use crate::meaning::value::{Base, Kept, Sum, Value, constant};
 use crate::uses::UseDemand;
 
 impl<'t> Evaluator<'_, '_, 't> {
@@ -187,14 +189,42 @@ impl<'t> Evaluator<'_, '_, 't> {
                         self.tell_whole(record, "the system is handed its address".to_owned());
                     }
                     (Some(Base::Object(record)), Some((own, member)))
-                        if own == record && reaches_beyond(&text) && self.is_scalar(record, member, argument) =>
+                        if own == record
+                            && self.is_scalar(record, member, argument)
+                            && self.counts_on(&text, record, member, arguments) =>
                     {
-                        self.tell_from(record, member, format!("{text} is handed the address of {}", lossy(member)));
+                        self.tell_from(
+                            record,
+                            member,
+                            format!("{text} is handed the address of {}", lossy(member)),
+                        );
                     }
                     _ => {}
                 }
             }
         }
+    }
+
+    /// Whether a function may go on behind a number whose address it is handed: it is told how many there are.
+    fn counts_on(&self, name: &str, record: &[u8], member: &[u8], arguments: &[Value<'t>]) -> bool {
+        let does = does(name.as_bytes());
+        if !reaches_beyond(name) || matches!(does, Does::Sets | Does::Moves) {
+            return false;
+        }
+        let size = self.subject(record).and_then(|(_, subject)| Some(subject.member(member)?.size));
+        let is_number = |value: &&Value<'t>| {
+            matches!(self.world().resolve(&value.ty), Type::Number(..)) && !value.is_type
+        };
+        let numbers: Vec<Option<i64>> = arguments.iter().filter(is_number).map(constant).collect();
+        let is_more = |number: &Option<i64>| {
+            number.is_some_and(|number| number > 1 && u64::try_from(number).ok() != size)
+        };
+        let is_end = |value: &Value<'t>| {
+            let behind = |sum: &Sum<'t>| sum.terms.len() > 1 && sum.offsets().count() == 1;
+            self.world().resolve(&value.ty).element().is_some() && value.sums.iter().any(behind)
+        };
+        let is_counted = does == Does::Keeps && numbers.len() > 1 && numbers.iter().any(Option::is_none);
+        numbers.iter().any(is_more) || is_counted || arguments.iter().any(is_end) || fills_several(name)
     }
 
     /// Whether a member is one number, handed by its own type.

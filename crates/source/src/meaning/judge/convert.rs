@@ -27,7 +27,10 @@ impl<'t> Evaluator<'_, '_, 't> {
             let own = function.parameters.iter().map(|(_, ty)| ty).chain([&function.returns]);
             for ty in own.filter(|_| target != Type::Unknown) {
                 if let Type::Record(record) = world.resolve(ty) {
-                    self.tell_whole(record, "a function that is handed or returns it is called as another type".to_owned());
+                    self.tell_whole(
+                        record,
+                        "a function that is handed or returns it is called as another type".to_owned(),
+                    );
                 }
             }
             self.keep(Slot::Global(b"(cast)"), &records);
@@ -52,7 +55,7 @@ impl<'t> Evaluator<'_, '_, 't> {
         };
         // What may be what is wanted is taken to be that.
         let is_explained = |sum: &Sum<'t>| matches!((&to, sum.base), (Type::Record(wanted), Some(Base::Object(own))) if *wanted == own && sum.terms.is_empty());
-        self.from_outside(value, &sums, &to, is_cast);
+        self.taken_from_outside(value, &sums, &to, is_cast);
         let is_pointer = world.resolve(&value.ty).element().is_some();
         let is_kept = value.member.is_some();
         // A member of what isn't known was only guessed by its name: without a cast it has the type it is given to.
@@ -74,7 +77,7 @@ impl<'t> Evaluator<'_, '_, 't> {
     }
 
     /// An address that comes from where others were put and aren't followed.
-    fn from_outside(&mut self, value: &Value<'t>, sums: &[Sum<'t>], to: &Type<'t>, is_cast: bool) {
+    fn taken_from_outside(&mut self, value: &Value<'t>, sums: &[Sum<'t>], to: &Type<'t>, is_cast: bool) {
         let world = self.world();
         let ty = world.resolve(&value.ty);
         let is_open = matches!(&ty, Type::Unknown)
@@ -152,7 +155,9 @@ impl<'t> Evaluator<'_, '_, 't> {
                 self.inside(record, member, to, is_cast);
             }
             (Some(Base::Object(record)), [(true, Term::Other)])
-                if is_cast && self.world().is_complete && matches!(to, Type::Number(..) | Type::Pointer(_)) =>
+                if is_cast
+                    && self.world().is_complete
+                    && matches!(to, Type::Number(..) | Type::Pointer(_)) =>
             {
                 let what = "its bytes are read or written at distances that aren't known";
                 self.tell_whole(record, what.to_owned());

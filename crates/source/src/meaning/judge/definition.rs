@@ -130,7 +130,8 @@ impl<'t> Evaluator<'_, '_, 't> {
                     self.tell_at(record, piece.line, UseDemand::Whole, Vec::new(), what);
                 }
                 b"cleanup" | b"__cleanup__" if is_open => {
-                    let (Some(record), Some(name)) = (self.declared_before(at), self.cursor.word(at + 2)) else {
+                    let (Some(record), Some(name)) = (self.declared_before(at), self.cursor.word(at + 2))
+                    else {
                         continue;
                     };
                     let home = world.functions.get(name).and_then(|function| function.home);

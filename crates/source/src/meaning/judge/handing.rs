@@ -250,11 +250,13 @@ impl<'t> Evaluator<'_, '_, 't> {
             sums = vec![Sum { base: Some(Base::Mapped(name)), terms: Vec::new() }];
         }
         let is_function_known = self.world().functions.get(name).is_some_and(|function| function.is_defined);
-        if !is_allocation && !is_sized && !MAPS.iter().any(|map| map.as_bytes() == name) && is_function_known {
+        if !is_allocation && !is_sized && !MAPS.iter().any(|map| map.as_bytes() == name) && is_function_known
+        {
             sums.clear();
         }
         // What a caller wants so many bytes for only the caller knows.
-        let is_given = |sum: &Sum<'t>| matches!(sum.base, Some(Base::Object(record)) if given.contains(&record));
+        let is_given =
+            |sum: &Sum<'t>| matches!(sum.base, Some(Base::Object(record)) if given.contains(&record));
         if sums.iter().any(is_given) {
             sums.retain(|sum| !is_given(sum));
             sums.push(Sum { base: Some(Base::Sized), terms: Vec::new() });
@@ -264,7 +266,8 @@ impl<'t> Evaluator<'_, '_, 't> {
         join(&mut sums, &returned);
         // A copy is returned by its address.
         if !is_function_known && (does == Does::Moves || text.contains("cpy")) {
-            let first: Vec<Sum<'t>> = all.first().into_iter().flatten().filter(|sum| sum.base.is_some()).cloned().collect();
+            let first: Vec<Sum<'t>> =
+                all.first().into_iter().flatten().filter(|sum| sum.base.is_some()).cloned().collect();
             join(&mut sums, &first);
         }
         // `container_of(pointer, type, member)`.

@@ -64,7 +64,7 @@ impl<'t> Cursor<'_, '_, 't> {
             is_own && self.text(at + 4) != b"=" && self.text(at + 5) != b"}"
         });
         record.has_storage =
-            inside.clone().any(|at| self.text(at) == b"operator" && self.text(at + 1) == b"new");
+            inside.into_iter().any(|at| self.text(at) == b"operator" && self.text(at + 1) == b"new");
         for body in self.met.bodies.iter_mut().skip(bodies) {
             body.class = body.class.or(tag);
         }
@@ -145,7 +145,12 @@ impl<'t> Cursor<'_, '_, 't> {
         let met = self.met.records.len();
         let is_static = self.is(b"static");
         // `operator const char *() const`.
-        while self.is(b"explicit") || self.is(b"operator") && self.word(self.at + 1).is_some() && self.text(self.at + 1) != b"new" && self.text(self.at + 1) != b"delete" {
+        while self.is(b"explicit")
+            || self.is(b"operator")
+                && self.word(self.at + 1).is_some()
+                && self.text(self.at + 1) != b"new"
+                && self.text(self.at + 1) != b"delete"
+        {
             if self.is(b"explicit") {
                 self.at += 1;
                 continue;
@@ -191,7 +196,8 @@ impl<'t> Cursor<'_, '_, 't> {
                 self.skip_value(end);
             }
             let default = self.pieces.get(default..self.at).unwrap_or_default();
-            if let Some(declared) = declared.as_ref().filter(|_| is_field && !is_static && computes(default)) {
+            if let Some(declared) = declared.as_ref().filter(|_| is_field && !is_static && computes(default))
+            {
                 record.computed.push(declared.name);
             }
             let is_function = declared.as_ref().is_some_and(|declared| declared.function.is_some());

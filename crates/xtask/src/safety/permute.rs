@@ -76,6 +76,8 @@ fn find_typedef(text: &str, subject: &str) -> Option<usize> {
     let mut closing = text.match_indices("\n}");
     let end = closing.find_map(|(at, _)| {
         let names = text.get(at + 2..)?.split(';').next()?;
+        let is_name = !names.contains(['\n', '{']);
+        is_name.then_some(())?;
         names.split([' ', ',', '*']).any(|name| name == subject).then_some(at + 1)
     })?;
     let mut depth = 0;

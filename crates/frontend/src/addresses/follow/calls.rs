@@ -105,7 +105,8 @@ impl<'u> Follower<'_, '_, '_, 'u> {
     /// A function without a body here may keep an address, or write its bytes to a file.
     fn outside(&mut self, index: Index, call: Index, (function, does): (Cursor<'u>, Does), state: State) {
         match (does, state.level.checked_sub(1)) {
-            (Does::Unknown, None) if self.ty(index).is_some_and(|ty| ty.kind() == TypeKind::Pointer) => {
+            // What is handed over as text or numbers isn't given back as anything.
+            (Does::Unknown, None) if self.ty(index).is_some_and(is_void) => {
                 if let Some(place) = names::kept(function) {
                     self.hand(call, state, place, None);
                 }
@@ -127,6 +128,10 @@ fn is_atomic(name: &str) -> bool {
 fn is_open_at(function: Cursor<'_>, number: usize) -> bool {
     let ty = u32::try_from(number).ok().and_then(|number| function.ty().parameter(number));
     ty.and_then(Type::pointee).is_some_and(|pointee| pointee.kind() != TypeKind::Record)
+}
+
+fn is_void(ty: Type<'_>) -> bool {
+    ty.pointee().is_some_and(|pointee| pointee.kind() == TypeKind::Void)
 }
 
 fn is_array(member: Cursor<'_>) -> bool {

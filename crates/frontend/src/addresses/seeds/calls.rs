@@ -21,7 +21,8 @@ impl<'u> Reader<'_, '_, '_, 'u> {
             if let Some(place) = place {
                 self.results.entry(place).or_default().push(index);
             }
-            if let Some(place) = library(view, index).and_then(names::kept) {
+            let is_void = ty.pointee().is_some_and(|pointee| pointee.kind() == TypeKind::Void);
+            if let Some(place) = library(view, index).filter(|_| is_void).and_then(names::kept) {
                 self.results.entry(place).or_default().push(index);
             }
             self.raw(index);

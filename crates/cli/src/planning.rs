@@ -154,7 +154,7 @@ fn split_readable(
         }
     }
     match first {
-        Some(error) if layouts.is_empty() => Err(error),
+        Some(error) if layouts.is_empty() && !error.is::<types::TemplateName>() => Err(error),
         _ => Ok((layouts, unreadable)),
     }
 }

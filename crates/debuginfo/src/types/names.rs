@@ -8,9 +8,32 @@ pub fn strip_keyword(name: &str) -> &str {
     ["struct ", "union ", "class "].iter().find_map(|kind| name.strip_prefix(kind)).unwrap_or(name).trim()
 }
 
+/// A name is that of a class template: only its instances are types.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TemplateName {
+    name: String,
+    instance: String,
+}
+
+impl std::fmt::Display for TemplateName {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { name, instance } = self;
+        write!(out, "{name} is a class template, each instance is a struct of its own ({instance})")
+    }
+}
+
+impl std::error::Error for TemplateName {}
+
 /// An error that a name is not there, with names near it.
 pub fn not_found_error(types: &Types<'_, '_>, name: &str) -> Result<anyhow::Error> {
     let all = types.all()?;
+    let start = format!("{name}<");
+    if let Some(instance) =
+        all.iter().map(|entry| entry.name.as_ref()).filter(|own: &&str| own.starts_with(&start)).min()
+    {
+        let (name, instance) = (name.to_owned(), instance.to_owned());
+        return Ok(TemplateName { name, instance }.into());
+    }
     let mut near: Vec<(usize, &str)> = all
         .iter()
         .map(|entry| (edit_distance(name, &entry.name), entry.name.as_ref()))

@@ -164,6 +164,7 @@ pub(super) fn read_code<'t>(
         steps: 0,
         effects: 0,
         is_cpp: !path.ends_with(".c") && world.has_cpp,
+        has_templates: pieces.iter().any(|piece| piece.text == b"template"),
     };
     if tells {
         evaluator.definitions(&items, path);

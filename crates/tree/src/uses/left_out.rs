@@ -131,7 +131,7 @@ impl Search<'_> {
         for (number, header) in headers.iter().enumerate() {
             if self.is_left_out_header(header) {
                 let included = include_paths(&header.text);
-                let said: Vec<usize> = header.said.iter().copied().collect();
+                let said: Vec<usize> = header.said.to_vec();
                 let said: Vec<usize> =
                     said.into_iter().filter(|said| self.knows(&header.path, &included, *said)).collect();
                 found.insert(number, self.as_text(&header.path, &header.text, &said));

@@ -83,6 +83,8 @@ pub(in crate::meaning) struct Evaluator<'w, 'p, 't> {
     pub(in crate::meaning) is_quiet: bool,
     pub(in crate::meaning) steps: usize,
     pub(in crate::meaning) is_cpp: bool,
+    /// Whether a name may be a template's parameter.
+    pub(in crate::meaning) has_templates: bool,
     /// How often something changed that others see.
     pub(in crate::meaning) effects: usize,
 }

@@ -46,7 +46,8 @@ impl<'t> Evaluator<'_, '_, 't> {
         match self.world().resolve(ty) {
             Type::Record(record) => self.record_list(record, open, close),
             Type::Array(inner, _) => self.array_list(&inner, close),
-            _ => self.other_list(close),
+            Type::Named(_) if !self.has_templates => self.other_list(close, true),
+            _ => self.other_list(close, false),
         }
         self.cursor.at = end;
         self.cursor.depth -= 1;
@@ -63,8 +64,8 @@ impl<'t> Evaluator<'_, '_, 't> {
         self.cursor.at = (self.cursor.at + 1).max(start + 1);
     }
 
-    /// A list of a type that isn't known.
-    fn other_list(&mut self, close: usize) {
+    /// A list of a type that isn't known, or of which only its name is.
+    fn other_list(&mut self, close: usize, has_name: bool) {
         let (mut values, mut is_named, mut is_pack) = (Vec::new(), false, false);
         while self.cursor.at < close {
             let start = self.cursor.at;
@@ -80,7 +81,7 @@ impl<'t> Evaluator<'_, '_, 't> {
             values.push(value);
             self.next_value(start, close);
         }
-        if self.is_cpp && !is_named {
+        if self.is_cpp && !is_named && !has_name {
             self.any_aggregate(&values, is_pack);
         }
     }

@@ -73,3 +73,21 @@ fn offsets_in_classes_are_found() {
     expect(&[(template, &[offset("b")])], |text| demands("a.cc", text));
     expect(&[(text, &[range(Edge::Begin, before("c"))])], |text| demands("a.cc", text));
 }
+
+#[test]
+fn functions_are_read_as_templates_make_them() {
+    let cases: &[(&str, &[Demand])] = &[
+        (
+            "n::byte *f(s *p) { return reinterpret_cast<n::byte *>(p); } int g(s *p) { return *f(p); }",
+            &[first(1)],
+        ),
+        ("template <class T> long f(T *p) { return *(long *)p; } long g(s *p) { return f(p); }", &[first(2)]),
+        ("template <class T> int f(T *p) { return p->a; } int g(s *p) { return f(p); }", &[]),
+        ("int f(int &x) { return (&x)[1]; } int g(s &v) { return f(v.a); }", &[run(&["a", "b"])]),
+        ("int f(int &x) { return x; } int g(s &v) { return f(v.a); }", &[]),
+    ];
+    let head = "namespace n { typedef unsigned char byte; } struct s { int a; int b; int c; };\n";
+    expect(cases, |text| demands("a.cc", &format!("{head}{text}")));
+    let bits = "struct s { int a; short b, c; }; long f(s v) { return __builtin_bit_cast(long, v); }";
+    expect(&[(bits, &[Demand::Whole])], |text| demands("a.cc", text));
+}

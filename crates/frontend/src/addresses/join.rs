@@ -325,9 +325,9 @@ impl<'f> Join<'f> {
     }
 }
 
-/// Whether a place keeps addresses: a member or a variable.
+/// Whether addresses of many objects meet at a place: a member, a variable, or all functions that a pointer can lead to.
 fn is_kept(place: &str) -> bool {
-    !place.contains(' ')
+    !place.contains(' ') || place.contains(" of a function ")
 }
 
 /// A place behind its names: memory that a library keeps is none if a unit has the body of the function.

@@ -2,7 +2,7 @@
 
 mod instances;
 
-use crate::clang::{Cursor, Kind, ParsedUnit};
+use crate::clang::{Cursor, Kind};
 
 /// The number of a node.
 pub(crate) type Index = usize;
@@ -23,7 +23,7 @@ pub(crate) struct Tree<'u> {
     nodes: Vec<Node<'u>>,
 }
 
-/// What templates of libraries become.
+/// Functions that templates of libraries become.
 #[derive(Debug, Default)]
 pub(crate) struct Library<'u> {
     pub(crate) tree: Tree<'u>,
@@ -40,15 +40,6 @@ impl<'u> Library<'u> {
 }
 
 impl<'u> Tree<'u> {
-    /// The unit's nodes, and those of the library's functions that it makes from templates.
-    pub(crate) fn read(unit: &'u ParsedUnit) -> (Self, Library<'u>) {
-        let (mut tree, mut path) = (Self::default(), Vec::new());
-        unit.walk(|cursor, depth| tree.append(cursor, depth, &mut path));
-        close(&mut tree.nodes, &mut path, 0);
-        let library = instances::add(&mut tree);
-        (tree, library)
-    }
-
     /// One node of a walk.
     fn append(&mut self, cursor: Cursor<'u>, depth: usize, path: &mut Vec<Index>) {
         close(&mut self.nodes, path, depth);

@@ -57,7 +57,7 @@ pub struct SourceLimits {
     pub refusal: Option<String>,
     /// The proof that the constraints are all there are; none without a tree.
     pub proof: Option<UseProof>,
-    /// What depends on the order of members, if it is to change all the same.
+    /// Uses that depend on the order of members, if it is to change all the same.
     pub insistence: Option<Insistence>,
 }
 

@@ -40,14 +40,19 @@ pub(crate) fn callback_result(function: Type<'_>) -> Place {
     format!("result of a function {}", function.canonical().spelling())
 }
 
-/// Memory outside the program that addresses are written to and read from: files, pipes, texts.
+/// Texts that addresses are printed to and scanned from.
+pub(crate) const TEXTS: &str = "memory of texts";
+
+/// Memory outside the program that addresses are written to and read from: files and pipes.
 pub(crate) const FILES: &str = "memory of files";
 
 /// Memory that a library keeps between calls of its functions: those that one header declares. It is one if no unit has
 /// the function's body.
 pub(crate) fn kept(function: Cursor<'_>) -> Option<Place> {
+    // A function of the program has a body in some unit.
     let header = function.place().file;
-    (!header.is_empty()).then(|| format!("{} > memory of {header}", function.identifier()))
+    (!header.is_empty() && function.is_of_system())
+        .then(|| format!("{} > memory of {header}", function.identifier()))
 }
 
 /// The function and the memory of such a place.

@@ -1,4 +1,4 @@
-//! What templates of libraries do with objects. Their bodies are made of pieces that look dangerous and are not, so only
+//! Templates of libraries, and objects in them. Their bodies are made of pieces that look dangerous and are not, so only
 //! what can't be harmless is looked for: objects made by position, and objects taken for bytes.
 
 use super::{bits, lists};

@@ -2,14 +2,25 @@
 //! use of one leads to the function it becomes, whose types are known.
 
 use super::{Index, Library, Tree, close};
-use crate::clang::{Cursor, Identity, Kind, below};
+use crate::clang::{Cursor, Identity, Kind, ParsedUnit, below};
 use rustc_hash::FxHashSet;
 
 /// Most functions that are made from templates in a unit.
 const MOST: usize = 60_000;
 
+impl<'u> Tree<'u> {
+    /// The unit's nodes, and those of the library's functions that it makes from templates.
+    pub(crate) fn read(unit: &'u ParsedUnit) -> (Self, Library<'u>) {
+        let (mut tree, mut path) = (Self::default(), Vec::new());
+        unit.walk(|cursor, depth| tree.append(cursor, depth, &mut path));
+        close(&mut tree.nodes, &mut path, 0);
+        let library = add(&mut tree);
+        (tree, library)
+    }
+}
+
 /// Appends the program's own, and gives the library's.
-pub(super) fn add<'u>(tree: &mut Tree<'u>) -> Library<'u> {
+fn add<'u>(tree: &mut Tree<'u>) -> Library<'u> {
     let (mut library, mut seen) = (Library::default(), FxHashSet::default());
     let (mut read, mut library_read) = (0, 0);
     loop {

@@ -165,7 +165,7 @@ pub struct StructPlan {
     /// The proof that no use of the struct depends on the order; none without a source tree.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proof: Option<UseProof>,
-    /// What depends on the order, if the user insists that it changes.
+    /// Uses that depend on the order, if the user insists that it changes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub insistence: Option<Insistence>,
     /// Further notes, a sentence each.

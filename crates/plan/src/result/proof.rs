@@ -31,6 +31,6 @@ impl UseProof {
 pub struct Insistence {
     /// The user's reason.
     pub reason: String,
-    /// What depends on the order, a sentence each.
+    /// Uses that depend on the order, a sentence each.
     pub uses: Vec<String>,
 }

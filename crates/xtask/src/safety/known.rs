@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_listed_and_holds_is_told() {
+    fn listed_programs_that_hold_are_found() {
         let known = KnownBreaks::parse("# why\n\ntext a: x\nbuild b: y\ntext c: z\n").unwrap();
         assert_eq!((known.reason("text", "a"), known.reason("build", "a")), (Some("x"), None));
         assert_eq!(known.mended("text", &["a", "b"]), ["c"]);

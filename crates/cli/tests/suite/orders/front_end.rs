@@ -109,7 +109,7 @@ fn every_output_says_which_proof_an_order_has() {
 }
 
 #[test]
-fn a_packed_struct_changes_only_for_a_reason_that_is_told() {
+fn a_packed_struct_changes_only_for_a_reason_that_is_printed() {
     let Some(project) = Project::new() else { return };
     let out = project.text("out");
     let (code, text) = project.plan(&["wire"], &["--build", &out]);

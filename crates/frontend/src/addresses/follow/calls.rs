@@ -82,7 +82,7 @@ impl<'u> Follower<'_, '_, '_, 'u> {
                 false => names::plain_arguments(function),
             };
             if name.contains("print") {
-                self.hand(call, state, names::FILES.to_owned(), None);
+                self.hand(call, state, names::TEXTS.to_owned(), None);
             }
             return self.hand(call, state, place, None);
         }

@@ -67,7 +67,7 @@ impl<'f, 'v, 's, 'u> Follower<'f, 'v, 's, 'u> {
         self.unit.view.cursor(index).map(Cursor::ty)
     }
 
-    /// What is read from memory so many times is of the record that the type of the memory says.
+    /// An address that is read from memory so many times is of the record that the type of the memory says.
     pub(crate) fn read_as(&mut self, index: Index, memory: Type<'u>, state: State) {
         let mut ty = memory;
         for _ in 0..state.level {

@@ -20,7 +20,7 @@ impl<'u> Follower<'_, '_, '_, 'u> {
         declared.is_some_and(|declared| declared.ty().is_reference())
     }
 
-    /// What is read or written by the name of a reference is the object; its address goes on.
+    /// Reads and writes by the name of a reference are of the object; its address goes on.
     pub(crate) fn referred(&mut self, index: Index, parent: Index, state: State) {
         let view = self.unit.view;
         let cursor = view.cursor(parent);

@@ -176,7 +176,7 @@ impl<'u> Reader<'_, '_, '_, 'u> {
             let otherwise = is_unknown.then_some(End::Bytes { count: None, by });
             follower.hand(argument, State::PLAIN, place, otherwise);
             if is_printed {
-                follower.hand(argument, State::PLAIN, names::FILES.to_owned(), None);
+                follower.hand(argument, State::PLAIN, names::TEXTS.to_owned(), None);
             }
             let outcome = follower.run();
             self.depart(argument, origin, outcome);
@@ -219,6 +219,7 @@ fn outside(view: View<'_, '_, '_>, index: Index) -> Option<Place> {
     let function = follow::function(view, index).filter(|function| function.definition().is_none())?;
     let name = function.name();
     match reads_files(&name) {
+        _ if name.contains("scan") => Some(names::TEXTS.to_owned()),
         true => Some(names::FILES.to_owned()),
         false => names::kept(function).filter(|_| is_keeper(&name)),
     }

@@ -67,7 +67,8 @@ impl<'u> Reader<'_, '_, '_, 'u> {
                     self.passage(place, 0, outcome);
                 }
                 None if is_open(parameter.ty()) => {
-                    if function.is_shared() {
+                    let pointee = parameter.ty().pointee().map(Type::kind);
+                    if function.is_shared() && pointee == Some(TypeKind::Void) {
                         self.open.insert(place.clone());
                     }
                     self.held(&place, parameter);

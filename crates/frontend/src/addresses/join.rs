@@ -179,14 +179,23 @@ impl<'f> Join<'f> {
                 departure.by.as_deref().is_none_or(|function| !defined.contains(function))
             };
             for departure in flows.departures.iter().filter(is_known) {
+                let is_object = matches!(departure.origin, Origin::Object(_));
                 let ty = match &departure.origin {
                     Origin::Object(shape) => self.merged.number(unit, *shape),
-                    Origin::Member { .. } => continue,
+                    Origin::Member { holder, .. } => self.merged.number(unit, *holder),
                     Origin::Other(name) => self.merged.named(name),
                 };
-                let places =
-                    departure.outcome.places.iter().filter_map(|(_, place, ..)| actual(&defined, place));
-                open.extend(places.map(|place| (place, ty)));
+                // Memory behind an object is none of it.
+                let size = self
+                    .merged
+                    .shape(ty)
+                    .and_then(|shape| i64::try_from(shape.size).ok())
+                    .filter(|_| is_object);
+                let is_inside = |state: &State| {
+                    size.zip(state.least).is_none_or(|(size, least)| size == 0 || least < size)
+                };
+                let inside = departure.outcome.places.iter().filter(|(state, ..)| is_inside(state));
+                open.extend(inside.filter_map(|(_, place, ..)| Some((actual(&defined, place)?, ty))));
             }
         }
         while let Some((place, ty)) = open.pop() {

@@ -86,7 +86,11 @@ impl<'u> Follower<'_, '_, '_, 'u> {
             }
             return self.hand(call, state, place, None);
         }
-        let does = of_library(&name);
+        // Those that copy name where to and where from first.
+        let does = match of_library(&name) {
+            Does::Moves if number > 1 => Does::Reads,
+            does => does,
+        };
         if does == Does::Moves && function.definition().is_none() {
             return handed.library(self, does, &name, state);
         }

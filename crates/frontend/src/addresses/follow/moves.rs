@@ -42,7 +42,24 @@ impl<'u> Follower<'_, '_, '_, 'u> {
         }
         let amount = bytes(numbers::number(view, other), scale);
         let amount = if is_added { amount } else { amount.and_then(i64::checked_neg) };
-        self.push(parent, shifted(state, amount, is_added));
+        let state = match amount {
+            None if is_added => State {
+                least: state.least.and_then(|own| own.checked_add(self.least(other))),
+                ..state.forward()
+            },
+            _ => shifted(state, amount, is_added),
+        };
+        self.push(parent, state);
+    }
+
+    /// Bytes that a sum has at least: the sizes of records in it.
+    fn least(&self, index: Index) -> i64 {
+        let sum = self.unit.view.sum(index);
+        if sum.terms.iter().any(|(is_added, _)| !is_added) {
+            return 0;
+        }
+        let sizes = sum.sizes(true).filter_map(|(ty, _)| i64::try_from(ty.size()?).ok());
+        sizes.fold(0, i64::saturating_add)
     }
 
     /// The number of bytes that a product of a number and something unknown counts in.

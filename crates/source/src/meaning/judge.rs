@@ -9,3 +9,4 @@ pub(in crate::meaning) mod convert;
 pub(in crate::meaning) mod definition;
 pub(in crate::meaning) mod handing;
 pub(in crate::meaning) mod offsets;
+pub(in crate::meaning) mod templates;

@@ -1,6 +1,7 @@
 //! Files with all that they declare.
 
 use super::includes::{IncludeGraph, is_path_of};
+use super::judge::templates::template_names;
 use super::macros::{KnownMacro, Macros};
 use super::stream::{self, Piece, Stream};
 use super::syntax::items::{self, Items};
@@ -62,7 +63,11 @@ impl<'t> Program<'t> {
                 _ => Vec::new(),
             });
         let has_cpp = files.iter().any(|file| is_unit(file.path) && !file.path.ends_with(".c"));
-        let fresh = World { macros, assembler, subjects, is_complete, has_cpp, ..World::default() };
+        let mut templates = FxHashSet::default();
+        streams.iter().filter(|_| has_cpp).for_each(|stream| template_names(&stream.pieces, &mut templates));
+        let templates = Arc::new(templates);
+        let fresh =
+            World { templates, macros, assembler, subjects, is_complete, has_cpp, ..World::default() };
         let mut world = fresh.clone();
         // Declarations, of which those read later know those read first: twice, for names in any order.
         for _ in 0..2 {

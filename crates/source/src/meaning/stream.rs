@@ -74,9 +74,14 @@ pub(super) fn read(text: &[u8]) -> Stream<'_> {
     let mut stream = Stream::default();
     let mut lines = Lines { text, at: 0, line: 1 };
     let mut at = 0;
+    let mut dead = Dead::default();
     while let Some(token) = source.token(at) {
         let line = lines.number(token.start);
+        if matches!(token.kind, TokenKind::Directive) {
+            dead.directive(slice(text, token.start, token.end));
+        }
         match token.kind {
+            _ if dead.is_dead() => {}
             TokenKind::Comment => {}
             TokenKind::Directive => directive(slice(text, token.start, token.end), line, &mut stream),
             _ => {
@@ -102,6 +107,32 @@ pub(super) fn read(text: &[u8]) -> Stream<'_> {
         at += 1;
     }
     stream
+}
+
+/// Whether a place stands below `#if 0`.
+#[derive(Default)]
+struct Dead {
+    /// How many conditions are open since `#if 0`; none above it.
+    depth: usize,
+}
+
+impl Dead {
+    fn is_dead(&self) -> bool {
+        self.depth > 0
+    }
+
+    fn directive(&mut self, text: &[u8]) {
+        let rest = text.strip_prefix(b"#").unwrap_or_default().trim_ascii();
+        let word = rest.iter().position(|byte| !byte.is_ascii_alphabetic()).unwrap_or(rest.len());
+        let (word, condition) = rest.split_at(word);
+        match word {
+            b"if" if self.depth == 0 => self.depth = usize::from(condition.trim_ascii() == b"0"),
+            b"if" | b"ifdef" | b"ifndef" if self.depth > 0 => self.depth += 1,
+            b"endif" => self.depth = self.depth.saturating_sub(1),
+            b"else" | b"elif" if self.depth == 1 => self.depth = 0,
+            _ => {}
+        }
+    }
 }
 
 /// Counts lines from one place to the next.

@@ -164,6 +164,8 @@ pub(super) struct World<'t> {
     pub(super) has_cpp: bool,
     /// Names that assembler code says.
     pub(super) assembler: Arc<FxHashSet<&'t [u8]>>,
+    /// Names of templates; of operators their signs.
+    pub(super) templates: Arc<FxHashSet<&'t [u8]>>,
 }
 
 /// Most typedefs on the way to a type.

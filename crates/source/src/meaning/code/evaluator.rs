@@ -21,6 +21,8 @@ pub(in crate::meaning) enum Slot<'t> {
     LooseMember(Option<usize>, &'t [u8]),
     /// Values that a function leaves where a parameter points to.
     Written(Option<usize>, &'t [u8], usize),
+    /// Addresses of members that a parameter may be a reference to.
+    Referred(Option<usize>, &'t [u8], usize),
     /// Values that are handed to functions that nobody defines.
     Outside,
     /// Whether a function changes anything but its own variables.

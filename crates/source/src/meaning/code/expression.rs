@@ -1,9 +1,10 @@
 //! Expressions, read and judged in one go.
 
-use crate::meaning::code::evaluator::{Evaluator, Slot};
+use crate::meaning::code::evaluator::{Context, Evaluator, Slot};
 use crate::meaning::syntax::words::is_among;
 use crate::meaning::types::{Type, decayed, lossy};
 use crate::meaning::value::{Base, Sum, Term, Value, constant, join, product};
+use crate::uses::UseDemand;
 
 /// Deepest nesting, and most steps in a file.
 pub(in crate::meaning) const DEEPEST: usize = 80;
@@ -114,7 +115,7 @@ impl<'t> Evaluator<'_, '_, 't> {
     }
 
     /// Addresses that are put where they aren't followed to.
-    fn lost(&mut self, sums: &[Sum<'t>]) {
+    pub(in crate::meaning) fn lost(&mut self, sums: &[Sum<'t>]) {
         if self.world().is_complete {
             self.keep(Slot::Outside, sums);
         }
@@ -249,8 +250,27 @@ impl<'t> Evaluator<'_, '_, 't> {
         }
         if let Type::Number(..) = ty {
             self.distances(&sums);
+            self.left_beside(right, added);
         }
         Value::sums(ty, sums)
+    }
+
+    /// `24 - sizeof(T)` in a constant: what is left beside it has a fixed size.
+    fn left_beside(&mut self, right: &Value<'t>, added: bool) {
+        if self.context != Context::Constant {
+            return;
+        }
+        let terms = right.sums.iter().flat_map(|sum| &sum.terms);
+        let sizes: Vec<&'t [u8]> = terms
+            .filter_map(|(sign, term)| match term {
+                Term::Size(record) if *sign != added => Some(*record),
+                _ => None,
+            })
+            .collect();
+        for record in sizes {
+            let what = "what its size leaves of a constant is a size".to_owned();
+            self.tell(record, UseDemand::Size, Vec::new(), what);
+        }
     }
 
     /// `pointer + 1`, of a pointer to a record that isn't an array's.

@@ -77,6 +77,8 @@ impl<'t> Evaluator<'_, '_, 't> {
                 }
                 false => self.assignment(),
             };
+            let given = self.sums_of(&value);
+            self.lost(&given);
             is_pack |= self.cursor.is(b"...");
             values.push(value);
             self.next_value(start, close);

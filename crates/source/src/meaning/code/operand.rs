@@ -210,7 +210,11 @@ impl<'t> Evaluator<'_, '_, 't> {
         if let Some(local) = self.local(word) {
             // A reference to something of a template's type is what was handed.
             let is_open = matches!(self.world().resolve(&local.ty), Type::Named(_) | Type::Unknown);
-            let handed = if is_open { local.sums.clone() } else { Vec::new() };
+            let handed = match local.parameter.filter(|_| self.is_cpp) {
+                _ if is_open => local.sums.clone(),
+                Some(number) => self.kept(Slot::Referred(self.home, self.function, number)),
+                None => Vec::new(),
+            };
             let place = self.own_place(&local.ty).unwrap_or(handed);
             return Value {
                 ty: local.ty.clone(),
@@ -268,6 +272,7 @@ impl<'t> Evaluator<'_, '_, 't> {
             self.cursor.at += usize::from(!is_type);
             return Value { is_type: true, ..Value::typed(self.world().resolve(&Type::Named(name))) };
         }
+        self.template_arguments(word);
         Value { call: Some(word), ..Value::default() }
     }
 

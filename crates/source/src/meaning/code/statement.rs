@@ -54,7 +54,8 @@ impl<'t> Evaluator<'_, '_, 't> {
                 self.expression();
                 self.compared.clear();
             }
-            b"auto" if self.binds() => {}
+            b"auto" if self.binds(1) => {}
+            b"const" if self.cursor.text(self.cursor.at + 1) == b"auto" && self.binds(2) => {}
             _ => self.plain(end),
         }
     }
@@ -134,8 +135,8 @@ impl<'t> Evaluator<'_, '_, 't> {
     }
 
     /// `auto [a, b] = object`.
-    fn binds(&mut self) -> bool {
-        let mut at = self.cursor.at + 1;
+    fn binds(&mut self, words: usize) -> bool {
+        let mut at = self.cursor.at + words;
         while matches!(self.cursor.text(at), b"&" | b"&&" | b"const") {
             at += 1;
         }

@@ -112,10 +112,15 @@ impl<'t> Evaluator<'_, '_, 't> {
 
     fn new_object(&mut self) -> Value<'t> {
         self.cursor.at += 1;
+        let mut place = Value::default();
         if self.cursor.is(b"(") {
-            self.cursor.at = self.cursor.behind(self.cursor.at);
+            let end = self.cursor.behind(self.cursor.at);
+            self.cursor.at += 1;
+            place = self.expression();
+            self.cursor.at = end;
         }
         let Some(found) = self.cursor.specifiers(true) else { return Value::default() };
+        self.made_in(&place, &found.ty);
         if self.cursor.is(b"[") {
             self.cursor.at = self.cursor.behind(self.cursor.at);
         }
@@ -125,6 +130,15 @@ impl<'t> Evaluator<'_, '_, 't> {
             self.constructed(&found.ty.clone());
         }
         Value::typed(found.ty.pointer())
+    }
+
+    /// `new (bytes) T`: others may look at the bytes.
+    fn made_in(&mut self, place: &Value<'t>, ty: &Type<'t>) {
+        let world = self.world();
+        let is_bytes = world.pointee(&place.ty) == Some(Type::Byte);
+        if let (true, Type::Record(record)) = (is_bytes, world.resolve(ty)) {
+            self.tell_whole(record, "it is made in an array of bytes".to_owned());
+        }
     }
 
     /// Whether a bracket holds a type.

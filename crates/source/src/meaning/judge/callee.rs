@@ -121,6 +121,19 @@ pub(in crate::meaning) fn reaches_beyond(name: &str) -> bool {
     !name.is_empty() && !SINGLE.iter().any(|single| name.contains(single))
 }
 
+/// Whether a function fills in pointers with addresses that others handed on: joins, texts, tables.
+pub(in crate::meaning) fn gives_addresses(name: &[u8]) -> bool {
+    let name = lossy(name);
+    ["join", "scan", "get", "find", "lookup", "next", "pop", "receive", "read"]
+        .iter()
+        .any(|verb| name.contains(verb))
+}
+
+/// Whether a function gives the address of what it is handed.
+pub(in crate::meaning) fn is_address(name: &[u8]) -> bool {
+    [&b"addressof"[..], b"__addressof", b"__builtin_addressof"].contains(&name)
+}
+
 /// Whether bytes go to or come from elsewhere.
 pub(in crate::meaning) fn is_transfer(name: &str) -> bool {
     ["write", "send", "read", "recv"].iter().any(|verb| name.contains(verb))

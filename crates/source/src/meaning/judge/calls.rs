@@ -2,7 +2,7 @@
 
 use crate::meaning::code::evaluator::{Context, Evaluator, Slot};
 use crate::meaning::judge::callee::{
-    Does, does, fills_several, gives_back, is_assertion, is_transfer, reaches_beyond,
+    Does, does, fills_several, gives_back, is_address, is_assertion, is_transfer, reaches_beyond,
 };
 use crate::meaning::types::{Type, lossy};
 use crate::meaning::value::{Base, Kept, Sum, Value, constant};
@@ -36,6 +36,9 @@ impl<'t> Evaluator<'_, '_, 't> {
         if name.is_empty() {
             self.called_through_pointer(callee, &arguments);
             return self.given_through_pointer(callee);
+        }
+        if let (true, [argument]) = (is_address(name), arguments.as_slice()) {
+            return self.address(argument.clone());
         }
         self.judge_call(name, &arguments)
     }
@@ -92,6 +95,9 @@ impl<'t> Evaluator<'_, '_, 't> {
             for (number, (argument, (_, ty))) in arguments.iter().zip(&function.parameters).enumerate() {
                 let sums = self.sums_of(argument);
                 self.convert(argument, ty, false);
+                if let (true, Some(_), Some(place)) = (self.is_cpp, argument.member, &argument.place) {
+                    self.keep(Slot::Referred(function.home, name, number), place);
+                }
                 if function.is_defined && !self.is_typed(ty) {
                     self.keep(Slot::Parameter(function.home, name, number), &sums);
                 }
@@ -123,6 +129,7 @@ impl<'t> Evaluator<'_, '_, 't> {
         let is_printed = lossy(name).contains("print") && !is_macro;
         if is_printed {
             self.changes();
+            self.printed_addresses(arguments);
         }
         self.handed_whole(name, function, is_printed, arguments);
         for argument in arguments.iter().filter(|argument| is_printed && !argument.is_type) {
@@ -142,7 +149,7 @@ impl<'t> Evaluator<'_, '_, 't> {
         if !is_macro {
             self.counted_arrays(name, arguments, &all);
         }
-        if does == Does::Moves {
+        if does == Does::Moves || name.ends_with(b"strncpy") {
             self.endless_text(arguments, &all);
         }
         for (number, argument) in arguments.iter().enumerate().filter(|(_, argument)| !argument.is_type) {
@@ -157,6 +164,15 @@ impl<'t> Evaluator<'_, '_, 't> {
             }
         }
         self.allocated(name, does, arguments, &all, function.map(|function| function.returns.clone()))
+    }
+
+    /// Addresses as text, which others may read again.
+    fn printed_addresses(&mut self, arguments: &[Value<'t>]) {
+        for argument in arguments.iter().filter(|argument| !argument.is_type && !argument.is_text) {
+            let mut sums = self.sums_of(argument);
+            sums.retain(|sum| matches!(sum.base, Some(Base::Object(_))) && sum.terms.is_empty());
+            self.lost(&sums);
+        }
     }
 
     /// Objects, members and pointers that a function which nobody defines is handed as something else.
@@ -208,7 +224,7 @@ impl<'t> Evaluator<'_, '_, 't> {
     /// Whether a function may go on behind a number whose address it is handed: it is told how many there are.
     fn counts_on(&self, name: &str, record: &[u8], member: &[u8], arguments: &[Value<'t>]) -> bool {
         let does = does(name.as_bytes());
-        if !reaches_beyond(name) || matches!(does, Does::Sets | Does::Moves) {
+        if !reaches_beyond(name) || matches!(does, Does::Sets | Does::Moves) && name != "copy_n" {
             return false;
         }
         let size = self.subject(record).and_then(|(_, subject)| Some(subject.member(member)?.size));

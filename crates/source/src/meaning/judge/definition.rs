@@ -71,6 +71,7 @@ impl<'t> Evaluator<'_, '_, 't> {
         self.declared_elsewhere(items);
         self.functions_elsewhere(items);
         self.symbols();
+        self.templates();
     }
 
     fn pins_at(&mut self, record: &[u8], line: u32, names: &[&[u8]], what: String) {
@@ -236,7 +237,7 @@ impl<'t> Evaluator<'_, '_, 't> {
             let Some(to) = other.element().map(|inner| self.world().resolve(inner)) else { continue };
             if let (Type::Record(_), Type::Pointer(_)) = (&to, other) {
                 let before = self.found.len();
-                self.start(record, &to, false);
+                self.start(record, &to, true);
                 for found in self.found.iter_mut().skip(before) {
                     (found.line, found.source) = (line, 0);
                 }

@@ -1,7 +1,7 @@
 //! Values that go into functions and come out of them.
 
 use crate::meaning::code::evaluator::{Evaluator, Slot};
-use crate::meaning::judge::callee::{Does, MAPS, does, gives_back};
+use crate::meaning::judge::callee::{Does, MAPS, does, gives_addresses, gives_back};
 use crate::meaning::types::{Function, Type, lossy};
 use crate::meaning::value::{Base, Kept, Sum, Term, Value, join};
 use crate::uses::UseDemand;
@@ -22,6 +22,10 @@ impl<'t> Evaluator<'_, '_, 't> {
         let is_followed = function.is_some_and(|function| function.is_defined);
         let handed = arguments.iter().filter(|_| !is_followed).flat_map(|argument| self.sums_of(argument));
         let called: Vec<(Option<usize>, &'t [u8])> = handed.filter_map(|sum| sum.function()).collect();
+        self.returned_outside(&called);
+        if !is_followed {
+            self.filled_outside(name, arguments);
+        }
         for (number, argument) in arguments.iter().enumerate() {
             let mut sums = self.sums_of(argument);
             if let Some(function) = function.filter(|function| function.is_defined) {
@@ -44,6 +48,39 @@ impl<'t> Evaluator<'_, '_, 't> {
                 for place in 0..MOST_PARAMETERS {
                     self.keep(Slot::Parameter(*home, callee, place), &sums);
                 }
+            }
+        }
+    }
+
+    /// What functions return that are called by those that nobody defines.
+    fn returned_outside(&mut self, called: &[(Option<usize>, &'t [u8])]) {
+        for (home, callee) in called {
+            let sums = self.kept(Slot::Returned(*home, callee));
+            self.lost(&sums);
+        }
+    }
+
+    /// Pointers that a function which nobody defines may fill with an address that it was handed.
+    fn filled_outside(&mut self, name: &[u8], arguments: &[Value<'t>]) {
+        let world = self.world();
+        if !world.is_complete || !gives_addresses(name) {
+            return;
+        }
+        let outside = self.kept(Slot::Outside);
+        for argument in arguments {
+            let Some(Kept::Variable(variable)) = argument.target else { continue };
+            let ty = self.local(variable).map(|local| local.ty.clone()).unwrap_or_default();
+            let resolved = world.resolve(&ty);
+            let Some(to) = resolved.element().map(|element| world.resolve(element)) else { continue };
+            match to {
+                Type::Void => self.assign(variable, &outside),
+                Type::Record(_) | Type::Number(..) | Type::Pointer(_) => {
+                    let is_wanted = |sum: &Sum<'t>| matches!((&to, sum.base), (Type::Record(to), Some(Base::Object(own))) if *to == own);
+                    if !outside.iter().any(is_wanted) {
+                        self.convert(&Value::sums(Type::Void.pointer(), outside.clone()), &ty, true);
+                    }
+                }
+                _ => {}
             }
         }
     }

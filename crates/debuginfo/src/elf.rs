@@ -3,6 +3,7 @@
 use crate::error::{Error, Result};
 use object::{Object, ObjectSection, ObjectSymbol, ObjectSymbolTable, RelocationKind, RelocationTarget};
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
@@ -85,6 +86,24 @@ pub struct Segment {
     pub file_offset: u64,
     /// Whether it holds machine code.
     pub is_code: bool,
+}
+
+/// Functions and objects that a program takes from shared libraries, by name.
+/// Fails if the file can't be read as ELF.
+pub fn imported_symbols(path: &Path) -> Result<BTreeSet<String>> {
+    let file = FileBytes::open(path)?;
+    let name = path.display().to_string();
+    let error = |error: object::Error| elf_error(&name, "dynamic symbols", error.to_string());
+    let parsed = object::File::parse(file.bytes()).map_err(error)?;
+    let imports = parsed.imports().map_err(error)?;
+    let mut names = BTreeSet::new();
+    for import in imports {
+        // Numbers in place of names are PE's.
+        if let object::NameOrOrdinal::Name(name) = import.map_err(error)?.name() {
+            names.insert(String::from_utf8_lossy(name).into_owned());
+        }
+    }
+    Ok(names)
 }
 
 /// A function or object symbol.

@@ -8,6 +8,7 @@ use anyhow::{Result, bail};
 use fieldline_layout::abi;
 use fieldline_plan::result::Verdict;
 use fieldline_plan::{Plan, StructPlan};
+use fieldline_source::EditOverlap;
 use std::path::Path;
 
 /// The patches of a plan.
@@ -144,10 +145,18 @@ fn add_struct(
             return Ok(());
         }
     };
+    let file = match header::add_change(changes, header, &outcome.edits, None) {
+        Err(error) if error.is::<EditOverlap>() => {
+            let reason = "stands inside the declaration of another struct that moves, or has one inside";
+            patched.refusals.push((struct_plan.name.clone(), format!("{path}: it {reason}")));
+            return Ok(());
+        }
+        file => file?,
+    };
     patched.notes.extend(reordering.notes.iter().map(|note| format!("{path}: {note}")));
     let mut step = PatchStep {
         subject: PatchSubject::Struct(struct_plan.name.clone()),
-        files: vec![header::add_change(changes, header, &outcome.edits, None)?],
+        files: vec![file],
         notes: outcome.notes,
         needs_macros: outcome.needs_macros,
         groups: outcome.groups,

@@ -284,7 +284,7 @@ pub fn add_change(
     }
     let change = &mut changes[index];
     let old = change.text()?;
-    change.edits.merge(edits).map_err(|overlap| anyhow::anyhow!("{path}: {overlap}"))?;
+    change.edits.merge(edits).with_context(|| path.clone())?;
     change.checks.extend(check);
     Ok(FileChange { path, old, new: change.text()? })
 }

@@ -30,7 +30,7 @@ pub(crate) fn plan(args: &PlanArgs) -> Result<CommandOutcome> {
     for path in args.profile.iter().chain([&args.vmlinux]) {
         std::fs::File::open(path).with_context(|| path.display().to_string())?;
     }
-    let code = open_build(tree, args.code.build.as_deref())?;
+    let code = open_build(tree, args.code.build.as_deref(), program)?;
     let meter = ProgressMeter::default();
     let progress = |done| meter.print(done);
     let source =
@@ -89,7 +89,7 @@ fn recheck(plan: &mut Plan, args: &PatchArgs) -> Result<()> {
         };
         moved.map(layout).collect::<Result<Vec<Layout>>>()
     })?;
-    let code = open_build(Some(&args.tree), args.code.build.as_deref())?;
+    let code = open_build(Some(&args.tree), args.code.build.as_deref(), program)?;
     let meter = ProgressMeter::default();
     let progress = |done| meter.print(done);
     let (tree, allowed) = (Some(args.tree.as_path()), args.code.allow.as_deref());

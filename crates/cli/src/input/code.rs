@@ -2,6 +2,7 @@
 
 use crate::output;
 use anyhow::Result;
+use fieldline_debuginfo::elf::imported_symbols;
 use fieldline_tree::code::{CodeReader, Progress};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -10,10 +11,15 @@ use std::time::{Duration, Instant};
 /// Time between two lines of progress.
 const PAUSE: Duration = Duration::from_secs(2);
 
-/// The reader of a build's units, if a build is given.
-pub(crate) fn open_build(tree: Option<&Path>, build: Option<&Path>) -> Result<Option<CodeReader>> {
-    let given = tree.zip(build);
-    given.map(|(tree, build)| CodeReader::open(tree, build, cache_folder())).transpose()
+/// The reader of a build's units, if a build is given, and the program that it made.
+pub(crate) fn open_build(
+    tree: Option<&Path>,
+    build: Option<&Path>,
+    program: &Path,
+) -> Result<Option<CodeReader>> {
+    let Some((tree, build)) = tree.zip(build) else { return Ok(None) };
+    let reader = CodeReader::open(tree, build, cache_folder())?;
+    Ok(Some(reader.importing(imported_symbols(program)?)))
 }
 
 /// Where results are kept (XDG Base Directory Specification).

@@ -371,7 +371,7 @@ impl<'f> Taken<'f> {
             for (state, end, at) in &known.passage.outcome.ends {
                 let End::Record(shape) = end else { continue };
                 let ty = join.merged.number(known.unit, *shape);
-                if *state == State::PLAIN && join.merged.subjects(ty).next().is_some() {
+                if *state == State::PLAIN {
                     taken.direct.insert(place);
                     open.push((place, ty, at));
                 }

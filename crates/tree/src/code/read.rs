@@ -30,6 +30,7 @@ pub struct CodeReader {
     frontend: Frontend,
     units: Vec<SourceUnit>,
     cache: Option<Cache>,
+    imported: BTreeSet<String>,
 }
 
 /// How far the work is.
@@ -65,7 +66,7 @@ impl CodeReader {
         let frontend = Frontend::load()?;
         let units = units(&build)?;
         let cache = cache.map(|folder| Cache::new(folder, frontend.version()));
-        Ok(Self { tree, build, frontend, units, cache })
+        Ok(Self { tree, build, frontend, units, cache, imported: BTreeSet::new() })
     }
 
     /// Files of the tree that the build compiles or includes, so far as it says so, by their paths from its top.
@@ -73,6 +74,11 @@ impl CodeReader {
         let files = self.units.iter().flat_map(|unit| std::iter::once(&unit.file).chain(&unit.reads));
         let inside = files.filter_map(|file| Some(file.strip_prefix(&self.tree).ok()?.to_str()?.to_owned()));
         inside.collect()
+    }
+
+    /// Functions that the program takes from shared libraries: what they do with a struct is built elsewhere.
+    pub fn importing(self, imported: BTreeSet<String>) -> Self {
+        Self { imported, ..self }
     }
 
     /// Reads the units that may see the structs, each given with the file that declares it, from the top of the tree.
@@ -108,6 +114,7 @@ impl CodeReader {
         let given: BTreeSet<&str> = demanded.given.keys().map(String::as_str).collect();
         let assembled = assembled(&texts, &given);
         add_demanded(&mut found, &demanded, &assembled);
+        add_imported(&mut found, &demanded, &self.imported);
         let lines = Arc::new(lines);
         for code in &mut found {
             code.lines = Arc::clone(&lines);
@@ -284,6 +291,17 @@ impl StructCode {
     /// Whether conditions left lines out each time that a file was read; none if it wasn't.
     pub(crate) fn leaves_out(&self, path: &str) -> Option<bool> {
         self.lines.are_left_out(&self.tree.join(path))
+    }
+}
+
+/// Adds structs whose objects are handed to functions of shared libraries as what they are.
+fn add_imported(found: &mut [StructCode], demanded: &Demands, imported: &BTreeSet<String>) {
+    for (function, uses) in demanded.given.iter().filter(|(function, _)| imported.contains(*function)) {
+        for used in uses {
+            let Some(code) = found.get_mut(used.subject) else { continue };
+            let why = format!("its address is handed to {function}, which a shared library has");
+            code.uses.push(CodeUse { subject: 0, why, ..used.clone() });
+        }
     }
 }
 

@@ -27,7 +27,7 @@ pub(crate) fn run(args: &ProposeArgs) -> Result<CommandOutcome> {
     builds::check_files(&args.search.also)?;
     let opened = recordings::OpenedRecordings::new(&recorded)?;
 
-    let code = open_build(Some(tree), args.code.build.as_deref())?;
+    let code = open_build(Some(tree), args.code.build.as_deref(), program)?;
     let meter = ProgressMeter::default();
     let progress = |done| meter.print(done);
     let allowed = args.code.allow.as_deref();

@@ -120,7 +120,7 @@ impl<'m> Judge<'m> {
     ) {
         let Address::Member { holder, offset, size, .. } = self.address else { return };
         let (Some(shape), Some(other)) = (self.merged.shape(holder), self.merged.shape(to)) else { return };
-        if other.size == 0 || is_explained {
+        if other.size == 0 || is_explained && to != holder {
             return;
         }
         let member = member_at(shape, offset);

@@ -313,6 +313,15 @@ mod tests {
 
     /// A tree with a build of all its C files, and what its code says of `struct item { long a, b, c, d; }`.
     fn read(files: &[(&str, &str)], cache: Option<PathBuf>) -> Option<StructCode> {
+        read_importing(files, cache, &[])
+    }
+
+    /// The same of a program that takes functions from shared libraries.
+    fn read_importing(
+        files: &[(&str, &str)],
+        cache: Option<PathBuf>,
+        imported: &[&str],
+    ) -> Option<StructCode> {
         let has_frontend = Frontend::load().is_ok();
         fieldline_testing::is_available("libclang (libclang1-19, libclang-common-19-dev)", has_frontend)
             .then_some(())?;
@@ -326,6 +335,7 @@ mod tests {
         let database = serde_json::to_vec(&commands).unwrap();
         std::fs::write(folder.path().join("compile_commands.json"), database).unwrap();
         let reader = CodeReader::open(folder.path(), folder.path(), cache).unwrap();
+        let reader = reader.importing(imported.iter().map(|name| (*name).to_owned()).collect());
         let layout = item();
         Some(reader.read(&[(&layout, "item.h")], &|_| {}).unwrap().remove(0))
     }
@@ -335,6 +345,17 @@ mod tests {
         let mut item = layout("item", 32, members.map(|(name, offset)| member(name, offset, 8, 8)).collect());
         (item.file, item.line) = (Some("item.h".to_owned()), Some(1));
         item
+    }
+
+    #[test]
+    fn functions_of_shared_libraries_hold_what_they_are_handed() {
+        let unit = "#include \"item.h\"\nvoid show(struct item *); void f(struct item *p) { show(p); }\n";
+        let files = [("item.h", ITEM), ("a.c", unit)];
+        for (imported, count) in [(&["show"][..], 1), (&["hide"][..], 0)] {
+            let Some(code) = read_importing(&files, None, imported) else { return };
+            let whole = code.uses.iter().filter(|used| used.demand == Demand::Whole);
+            assert_eq!(whole.count(), count, "{:?}", code.uses);
+        }
     }
 
     const ITEM: &str = "struct item { long a; long b; long c; long d; };\n";

@@ -10,6 +10,7 @@ use fieldline_layout::Layout;
 use fieldline_source::meaning::{
     KnownName, ReadFile, TargetMember, TargetStruct, find_meant_uses, find_names,
 };
+use fieldline_source::uses::{StructUse, UseDemand};
 use std::path::Path;
 
 /// Trees with no more files and bytes of code than this are read whole.
@@ -52,8 +53,25 @@ pub(super) fn add_uses(
     }
     // A struct with a common name leads to most of a tree: a few at a time keep the memory within bounds.
     for (structs, found) in structs.chunks(AT_ONCE).zip(found.chunks_mut(AT_ONCE)) {
-        let texts = large_tree(tree, files, structs, &structs.iter().map(subject).collect::<Vec<_>>());
-        add_meant(&texts, false, structs, found);
+        add_large(tree, files, structs, found);
+    }
+}
+
+/// Adds the uses in a large tree. Structs that too many names lead to together are read for one by one.
+fn add_large(tree: &Path, files: &[String], structs: &[DeclaredStruct<'_>], found: &mut [UsesByFile]) {
+    let (texts, is_cut) = large_tree(tree, files, structs, &structs.iter().map(subject).collect::<Vec<_>>());
+    if is_cut && structs.len() > 1 {
+        drop(texts);
+        let half = structs.len() / 2;
+        let (first, second) = found.split_at_mut(half);
+        add_large(tree, files, &structs[..half], first);
+        return add_large(tree, files, &structs[half..], second);
+    }
+    add_meant(&texts, false, structs, found);
+    for (declared, uses) in structs.iter().zip(found).filter(|_| is_cut) {
+        let description = "more names lead to it than are searched for".to_owned();
+        let used = StructUse { line: 0, demand: UseDemand::Whole, members: Vec::new(), description };
+        uses.0.push((declared.header.to_owned(), used));
     }
 }
 
@@ -136,13 +154,13 @@ fn small_tree(tree: &Path) -> Option<Vec<String>> {
     (bytes <= SMALL.1).then_some(found)
 }
 
-/// The files of a large tree that say a name of the structs.
+/// The files of a large tree that say a name of the structs, and whether they have more names than are searched for.
 fn large_tree(
     tree: &Path,
     files: &[String],
     structs: &[DeclaredStruct<'_>],
     subjects: &[TargetStruct],
-) -> Vec<Text> {
+) -> (Vec<Text>, bool) {
     let tags: Vec<KnownName> = subjects.iter().map(|subject| KnownName::word(&subject.name)).collect();
     let own = |path: &String| structs.iter().any(|declared| declared.header == *path);
     let mut texts = say(tree, files, &tags, own);
@@ -152,6 +170,7 @@ fn large_tree(
         .collect();
     let mut names = find_names(&read, subjects);
     names.retain(|name| !tags.contains(name));
+    let is_cut = names.len() > MOST_NAMES;
     names.truncate(MOST_NAMES);
     if !names.is_empty() {
         let known: std::collections::HashSet<&str> = texts.iter().map(|text| text.path.as_str()).collect();
@@ -160,7 +179,7 @@ fn large_tree(
         texts.extend(more);
         texts.sort_by(|single, other| single.path.cmp(&other.path));
     }
-    texts
+    (texts, is_cut)
 }
 
 /// Files that say one of the names.

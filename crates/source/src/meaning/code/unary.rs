@@ -167,13 +167,17 @@ impl<'t> Evaluator<'_, '_, 't> {
             is_cast = self.cursor.at + 1 == end || is_function;
         } else if !is_variable && self.cursor.word(start + 1).is_some() && !is_among(" sizeof ", word) {
             // A name nobody declares, with stars, or with a value right behind.
-            let mut at = start + 2;
+            let mut name = start + 1;
+            while matches!(self.cursor.text(name), b"const" | b"volatile") {
+                name += 1;
+            }
+            let mut at = name + 1;
             while matches!(self.cursor.text(at), b"*" | b"const" | b"volatile")
                 || is_among(" __user __iomem __percpu __rcu __force ", self.cursor.text(at))
             {
                 at += 1;
             }
-            let has_stars = at > start + 2;
+            let has_stars = at > name + 1;
             let behind = self.cursor.pieces.get(next);
             let is_value = behind.is_some_and(|piece| {
                 matches!(piece.kind, Kind::Word | Kind::Number | Kind::Quoted)

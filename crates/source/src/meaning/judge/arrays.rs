@@ -2,7 +2,7 @@
 
 use crate::meaning::code::evaluator::Evaluator;
 use crate::meaning::types::{Type, lossy};
-use crate::meaning::value::{Sum, Term, Value};
+use crate::meaning::value::{Base, Sum, Term, Value};
 use crate::uses::UseDemand;
 
 impl<'t> Evaluator<'_, '_, 't> {
@@ -38,6 +38,27 @@ impl<'t> Evaluator<'_, '_, 't> {
             let is_array = matches!(world.resolve(&argument.ty), Type::Array(..));
             for (record, member) in sums.iter().filter(|_| is_array).filter_map(Sum::member) {
                 self.beyond(record, member, format!("{} is handed its address with a number", lossy(name)));
+            }
+        }
+    }
+
+    /// An object's bytes by their first address and that behind them.
+    pub(in crate::meaning) fn between(&mut self, name: &[u8], arguments: &[Value<'t>], all: &[Vec<Sum<'t>>]) {
+        let world = self.world();
+        let is_record = |value: &Value<'t>| matches!(world.pointee(&value.ty), Some(Type::Record(_)) | None);
+        let sums: Vec<&Sum<'t>> = arguments
+            .iter()
+            .zip(all)
+            .filter(|(argument, _)| !argument.is_type && !is_record(argument))
+            .flat_map(|(_, sums)| sums)
+            .collect();
+        for first in sums.iter().filter(|sum| sum.terms.is_empty()) {
+            let Some(Base::Object(record)) = first.base else { continue };
+            let is_end = |sum: &&&Sum<'t>| {
+                sum.base == first.base && !sum.terms.is_empty() && sum.offsets().count() == 0
+            };
+            if sums.iter().any(|sum| is_end(&sum)) {
+                self.tell_whole(record, format!("{} is handed where its bytes begin and end", lossy(name)));
             }
         }
     }

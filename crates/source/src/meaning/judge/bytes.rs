@@ -16,7 +16,10 @@ impl<'t> Evaluator<'_, '_, 't> {
         (number, arguments, all): (usize, &[Value<'t>], &[Vec<Sum<'t>>]),
     ) {
         let Some(Base::Object(record)) = sum.base else { return };
-        if self.subject(record).is_none() || sum.subtracts() {
+        if self.subject(record).is_none() {
+            return self.handed_with_base(name, does, record, (number, arguments, all));
+        }
+        if sum.subtracts() || self.is_copied_block(does, sum, (number, arguments, all)) {
             return;
         }
         let text = lossy(name);
@@ -86,6 +89,58 @@ impl<'t> Evaluator<'_, '_, 't> {
         for length in lengths {
             self.bytes(name, does, (record, sum), &length, other);
         }
+    }
+
+    /// An object whose bytes are handed on, with those of what it is derived from.
+    fn handed_with_base(
+        &mut self,
+        name: &[u8],
+        does: Does,
+        record: &'t [u8],
+        (number, arguments, all): (usize, &[Value<'t>], &[Vec<Sum<'t>>]),
+    ) {
+        let world = self.world();
+        let is_own = |value: &Value<'t>| world.pointee(&value.ty) == Some(Type::Record(record));
+        let others = arguments.iter().enumerate().filter(|(at, _)| *at != number);
+        let is_copy = does == Does::Moves && others.map(|(_, value)| value).any(is_own);
+        let is_size = |sum: &Sum<'t>| sum.terms.contains(&(true, Term::Size(record)));
+        if is_copy || matches!(does, Does::Sets | Does::Keeps) || !all.iter().flatten().any(is_size) {
+            return;
+        }
+        let members = world.records.get(record).map(|known| known.members.as_slice()).unwrap_or_default();
+        for member in members.iter().filter(|member| member.name.is_empty()) {
+            if let Type::Record(base) = world.resolve(&member.ty) {
+                let what = format!("{} is handed the bytes of a struct {}", lossy(name), lossy(record));
+                self.tell_whole(base, what);
+            }
+        }
+    }
+
+    /// A copy of a block, whatever its size, into memory that nothing else is known of: an object like it.
+    fn is_copied_block(
+        &mut self,
+        does: Does,
+        sum: &Sum<'t>,
+        (number, arguments, all): (usize, &[Value<'t>], &[Vec<Sum<'t>>]),
+    ) -> bool {
+        let (true, 1, [to, _, _], [known, _, length]) =
+            (does == Does::Moves && sum.terms.is_empty(), number, arguments, all)
+        else {
+            return false;
+        };
+        let is_same = |other: &Sum<'t>| other == sum;
+        let is_void = self.world().pointee(&to.ty) == Some(Type::Void);
+        let is_vague =
+            length.iter().all(|length| length.base.is_none() && !length.is_telling() && length.has_other());
+        let Some(name) = to.name.filter(|_| is_void && is_vague && known.iter().all(is_same)) else {
+            return false;
+        };
+        if self.local(name).is_none_or(|local| local.parameter.is_some()) {
+            return false;
+        }
+        // Where the copy goes the object goes.
+        self.assign(name, std::slice::from_ref(sum));
+        true
     }
 
     /// So many bytes from an address on.

@@ -148,6 +148,9 @@ impl<'t> Evaluator<'_, '_, 't> {
         let all: Vec<Vec<Sum<'t>>> = arguments.iter().map(|argument| self.sums_of(argument)).collect();
         if !is_macro {
             self.counted_arrays(name, arguments, &all);
+            if !is_known {
+                self.between(name, arguments, &all);
+            }
         }
         if does == Does::Moves || name.ends_with(b"strncpy") {
             self.endless_text(arguments, &all);

@@ -72,6 +72,7 @@ impl<'t> Evaluator<'_, '_, 't> {
         self.functions_elsewhere(items);
         self.symbols();
         self.templates();
+        self.arrays_beside();
     }
 
     fn pins_at(&mut self, record: &[u8], line: u32, names: &[&[u8]], what: String) {

@@ -74,13 +74,23 @@ impl<'t> Evaluator<'_, '_, 't> {
             let Some(to) = resolved.element().map(|element| world.resolve(element)) else { continue };
             match to {
                 Type::Void => self.assign(variable, &outside),
-                Type::Record(_) | Type::Number(..) | Type::Pointer(_) => {
+                Type::Number(..) | Type::Pointer(_) => self.taken_for_numbers(&outside, name),
+                Type::Record(_) => {
                     let is_wanted = |sum: &Sum<'t>| matches!((&to, sum.base), (Type::Record(to), Some(Base::Object(own))) if *to == own);
                     if !outside.iter().any(is_wanted) {
                         self.convert(&Value::sums(Type::Void.pointer(), outside.clone()), &ty, true);
                     }
                 }
                 _ => {}
+            }
+        }
+    }
+
+    fn taken_for_numbers(&mut self, outside: &[Sum<'t>], name: &[u8]) {
+        for sum in outside {
+            if let Some(Base::Object(record)) = sum.base {
+                let what = format!("{} may give its address as that of numbers", lossy(name));
+                self.tell_whole(record, what);
             }
         }
     }

@@ -87,6 +87,7 @@ impl<'t> Evaluator<'_, '_, 't> {
         if !self.is_cpp {
             return;
         }
+        self.member_pointers();
         let objects = self.objects();
         let pieces = self.cursor.pieces;
         for at in 0..pieces.len() {
@@ -199,6 +200,43 @@ impl<'t> Evaluator<'_, '_, 't> {
             if self.world().records.get(record).is_some_and(|known| !known.has_constructor) {
                 let what = format!("{} is handed {count} values for it", lossy(text(pieces, at)));
                 self.told_at(at, record, UseDemand::Positions(count), what);
+            }
+        }
+    }
+
+    /// Pointers to members: their bits are offsets, which casts and copies show.
+    fn member_pointers(&mut self) {
+        let pieces = self.cursor.pieces;
+        let shows = |piece: &Piece<'_>| matches!(piece.text, b"reinterpret_cast" | b"bit_cast" | b"memcpy");
+        let is_pointer = |at: usize| text(pieces, at) == b"::" && text(pieces, at + 1) == b"*";
+        if !pieces.iter().any(shows) || !(0..pieces.len()).any(is_pointer) {
+            return;
+        }
+        for at in 1..pieces.len().saturating_sub(1) {
+            let is_address = text(pieces, at - 1) == b"&" && text(pieces, at + 1) == b"::";
+            let record = text(pieces, at);
+            if (is_address || is_pointer(at + 1)) && self.world().subjects.contains_key(record) {
+                let what = "a pointer to a member may be taken for its bits".to_owned();
+                self.told_at(at, record, UseDemand::Whole, what);
+            }
+        }
+    }
+
+    /// `char text[24 - sizeof(T)]`: the size of an array is what is left beside it.
+    pub(in crate::meaning) fn arrays_beside(&mut self) {
+        let pieces = self.cursor.pieces;
+        for at in (0..pieces.len()).filter(|at| text(pieces, *at) == b"[") {
+            let end = self.cursor.behind(at);
+            let inside = pieces.get(at..end).unwrap_or_default();
+            if !inside
+                .windows(2)
+                .any(|pair| matches!(pair, [sign, size] if sign.text == b"-" && size.text == b"sizeof"))
+            {
+                continue;
+            }
+            for record in self.said(at..end) {
+                let what = "what its size leaves of a number is the size of an array".to_owned();
+                self.told_at(at, record, UseDemand::Size, what);
             }
         }
     }

@@ -13,10 +13,9 @@ pub(crate) use by_file::{UsesByFile, has_name, names, summarize_reasons};
 pub(crate) use scope::{DeclaredStruct, read_up_to};
 pub(crate) use view::BuildView;
 
-use fieldline_layout::{Layout, Member};
 use fieldline_source::uses::{FileUses, UsedStruct, find_uses};
 use macro_uses::PendingMacro;
-use scope::{LARGEST, is_in_scope, leads_to_scope};
+use scope::{LARGEST, is_in_scope, leads_to_scope, used_struct};
 use std::path::Path;
 
 /// Uses of structs in a tree; with a build, those alone that it leaves out.
@@ -93,25 +92,4 @@ fn files_below(tree: &Path, folder: &str, structs: &[DeclaredStruct<'_>]) -> std
         files.extend(more?);
     }
     Ok(files)
-}
-
-fn used_struct(layout: &Layout) -> UsedStruct {
-    let members = layout.members.iter().enumerate().flat_map(|(number, member)| {
-        names(std::slice::from_ref(member)).into_iter().map(move |name| (name.to_owned(), number))
-    });
-    let (tag, prefix_tags) = (layout.name.clone(), prefix_tags(&layout.members));
-    UsedStruct { tag, members: members.collect(), prefix_tags }
-}
-
-/// Tags of the structs that begin with the first byte.
-fn prefix_tags(members: &[Member]) -> Vec<String> {
-    let Some(first) = members.iter().find(|member| member.bit_size > 0) else { return Vec::new() };
-    let is_leading = first.bit_offset == 0 && first.name.is_some();
-    let own = first.type_name.strip_prefix("struct ").filter(|_| is_leading);
-    let tag = own.filter(|tag| tag.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_'));
-    let mut leads: Vec<String> = tag.into_iter().map(str::to_owned).collect();
-    if tag.is_some() || first.name.is_none() && !first.is_union {
-        leads.extend(self::prefix_tags(&first.members));
-    }
-    leads
 }

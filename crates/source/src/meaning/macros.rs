@@ -89,14 +89,17 @@ impl<'t> Macros<'t> {
     /// that nobody includes.
     fn candidates(&self, name: &[u8], file: usize) -> Vec<u32> {
         let all = self.numbers(name);
-        let of = |number: &u32| self.get(*number);
-        let own: Vec<u32> =
-            all.iter().copied().filter(|number| of(number).is_some_and(|known| known.file == file)).collect();
+        let known_as = |number: &u32| self.get(*number);
+        let own: Vec<u32> = all
+            .iter()
+            .copied()
+            .filter(|number| known_as(number).is_some_and(|known| known.file == file))
+            .collect();
         if !own.is_empty() || all.is_empty() {
             return own;
         }
         let included =
-            |number: &u32| of(number).is_some_and(|known| self.includes.is_known(file, known.file));
+            |number: &u32| known_as(number).is_some_and(|known| self.includes.is_known(file, known.file));
         let included: Vec<u32> = all.iter().copied().filter(included).collect();
         if !included.is_empty() {
             return included;
@@ -105,14 +108,14 @@ impl<'t> Macros<'t> {
         // include it have included before.
         let is_header = self.includes.is_included(file);
         let loose = |number: &u32| {
-            of(number).is_some_and(|known| match self.includes.is_included(known.file) {
+            known_as(number).is_some_and(|known| match self.includes.is_included(known.file) {
                 true => is_header && known.is_shared,
                 false => known.is_shared || self.is_complete,
             })
         };
         let loose: Vec<u32> = all.iter().copied().filter(loose).collect();
         let near =
-            |number: &u32| of(number).map_or(0, |known| self.includes.common_folders(file, known.file));
+            |number: &u32| known_as(number).map_or(0, |known| self.includes.common_folders(file, known.file));
         let best = loose.iter().map(near).max();
         loose.into_iter().filter(|number| Some(near(number)) == best).collect()
     }

@@ -1,6 +1,6 @@
 //! Files read one by one, each with the headers that all share.
 //!
-//! What a file hands to functions of other files isn't followed there. In return a tree of any size is read with the
+//! An address that a file hands to functions of other files isn't followed there. In return a tree of any size is read with the
 //! memory of its headers and of one file for each thread.
 
 use super::code::evaluator::{Flows, Found};

@@ -1,6 +1,6 @@
 //! Uses in text that a build leaves out: files that it doesn't compile, and lines under conditions that don't hold.
 //!
-//! What is compiled is read by a front end. Here each file is read by itself, with the headers that say a name of the
+//! A front end reads all that is compiled. Here each file is read by itself, with the headers that say a name of the
 //! structs. A file counts for a struct if it can know its members: if it includes the struct's header, directly or
 //! through others.
 
@@ -8,8 +8,7 @@ use super::by_file::UsesByFile;
 use super::macro_uses::{self, PendingMacro};
 use super::meant::{is_header, read, subject};
 use super::sayings::{Names, tags};
-use super::scope::{DeclaredStruct, is_in_scope};
-use super::used_struct;
+use super::scope::{DeclaredStruct, is_in_scope, used_struct};
 use super::view::BuildView;
 use fieldline_source::meaning::{KnownName, MeantUse, ReadFile, TargetStruct, UnitReader, include_paths};
 use fieldline_source::uses::{StructUse, UseDemand, UsedStruct, find_uses};
@@ -40,7 +39,7 @@ struct Findings {
     waiting: Vec<PendingMacro>,
 }
 
-/// What all files are searched for.
+/// Everything that all files are searched for.
 struct Search<'s> {
     tree: &'s Path,
     structs: &'s [DeclaredStruct<'s>],

@@ -1,6 +1,8 @@
 //! Which files can know a struct.
 
-use fieldline_layout::Layout;
+use super::by_file::names;
+use fieldline_layout::{Layout, Member};
+use fieldline_source::uses::UsedStruct;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -56,6 +58,27 @@ pub(super) fn leads_to_scope(folder: &str, header: &str) -> bool {
 /// The folder of a path, with `/`; empty at the top.
 fn folder_of(path: &str) -> &str {
     path.rfind('/').map_or("", |end| &path[..=end])
+}
+
+pub(super) fn used_struct(layout: &Layout) -> UsedStruct {
+    let members = layout.members.iter().enumerate().flat_map(|(number, member)| {
+        names(std::slice::from_ref(member)).into_iter().map(move |name| (name.to_owned(), number))
+    });
+    let (tag, prefix_tags) = (layout.name.clone(), prefix_tags(&layout.members));
+    UsedStruct { tag, members: members.collect(), prefix_tags }
+}
+
+/// Tags of the structs that begin with the first byte.
+fn prefix_tags(members: &[Member]) -> Vec<String> {
+    let Some(first) = members.iter().find(|member| member.bit_size > 0) else { return Vec::new() };
+    let is_leading = first.bit_offset == 0 && first.name.is_some();
+    let own = first.type_name.strip_prefix("struct ").filter(|_| is_leading);
+    let tag = own.filter(|tag| tag.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_'));
+    let mut leads: Vec<String> = tag.into_iter().map(str::to_owned).collect();
+    if tag.is_some() || first.name.is_none() && !first.is_union {
+        leads.extend(self::prefix_tags(&first.members));
+    }
+    leads
 }
 
 #[cfg(test)]

@@ -22,33 +22,9 @@ impl<'t> Evaluator<'_, '_, 't> {
         if sum.subtracts() || self.is_copied_block(does, sum, (number, arguments, all)) {
             return;
         }
-        let text = lossy(name);
-        let is_string = text.starts_with("str")
-            || text.contains("puts")
-            || text.contains("scanf")
-            || text.contains("printf");
-        let is_bytes = arguments
-            .get(number)
-            .is_some_and(|argument| self.world().pointee(&argument.ty) == Some(Type::Byte));
-        if is_string && is_bytes && sum.terms.is_empty() {
-            let what = format!("{text} is handed its address as that of a text");
-            let changes = ["cpy", "cat", "sprintf", "scanf", "gets"].iter().any(|verb| text.contains(verb));
-            match changes && number == 0 {
-                true => self.tell_whole(record, what),
-                false => self.tell(record, UseDemand::Positions(1), Vec::new(), what),
-            }
-        }
-        if is_string
-            && is_bytes
-            && number == 0
-            && let Some((own, member)) = sum.member()
-            && own == record
-            && !self.is_array(record, member)
-        {
-            self.tell_from(record, member, format!("{text} is handed {} as a text", lossy(member)));
-        }
         // An address is printed, whatever numbers stand beside it.
-        if text.contains("printf") && !is_bytes {
+        let is_text = self.handed_as_text(name, (record, sum), (number, arguments));
+        if lossy(name).contains("printf") && !is_text {
             return;
         }
         // What nobody defines and is spelled as macros are may be handed anything.
@@ -141,6 +117,41 @@ impl<'t> Evaluator<'_, '_, 't> {
         // Where the copy goes the object goes.
         self.assign(name, std::slice::from_ref(sum));
         true
+    }
+
+    /// An argument of a function of texts; whether it is a pointer to characters.
+    fn handed_as_text(
+        &mut self,
+        name: &[u8],
+        (record, sum): (&'t [u8], &Sum<'t>),
+        (number, arguments): (usize, &[Value<'t>]),
+    ) -> bool {
+        let text = lossy(name);
+        let is_string = text.starts_with("str")
+            || text.contains("puts")
+            || text.contains("scanf")
+            || text.contains("printf");
+        let is_bytes = arguments
+            .get(number)
+            .is_some_and(|argument| self.world().pointee(&argument.ty) == Some(Type::Byte));
+        if is_string && is_bytes && sum.terms.is_empty() {
+            let what = format!("{text} is handed its address as that of a text");
+            let changes = ["cpy", "cat", "sprintf", "scanf", "gets"].iter().any(|verb| text.contains(verb));
+            match changes && number == 0 {
+                true => self.tell_whole(record, what),
+                false => self.tell(record, UseDemand::Positions(1), Vec::new(), what),
+            }
+        }
+        if is_string
+            && is_bytes
+            && number == 0
+            && let Some((own, member)) = sum.member()
+            && own == record
+            && !self.is_array(record, member)
+        {
+            self.tell_from(record, member, format!("{text} is handed {} as a text", lossy(member)));
+        }
+        is_bytes
     }
 
     /// So many bytes from an address on.

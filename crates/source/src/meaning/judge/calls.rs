@@ -137,11 +137,7 @@ impl<'t> Evaluator<'_, '_, 't> {
         }
         if !function.is_some_and(|function| function.is_defined) && does == Does::Unknown && world.is_complete
         {
-            for argument in arguments.iter().filter(|argument| !argument.is_type && !argument.is_function()) {
-                let mut sums = self.sums_of(argument);
-                sums.retain(|sum| matches!(sum.base, Some(Base::Object(_))) && sum.terms.is_empty());
-                self.keep(Slot::Outside, &sums);
-            }
+            self.kept_outside(arguments);
         }
         let is_known =
             function.is_some_and(|function| function.is_defined) && !matches!(does, Does::Sets | Does::Moves);
@@ -167,6 +163,15 @@ impl<'t> Evaluator<'_, '_, 't> {
             }
         }
         self.allocated(name, does, arguments, &all, function.map(|function| function.returns.clone()))
+    }
+
+    /// Objects that a function keeps which nobody defines.
+    fn kept_outside(&mut self, arguments: &[Value<'t>]) {
+        for argument in arguments.iter().filter(|argument| !argument.is_type && !argument.is_function()) {
+            let mut sums = self.sums_of(argument);
+            sums.retain(|sum| matches!(sum.base, Some(Base::Object(_))) && sum.terms.is_empty());
+            self.keep(Slot::Outside, &sums);
+        }
     }
 
     /// Addresses as text, which others may read again.

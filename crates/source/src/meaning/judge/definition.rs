@@ -98,7 +98,8 @@ impl<'t> Evaluator<'_, '_, 't> {
                     Type::Record(record) => Some(record),
                     _ => None,
                 };
-                let Some((first, second)) = record(own).zip(record(other)).filter(|(one, two)| one != two)
+                let Some((first, second)) =
+                    record(own).zip(record(other)).filter(|(first, second)| first != second)
                 else {
                     continue;
                 };

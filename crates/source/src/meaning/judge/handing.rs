@@ -52,7 +52,7 @@ impl<'t> Evaluator<'_, '_, 't> {
         }
     }
 
-    /// What functions return that are called by those that nobody defines.
+    /// Results of functions that are called by those that nobody defines.
     fn returned_outside(&mut self, called: &[(Option<usize>, &'t [u8])]) {
         for (home, callee) in called {
             let sums = self.kept(Slot::Returned(*home, callee));

@@ -96,7 +96,7 @@ impl<'t> Evaluator<'_, '_, 't> {
                 for record in self.said(at + 1..end) {
                     let what =
                         format!("template {} is given it, which isn't followed", lossy(text(pieces, at)));
-                    self.told_at(at, record, UseDemand::Whole, what);
+                    self.report_at(at, record, UseDemand::Whole, what);
                 }
             }
         }
@@ -169,7 +169,7 @@ impl<'t> Evaluator<'_, '_, 't> {
                     records.into_iter().filter(|_| is_called || is_sign || objects_follow(pieces, at))
                 {
                     let what = format!("template {} is handed it, which isn't followed", lossy(word));
-                    self.told_at(at, record, UseDemand::Whole, what);
+                    self.report_at(at, record, UseDemand::Whole, what);
                 }
             } else if word.starts_with(b"emplace") && is_called {
                 self.emplaced(at, range.clone(), objects);
@@ -185,7 +185,7 @@ impl<'t> Evaluator<'_, '_, 't> {
         }
         for record in records {
             let what = format!("{} shows objects as bytes", lossy(text(self.cursor.pieces, at)));
-            self.told_at(at, record, UseDemand::Whole, what);
+            self.report_at(at, record, UseDemand::Whole, what);
         }
     }
 
@@ -199,7 +199,7 @@ impl<'t> Evaluator<'_, '_, 't> {
         for record in records.into_iter().filter(|_| count > 1) {
             if self.world().records.get(record).is_some_and(|known| !known.has_constructor) {
                 let what = format!("{} is handed {count} values for it", lossy(text(pieces, at)));
-                self.told_at(at, record, UseDemand::Positions(count), what);
+                self.report_at(at, record, UseDemand::Positions(count), what);
             }
         }
     }
@@ -217,7 +217,7 @@ impl<'t> Evaluator<'_, '_, 't> {
             let record = text(pieces, at);
             if (is_address || is_pointer(at + 1)) && self.world().subjects.contains_key(record) {
                 let what = "a pointer to a member may be taken for its bits".to_owned();
-                self.told_at(at, record, UseDemand::Whole, what);
+                self.report_at(at, record, UseDemand::Whole, what);
             }
         }
     }
@@ -236,12 +236,12 @@ impl<'t> Evaluator<'_, '_, 't> {
             }
             for record in self.said(at..end) {
                 let what = "what its size leaves of a number is the size of an array".to_owned();
-                self.told_at(at, record, UseDemand::Size, what);
+                self.report_at(at, record, UseDemand::Size, what);
             }
         }
     }
 
-    fn told_at(&mut self, at: usize, record: &[u8], demand: UseDemand, what: String) {
+    fn report_at(&mut self, at: usize, record: &[u8], demand: UseDemand, what: String) {
         self.cursor.at = at + 1;
         self.tell(record, demand, Vec::new(), what);
     }

@@ -144,24 +144,8 @@ impl<'t> Cursor<'_, '_, 't> {
         }
         let met = self.met.records.len();
         let is_static = self.is(b"static");
-        // `operator const char *() const`.
-        while self.is(b"explicit")
-            || self.is(b"operator")
-                && self.word(self.at + 1).is_some()
-                && self.text(self.at + 1) != b"new"
-                && self.text(self.at + 1) != b"delete"
-        {
-            if self.is(b"explicit") {
-                self.at += 1;
-                continue;
-            }
-            if let Some(declared) = self.declarator(&Type::Unknown)
-                && let Some(function) = declared.function
-                && self.method(end, Some((declared.name, function)))
-            {
-                return;
-            }
-            break;
+        if self.conversion(end) {
+            return;
         }
         let Some(found) = self.specifiers(true) else {
             return self.macro_member(end, record);
@@ -219,6 +203,22 @@ impl<'t> Cursor<'_, '_, 't> {
             self.at =
                 if matches!(self.here(), b"(" | b"{" | b"[") { self.behind(self.at) } else { self.at + 1 };
         }
+    }
+
+    /// `operator const char *() const`; whether the member ends with it.
+    fn conversion(&mut self, end: usize) -> bool {
+        while self.is(b"explicit") {
+            self.at += 1;
+        }
+        let is_conversion = self.is(b"operator")
+            && self.word(self.at + 1).is_some()
+            && self.text(self.at + 1) != b"new"
+            && self.text(self.at + 1) != b"delete";
+        is_conversion
+            && self.declarator(&Type::Unknown).is_some_and(|declared| {
+                let name = declared.name;
+                declared.function.is_some_and(|function| self.method(end, Some((name, function))))
+            })
     }
 
     /// Unknown macros: `DECLARE_BITMAP(name, bits)`.

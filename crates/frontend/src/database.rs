@@ -35,7 +35,8 @@ pub fn units(build: &Path) -> Result<Vec<SourceUnit>, Error> {
     Ok(units)
 }
 
-fn listed(path: &Path) -> Result<Vec<SourceUnit>, Error> {
+/// The units that a compile_commands.json lists, in its order.
+pub fn listed(path: &Path) -> Result<Vec<SourceUnit>, Error> {
     let bytes = std::fs::read(path).map_err(Error::input(path))?;
     let wrong = |message: String| Error::Content { file: path.to_owned(), message };
     let entries: Vec<Entry> =
@@ -61,12 +62,22 @@ fn listed_unit(base: &Path, entry: Entry) -> Option<SourceUnit> {
     if arguments.is_empty() {
         return None;
     }
-    Some(SourceUnit {
-        file: absolute(&directory, Path::new(&entry.file)),
-        directory,
-        arguments,
-        reads: Vec::new(),
-    })
+    let file = absolute(&directory, Path::new(&entry.file));
+    let reads = saved_reads(&directory, &arguments);
+    Some(SourceUnit { file, directory, arguments, reads })
+}
+
+/// The files that kbuild saved as read, for a command that makes an object.
+fn saved_reads(directory: &Path, arguments: &[String]) -> Vec<PathBuf> {
+    let saved = || {
+        let object = arguments.iter().skip_while(|word| *word != "-o").nth(1)?;
+        let object = absolute(directory, Path::new(object));
+        let name = object.file_name()?.to_str()?;
+        let bytes = std::fs::read(object.with_file_name(format!(".{name}.cmd"))).ok()?;
+        kbuild::parse(&String::from_utf8_lossy(&bytes))
+    };
+    let reads = saved().map(|saved| saved.reads).unwrap_or_default();
+    reads.iter().map(|name| absolute(directory, Path::new(name))).collect()
 }
 
 fn is_c(path: &Path) -> bool {
@@ -107,7 +118,8 @@ fn saved(build: &Path) -> Result<Vec<SourceUnit>, Error> {
     Ok(units)
 }
 
-fn saved_unit(build: &Path, path: &Path) -> Result<Option<SourceUnit>, Error> {
+/// The unit of a `.cmd` file of a build folder. `None` unless it made an object or assembler text from C.
+pub fn saved_unit(build: &Path, path: &Path) -> Result<Option<SourceUnit>, Error> {
     // Names in it need not be UTF-8, but a command that can be carried out is.
     let bytes = std::fs::read(path).map_err(Error::input(path))?;
     let Some(saved) = kbuild::parse(&String::from_utf8_lossy(&bytes)) else { return Ok(None) };
@@ -169,5 +181,9 @@ mod tests {
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].file, absolute(folder.path(), Path::new("../t/k/a.c")));
         assert_eq!(found[0].reads.len(), 1);
+        // A database of the same build has what was read as well.
+        let entry = serde_json::json!([{"directory": folder.path(), "file": found[0].file, "command": "gcc -c -o k/a.o a.c"}]);
+        std::fs::write(folder.path().join("compile_commands.json"), entry.to_string()).unwrap();
+        assert_eq!(units(folder.path()).unwrap()[0].reads, found[0].reads);
     }
 }

@@ -10,7 +10,7 @@ use crate::records::{Records, absolute};
 use crate::report;
 use crate::rules;
 use crate::sum::View;
-use crate::tree::Tree;
+use crate::tree::{MOST_INSTANCES, Tree};
 use crate::unit::{SourceUnit, words};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -63,7 +63,9 @@ impl Frontend {
         found.extend(rules::of_library(&library, &records));
         let flows = addresses::read(view);
         let uses = report::uses(&found, &records);
-        let errors = parsed.errors().into_iter().map(|message| diagnostic(unit, message)).collect();
+        let mut errors: Vec<Diagnostic> =
+            parsed.errors().into_iter().map(|message| diagnostic(unit, message)).collect();
+        errors.extend(library.is_cut.then(|| too_many_instances(unit)));
         let files = parsed.files().iter().map(|file| records.path(file)).collect();
         let skipped = parsed.skipped().into_iter().map(|(file, first, last)| SkippedLines {
             file: records.path(&file),
@@ -80,6 +82,11 @@ fn diagnostic(unit: &SourceUnit, message: Message) -> Diagnostic {
         false => absolute(&unit.directory, Path::new(&message.place.file)),
     };
     Diagnostic { file, line: message.place.line, message: message.text }
+}
+
+fn too_many_instances(unit: &SourceUnit) -> Diagnostic {
+    let message = format!("its templates become more than {MOST_INSTANCES} functions");
+    Diagnostic { file: unit.file.clone(), line: 1, message }
 }
 
 /// The folder of builtin headers of a libclang, which stands beside it or where Debian has it.

@@ -30,10 +30,11 @@ mod tree;
 mod unit;
 
 pub use addresses::{Demands, UnitFlows, demands};
-pub use database::units;
+pub use database::{listed, saved_unit, units};
 pub use demand::{CodeUse, Demand, Edge, MacroPlace, Subject};
 pub use error::Error;
 pub use frontend::{Diagnostic, Frontend, SkippedLines, UnitUses};
+pub use records::absolute;
 pub use unit::SourceUnit;
 
 #[cfg(test)]

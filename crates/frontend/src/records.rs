@@ -252,7 +252,7 @@ fn relative(path: &Path) -> &Path {
 }
 
 /// A path without `.` and `..`.
-pub(crate) fn absolute(folder: &Path, path: &Path) -> PathBuf {
+pub fn absolute(folder: &Path, path: &Path) -> PathBuf {
     let mut whole = PathBuf::new();
     for component in folder.join(path).components() {
         match component {

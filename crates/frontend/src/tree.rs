@@ -2,6 +2,8 @@
 
 mod instances;
 
+pub(crate) use instances::MOST as MOST_INSTANCES;
+
 use crate::clang::{Cursor, Kind};
 
 /// The number of a node.
@@ -21,6 +23,8 @@ pub(crate) struct Node<'u> {
 #[derive(Debug, Default)]
 pub(crate) struct Tree<'u> {
     nodes: Vec<Node<'u>>,
+    /// Constructors and destructors.
+    constructors: Vec<Index>,
 }
 
 /// Functions that templates of libraries become.
@@ -29,6 +33,8 @@ pub(crate) struct Library<'u> {
     pub(crate) tree: Tree<'u>,
     /// The first node of each function, with the program's node that needs it.
     pub(crate) needed: Vec<(Index, Cursor<'u>)>,
+    /// Whether a unit's templates become more functions than are read.
+    pub(crate) is_cut: bool,
 }
 
 impl<'u> Library<'u> {
@@ -44,8 +50,15 @@ impl<'u> Tree<'u> {
     fn append(&mut self, cursor: Cursor<'u>, depth: usize, path: &mut Vec<Index>) {
         close(&mut self.nodes, path, depth);
         let node = Node { cursor, kind: cursor.kind(), parent: path.last().copied(), end: 0 };
-        path.push(self.nodes.len());
+        let index = self.nodes.len();
+        self.constructors.extend(matches!(node.kind, Kind::Constructor | Kind::Destructor).then_some(index));
+        path.push(index);
         self.nodes.push(node);
+    }
+
+    /// Constructors and destructors, in order.
+    pub(crate) fn constructors(&self) -> &[Index] {
+        &self.constructors
     }
 
     pub(crate) fn len(&self) -> usize {

@@ -277,12 +277,11 @@ pub fn add_change(
     check: Option<GroupCheck>,
 ) -> Result<FileChange> {
     let path = header.path.clone();
-    let known = changes.iter().position(|change| change.header.path == path);
-    let index = known.unwrap_or(changes.len());
-    if known.is_none() {
+    if !changes.iter().any(|change| change.header.path == path) {
         changes.push(HeaderChange { header, edits: Edits::default(), checks: Vec::new() });
     }
-    let change = &mut changes[index];
+    let change =
+        changes.iter_mut().find(|change| change.header.path == path).context("a change of the file")?;
     let old = change.text()?;
     change.edits.merge(edits).with_context(|| path.clone())?;
     change.checks.extend(check);

@@ -1,9 +1,8 @@
 //! A plan proven by compiling: the smallest unit that has the struct, without and with the patch.
 //!
-//! * `recipe`: how a build compiles a unit, out of kbuild's `.cmd` files or compile_commands.json.
 //! * `units`: which units can show a struct.
 //! * `overlay`: the tree with some files replaced, made of links beside it.
-//! * `compile`: a recipe run outside, so that neither tree nor build folder is written to.
+//! * `compile`: a unit's command run outside, so that neither tree nor build folder is written to.
 //! * `designated`: initialisers by position, as GCC reports them.
 //! * `held`: what structs become when those they hold by value get other sizes.
 //! * `build`: one build's proof, what was built against what was predicted.
@@ -14,7 +13,6 @@ mod compile;
 pub(crate) mod designated;
 mod held;
 mod overlay;
-mod recipe;
 mod scratch;
 #[cfg(unix)]
 mod test_run;

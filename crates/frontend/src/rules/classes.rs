@@ -1,7 +1,7 @@
 //! Constructors, comparisons and bindings of C++.
 
 use super::lists;
-use crate::clang::{Cursor, Kind, Type};
+use crate::clang::{Cursor, Kind, Type, below};
 use crate::demand::Demand;
 use crate::records::{Part, own_name};
 use crate::report::{Findings, Found};
@@ -100,30 +100,24 @@ pub(super) fn effects<'u>(view: View<'_, '_, 'u>, index: Index, found: &mut Find
 /// Whether a class, or one it is derived from, has an `operator new` of its own: it may know how many bytes are asked for.
 fn has_own_memory<'u>(view: View<'_, '_, 'u>, ty: Type<'u>, depth: usize) -> bool {
     let Some(depth) = depth.checked_sub(1) else { return false };
-    let Some(class) = ty.canonical().declaration().map(Cursor::identity) else { return false };
-    let is_own = |at: Index| {
-        view.cursor(at).is_some_and(|function| {
-            function.name().starts_with("operator new")
-                && function.holder().is_some_and(|holder| holder.identity() == class)
-        })
-    };
-    let mut functions = (0..view.tree.len()).filter(|at| view.tree.kind(*at) == Kind::Function);
-    functions.any(is_own) || view.records.bases(ty).into_iter().any(|base| has_own_memory(view, base, depth))
+    let Some(class) = ty.canonical().declaration().and_then(Cursor::definition) else { return false };
+    let mut is_own = false;
+    below(class, |part, _| {
+        is_own |= part.kind() == Kind::Function && part.name().starts_with("operator new");
+    });
+    is_own || view.records.bases(ty).into_iter().any(|base| has_own_memory(view, base, depth))
 }
 
 /// Whether a class has a constructor or destructor of this program that calls something.
 fn has_effects(view: View<'_, '_, '_>, ty: Type<'_>) -> bool {
     let class = ty.canonical().declaration().and_then(Cursor::definition);
     let Some(class) = class.filter(|class| !class.is_of_system()) else { return false };
-    let definitions = (0..view.tree.len()).filter(|at| {
-        matches!(view.tree.kind(*at), Kind::Constructor | Kind::Destructor)
-            && view
-                .cursor(*at)
-                .and_then(Cursor::holder)
-                .is_some_and(|holder| holder.identity() == class.identity())
-    });
+    let is_of_class = |at: &Index| {
+        let holder = view.cursor(*at).and_then(Cursor::holder);
+        holder.is_some_and(|holder| holder.identity() == class.identity())
+    };
     let calls = |at: Index| view.tree.below(at).any(|below| view.tree.kind(below) == Kind::Call);
-    definitions.into_iter().any(calls)
+    view.tree.constructors().iter().filter(|at| is_of_class(at)).any(|at| calls(*at))
 }
 
 /// `int b = a + 1;`: the value a member has if no constructor gives it another.

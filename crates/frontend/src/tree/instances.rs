@@ -2,11 +2,11 @@
 //! use of one leads to the function it becomes, whose types are known.
 
 use super::{Index, Library, Tree, close};
-use crate::clang::{Cursor, Identity, Kind, ParsedUnit, below};
+use crate::clang::{Cursor, Kind, ParsedUnit, below};
 use rustc_hash::FxHashSet;
 
-/// Most functions that are made from templates in a unit.
-const MOST: usize = 60_000;
+/// Most functions that are made from templates in a unit. A unit with more is not known.
+pub(crate) const MOST: usize = 60_000;
 
 impl<'u> Tree<'u> {
     /// The unit's nodes, and those of the library's functions that it makes from templates.
@@ -33,7 +33,11 @@ fn add<'u>(tree: &mut Tree<'u>) -> Library<'u> {
         } else {
             break;
         };
-        let Some(function) = function.filter(|function| is_new(&mut seen, *function)) else { continue };
+        let Some(function) = function.filter(|function| seen.insert(function.identity())) else { continue };
+        if seen.len() > MOST {
+            library.is_cut = true;
+            break;
+        }
         if function.is_of_system() {
             library.needed.push((library.tree.nodes.len(), by));
             append(&mut library.tree, function);
@@ -42,10 +46,6 @@ fn add<'u>(tree: &mut Tree<'u>) -> Library<'u> {
         }
     }
     library
-}
-
-fn is_new(seen: &mut FxHashSet<Identity>, function: Cursor<'_>) -> bool {
-    seen.len() < MOST && seen.insert(function.identity())
 }
 
 /// The function or variable, made from a template, that a node uses.

@@ -1,11 +1,12 @@
 //! The units of a build that may see a struct.
 
 use super::names::{NameIndex, Sight, StructNames};
-use super::texts::Texts;
+use super::texts::{Includes, Texts};
 use fieldline_frontend::SourceUnit;
 use fieldline_source::declared::words;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
 use std::path::Path;
 
 /// How far behind `sizeof` its operand is looked for.
@@ -20,9 +21,9 @@ pub(super) struct Choice {
     pub(super) headers: BTreeSet<std::path::PathBuf>,
 }
 
-/// A unit's texts: its own, and what it includes that is no header.
+/// What each unit includes.
 struct Included<'t> {
-    all: BTreeMap<&'t Path, BTreeSet<&'t Path>>,
+    of_units: Vec<Vec<&'t Path>>,
 }
 
 /// Chooses the units that may see any of the structs, by tag.
@@ -40,7 +41,7 @@ pub(super) fn choose(texts: &Texts, units: &[SourceUnit], tags: &[String]) -> Ch
     let included = Included::new(texts, units);
     let mut choice = Choice::default();
     for (number, unit) in units.iter().enumerate() {
-        let own = std::iter::once(unit.file.as_path()).chain(included.fragments(&unit.file));
+        let own = std::iter::once(unit.file.as_path()).chain(included.fragments(number));
         let structs: BTreeSet<usize> = own.filter_map(|path| seen.get(path)).flatten().copied().collect();
         if !structs.is_empty() {
             choice.units.insert(number, structs);
@@ -95,26 +96,25 @@ fn uses_whole(names: &StructNames, has: &dyn Fn(&str) -> bool, text: &[u8]) -> b
 
 impl<'t> Included<'t> {
     fn new(texts: &'t Texts, units: &'t [SourceUnit]) -> Self {
-        let mut all = BTreeMap::new();
         let mut direct = None;
-        for unit in units {
-            let files = if unit.reads.is_empty() {
+        let of_unit = |unit: &'t SourceUnit| {
+            if unit.reads.is_empty() {
                 let direct = direct.get_or_insert_with(|| texts.includes());
                 reachable(direct, &unit.file)
             } else {
                 unit.reads.iter().map(|path| path.as_path()).collect()
-            };
-            all.insert(unit.file.as_path(), files);
-        }
-        Self { all }
+            }
+        };
+        Self { of_units: units.iter().map(of_unit).collect() }
     }
 
-    fn files(&self, unit: &Path) -> impl Iterator<Item = &'t Path> {
-        self.all.get(unit).into_iter().flatten().copied()
+    /// The files that a unit, by number, includes.
+    fn files(&self, unit: usize) -> impl Iterator<Item = &'t Path> {
+        self.of_units.get(unit).into_iter().flatten().copied()
     }
 
     /// Files that a unit includes and that aren't named as headers are.
-    fn fragments(&self, unit: &Path) -> impl Iterator<Item = &'t Path> {
+    fn fragments(&self, unit: usize) -> impl Iterator<Item = &'t Path> {
         let is_header = |path: &&Path| {
             path.extension().and_then(|end| end.to_str()).is_some_and(|end| end.starts_with('h'))
         };
@@ -122,13 +122,18 @@ impl<'t> Included<'t> {
     }
 }
 
-fn reachable<'t>(direct: &BTreeMap<&'t Path, Vec<&'t Path>>, from: &Path) -> BTreeSet<&'t Path> {
-    let mut found = BTreeSet::new();
-    let mut waiting: Vec<&'t Path> = direct.get(from).into_iter().flatten().copied().collect();
-    while let Some(path) = waiting.pop() {
-        if found.insert(path) {
-            waiting.extend(direct.get(path).into_iter().flatten());
-        }
+/// All files that one includes, directly or by others.
+fn reachable<'t>(direct: &Includes<'t>, from: &'t Path) -> Vec<&'t Path> {
+    let mut is_found = vec![false; direct.paths.len()];
+    let mut waiting: Vec<u32> = direct.by(from).to_vec();
+    let mut found = Vec::new();
+    while let Some(number) = waiting.pop() {
+        let Some(is_found) = is_found.get_mut(number as usize).filter(|is_found| !**is_found) else {
+            continue;
+        };
+        *is_found = true;
+        found.extend(direct.paths.get(number as usize).copied());
+        waiting.extend(direct.of_files.get(number as usize).into_iter().flatten());
     }
     found
 }
@@ -141,26 +146,27 @@ fn cover_headers(
     seen: &BTreeMap<&Path, BTreeSet<usize>>,
     texts: &Texts,
 ) {
-    let chosen: Vec<usize> = choice.units.keys().copied().collect();
-    let mut covered: BTreeSet<&Path> = chosen
-        .iter()
-        .filter_map(|number| units.get(*number))
-        .flat_map(|unit| included.files(&unit.file))
-        .collect();
     let length = |unit: &SourceUnit| texts.files.get(&unit.file).map_or(0, |file| file.text.len());
     let mut by_length: Vec<usize> = (0..units.len()).collect();
-    by_length.sort_by_key(|number| units.get(*number).map(length));
+    by_length.sort_by_cached_key(|number| units.get(*number).map(length));
+    // Paths are compared part by part, their texts at once.
+    let mut shortest: FxHashMap<&OsStr, usize> = FxHashMap::default();
+    for number in &by_length {
+        for path in included.files(*number) {
+            shortest.entry(path.as_os_str()).or_insert(*number);
+        }
+    }
+    let chosen: Vec<usize> = choice.units.keys().copied().collect();
+    let files_of = |number: usize| included.files(number).map(Path::as_os_str);
+    let mut covered: FxHashSet<&OsStr> = chosen.into_iter().flat_map(files_of).collect();
     for header in choice.headers.clone() {
-        if covered.contains(header.as_path()) {
+        if covered.contains(header.as_os_str()) {
             continue;
         }
-        let reads = |number: &&usize| {
-            units.get(**number).is_some_and(|unit| included.files(&unit.file).any(|path| path == header))
-        };
-        let Some(number) = by_length.iter().find(reads).copied() else { continue };
+        let Some(number) = shortest.get(header.as_os_str()).copied() else { continue };
         let structs = choice.units.entry(number).or_default();
         structs.extend(seen.get(header.as_path()).into_iter().flatten());
-        covered.extend(units.get(number).into_iter().flat_map(|unit| included.files(&unit.file)));
+        covered.extend(files_of(number));
     }
 }
 

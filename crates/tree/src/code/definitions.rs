@@ -42,18 +42,15 @@ pub(super) fn defining(
     }
 }
 
-/// Files in assembler that have a label, or a macro's argument, of a name.
+/// Files in assembler that give a function of a name to others, by the name.
+///
+/// A label alone is seen by no other file: boot code has a `die:` that is not the kernel's `die()`.
 pub(super) fn assembled<'t>(texts: &'t Texts, functions: &BTreeSet<&str>) -> BTreeMap<String, &'t Path> {
     let mut found = BTreeMap::new();
     for (path, file) in texts.files.iter().filter(|(path, _)| super::texts::is_assembler(path)) {
-        for line in file.text.split(|byte| *byte == b'\n') {
-            let mut own = words(line).filter_map(|word| std::str::from_utf8(word).ok());
-            let is_label = |word: &str| {
-                let line = line.trim_ascii();
-                let behind = line.strip_prefix(word.as_bytes()).map(<[u8]>::trim_ascii_start);
-                behind.is_some_and(|behind| behind.first() == Some(&b':')) || is_entry(line)
-            };
-            if let Some(word) = own.find(|word| functions.contains(word) && is_label(word)) {
+        for line in file.text.split(|byte| *byte == b'\n').filter(|line| is_entry(line)) {
+            let named = words(line).filter_map(|word| std::str::from_utf8(word).ok());
+            for word in named.filter(|word| functions.contains(word)) {
                 found.insert(word.to_owned(), path.as_path());
             }
         }
@@ -61,11 +58,13 @@ pub(super) fn assembled<'t>(texts: &'t Texts, functions: &BTreeSet<&str>) -> BTr
     found
 }
 
-/// `SYM_FUNC_START(name)`, `ENTRY(name)`, `.globl name`
+/// `SYM_FUNC_START(name)`, `ENTRY(name)`, `.globl name`, `global name`, `FUNCTION name`: a macro's name is in capitals.
 fn is_entry(line: &[u8]) -> bool {
-    let first = words(line).next().unwrap_or_default();
-    let starts: [&[u8]; 3] = [b"SYM_", b"ENTRY", b"globl"];
-    starts.iter().any(|start| first.starts_with(start)) || first == b"global"
+    let Some(first) = words(line).next().filter(|first| !first.starts_with(b"SYM_FUNC_START_LOCAL")) else {
+        return false;
+    };
+    let is_macro = first.len() > 1 && !first.iter().any(u8::is_ascii_lowercase);
+    is_macro || first.ends_with(b"globl") || first.ends_with(b"global")
 }
 
 fn defines_any(text: &[u8], wanted: &FxHashSet<&str>) -> bool {
@@ -155,6 +154,21 @@ mod tests {
             assert_eq!(defines_callback(text.as_bytes(), &wanted), expected, "{text}");
         }
         assert!(!defines_callback(b"void f(int n, void *data) { }", &BTreeSet::new()));
+    }
+
+    #[test]
+    fn labels_are_entries_if_others_see_them() {
+        for (line, expected) in [
+            ("\t.globl die", true),
+            ("SYM_FUNC_START(die)", true),
+            ("GLOBAL(die)", true),
+            ("cglobal die, 4, 4", true),
+            ("die:", false),
+            ("\tcall\tdie", false),
+            ("SYM_FUNC_START_LOCAL(die)", false),
+        ] {
+            assert_eq!(is_entry(line.as_bytes()), expected, "{line}");
+        }
     }
 
     #[test]

@@ -6,6 +6,7 @@ use fieldline_source::SourceText;
 use fieldline_source::declared::{DeclaredName, declared_names, words};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 /// Larger files are tables.
@@ -64,23 +65,40 @@ impl Texts {
     }
 
     /// The files that each file includes, by the ends of the paths in its `#include` lines.
-    pub(super) fn includes(&self) -> BTreeMap<&Path, Vec<&Path>> {
-        let mut by_name: FxHashMap<&str, Vec<&Path>> = FxHashMap::default();
-        for path in self.files.keys() {
-            let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-            by_name.entry(name).or_default().push(path);
+    pub(super) fn includes(&self) -> Includes<'_> {
+        let paths: Vec<&Path> = self.files.keys().map(PathBuf::as_path).collect();
+        let mut by_name: FxHashMap<&OsStr, Vec<u32>> = FxHashMap::default();
+        for (number, path) in (0..).zip(&paths) {
+            by_name.entry(path.file_name().unwrap_or_default()).or_default().push(number);
         }
-        let files: Vec<(&PathBuf, &TextFile)> = self.files.iter().collect();
-        let found = fieldline_parallel::map(&files, |(_, file)| {
+        let files: Vec<&TextFile> = self.files.values().collect();
+        let of_files = fieldline_parallel::map(&files, |file| {
             let named = included(&file.text).into_iter().flat_map(|name| {
-                let last = name.rsplit('/').next().unwrap_or(&name).to_owned();
                 let end = PathBuf::from(name.trim_start_matches("../").trim_start_matches("./"));
-                let known = by_name.get(last.as_str()).into_iter().flatten().copied();
-                known.filter(move |path| path.ends_with(&end)).collect::<Vec<_>>()
+                let known = by_name.get(end.file_name().unwrap_or_default()).into_iter().flatten().copied();
+                let is_meant =
+                    |number: &u32| paths.get(*number as usize).is_some_and(|path| path.ends_with(&end));
+                known.filter(is_meant).collect::<Vec<u32>>()
             });
-            named.collect::<Vec<&Path>>()
+            named.collect::<Vec<u32>>()
         });
-        files.into_iter().map(|(path, _)| path.as_path()).zip(found).collect()
+        Includes { paths, of_files }
+    }
+}
+
+/// Files, by number, and the files that each includes.
+#[derive(Debug)]
+pub(super) struct Includes<'t> {
+    /// In order.
+    pub(super) paths: Vec<&'t Path>,
+    pub(super) of_files: Vec<Vec<u32>>,
+}
+
+impl Includes<'_> {
+    /// The files that a file includes.
+    pub(super) fn by(&self, path: &Path) -> &[u32] {
+        let number = self.paths.binary_search(&path).ok();
+        number.and_then(|number| self.of_files.get(number)).map(Vec::as_slice).unwrap_or_default()
     }
 }
 
@@ -143,8 +161,12 @@ mod tests {
         let unit = SourceUnit { file: tree.path().join("u.c"), ..SourceUnit::default() };
         let texts = Texts::read(&[tree.path()], &[unit]);
         let includes = texts.includes();
-        assert_eq!(includes[tree.path().join("u.c").as_path()], [tree.path().join("a/b/x.h")]);
-        assert!(includes[tree.path().join("a/x.h").as_path()].is_empty());
+        let named = |path: &str| {
+            let found = includes.by(&tree.path().join(path)).iter();
+            found.map(|number| includes.paths[*number as usize].to_owned()).collect::<Vec<_>>()
+        };
+        assert_eq!(named("u.c"), [tree.path().join("a/b/x.h")]);
+        assert!(named("a/x.h").is_empty());
         assert!(texts.files[&tree.path().join("a/x.h")].is_header);
         assert!(!texts.files[&tree.path().join("u.c")].is_header);
     }

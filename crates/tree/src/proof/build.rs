@@ -102,7 +102,7 @@ impl BuildToProve<'_> {
         let wanted: Vec<(usize, CompileUnit)> = wanted.into_iter().enumerate().collect();
         let compiled = fieldline_parallel::map(&wanted, |(index, unit)| {
             let object = place.folder.join(format!("changed-{index}.o"));
-            match compile(&unit.recipe, place.site, &object)? {
+            match compile(&unit.compiled, place.site, &object)? {
                 CompileOutcome::Done(_) => Ok(UnpatchedUnit { unit: unit.clone(), object }),
                 CompileOutcome::Failed(why) => {
                     bail!("{} does not compile without the patch:\n{why}", unit.name)
@@ -138,14 +138,14 @@ impl BuildToProve<'_> {
         site: CompileSite<'_>,
         proof: &mut BuildProof,
     ) -> Result<()> {
-        let sources = before.iter().map(|before| canonical(&before.unit.recipe.source));
+        let sources = before.iter().map(|before| canonical(&before.unit.compiled.file));
         let inner = sources.filter_map(|path| path.strip_prefix(site.tree).map(Path::to_owned).ok());
         let sources: BTreeSet<PathBuf> = inner.collect();
         let overlay = Overlay::new(site.tree, self.patch, &sources)?;
         let site = CompileSite { overlay: Some(overlay.path()), ..site };
         let after = fieldline_parallel::map(before, |before| {
             let object = before.object.with_extension("after.o");
-            Ok((compile(&before.unit.recipe, site, &object)?, object))
+            Ok((compile(&before.unit.compiled, site, &object)?, object))
         });
         let after: Vec<(CompileOutcome, PathBuf)> = after.into_iter().collect::<Result<_>>()?;
         let mut done = Vec::new();
@@ -189,7 +189,7 @@ impl WorkPlace<'_> {
     fn compile_first_showing(&self, file: &str, names: &[&str], object: &Path) -> Result<UnpatchedUnit> {
         let mut tried = Vec::new();
         for unit in self.units.units_of_header(file)? {
-            match compile(&unit.recipe, self.site, object)? {
+            match compile(&unit.compiled, self.site, object)? {
                 CompileOutcome::Failed(why) => tried.push(format!("{} does not compile: {why}", unit.name)),
                 CompileOutcome::Done(_) => {
                     let mut lacking = Vec::new();

@@ -1,12 +1,12 @@
-//! A recipe run so that only a temporary folder is written to.
+//! A unit's command run so that only a temporary folder is written to.
 
-use super::recipe::{Recipe, absolute};
 use anyhow::{Context, Result, bail};
+use fieldline_frontend::{SourceUnit, absolute};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Where files of a recipe are.
+/// Where files of a unit are.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CompileSite<'s> {
     /// The source tree's real path.
@@ -35,12 +35,12 @@ const DROPPED_BEGINNINGS: &[&str] = &["-Wp,-M", "-femit-struct-debug-", "-save-t
 /// Options with a path in the same word or the next one.
 const PATHS: &[&str] = &["-include", "-imacros", "-isystem", "-iquote", "-idirafter", "-I"];
 
-/// Compiles the source of a recipe into an object with debug info of all its types.
-pub(super) fn compile(recipe: &Recipe, site: CompileSite<'_>, object: &Path) -> Result<CompileOutcome> {
+/// Compiles the source of a unit into an object with debug info of all its types.
+pub(super) fn compile(unit: &SourceUnit, site: CompileSite<'_>, object: &Path) -> Result<CompileOutcome> {
     let read = object.with_extension("d");
-    let (program, arguments) = recipe.words.split_first().context("an empty command")?;
+    let (program, arguments) = unit.arguments.split_first().context("an empty command")?;
     let mut command = Command::new(program);
-    command.current_dir(&recipe.folder).env("LC_ALL", "C").args(rewrite_arguments(recipe, arguments, site));
+    command.current_dir(&unit.directory).env("LC_ALL", "C").args(rewrite_arguments(unit, arguments, site));
     command.arg("-c").arg("-o").arg(object).arg("-MD").arg("-MF").arg(&read);
     command.arg("-fno-eliminate-unused-debug-types");
     let cannot_run = || format!("cannot run {program}, which the build names as its compiler");
@@ -49,15 +49,15 @@ pub(super) fn compile(recipe: &Recipe, site: CompileSite<'_>, object: &Path) -> 
         return Ok(CompileOutcome::Failed(first_errors(&String::from_utf8_lossy(&output.stderr))));
     }
     let read = std::fs::read_to_string(&read)
-        .with_context(|| format!("{}: the compiler did not say what it read", recipe.source.display()))?;
+        .with_context(|| format!("{}: the compiler did not say what it read", unit.file.display()))?;
     let read = parse_dependencies(&read).into_iter();
-    let read = read.map(|name| canonical(&absolute(&recipe.folder, &name)));
+    let read = read.map(|name| canonical(&absolute(&unit.directory, Path::new(&name))));
     Ok(CompileOutcome::Done(read.collect()))
 }
 
 /// The arguments with paths as `site` has them.
 pub(super) fn rewrite_arguments(
-    recipe: &Recipe,
+    unit: &SourceUnit,
     arguments: &[String],
     site: CompileSite<'_>,
 ) -> Vec<OsString> {
@@ -65,7 +65,7 @@ pub(super) fn rewrite_arguments(
     let mut rest = arguments.iter();
     let begins = |word: &str| DROPPED_BEGINNINGS.iter().any(|begin| word.starts_with(begin));
     let is_dropped = |word: &str| DROPPED.contains(&word) || begins(word);
-    let moved = |name: &str| site.resolve(&absolute(&recipe.folder, name)).into_os_string();
+    let moved = |name: &str| site.resolve(&absolute(&unit.directory, Path::new(name))).into_os_string();
     while let Some(word) = rest.next() {
         if OUTPUTS.contains(&word.as_str()) {
             rest.next();
@@ -75,7 +75,7 @@ pub(super) fn rewrite_arguments(
             words.extend(rest.next().map(|name| moved(name)));
         } else if let Some(name) = word.strip_prefix("-I") {
             words.push([OsString::from("-I"), moved(name)].into_iter().collect());
-        } else if absolute(&recipe.folder, word) == recipe.source {
+        } else if absolute(&unit.directory, Path::new(word)) == unit.file {
             words.push(moved(word));
         } else {
             words.push(word.into());
@@ -157,18 +157,22 @@ mod tests {
         let words = "cc -Wp,-MMD,k/.b.o.d -I/tree/include -I ./include -include /tree/x.h -DA=/tree -femit-struct-debug-baseonly \
                      -flto=thin -S -o k/b.s /tree/k/b.c";
         let words: Vec<String> = words.split_whitespace().map(str::to_owned).collect();
-        let recipe =
-            Recipe { folder: "/tree/out".into(), words, source: "/tree/k/b.c".into(), read: Vec::new() };
+        let unit = SourceUnit {
+            directory: "/tree/out".into(),
+            arguments: words,
+            file: "/tree/k/b.c".into(),
+            reads: Vec::new(),
+        };
         let site = CompileSite {
             tree: Path::new("/tree"),
             build: Path::new("/tree/out"),
             overlay: Some(Path::new("/over")),
         };
-        let words = rewrite_arguments(&recipe, &recipe.words[1..], site);
+        let words = rewrite_arguments(&unit, &unit.arguments[1..], site);
         let expected = "-I/over/include -I /tree/out/include -include /over/x.h -DA=/tree /over/k/b.c -g";
         assert_eq!(words.join(" ".as_ref()), expected);
         let site = CompileSite { overlay: None, ..site };
-        assert!(rewrite_arguments(&recipe, &recipe.words[1..], site).contains(&"/tree/k/b.c".into()));
+        assert!(rewrite_arguments(&unit, &unit.arguments[1..], site).contains(&"/tree/k/b.c".into()));
     }
 
     #[test]

@@ -3,9 +3,8 @@
 
 use super::compile::{CompileSite, rewrite_arguments};
 use super::overlay::{Overlay, Patch};
-use super::recipe::{Recipe, absolute};
 use crate::header::{self, Declaration};
-use fieldline_frontend::SourceUnit;
+use fieldline_frontend::{SourceUnit, absolute};
 use fieldline_layout::Layout;
 use fieldline_source::{DefinitionQuery, Edits, SourceText};
 use std::collections::BTreeSet;
@@ -63,14 +62,8 @@ impl DesignatedTree {
         let Some((program, arguments)) = unit.arguments.split_first().filter(|_| is_of_gcc(unit)) else {
             return Vec::new();
         };
-        let recipe = Recipe {
-            folder: unit.directory.clone(),
-            words: unit.arguments.clone(),
-            source: unit.file.clone(),
-            read: Vec::new(),
-        };
         let site = CompileSite { tree: &self.tree, build: &self.build, overlay: Some(self.overlay.path()) };
-        let words = rewrite_arguments(&recipe, arguments, site);
+        let words = rewrite_arguments(unit, arguments, site);
         let mut command = Command::new(program);
         command
             .current_dir(&unit.directory)
@@ -80,7 +73,7 @@ impl DesignatedTree {
         command.args(["-fno-diagnostics-show-caret", "-fdiagnostics-color=never"]);
         let Ok(output) = command.output() else { return Vec::new() };
         let messages = String::from_utf8_lossy(&output.stderr);
-        parse(&messages, |name| self.original(&absolute(&unit.directory, name)))
+        parse(&messages, |name| self.original(&absolute(&unit.directory, Path::new(name))))
     }
 
     /// A file of the tree in place of the overlay's.

@@ -1,8 +1,8 @@
 //! Which units of a build can show a struct.
 
 use super::compile::canonical;
-use super::recipe::{self, Recipe};
 use anyhow::{Context, Result, bail};
+use fieldline_frontend::{SourceUnit, absolute, listed, saved_unit};
 use std::collections::{BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
 
@@ -14,7 +14,7 @@ const MOST_UNITS: usize = 6;
 /// A unit and how to compile it.
 #[derive(Clone, Debug)]
 pub(super) struct CompileUnit {
-    pub recipe: Recipe,
+    pub compiled: SourceUnit,
     /// Its source from the top of the tree.
     pub name: String,
     /// The unit whose command it is compiled with, if the build never compiled it.
@@ -27,14 +27,14 @@ pub(super) struct CompileUnits<'u> {
     tree: &'u Path,
     build: &'u Path,
     /// The units of compile_commands.json, where there is one.
-    database: Option<Vec<Recipe>>,
+    database: Option<Vec<SourceUnit>>,
 }
 
 impl<'u> CompileUnits<'u> {
     /// The units of a build folder. Both paths are real ones.
     pub(super) fn open(tree: &'u Path, build: &'u Path) -> Result<Self> {
         let path = build.join("compile_commands.json");
-        let database = path.is_file().then(|| recipe::read_database(&path)).transpose()?;
+        let database = path.is_file().then(|| listed(&path)).transpose()?;
         Ok(Self { tree, build, database })
     }
 
@@ -42,8 +42,8 @@ impl<'u> CompileUnits<'u> {
     pub(super) fn unit_of_source(&self, name: &str) -> Result<Option<CompileUnit>> {
         let source = self.tree.join(name);
         let mut listed = self.database.iter().flatten();
-        if let Some(recipe) = listed.find(|recipe| canonical(&recipe.source) == canonical(&source)) {
-            return Ok(Some(self.unit(recipe.clone())));
+        if let Some(unit) = listed.find(|unit| canonical(&unit.file) == canonical(&source)) {
+            return Ok(Some(self.unit(unit.clone())));
         }
         for end in ["o", "s"] {
             // `kernel/fork.c` is made into `kernel/fork.o` by the command in `kernel/.fork.o.cmd`.
@@ -51,9 +51,9 @@ impl<'u> CompileUnits<'u> {
             let stem = made.file_stem().and_then(|stem| stem.to_str());
             let path = stem.map(|stem| made.with_file_name(format!(".{stem}.{end}.cmd")));
             if let Some(path) = path.filter(|path| path.is_file())
-                && let Some(recipe) = Recipe::from_cmd(self.build, &path)?
+                && let Some(unit) = saved_unit(self.build, &path)?
             {
-                return Ok(Some(self.unit(recipe)));
+                return Ok(Some(self.unit(unit)));
             }
         }
         Ok(None)
@@ -90,8 +90,8 @@ impl<'u> CompileUnits<'u> {
         Ok(units)
     }
 
-    fn unit(&self, recipe: Recipe) -> CompileUnit {
-        CompileUnit { name: self.name(&recipe.source), recipe, borrowed: None }
+    fn unit(&self, unit: SourceUnit) -> CompileUnit {
+        CompileUnit { name: self.name(&unit.file), compiled: unit, borrowed: None }
     }
 
     fn name(&self, source: &Path) -> String {
@@ -102,20 +102,20 @@ impl<'u> CompileUnits<'u> {
     /// Units of compile_commands.json: those that include the header, then its neighbours, small ones first.
     fn units_in_database(&self, header: &str) -> Vec<CompileUnit> {
         let folder = self.tree.join(header);
-        let rank = |recipe: &Recipe| {
-            let is_beside = canonical(&recipe.source).parent() == folder.parent();
-            (!includes(&recipe.source, header), !is_beside, length(&recipe.source))
+        let rank = |unit: &SourceUnit| {
+            let is_beside = canonical(&unit.file).parent() == folder.parent();
+            (!includes(&unit.file, header), !is_beside, length(&unit.file))
         };
-        let mut recipes: Vec<&Recipe> = self.database.iter().flatten().collect();
-        recipes.sort_by_cached_key(|recipe| rank(recipe));
-        recipes.into_iter().take(MOST_UNITS).map(|recipe| self.unit(recipe.clone())).collect()
+        let mut units: Vec<&SourceUnit> = self.database.iter().flatten().collect();
+        units.sort_by_cached_key(|unit| rank(unit));
+        units.into_iter().take(MOST_UNITS).map(|unit| self.unit(unit.clone())).collect()
     }
 
     /// Units whose commands read the header, folder by folder, in each the small ones first.
     fn units_reading(&self, header: &str) -> Result<Vec<CompileUnit>> {
         let wanted = canonical(&self.tree.join(header));
-        let reads = |recipe: &Recipe| {
-            let mut named = recipe.read.iter().filter(|read| read.file_name() == wanted.file_name());
+        let reads = |unit: &SourceUnit| {
+            let mut named = unit.reads.iter().filter(|read| read.file_name() == wanted.file_name());
             named.any(|read| canonical(read) == wanted)
         };
         let (mut units, mut count) = (Vec::new(), 0);
@@ -123,10 +123,10 @@ impl<'u> CompileUnits<'u> {
             let mut found = Vec::new();
             for path in commands_in(&folder) {
                 count += 1;
-                found.extend(Recipe::from_cmd(self.build, &path)?.filter(|recipe| reads(recipe)));
+                found.extend(saved_unit(self.build, &path)?.filter(|unit| reads(unit)));
             }
-            found.sort_by_cached_key(|recipe| length(&recipe.source));
-            units.extend(found.into_iter().map(|recipe| self.unit(recipe)));
+            found.sort_by_cached_key(|unit| length(&unit.file));
+            units.extend(found.into_iter().map(|unit| self.unit(unit)));
             if units.len() >= MOST_UNITS || count > MOST_COMMANDS {
                 break;
             }
@@ -170,29 +170,45 @@ impl<'u> CompileUnits<'u> {
     /// A unit compiled as the nearest one that the build compiled for itself, not as a helper of the build.
     fn unit_like_neighbour(&self, name: &str) -> Result<Option<CompileUnit>> {
         let source = self.tree.join(name);
-        let with_command = |recipe: &Recipe| {
-            let borrowed = Some(self.name(&recipe.source));
-            Some(CompileUnit { recipe: recipe.for_source(&source), name: name.to_owned(), borrowed })
+        let with_command = |unit: &SourceUnit| {
+            let borrowed = Some(self.name(&unit.file));
+            Some(CompileUnit { compiled: for_source(unit, &source), name: name.to_owned(), borrowed })
         };
-        if let Some(recipe) = self.database.iter().flatten().next() {
-            return Ok(with_command(recipe));
+        if let Some(unit) = self.database.iter().flatten().next() {
+            return Ok(with_command(unit));
         }
         let up = Path::new(name).ancestors().skip(1).map(|folder| self.build.join(folder));
         for folder in up.chain(self.folders(name)) {
             for path in commands_in(&folder) {
-                let Some(recipe) = Recipe::from_cmd(self.build, &path)? else { continue };
-                if !recipe.words.iter().any(|word| word == "-D__KERNEL__") {
+                let Some(unit) = saved_unit(self.build, &path)? else { continue };
+                if !unit.arguments.iter().any(|word| word == "-D__KERNEL__") {
                     continue;
                 }
-                if !canonical(&recipe.source).starts_with(self.tree) {
+                if !canonical(&unit.file).starts_with(self.tree) {
                     let (build, tree) = (self.build.display(), self.tree.display());
-                    bail!("{build}: was built from {}, not from {tree}", recipe.source.display());
+                    bail!("{build}: was built from {}, not from {tree}", unit.file.display());
                 }
-                return Ok(with_command(&recipe));
+                return Ok(with_command(&unit));
             }
         }
         Ok(None)
     }
+}
+
+/// A unit's command for another source.
+fn for_source(unit: &SourceUnit, source: &Path) -> SourceUnit {
+    let mut other = unit.clone();
+    let is_own = |word: &String| absolute(&unit.directory, Path::new(word)) == unit.file;
+    let own = unit.arguments.iter().rposition(is_own);
+    if let Some(word) = own.and_then(|index| other.arguments.get_mut(index)) {
+        *word = source.display().to_string();
+    }
+    // kbuild lets a file include what lies beside it by angle brackets too.
+    let folder = source.parent().unwrap_or(source);
+    other.arguments.push(format!("-I{}", folder.display()));
+    other.file = source.to_owned();
+    other.reads = Vec::new();
+    other
 }
 
 /// The folder's files with commands that made objects or assembler text, by name.
@@ -308,6 +324,15 @@ mod tests {
         let out = other.path().canonicalize().unwrap().join("out");
         let error = CompileUnits::open(&tree, &out).unwrap().units_of_header("net/queue.h").unwrap_err();
         assert!(error.to_string().contains("was built from"), "{error}");
+    }
+
+    #[test]
+    fn another_source_takes_the_place_of_the_first() {
+        let arguments = ["cc", "-c", "-o", "k/b.s", "../tree/k/b.c"].map(str::to_owned).to_vec();
+        let (directory, file) = (PathBuf::from("/out"), PathBuf::from("/tree/k/b.c"));
+        let unit = SourceUnit { directory, arguments, file, reads: Vec::new() };
+        let other = for_source(&unit, Path::new("/tree/k/s/c.c"));
+        assert_eq!(other.arguments, ["cc", "-c", "-o", "k/b.s", "/tree/k/s/c.c", "-I/tree/k/s"]);
     }
 
     #[test]

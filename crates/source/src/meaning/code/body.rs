@@ -83,9 +83,13 @@ impl<'t> Evaluator<'_, '_, 't> {
             let end = self.cursor.behind(self.cursor.at);
             let inside = self.cursor.pieces.get(self.cursor.at..end).unwrap_or_default();
             let class = self.class.or(Some(self.function)).unwrap_or_default();
-            if self.cursor.is(b"{") {
-                let ty = self.world().member(class, name).unwrap_or_default();
-                self.list(&ty);
+            let ty = self.world().member(class, name).unwrap_or_default();
+            let is_object =
+                !matches!(self.world().resolve(&ty), Type::Number(..) | Type::Byte | Type::Pointer(_));
+            match self.cursor.here() {
+                b"{" => self.list(&ty),
+                b"(" if is_object => self.constructed(&ty),
+                _ => {}
             }
             let used: Vec<&'t [u8]> = given
                 .iter()

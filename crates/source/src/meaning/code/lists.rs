@@ -83,8 +83,11 @@ impl<'t> Evaluator<'_, '_, 't> {
             values.push(value);
             self.next_value(start, close);
         }
-        if self.is_cpp && !is_named && !has_name {
-            self.any_aggregate(&values, is_pack);
+        if self.is_cpp && !is_named {
+            if !has_name {
+                self.any_aggregate(&values, is_pack);
+            }
+            self.judge_call(b"a constructor", &values);
         }
     }
 

@@ -201,6 +201,7 @@ impl<'t> Evaluator<'_, '_, 't> {
     }
 
     pub(in crate::meaning) fn named(&mut self, word: &'t [u8]) -> Value<'t> {
+        let before = self.cursor.text(self.cursor.at.wrapping_sub(1));
         self.cursor.at += 1;
         let mut word = word;
         while self.cursor.is(b"::") && self.cursor.word(self.cursor.at + 1).is_some() {
@@ -258,7 +259,6 @@ impl<'t> Evaluator<'_, '_, 't> {
             return Value { call: Some(word), ..Value::typed(ty) };
         }
         // `return T{…}`: a list of a type that nobody declares.
-        let before = self.cursor.text(self.cursor.at.wrapping_sub(2));
         if self.is_cpp && self.cursor.is(b"{") && matches!(before, b"return" | b"=" | b"(" | b",") {
             self.list(&Type::Unknown);
             return Value::default();
@@ -283,6 +283,9 @@ impl<'t> Evaluator<'_, '_, 't> {
         }
         let start = self.cursor.at;
         self.cursor.skip_angles();
+        if self.cursor.is(b"{") {
+            return self.list(&Type::Named(name));
+        }
         if !self.cursor.is(b"(") {
             self.cursor.at = start;
             return;

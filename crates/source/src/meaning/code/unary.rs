@@ -119,17 +119,32 @@ impl<'t> Evaluator<'_, '_, 't> {
             place = self.expression();
             self.cursor.at = end;
         }
-        let Some(found) = self.cursor.specifiers(true) else { return Value::default() };
-        self.made_in(&place, &found.ty);
+        let Some(ty) = self.new_type() else { return Value::default() };
+        self.made_in(&place, &ty);
         if self.cursor.is(b"[") {
             self.cursor.at = self.cursor.behind(self.cursor.at);
         }
         if self.cursor.is(b"{") {
-            self.list(&found.ty.clone());
+            self.list(&ty);
         } else if self.cursor.is(b"(") {
-            self.constructed(&found.ty.clone());
+            self.constructed(&ty);
         }
-        Value::typed(found.ty.pointer())
+        Value::typed(ty.pointer())
+    }
+
+    /// The type behind `new`, where a template that nobody declares may stand too.
+    fn new_type(&mut self) -> Option<Type<'t>> {
+        if let Some(found) = self.cursor.specifiers(true) {
+            return Some(found.ty);
+        }
+        let mut name = self.cursor.word(self.cursor.at)?;
+        self.cursor.at += 1;
+        while self.cursor.is(b"::") && self.cursor.word(self.cursor.at + 1).is_some() {
+            name = self.cursor.text(self.cursor.at + 1);
+            self.cursor.at += 2;
+        }
+        self.cursor.skip_angles();
+        Some(Type::Named(name))
     }
 
     /// `new (bytes) T`: others may look at the bytes.

@@ -86,7 +86,7 @@ impl<'t> Evaluator<'_, '_, 't> {
         self.assignment()
     }
 
-    fn judge_call(&mut self, name: &'t [u8], arguments: &[Value<'t>]) -> Value<'t> {
+    pub(in crate::meaning) fn judge_call(&mut self, name: &'t [u8], arguments: &[Value<'t>]) -> Value<'t> {
         let world = self.world();
         // What is handed a type is a macro, whatever function is called alike.
         let is_macro = arguments.iter().any(|argument| argument.is_type);
@@ -158,7 +158,7 @@ impl<'t> Evaluator<'_, '_, 't> {
             if is_known || is_same || world.resolve(&argument.ty).element().is_none() {
                 continue;
             }
-            for sum in &all[number] {
+            for sum in all.get(number).into_iter().flatten() {
                 self.handed(name, does, sum, (number, arguments, &all));
             }
         }
@@ -266,8 +266,8 @@ impl<'t> Evaluator<'_, '_, 't> {
         let values = self.arguments(b"", end);
         self.cursor.at = end;
         let ty = self.world().resolve(ty);
-        if !matches!(ty, Type::Record(_)) {
-            self.judge_call(b"(constructor)", &values);
+        if !self.is_aggregate(&ty) {
+            self.judge_call(b"a constructor", &values);
         }
         if let Type::Record(record) = ty
             && values.len() > 1
@@ -275,6 +275,13 @@ impl<'t> Evaluator<'_, '_, 't> {
             let what = format!("an initialiser gives {} values by position", values.len());
             self.tell(record, UseDemand::Positions(values.len()), Vec::new(), what);
         }
+    }
+
+    /// Whether values for a type are its members'.
+    pub(in crate::meaning) fn is_aggregate(&self, ty: &Type<'t>) -> bool {
+        let Type::Record(record) = ty else { return false };
+        let known = self.world().records.get(record);
+        known.is_some_and(|known| !known.has_base && !known.has_constructor)
     }
 
     fn assembled(&mut self, name: &[u8], sums: &[Sum<'t>], ty: &Type<'t>) {

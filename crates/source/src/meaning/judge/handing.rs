@@ -223,7 +223,7 @@ impl<'t> Evaluator<'_, '_, 't> {
     pub(in crate::meaning) fn called_through_pointer(&mut self, callee: &Value<'t>, arguments: &[Value<'t>]) {
         self.changes();
         let callees = self.functions_of(callee);
-        if callees.is_empty() && self.is_cpp {
+        if callees.is_empty() {
             self.handed_to_method(callee, arguments);
         }
         let name = callee.member.map(|(_, name)| name).or(callee.name).unwrap_or_default();
@@ -259,6 +259,7 @@ impl<'t> Evaluator<'_, '_, 't> {
     fn handed_to_method(&mut self, callee: &Value<'t>, arguments: &[Value<'t>]) {
         let name = callee.member.map(|(_, name)| name).unwrap_or(b"a method");
         let all: Vec<Vec<Sum<'t>>> = arguments.iter().map(|argument| self.sums_of(argument)).collect();
+        self.between(name, arguments, &all);
         for (number, argument) in arguments.iter().enumerate().filter(|(_, argument)| !argument.is_type) {
             if self.world().pointee(&argument.ty) != Some(Type::Byte) {
                 continue;

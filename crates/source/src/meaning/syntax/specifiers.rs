@@ -99,7 +99,43 @@ impl<'t> Cursor<'_, '_, 't> {
             }
             return Some(Type::Named(word));
         }
+        if may_be_unknown && let Some((name, behind)) = self.template_type(at) {
+            self.at = behind;
+            return Some(Type::Named(name));
+        }
         None
+    }
+
+    /// `vector<unsigned char> name`, `map<int, T>::iterator name`: the type's last word, and the place behind it.
+    fn template_type(&mut self, at: usize) -> Option<(&'t [u8], usize)> {
+        let start = std::mem::replace(&mut self.at, at + 1);
+        let mut name = self.text(at);
+        while self.is(b"<") {
+            let open = self.at;
+            self.skip_angles();
+            let inside = self.pieces.get(open..self.at).unwrap_or_default();
+            if inside.is_empty() || inside.iter().any(|piece| is_among(" && || == != ? = ", piece.text)) {
+                break;
+            }
+            if self.is(b"::") && self.word(self.at + 1).is_some() {
+                name = self.text(self.at + 1);
+                self.at += 2;
+            }
+        }
+        let behind = std::mem::replace(&mut self.at, start);
+        let is_closed =
+            self.text(behind.wrapping_sub(1)) == b">" || self.text(behind.wrapping_sub(2)) == b"::";
+        let is_type = self.text(at + 1) == b"<" && is_closed && self.names_follow(behind);
+        is_type.then_some((name, behind))
+    }
+
+    /// Whether a declarator's name stands at a place, perhaps behind stars.
+    fn names_follow(&self, at: usize) -> bool {
+        let mut next = at;
+        while is_among(" * & && const ", self.text(next)) {
+            next += 1;
+        }
+        self.word(next).is_some_and(|name| !STATEMENT_WORDS.has(name))
     }
 
     pub(in crate::meaning) fn skip_angles(&mut self) {

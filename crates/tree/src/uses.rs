@@ -15,6 +15,7 @@ pub(crate) use view::BuildView;
 
 use fieldline_source::uses::{FileUses, UsedStruct, find_uses};
 use macro_uses::PendingMacro;
+use meant::{NameFinder, TreeFiles};
 use scope::{LARGEST, is_in_scope, leads_to_scope, used_struct};
 use std::path::Path;
 
@@ -39,20 +40,24 @@ pub(crate) fn find_in_tree(
 /// Uses in all files.
 fn find_anywhere(tree: &Path, files: &[String], structs: &[DeclaredStruct<'_>]) -> Vec<UsesByFile> {
     let subjects: Vec<UsedStruct> = structs.iter().map(|declared| used_struct(declared.layout)).collect();
+    let tags = NameFinder::for_tags(structs);
     let by_file = fieldline_parallel::map(files, |path| {
         // A file that vanishes or can't be read says nothing; the header itself was read before.
         let text = read_up_to(&tree.join(path), LARGEST).unwrap_or_default();
+        let is_tagged = text.is_empty() || tags.is_in(&text);
         let wanted = structs.iter().zip(&subjects).map(|(declared, subject)| {
             match is_in_scope(path, declared.header) {
                 true => find_uses(path, &text, subject),
                 false => FileUses::default(),
             }
         });
-        wanted.collect::<Vec<FileUses>>()
+        (is_tagged, wanted.collect::<Vec<FileUses>>())
     });
+    let said = files.iter().zip(&by_file).filter(|(_, (is_tagged, _))| *is_tagged);
+    let tagged: Vec<String> = said.map(|(path, _)| path.clone()).collect();
     let mut found = vec![UsesByFile::default(); structs.len()];
     let mut waiting = Vec::new();
-    for (path, findings) in files.iter().zip(by_file) {
+    for (path, (_, findings)) in files.iter().zip(by_file) {
         for (struct_index, (struct_uses, findings)) in found.iter_mut().zip(findings).enumerate() {
             struct_uses.0.extend(findings.uses.into_iter().map(|used| (path.clone(), used)));
             let pending = |unresolved| PendingMacro { struct_index, path: path.clone(), unresolved };
@@ -64,7 +69,7 @@ fn find_anywhere(tree: &Path, files: &[String], structs: &[DeclaredStruct<'_>]) 
             struct_uses.0.push((path, used));
         }
     }
-    meant::add_uses(tree, files, structs, &mut found);
+    meant::add_uses(tree, TreeFiles { all: files, tagged: &tagged }, structs, &mut found);
     found
 }
 

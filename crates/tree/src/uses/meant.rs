@@ -37,10 +37,46 @@ pub(super) struct Text {
     pub(super) bytes: Vec<u8>,
 }
 
+/// Files of a tree that can know a struct.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TreeFiles<'f> {
+    pub(super) all: &'f [String],
+    /// Those that say the tag of a struct, or that are too large for it to be known.
+    pub(super) tagged: &'f [String],
+}
+
+/// Which texts say any of some names.
+#[derive(Debug)]
+pub(super) struct NameFinder {
+    names: Vec<KnownName>,
+    finder: Option<AhoCorasick>,
+}
+
+impl NameFinder {
+    /// For the tags of structs.
+    pub(super) fn for_tags(structs: &[DeclaredStruct<'_>]) -> Self {
+        Self::for_names(structs.iter().map(|declared| KnownName::word(&subject(declared).name)).collect())
+    }
+
+    fn for_names(names: Vec<KnownName>) -> Self {
+        let finder = AhoCorasick::new(names.iter().map(|name| name.text.as_str())).ok();
+        Self { names, finder }
+    }
+
+    /// Whether a text says any of the names.
+    pub(super) fn is_in(&self, text: &[u8]) -> bool {
+        let mut hits = self.finder.iter().flat_map(|finder| finder.find_overlapping_iter(text));
+        hits.any(|hit| {
+            let name = self.names.get(hit.pattern().as_usize());
+            name.is_some_and(|name| name.is_said(text, hit.start()..hit.end()))
+        })
+    }
+}
+
 /// Adds the uses of each struct.
 pub(super) fn add_uses(
     tree: &Path,
-    files: &[String],
+    files: TreeFiles<'_>,
     structs: &[DeclaredStruct<'_>],
     found: &mut [UsesByFile],
 ) {
@@ -58,7 +94,7 @@ pub(super) fn add_uses(
 }
 
 /// Adds the uses in a large tree. Structs that too many names lead to together are read for one by one.
-fn add_large(tree: &Path, files: &[String], structs: &[DeclaredStruct<'_>], found: &mut [UsesByFile]) {
+fn add_large(tree: &Path, files: TreeFiles<'_>, structs: &[DeclaredStruct<'_>], found: &mut [UsesByFile]) {
     let (texts, is_cut) = large_tree(tree, files, structs, &structs.iter().map(subject).collect::<Vec<_>>());
     if is_cut && structs.len() > 1 {
         drop(texts);
@@ -157,13 +193,13 @@ fn small_tree(tree: &Path) -> Option<Vec<String>> {
 /// The files of a large tree that say a name of the structs, and whether they have more names than are searched for.
 fn large_tree(
     tree: &Path,
-    files: &[String],
+    files: TreeFiles<'_>,
     structs: &[DeclaredStruct<'_>],
     subjects: &[TargetStruct],
 ) -> (Vec<Text>, bool) {
     let tags: Vec<KnownName> = subjects.iter().map(|subject| KnownName::word(&subject.name)).collect();
     let own = |path: &String| structs.iter().any(|declared| declared.header == *path);
-    let mut texts = say(tree, files, &tags, own);
+    let mut texts = say(tree, files.tagged, &tags, own);
     let read: Vec<ReadFile<'_>> = texts
         .iter()
         .map(|text| ReadFile { path: &text.path, text: &text.bytes, is_searched: false })
@@ -174,7 +210,8 @@ fn large_tree(
     names.truncate(MOST_NAMES);
     if !names.is_empty() {
         let known: std::collections::HashSet<&str> = texts.iter().map(|text| text.path.as_str()).collect();
-        let rest: Vec<String> = files.iter().filter(|path| !known.contains(path.as_str())).cloned().collect();
+        let rest: Vec<String> =
+            files.all.iter().filter(|path| !known.contains(path.as_str())).cloned().collect();
         let more = say(tree, &rest, &names, |_| false);
         texts.extend(more);
         texts.sort_by(|single, other| single.path.cmp(&other.path));
@@ -189,15 +226,10 @@ fn say(
     names: &[KnownName],
     is_wanted: impl Fn(&String) -> bool + Sync,
 ) -> Vec<Text> {
-    let patterns: Vec<&str> = names.iter().map(|name| name.text.as_str()).collect();
-    let Ok(finder) = AhoCorasick::new(&patterns) else { return Vec::new() };
+    let finder = NameFinder::for_names(names.to_vec());
     let found = fieldline_parallel::map(files, |path| {
         let text = read(tree, path);
-        let says = finder.find_overlapping_iter(&text.bytes).any(|hit| {
-            let name = names.get(hit.pattern().as_usize());
-            name.is_some_and(|name| name.is_said(&text.bytes, hit.start()..hit.end()))
-        });
-        (says || is_wanted(path)).then_some(text)
+        (finder.is_in(&text.bytes) || is_wanted(path)).then_some(text)
     });
     found.into_iter().flatten().collect()
 }

@@ -5,6 +5,7 @@ mod conversions;
 mod follower;
 mod moves;
 mod references;
+mod returned;
 mod steps;
 mod stores;
 

@@ -1,13 +1,31 @@
 //! A unit with the nodes that name each variable and member.
 
-use super::facts::{CodePlace, ShapeNumber};
+use super::facts::{CodePlace, ShapeNumber, State};
 use super::shapes::Shapes;
 use crate::clang::{Cursor, Identity, Kind, Type};
 use crate::report::Places;
 use crate::sum::View;
 use crate::tree::Index;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::RefCell;
+
+/// A function, a parameter's number, and how often what it is handed must be read to get at the address.
+pub(crate) type Question = (Identity, usize, u8);
+
+/// Answers so far. While a question is being answered it has none, nor do functions that call themselves.
+#[derive(Debug, Default)]
+pub(crate) struct Returned(pub(crate) FxHashMap<Question, Answer>);
+
+/// How a function returns what it is handed.
+#[derive(Clone, Debug)]
+pub(crate) enum Answer {
+    /// It is being found.
+    Open,
+    /// The function calls itself: all its calls are one.
+    Cyclic,
+    /// The ways an address has changed.
+    States(Vec<State>),
+}
 
 /// A unit with the nodes that name each variable and member.
 pub(crate) struct Unit<'v, 's, 'u> {
@@ -15,6 +33,9 @@ pub(crate) struct Unit<'v, 's, 'u> {
     pub(crate) names: FxHashMap<Identity, Vec<Index>>,
     pub(crate) shapes: RefCell<Shapes>,
     pub(crate) places: RefCell<Places<'v, 's, 'u>>,
+    /// Functions of this unit alone that only calls by name lead to.
+    private: FxHashSet<Identity>,
+    pub(crate) returned: RefCell<Returned>,
 }
 
 impl<'v, 's, 'u> Unit<'v, 's, 'u> {
@@ -27,7 +48,19 @@ impl<'v, 's, 'u> Unit<'v, 's, 'u> {
                 names.entry(declared.identity()).or_default().push(index);
             }
         }
-        Self { view, names, shapes: RefCell::default(), places: RefCell::new(Places::new(view.records)) }
+        Self {
+            view,
+            names,
+            shapes: RefCell::default(),
+            places: RefCell::new(Places::new(view.records)),
+            private: private(view),
+            returned: RefCell::default(),
+        }
+    }
+
+    /// Whether all calls of a function are in this unit, by its name.
+    pub(crate) fn is_private(&self, function: Cursor<'u>) -> bool {
+        self.private.contains(&function.identity())
     }
 
     pub(crate) fn shape(&self, ty: Type<'u>) -> ShapeNumber {
@@ -37,4 +70,38 @@ impl<'v, 's, 'u> Unit<'v, 's, 'u> {
     pub(crate) fn place(&self, index: Index) -> CodePlace {
         self.view.cursor(index).map(|cursor| self.places.borrow_mut().find(cursor)).unwrap_or_default()
     }
+}
+
+/// Static functions with a body whose addresses are not taken.
+fn private(view: View<'_, '_, '_>) -> FxHashSet<Identity> {
+    let (mut defined, mut taken) = (FxHashSet::default(), FxHashSet::default());
+    for index in 0..view.tree.len() {
+        let Some(node) = view.tree.get(index) else { continue };
+        let has_body = || view.tree.children(index).any(|child| view.tree.kind(child) == Kind::Block);
+        match node.kind {
+            Kind::Function if !node.cursor.is_shared() && has_body() => {
+                defined.insert(node.cursor.identity());
+            }
+            Kind::Name => {
+                let named = node.cursor.referenced().filter(|named| named.kind() == Kind::Function);
+                taken.extend(named.filter(|_| !is_callee(view, index)).map(Cursor::identity));
+            }
+            _ => {}
+        }
+    }
+    defined.retain(|function| !taken.contains(function));
+    defined
+}
+
+/// Whether a name is the function of a call.
+pub(crate) fn is_callee(view: View<'_, '_, '_>, index: Index) -> bool {
+    let mut at = index;
+    while let Some(parent) = view.tree.parent(at) {
+        match view.tree.kind(parent) {
+            Kind::Unexposed | Kind::Paren => at = parent,
+            Kind::Call => return view.tree.values(parent).next() == Some(at),
+            _ => return false,
+        }
+    }
+    false
 }

@@ -98,6 +98,9 @@ impl<'u> Follower<'_, '_, '_, 'u> {
             self.outside(index, call, (function, does), state);
         }
         let otherwise = handed.unknown(does, &name);
+        for own in self.unit.returned_states(function, number, state.level).unwrap_or_default() {
+            self.push(call, state.then(own));
+        }
         self.hand(call, state, names::parameter(function, number), otherwise);
         if function.definition().is_none() {
             handed.to_callbacks(self, state);

@@ -2,10 +2,10 @@
 
 use super::super::facts::{End, Place, State};
 use super::super::follow::Follower;
+use super::super::nodes::is_callee;
 use super::super::{follow, names};
 use super::reader::{Reader, is_open};
 use crate::clang::{Cursor, Kind, Type, TypeKind};
-use crate::sum::View;
 use crate::tree::Index;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -71,7 +71,7 @@ impl<'u> Reader<'_, '_, '_, 'u> {
                     if function.is_shared() && pointee == Some(TypeKind::Void) {
                         self.open.insert(place.clone());
                     }
-                    self.held(&place, parameter);
+                    self.held_by_parameter((function, number), parameter);
                 }
                 _ => {}
             }
@@ -153,19 +153,6 @@ impl<'u> Reader<'_, '_, '_, 'u> {
             }
         }
     }
-}
-
-/// Whether a name is the function of a call.
-fn is_callee(view: View<'_, '_, '_>, index: Index) -> bool {
-    let mut at = index;
-    while let Some(parent) = view.tree.parent(at) {
-        match view.tree.kind(parent) {
-            Kind::Unexposed | Kind::Paren => at = parent,
-            Kind::Call => return view.tree.values(parent).next() == Some(at),
-            _ => return false,
-        }
-    }
-    false
 }
 
 /// The record that a type is or points to.

@@ -2,6 +2,7 @@
 
 use super::super::facts::{CodePlace, Departure, End, Origin, Outcome, Passage, Place, State};
 use super::super::follow::Follower;
+use super::super::names;
 use super::super::nodes::Unit;
 use super::super::shapes::type_name;
 use crate::clang::{Cursor, Type, TypeKind};
@@ -41,11 +42,31 @@ impl<'u> Reader<'_, '_, '_, 'u> {
     /// Where an address goes that a variable holds, or that memory holds to which it points.
     pub(crate) fn held(&mut self, place: &Place, variable: Cursor<'u>) {
         for level in 0..=levels(variable.ty()) {
-            let mut follower = Follower::new(self.unit);
-            follower.follow(variable.identity(), State { level, ..State::PLAIN });
-            let outcome = follower.run();
+            let outcome = self.outcome_of(variable, level);
             self.passage(place.clone(), level, outcome);
         }
+    }
+
+    /// The same for a parameter. Calls that know what the function returns go on by themselves.
+    pub(crate) fn held_by_parameter(
+        &mut self,
+        (function, number): (Cursor<'u>, usize),
+        variable: Cursor<'u>,
+    ) {
+        let result = names::result(function);
+        for level in 0..=levels(variable.ty()) {
+            let mut outcome = self.outcome_of(variable, level);
+            if self.unit.returned_states(function, number, level).is_some() {
+                outcome.places.retain(|(_, place, ..)| *place != result);
+            }
+            self.passage(names::parameter(function, number), level, outcome);
+        }
+    }
+
+    fn outcome_of(&self, variable: Cursor<'u>, level: u8) -> Outcome {
+        let mut follower = Follower::new(self.unit);
+        follower.follow(variable.identity(), State { level, ..State::PLAIN });
+        follower.run()
     }
 
     pub(crate) fn depart(&mut self, index: Index, origin: Origin, mut outcome: Outcome) {

@@ -334,9 +334,10 @@ impl<'f> Join<'f> {
     }
 }
 
-/// Whether addresses of many objects meet at a place: a member, a variable, or all functions that a pointer can lead to.
+/// Whether addresses of many objects meet at a place: a member, a variable, all functions that a pointer can lead to, or
+/// arguments that nothing is declared for.
 fn is_kept(place: &str) -> bool {
-    !place.contains(' ') || place.contains(" of a function ")
+    !place.contains(' ') || place.contains(" of a function ") || names::is_variadic(place)
 }
 
 /// A place behind its names: memory that a library keeps is none if a unit has the body of the function.

@@ -23,6 +23,11 @@ pub(crate) fn plain_arguments(function: Cursor<'_>) -> Place {
     format!("plain arguments of {}", function.identifier())
 }
 
+/// Whether a place is that of arguments taken by `va_arg`.
+pub(crate) fn is_variadic(place: &str) -> bool {
+    place.starts_with("arguments of ") || place.starts_with("plain arguments of ")
+}
+
 /// A variable or a member. Members of a union are one place.
 pub(crate) fn variable(variable: Cursor<'_>) -> Place {
     let union =

@@ -18,6 +18,8 @@ pub(crate) enum Kind {
     Unary,
     Binary,
     Conditional,
+    /// `_Generic`: the value that is only asked for its type, then all that may be chosen.
+    Selection,
     /// `a.b`, `a->b`.
     MemberAccess,
     /// The name of a variable, function or enumerator.
@@ -88,6 +90,7 @@ fn expression(number: i32) -> Option<Kind> {
         raw::CXCursor_UnaryOperator => Kind::Unary,
         raw::CXCursor_BinaryOperator | raw::CXCursor_CompoundAssignOperator => Kind::Binary,
         raw::CXCursor_ConditionalOperator => Kind::Conditional,
+        raw::CXCursor_GenericSelectionExpr => Kind::Selection,
         raw::CXCursor_MemberRefExpr => Kind::MemberAccess,
         raw::CXCursor_DeclRefExpr => Kind::Name,
         raw::CXCursor_ArraySubscriptExpr => Kind::Subscript,

@@ -83,7 +83,9 @@ impl<'u> Offset<'_, '_, '_, 'u> {
             Kind::Unexposed if self.is_designated(parent) => return self.designated(index, parent),
             Kind::Paren | Kind::Unexposed | Kind::Cast => self.converted(parent),
             Kind::Binary => return self.computed(index, parent),
-            Kind::Conditional if tree.values(parent).next() != Some(index) => self.open.push(parent),
+            Kind::Conditional | Kind::Selection if tree.values(parent).next() != Some(index) => {
+                self.open.push(parent);
+            }
             Kind::Subscript if tree.values(parent).next() == Some(index) => self.open.push(parent),
             Kind::Subscript => return Some("is the index of a table"),
             Kind::Case => return Some("is a case of a switch"),

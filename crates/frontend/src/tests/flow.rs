@@ -38,6 +38,21 @@ fn lengths_and_addresses_are_followed() {
                 &[first(2)],
             ),
             (
+                "int f(void *v) { struct u *u = _Generic(v, int *: 0, default: v); return u->y; }\n\
+                 int g(struct s *p) { return f(p); }",
+                &[first(2)],
+            ),
+            (
+                "static void *as_pointer(long n) { return (void *)n; } static long as_number(void *p) { return (long)p; }\n\
+                 int f(struct s *p) { struct u *u = as_pointer(as_number(p)); return u->y; }",
+                &[first(2)],
+            ),
+            (
+                "static void *again(void *v, int n) { return n ? again(v, n - 1) : v; }\n\
+                 int f(struct s *p) { struct u *u = again(p, 3); return u->y; }",
+                &[first(2)],
+            ),
+            (
                 "void f(struct s *p) { struct s *q = malloc(sizeof(*q)); size_t n = sizeof(*q); memcpy(q, p, n); }",
                 &[],
             ),

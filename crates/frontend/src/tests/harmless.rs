@@ -34,6 +34,13 @@ fn harmless_code_asks_nothing() {
         "void check(const void *, size_t, int); void f(struct s *p) { check(&p->e, sizeof(p->e), 1 << 3 | 1 << 4); }",
         "void hash_add_key(void *, void *, int); void f(struct s *p) { hash_add_key(p->d, p, 2); }",
         "void chain_writer(void *, int *); void f(struct s *p, int *i) { chain_writer(p, i); }",
+        "struct s *f(void *p) { return _Generic(p, const void *: (const struct s *)p, default: (struct s *)p); }\n\
+         void *g(struct s *p) { return _Generic((void *)p, char *: 0, default: f(p)); }",
+        "static inline void *as_error(long n) { return (void *)n; }\n\
+         static inline long as_number(const void *p) { return (long)p; }\n\
+         long f(struct s *p) { return as_number(p); }\n\
+         int g(struct in *p) { return *(int *)as_error(as_number(p)); }",
+        "struct s *dup(struct o *p, struct o *q, size_t most) { memcpy(p, q, most); return &p->x; }",
         "void f(struct s *p) { char *c = p->d; while (*c) c++; p->d[3] = 0; }",
     ];
     let cases: Vec<(&str, &[Demand])> = cases.iter().map(|text| (*text, &[][..])).collect();

@@ -39,8 +39,8 @@ impl<'u> Follower<'_, '_, '_, 'u> {
             Kind::Unary => self.unary(index, parent, state),
             Kind::Binary => self.binary(index, parent, state),
             Kind::Subscript => self.subscript(index, parent, state),
-            Kind::Conditional if tree.values(parent).next() == Some(index) => {}
-            Kind::Conditional => self.push(parent, state),
+            Kind::Conditional | Kind::Selection if tree.values(parent).next() == Some(index) => {}
+            Kind::Conditional | Kind::Selection => self.push(parent, state),
             Kind::Call => self.handed(index, parent, state),
             Kind::Return => self.returned(parent, state),
             Kind::Variable | Kind::Member | Kind::Parameter => self.stored_in(parent, state),

@@ -64,7 +64,12 @@ impl<'m> Judge<'m> {
         recorder: &mut Recorder<'_>,
     ) {
         let why = format!("{by} is handed a part of its bytes");
-        let Some((from, count)) = moved.zip(count) else { return self.whole(ty, &why, recorder) };
+        let Some((from, count)) = moved.zip(count) else {
+            return match moved {
+                Some(0) => self.cut(ty, &why, recorder),
+                _ => self.whole(ty, &why, recorder),
+            };
+        };
         let end = from.saturating_add_unsigned(count);
         let Ok(from) = u64::try_from(from) else { return };
         for (subject, front, inner) in self.merged.subjects(ty) {
@@ -72,6 +77,19 @@ impl<'m> Judge<'m> {
             let reached = Reached::new(shape, front, from, end.unsigned_abs());
             if let Some(demand) = reached.range(shape, false) {
                 recorder.record(subject, demand, why.clone());
+            }
+        }
+    }
+
+    /// The first bytes of an object, nobody says how many: they end between two of its own members, or inside the
+    /// last one. A length that ends inside another member is made of that one's offsets, and is judged where it is
+    /// made.
+    fn cut(&self, ty: TypeNumber, why: &str, recorder: &mut Recorder<'_>) {
+        let last = self.merged.shape(ty).and_then(|shape| shape.members.last()).map_or(0, |last| last.offset);
+        for (subject, front, inner) in self.merged.subjects(ty) {
+            let size = self.merged.shape(inner).map_or(0, |shape| shape.size);
+            if inner == ty || front.saturating_add(size) > last {
+                recorder.record(subject, Demand::Whole, why.to_owned());
             }
         }
     }

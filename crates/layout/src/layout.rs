@@ -79,6 +79,15 @@ impl MemberRole {
 }
 
 impl Member {
+    /// Whether it ends with an array that says no length, itself or inside: its elements are in what stands behind it.
+    pub fn ends_open(&self) -> bool {
+        let is_empty_array = self.bit_size == 0 && self.role == MemberRole::Plain && self.members.is_empty();
+        let mut last = self.members.iter().rev().take(if self.is_union { usize::MAX } else { 1 });
+        self.role == MemberRole::FlexibleArray
+            || self.name.is_some() && is_empty_array
+            || last.any(Self::ends_open)
+    }
+
     /// First bit behind the member.
     pub fn bit_end(&self) -> u64 {
         self.bit_offset.saturating_add(self.bit_size)

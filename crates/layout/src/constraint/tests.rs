@@ -93,6 +93,29 @@ fn a_member_that_fills_its_lines_is_free() {
 }
 
 #[test]
+fn elements_of_an_inner_array_without_length_stay_behind_it() {
+    let open = |offset: u64| {
+        let array = Member { role: MemberRole::FlexibleArray, ..member("items", offset * 8 + 64, 0, 8) };
+        let count = member("count", offset * 8, 64, 8);
+        Member { members: vec![count, array], ..long("head", offset) }
+    };
+    let found = constraints(
+        &layout(32, vec![long("a", 0), open(8), long("storage", 16), long("b", 24)]),
+        &PlacementRequests::default(),
+    )
+    .unwrap();
+    assert_eq!(
+        found.units.iter().map(|unit| unit.members.clone()).collect::<Vec<_>>(),
+        [vec![0], vec![1, 2], vec![3]]
+    );
+    assert!(found.units.iter().all(|unit| unit.constraint.is_none()));
+    let found =
+        constraints(&layout(32, vec![long("a", 0), long("b", 8), open(16)]), &PlacementRequests::default())
+            .unwrap();
+    assert!(found.units[2].constraint.is_some());
+}
+
+#[test]
 fn pins_and_flexible_arrays_keep_the_ends() {
     let mut declared = longs(5);
     declared.members[4].role = MemberRole::FlexibleArray;

@@ -80,11 +80,11 @@ pub(super) fn build_units(layout: &Layout, requests: &PlacementRequests) -> Vec<
     units
 }
 
-/// Whether a member moves with its neighbour: bit-fields, and declarators of one declaration (without source:
-/// of one line).
+/// Whether a member moves with its neighbour: bit-fields, what keeps the elements of an array without a length, and
+/// declarators of one declaration (without source: of one line).
 fn moves_with(layout: &Layout, notes: &[MemberNote], before: usize, index: usize) -> bool {
     let (previous, other) = (&layout.members[before], &layout.members[index]);
-    if previous.is_bit_field() && other.is_bit_field() {
+    if previous.is_bit_field() && other.is_bit_field() || has_open_record(previous) {
         return true;
     }
     match (notes.get(before), notes.get(index)) {
@@ -98,6 +98,11 @@ fn moves_with(layout: &Layout, notes: &[MemberNote], before: usize, index: usize
     }
 }
 
+/// Whether a member is a record that ends with an array without a length.
+fn has_open_record(member: &Member) -> bool {
+    !member.members.is_empty() && member.ends_open()
+}
+
 pub(super) fn constrain_by_layout(
     layout: &Layout,
     inferred: &AbiStruct,
@@ -107,8 +112,7 @@ pub(super) fn constrain_by_layout(
     for unit in units {
         let mut notes = unit.members.iter().filter_map(|index| requests.notes.get(*index));
         let spanning = || Some((*unit.members.first()?, spanning_reason(unit, &requests.notes)?));
-        let by_layout =
-            |index: usize| Some((index, layout_reason(&layout.members[index], &inferred.members[index])?));
+        let by_layout = |index: usize| Some((index, layout_reason(layout, index, &inferred.members[index])?));
         let fixed = unit.members.iter().copied().find_map(by_layout).or_else(spanning);
         let fixed = fixed
             .map(|(index, reason)| format!("{reason}{}", declaration_site(layout, &layout.members[index])));
@@ -128,13 +132,15 @@ fn declaration_site(layout: &Layout, member: &Member) -> String {
 }
 
 /// Why a member's place is part of the struct's meaning.
-fn layout_reason(member: &Member, member_abi: &AbiMember) -> Option<&'static str> {
+fn layout_reason(layout: &Layout, index: usize, member_abi: &AbiMember) -> Option<&'static str> {
+    let member = layout.members.get(index)?;
+    let is_last = index + 1 == layout.members.len();
     let group_marker = matches!(member.role, MemberRole::GroupBegin | MemberRole::GroupEnd)
         || member.label().starts_with("__cacheline_group_");
     let begins_line = member_abi.align >= LINE_ALIGN;
     let fills_line =
         member_abi.bit_size > 0 && member_abi.bit_size.is_multiple_of(member_abi.align.saturating_mul(8));
-    if member.role == MemberRole::FlexibleArray {
+    if member.role == MemberRole::FlexibleArray || is_last && has_open_record(member) {
         Some("a flexible array is last")
     } else if group_marker {
         Some("it marks a cacheline group")
@@ -203,7 +209,13 @@ pub(super) fn number_regions(layout: &Layout, requests: &PlacementRequests, unit
         unit.region = region;
         region += u32::from(cuts);
     }
-    let flexible = |index: &usize| layout.members[*index].role == MemberRole::FlexibleArray;
+    let flexible = |index: &usize| {
+        let is_last = *index + 1 == layout.members.len();
+        let member = layout.members.get(*index);
+        member.is_some_and(|member| {
+            member.role == MemberRole::FlexibleArray || is_last && has_open_record(member)
+        })
+    };
     for unit in units.iter_mut() {
         if let Some(position) = position(&requests.last, unit) {
             unit.region = region + 1 + position;

@@ -101,7 +101,7 @@ impl<'a> DeclarationRules<'a> {
     fn check_predecessor(&self, before: usize, notes: &mut Vec<String>) -> Result<(), String> {
         let Some(member) = self.member(before) else { return Ok(()) };
         let label = member.label();
-        if ends_with_flexible_array(member) {
+        if member.role == MemberRole::FlexibleArray || !member.members.is_empty() && member.ends_open() {
             return Err(format!("nothing can stand behind the flexible array {label}"));
         }
         let is_group = member.role == MemberRole::GroupBegin
@@ -227,10 +227,4 @@ impl<'a> DeclarationRules<'a> {
 /// Whether a member's declaration can't move, which next to an end of the struct bars an insertion.
 fn stays_at_end(hold: &UnitConstraint) -> bool {
     hold.kind != UnitConstraintKind::Fixed
-}
-
-/// Whether a member ends with a flexible array, itself or inside.
-fn ends_with_flexible_array(member: &Member) -> bool {
-    let inner = member.members.last().filter(|_| !member.is_union);
-    member.role == MemberRole::FlexibleArray || inner.is_some_and(ends_with_flexible_array)
 }

@@ -114,6 +114,9 @@ pub(super) fn returns(name: &str, argument: usize) -> Option<Returned> {
         {
             Some(Returned::Same)
         }
+        0 if ["assume_aligned", "expect", "expect_with_probability", "launder"].contains(&name.as_str()) => {
+            Some(Returned::Same)
+        }
         1 if name == "bsearch" => Some(Returned::Behind),
         _ => None,
     }

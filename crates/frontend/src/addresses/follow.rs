@@ -1,5 +1,6 @@
 //! Forwards through one unit.
 
+mod atomics;
 mod calls;
 mod conversions;
 mod follower;

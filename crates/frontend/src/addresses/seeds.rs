@@ -68,6 +68,7 @@ impl<'u> Reader<'_, '_, '_, 'u> {
                 self.taken_from_list(index);
             }
             Kind::Unary => self.address(index),
+            Kind::Binary => self.half(index),
             Kind::MemberAccess => {
                 self.array(index);
                 self.alternative(index);

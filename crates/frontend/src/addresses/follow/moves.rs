@@ -24,6 +24,17 @@ impl<'u> Follower<'_, '_, '_, 'u> {
         if state.level > 0 {
             return self.push(parent, state);
         }
+        // A number that is added to an address of elements counts them, and one that was computed is no distance.
+        let is_index = self.ty(index).is_some_and(|ty| ty.kind() == TypeKind::Number)
+            && amount.ty().pointee().or_else(|| amount.ty().element()).is_some_and(|element| {
+                state.is_number || element.size().is_some_and(|size| size > 1)
+            });
+        if is_index {
+            return;
+        }
+        if state.is_number {
+            return self.push(parent, state.anywhere());
+        }
         // An offset that the compiler takes leads to the member wherever that stands.
         if view.sum(other).has_offsets() && !self.is_counter(other) {
             let member = numbers::number(view, other).and_then(|bytes| u64::try_from(bytes).ok());

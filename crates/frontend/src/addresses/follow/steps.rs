@@ -84,7 +84,9 @@ impl<'u> Follower<'_, '_, '_, 'u> {
                 self.push(parent, state);
                 self.store(index, state);
             }
-            Operator::Step | Operator::StepBack => self.push(parent, state),
+            Operator::Step | Operator::StepBack | Operator::Same => self.push(parent, state),
+            // The same operator gives the address back.
+            Operator::Minus | Operator::Complement => self.push(parent, state.as_number()),
             _ => {}
         }
     }
@@ -151,6 +153,15 @@ impl<'u> Follower<'_, '_, '_, 'u> {
                 self.moved(index, parent, (other, operator == Operator::Add), state, is_left);
             }
             Operator::Bits => self.push(parent, state),
+            Operator::Shift | Operator::Divide if is_left => self.push(parent, state.as_number()),
+            Operator::Multiply => self.push(parent, state.as_number()),
+            Operator::AssignBits | Operator::Scale if is_left => {
+                self.push(parent, if operator == Operator::Scale { state.as_number() } else { state });
+            }
+            Operator::AssignBits => {
+                self.push(parent, state);
+                self.store(left, state);
+            }
             Operator::Comma if !is_left => self.push(parent, state),
             Operator::Assign if !is_left => {
                 self.push(parent, state);

@@ -57,10 +57,8 @@ impl<'u> Frame<'u> {
     fn next(&mut self) -> Option<(Option<Cursor<'u>>, Type<'u>)> {
         let part = match self.ty.element() {
             Some(element) => {
-                let is_inside = self
-                    .ty
-                    .length()
-                    .is_none_or(|length| u64::try_from(self.at).is_ok_and(|at| at < length));
+                let is_inside =
+                    self.ty.length().is_none_or(|length| u64::try_from(self.at).is_ok_and(|at| at < length));
                 is_inside.then_some((self.member, element))
             }
             None => self.parts.get(self.at).copied(),
@@ -140,7 +138,8 @@ impl<'u> Walk<'_, '_, 'u> {
             let holder = name.holder();
             let unnamed = frame.parts.iter().position(|(_, ty)| {
                 ty.canonical().declaration().zip(holder).is_some_and(|(record, holder)| {
-                    record.is_anonymous() && (record.identity() == holder.identity() || is_below(holder, record))
+                    record.is_anonymous()
+                        && (record.identity() == holder.identity() || is_below(holder, record))
                 })
             });
             let Some((at, (member, ty))) = unnamed.and_then(|at| Some((at, *frame.parts.get(at)?))) else {

@@ -29,8 +29,22 @@ pub struct UnitFlows {
     pub(crate) open: Vec<Place>,
     /// Functions with a body that other units may call.
     pub(crate) defined: Vec<String>,
+    /// Numbers that parameters and members are given, each once.
+    pub(crate) numbers: Vec<(Place, Given)>,
     /// Functions without a body here that are given a subject's address as what it is, with the place of a call.
     pub(crate) given: Vec<(String, ShapeNumber, CodePlace)>,
+}
+
+/// A number that a parameter or a member is given.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(crate) enum Given {
+    /// A member's offset that the compiler takes, or a sum with one.
+    Offset,
+    Number(i64),
+    /// Nobody knows how many, but at least so many.
+    Unknown(i64),
+    /// What another place is given.
+    From(Place),
 }
 
 /// A record.
@@ -59,6 +73,8 @@ pub(crate) struct ShapeMember {
     /// Its type, an array's elements' type.
     pub(crate) ty: String,
     pub(crate) is_array: bool,
+    /// Where addresses are that it is given, if it may hold one.
+    pub(crate) place: Option<Place>,
     /// The record that it is.
     pub(crate) record: Option<ShapeNumber>,
 }
@@ -97,7 +113,8 @@ pub(crate) struct State {
 
 impl State {
     /// Unchanged.
-    pub(crate) const PLAIN: Self = Self { moved: Some(0), least: Some(0), level: 0, member: None, is_number: false };
+    pub(crate) const PLAIN: Self =
+        Self { moved: Some(0), least: Some(0), level: 0, member: None, is_number: false };
 
     /// Moved by a known number of bytes.
     pub(crate) fn by(self, bytes: i64) -> Self {

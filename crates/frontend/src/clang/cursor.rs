@@ -240,9 +240,9 @@ impl<'u> Type<'u> {
         let ty = unsafe { raw::clang_getCanonicalType(self.raw) };
         match ty.kind {
             // SAFETY: see above.
-            raw::CXType_Atomic => Self::with(unsafe {
-                raw::clang_getCanonicalType(raw::clang_Type_getValueType(ty))
-            }),
+            raw::CXType_Atomic => {
+                Self::with(unsafe { raw::clang_getCanonicalType(raw::clang_Type_getValueType(ty)) })
+            }
             _ => Self::with(ty),
         }
     }
@@ -364,6 +364,14 @@ impl<'u> Type<'u> {
         !matches!(
             kind,
             raw::CXType_Invalid | raw::CXType_Unexposed | raw::CXType_Dependent | raw::CXType_Auto
+        )
+    }
+
+    /// Whether it is a number without a fraction, wider than a truth value.
+    pub(crate) fn is_integer(self) -> bool {
+        matches!(
+            self.canonical().raw.kind,
+            raw::CXType_Char_U..=raw::CXType_ULongLong | raw::CXType_Char_S..=raw::CXType_LongLong
         )
     }
 

@@ -15,9 +15,8 @@ impl<'u> Follower<'_, '_, '_, 'u> {
         let operands: Vec<Index> = tree.values(node).collect();
         let memory = self.ty(*operands.first()?)?;
         let held = memory.pointee()?;
-        let fits = |operand: &Index| {
-            self.ty(*operand).is_some_and(|ty| ty.equals(held) || is_memory(ty, held))
-        };
+        let fits =
+            |operand: &Index| self.ty(*operand).is_some_and(|ty| ty.equals(held) || is_memory(ty, held));
         let is_told = self.ty(node).is_some_and(|ty| ty.kind() == TypeKind::Void || ty.equals(held));
         (is_told || operands.iter().skip(1).any(fits)).then_some(operands)
     }

@@ -47,9 +47,9 @@ impl<'u> Reader<'_, '_, '_, 'u> {
     /// `high << 32`: the half of a number that may be an address, if it is made one right here.
     pub(crate) fn half(&mut self, index: Index) {
         let view = self.unit.view;
-        let is_shift = view.cursor(index).is_some_and(|node| {
-            node.binary_operator() == Operator::Shift && is_open(node.ty())
-        });
+        let is_shift = view
+            .cursor(index)
+            .is_some_and(|node| node.binary_operator() == Operator::Shift && is_open(node.ty()));
         let by = view.tree.values(index).nth(1).filter(|_| is_shift);
         if by.and_then(|by| view.cursor(by)?.constant()) == Some(32) {
             self.computed(index, names::HALVES);

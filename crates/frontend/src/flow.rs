@@ -1,6 +1,8 @@
 //! Where variables get their values from, inside one unit.
 
 use crate::clang::{Cursor, Identity, Kind, Operator, Type, TypeKind};
+use crate::positions::{Position, positions};
+use crate::records::Records;
 use crate::tree::{Index, Tree};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -16,7 +18,7 @@ pub(crate) struct Flow {
 }
 
 impl Flow {
-    pub(crate) fn read(tree: &Tree<'_>) -> Self {
+    pub(crate) fn read<'u>(tree: &Tree<'u>, records: &Records<'_, 'u>) -> Self {
         let mut flow = Self::default();
         for index in 0..tree.len() {
             match tree.kind(index) {
@@ -31,7 +33,7 @@ impl Flow {
                     flow.handed_to_callback(tree, index);
                 }
                 Kind::Return => flow.returned(tree, index),
-                Kind::List => flow.listed(tree, index),
+                Kind::List => flow.listed(tree, records, index),
                 _ => {}
             }
         }
@@ -85,18 +87,15 @@ impl Flow {
     }
 
     /// Values of members in lists.
-    fn listed(&mut self, tree: &Tree<'_>, index: Index) {
-        let Some(list) = tree.get(index).map(|node| node.cursor.ty()) else { return };
-        if list.kind() != TypeKind::Record {
-            return;
-        }
-        let members = list.members();
-        for (number, value) in tree.children(index).enumerate() {
+    fn listed<'u>(&mut self, tree: &Tree<'u>, records: &Records<'_, 'u>, list: Index) {
+        for value in tree.children(list) {
             let names = tree.children(value).filter(|child| tree.kind(*child) == Kind::MemberName);
-            let named = names.last().and_then(|name| tree.get(name)?.cursor.referenced());
-            let is_named = named.is_some();
-            if let Some(member) = named.or_else(|| members.get(number).copied()) {
-                let value = if is_named { tree.children(value).last().unwrap_or(value) } else { value };
+            if let Some(member) = names.last().and_then(|name| tree.get(name)?.cursor.referenced()) {
+                self.add(member.identity(), tree.children(value).last().unwrap_or(value));
+            }
+        }
+        for (value, position) in positions(tree, records, list) {
+            if let Position::Member(member) = position {
                 self.add(member.identity(), value);
             }
         }

@@ -57,7 +57,7 @@ impl Frontend {
             .map_err(|code| Error::Unit { file: unit.file.clone(), code })?;
         let (tree, library) = Tree::read(&parsed);
         let records = Records::new(subjects, &unit.directory, &tree);
-        let flow = Flow::read(&tree);
+        let flow = Flow::read(&tree, &records);
         let view = View { tree: &tree, records: &records, flow: &flow };
         let mut found = rules::findings(view);
         found.extend(rules::of_library(&library, &records));

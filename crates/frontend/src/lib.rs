@@ -22,6 +22,7 @@ mod demand;
 mod error;
 mod flow;
 mod frontend;
+mod positions;
 mod records;
 mod report;
 mod rules;

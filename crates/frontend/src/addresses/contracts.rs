@@ -65,15 +65,44 @@ pub(crate) fn of_library(name: &str) -> Does {
 }
 
 /// The effect of a function whatever its body is: memory of any type goes back through the same functions.
-pub(crate) fn of_memory(name: &str) -> Option<Does> {
-    let name = plain(name);
+pub(crate) fn of_memory(whole: &str) -> Option<Does> {
+    let name = plain(whole);
     match name.as_str() {
         plain if SETS.contains(&plain) => Some(Does::Sets),
         plain if MOVES.contains(&plain) => Some(Does::Moves),
         "memcmp" | "bcmp" => Some(Does::Reads),
-        plain if plain.contains("free") || plain.contains("alloc") => Some(Does::Keeps),
+        _ if gives_or_takes_memory(whole) => Some(Does::Keeps),
         _ => None,
     }
+}
+
+/// Whether a word of a function's name says that it gives out memory or takes it back: `kfree`, `DbMalloc`, no `freeze`.
+fn gives_or_takes_memory(name: &str) -> bool {
+    words(name).iter().any(|word| {
+        ["alloc", "free"].iter().any(|verb| {
+            word.rfind(verb).is_some_and(|at| {
+                let behind = word.get(at + verb.len()..).unwrap_or_default();
+                ["", "d", "s", "x", "ate", "ated", "ator", "ation"].contains(&behind)
+            })
+        })
+    })
+}
+
+/// The words of a name, in small letters: parts between other signs, and from one capital letter to the next.
+fn words(name: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut is_small = false;
+    for letter in name.chars() {
+        let is_begin = !letter.is_alphabetic() || is_small && letter.is_uppercase();
+        if is_begin {
+            words.push(String::new());
+        }
+        if let Some(word) = words.last_mut().filter(|_| letter.is_alphabetic()) {
+            word.extend(letter.to_lowercase());
+        }
+        is_small = letter.is_lowercase();
+    }
+    words
 }
 
 fn plain(name: &str) -> String {
@@ -114,6 +143,9 @@ pub(super) fn returns(name: &str, argument: usize) -> Option<Returned> {
         {
             Some(Returned::Same)
         }
+        0 if ["assume_aligned", "expect", "expect_with_probability", "launder"].contains(&name.as_str()) => {
+            Some(Returned::Same)
+        }
         1 if name == "bsearch" => Some(Returned::Behind),
         _ => None,
     }
@@ -125,4 +157,21 @@ pub(super) enum Returned {
     Same,
     /// Somewhere behind it.
     Behind,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_is_given_by_words() {
+        for name in
+            ["kfree", "kmem_cache_free", "sqlite3DbFreeNN", "zmallocAlign", "je_rallocx", "pool_allocate"]
+        {
+            assert_eq!(of_memory(name), Some(Does::Keeps), "{name}");
+        }
+        for name in ["freeze", "unfreeze_all", "freezer", "allocinfo_read"] {
+            assert_eq!(of_memory(name), None, "{name}");
+        }
+    }
 }

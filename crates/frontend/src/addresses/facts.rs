@@ -29,8 +29,22 @@ pub struct UnitFlows {
     pub(crate) open: Vec<Place>,
     /// Functions with a body that other units may call.
     pub(crate) defined: Vec<String>,
+    /// Numbers that parameters and members are given, each once.
+    pub(crate) numbers: Vec<(Place, Given)>,
     /// Functions without a body here that are given a subject's address as what it is, with the place of a call.
     pub(crate) given: Vec<(String, ShapeNumber, CodePlace)>,
+}
+
+/// A number that a parameter or a member is given.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(crate) enum Given {
+    /// A member's offset that the compiler takes, or a sum with one.
+    Offset,
+    Number(i64),
+    /// Nobody knows how many, but at least so many.
+    Unknown(i64),
+    /// What another place is given.
+    From(Place),
 }
 
 /// A record.
@@ -59,6 +73,8 @@ pub(crate) struct ShapeMember {
     /// Its type, an array's elements' type.
     pub(crate) ty: String,
     pub(crate) is_array: bool,
+    /// Where addresses are that it is given, if it may hold one.
+    pub(crate) place: Option<Place>,
     /// The record that it is.
     pub(crate) record: Option<ShapeNumber>,
 }
@@ -91,11 +107,14 @@ pub(crate) struct State {
     pub(crate) level: u8,
     /// The bytes in front of the member that the address was led to by `offsetof`. It is moved from there.
     pub(crate) member: Option<u64>,
+    /// Whether it is a number that was computed from the address by more than sums: as it is, it leads nowhere.
+    pub(crate) is_number: bool,
 }
 
 impl State {
     /// Unchanged.
-    pub(crate) const PLAIN: Self = Self { moved: Some(0), least: Some(0), level: 0, member: None };
+    pub(crate) const PLAIN: Self =
+        Self { moved: Some(0), least: Some(0), level: 0, member: None, is_number: false };
 
     /// Moved by a known number of bytes.
     pub(crate) fn by(self, bytes: i64) -> Self {
@@ -118,11 +137,17 @@ impl State {
         Self { moved: None, least, ..self }
     }
 
+    /// A number that was computed from the address, and from which the address may be computed again.
+    pub(crate) fn as_number(self) -> Self {
+        Self { is_number: self.level == 0, ..self }
+    }
+
     /// The state after both, the second one begun at the first one's level.
     pub(crate) fn then(self, next: Self) -> Self {
         let sum = |first: Option<i64>, second: Option<i64>| first.zip(second)?.0.checked_add(second?);
         let (moved, least) = (sum(self.moved, next.moved), sum(self.least, next.least));
-        Self { moved, least, level: next.level, member: next.member.or(self.member) }
+        let is_number = self.is_number || next.is_number;
+        Self { moved, least, level: next.level, member: next.member.or(self.member), is_number }
     }
 }
 

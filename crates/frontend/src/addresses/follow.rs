@@ -1,5 +1,7 @@
 //! Forwards through one unit.
 
+mod assembler;
+mod atomics;
 mod calls;
 mod conversions;
 mod follower;
@@ -11,4 +13,5 @@ mod stores;
 
 pub(crate) use calls::{arguments, function, pointed_to, text};
 pub(crate) use follower::Follower;
+pub(crate) use moves::parameter_of;
 pub(crate) use references::binds;

@@ -1,9 +1,11 @@
 //! All units' facts as demands.
 
 use super::facts::{CodePlace, Departure, End, Origin, Passage, State, UnitFlows};
+use super::given::Numbers;
 use super::judge::{Address, Judge, Through};
 use super::merged::{Merged, TypeNumber};
 use super::names;
+use super::twins::{self, Twin, Twins};
 use crate::demand::CodeUse;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
@@ -58,6 +60,7 @@ pub fn demands(units: &[&UnitFlows]) -> Demands {
     let departing = departing.map(|(unit, shape)| merged.number(unit, shape)).collect();
     let open = units.iter().flat_map(|flows| &flows.open).map(String::as_str).collect();
     join.take((&departing, &open), &mut seen, &mut found);
+    join.take_twins(&mut seen, &mut found);
     add_symbols(units, &merged, &mut found);
     let symbols = units.iter().flat_map(|flows| &flows.attributed).cloned();
     found.symbols.extend(symbols);
@@ -106,6 +109,8 @@ struct Join<'f> {
     defined: FxHashSet<&'f str>,
     /// Types whose addresses come to each place.
     entering: FxHashMap<&'f str, FxHashSet<TypeNumber>>,
+    numbers: Numbers<'f>,
+    twins: Twins<'f>,
 }
 
 /// An address at a place.
@@ -165,9 +170,34 @@ impl<'f> Join<'f> {
                 }
             }
         }
-        let mut join = Self { merged, passages, defined, entering: FxHashMap::default() };
+        let mut join = Self {
+            merged,
+            passages,
+            defined,
+            entering: FxHashMap::default(),
+            numbers: Numbers::new(units),
+            twins: Twins::default(),
+        };
         join.enter(units);
+        join.twins = Twins::new(merged, join.pairs(units));
         join
+    }
+
+    /// Records that are taken for others, by casts or at places where nothing else comes.
+    fn pairs(&self, units: &[&'f UnitFlows]) -> BTreeSet<(TypeNumber, TypeNumber)> {
+        let mut pairs = twins::cast(units, self.merged);
+        for (place, all) in &self.passages {
+            let Some(entering) = self.entering.get(place) else { continue };
+            for known in all.iter().filter(|known| known.passage.level == 0) {
+                pairs.extend(known.passage.outcome.ends.iter().filter_map(|(state, end, _)| match end {
+                    End::Record(shape) if *state == State::PLAIN => {
+                        twins::only(entering, self.merged.number(known.unit, *shape))
+                    }
+                    _ => None,
+                }));
+            }
+        }
+        pairs
     }
 
     /// Which types come where.
@@ -250,6 +280,16 @@ impl<'f> Join<'f> {
         }
     }
 
+    /// Addresses that members hold which are other members under another name.
+    fn take_twins(&self, seen: &mut Seen<'f>, found: &mut Demands) {
+        for (record, place) in &self.twins.entering {
+            let at = CodePlace::default();
+            let judge = Judge::taken(self.merged, *record, &at);
+            let visit = Visit { place, state: State::PLAIN, is_kept: is_kept(place), count: None };
+            self.follow_on(vec![visit], &judge, seen, found);
+        }
+    }
+
     fn follow_on(
         &self,
         mut open: Vec<Visit<'f>>,
@@ -270,6 +310,12 @@ impl<'f> Join<'f> {
             }
             if !seen.insert(visit) {
                 continue;
+            }
+            for twin in self.twins.of(visit.place) {
+                match twin {
+                    Twin::Place(place) => open.push(Visit { place, ..visit }),
+                    Twin::Record(record) => judge.twin(*record, visit.state, &mut found.uses),
+                }
             }
             for known in self.passages.get(visit.place).into_iter().flatten() {
                 if known.passage.level != visit.state.level {
@@ -301,8 +347,12 @@ impl<'f> Join<'f> {
     ) {
         let Some(place) = actual(&self.defined, visit.place) else { return };
         let visit = Visit { place, ..visit };
+        if let Some((by, scale)) = names::sum_of(visit.place) {
+            let states = self.numbers.moved(visit.state, by, scale).into_iter();
+            return open.extend(states.map(|state| Visit { state, ..visit }));
+        }
         found.callbacks.extend(names::callback_of(visit.place));
-        if self.passages.contains_key(visit.place) {
+        if self.passages.contains_key(visit.place) || !self.twins.of(visit.place).is_empty() {
             return open.push(visit);
         }
         if let Some(function) = names::function_of(visit.place) {

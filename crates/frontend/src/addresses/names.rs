@@ -3,24 +3,41 @@
 use super::facts::Place;
 use crate::clang::{Cursor, Kind, Type};
 
+/// A function. One of C that has another name for the linker has that.
+pub(crate) fn function(function: Cursor<'_>) -> String {
+    if function.is_shared() && !function.is_of_cpp() && !function.is_of_system() {
+        let (name, symbol) = (function.name(), function.symbol());
+        let symbol = symbol.trim_start_matches('\u{1}');
+        if !symbol.is_empty() && symbol != name {
+            return named(symbol);
+        }
+    }
+    function.identifier()
+}
+
+/// The function of C with a name.
+pub(crate) fn named(symbol: &str) -> String {
+    format!("c:@F@{symbol}")
+}
+
 /// A function's parameter.
 pub(crate) fn parameter(function: Cursor<'_>, number: usize) -> Place {
-    format!("parameter {number} of {}", function.identifier())
+    format!("parameter {number} of {}", self::function(function))
 }
 
 /// The result of a function.
 pub(crate) fn result(function: Cursor<'_>) -> Place {
-    format!("result of {}", function.identifier())
+    format!("result of {}", self::function(function))
 }
 
 /// Arguments that a function takes by `va_arg`.
 pub(crate) fn variable_arguments(function: Cursor<'_>) -> Place {
-    format!("arguments of {}", function.identifier())
+    format!("arguments of {}", self::function(function))
 }
 
 /// Those of them that are pointers to characters, numbers or anything: they may be taken for any of these.
 pub(crate) fn plain_arguments(function: Cursor<'_>) -> Place {
-    format!("plain arguments of {}", function.identifier())
+    format!("plain arguments of {}", self::function(function))
 }
 
 /// Whether a place is that of arguments taken by `va_arg`.
@@ -48,6 +65,9 @@ pub(crate) fn callback_result(function: Type<'_>) -> Place {
 /// Texts that addresses are printed to and scanned from.
 pub(crate) const TEXTS: &str = "memory of texts";
 
+/// Halves of addresses, as functions are handed that take numbers of half the size.
+pub(crate) const HALVES: &str = "memory of halves";
+
 /// Memory outside the program that addresses are written to and read from: files and pipes.
 pub(crate) const FILES: &str = "memory of files";
 
@@ -58,6 +78,18 @@ pub(crate) fn kept(function: Cursor<'_>) -> Option<Place> {
     let header = function.place().file;
     (!header.is_empty() && function.is_of_system())
         .then(|| format!("{} > memory of {header}", function.identifier()))
+}
+
+/// An address that is moved at a line by what a place is given, times a number.
+pub(crate) fn sum(by: &str, scale: i64, line: &str) -> Place {
+    format!("sum + {scale} + {by} + {line}")
+}
+
+/// The place and the number of such a sum.
+pub(crate) fn sum_of(place: &str) -> Option<(&str, i64)> {
+    let mut parts = place.strip_prefix("sum + ")?.split(" + ");
+    let scale = parts.next()?.parse().ok()?;
+    Some((parts.next()?, scale))
 }
 
 /// The function and the memory of such a place.

@@ -1,6 +1,6 @@
 //! A unit with the nodes that name each variable and member.
 
-use super::facts::{CodePlace, ShapeNumber, State};
+use super::facts::{CodePlace, Place, ShapeNumber, State};
 use super::shapes::Shapes;
 use crate::clang::{Cursor, Identity, Kind, Type};
 use crate::report::Places;
@@ -8,6 +8,7 @@ use crate::sum::View;
 use crate::tree::Index;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 
 /// A function, a parameter's number, and how often what it is handed must be read to get at the address.
 pub(crate) type Question = (Identity, usize, u8);
@@ -36,6 +37,8 @@ pub(crate) struct Unit<'v, 's, 'u> {
     /// Functions of this unit alone that only calls by name lead to.
     private: FxHashSet<Identity>,
     pub(crate) returned: RefCell<Returned>,
+    /// Addresses that are moved by what parameters or members are given, by their places' names.
+    pub(crate) sums: RefCell<BTreeSet<(Place, Index)>>,
 }
 
 impl<'v, 's, 'u> Unit<'v, 's, 'u> {
@@ -55,6 +58,7 @@ impl<'v, 's, 'u> Unit<'v, 's, 'u> {
             places: RefCell::new(Places::new(view.records)),
             private: private(view),
             returned: RefCell::default(),
+            sums: RefCell::default(),
         }
     }
 

@@ -5,10 +5,12 @@ mod calls;
 mod conversions;
 mod declarations;
 mod members;
+mod numbers;
 mod reader;
 
 use self::reader::Reader;
-use super::facts::{State, UnitFlows};
+pub(crate) use self::reader::is_open;
+use super::facts::{Place, State, UnitFlows};
 use super::follow::Follower;
 use super::nodes::Unit;
 use crate::clang::{Kind, TypeKind};
@@ -29,6 +31,7 @@ pub(crate) fn read<'u>(view: View<'_, '_, 'u>) -> UnitFlows {
         symbols: BTreeSet::new(),
         attributed: BTreeSet::new(),
         open: BTreeSet::new(),
+        numbers: BTreeSet::new(),
     };
     for index in 0..view.tree.len() {
         read.node(index);
@@ -48,7 +51,10 @@ pub(crate) fn read<'u>(view: View<'_, '_, 'u>) -> UnitFlows {
             read.passage(place.clone(), level, follower.run());
         }
     }
-    let Reader { mut departures, mut passages, given, mut defined, symbols, attributed, open, .. } = read;
+    read.sums();
+    let Reader {
+        mut departures, mut passages, given, mut defined, symbols, attributed, open, numbers, ..
+    } = read;
     defined.sort_unstable();
     defined.dedup();
     departures.dedup();
@@ -57,10 +63,29 @@ pub(crate) fn read<'u>(view: View<'_, '_, 'u>) -> UnitFlows {
     let shapes = unit.shapes.into_inner().all;
     let (given, symbols) = (given.into_iter().collect(), symbols.into_iter().collect());
     let (attributed, open) = (attributed.into_iter().collect(), open.into_iter().collect());
-    UnitFlows { shapes, departures, passages, symbols, attributed, open, defined, given }
+    let numbers = numbers.into_iter().collect();
+    UnitFlows { shapes, departures, passages, symbols, attributed, open, defined, numbers, given }
 }
 
 impl<'u> Reader<'_, '_, '_, 'u> {
+    /// Where addresses go that were moved by what parameters and members are given.
+    fn sums(&mut self) {
+        let mut known: BTreeSet<(Place, Index)> = BTreeSet::new();
+        loop {
+            let open: Vec<(Place, Index)> = self.unit.sums.borrow().difference(&known).cloned().collect();
+            if open.is_empty() {
+                return;
+            }
+            for (place, index) in open {
+                let mut follower = Follower::new(self.unit);
+                follower.push(index, State::PLAIN);
+                let outcome = follower.run();
+                self.passage(place.clone(), 0, outcome);
+                known.insert((place, index));
+            }
+        }
+    }
+
     fn node(&mut self, index: Index) {
         match self.unit.view.tree.kind(index) {
             Kind::Unexposed | Kind::Cast | Kind::FunctionalCast => {
@@ -68,12 +93,22 @@ impl<'u> Reader<'_, '_, '_, 'u> {
                 self.taken_from_list(index);
             }
             Kind::Unary => self.address(index),
+            Kind::Binary => {
+                self.half(index);
+                self.numbers_assigned(index);
+            }
             Kind::MemberAccess => {
                 self.array(index);
                 self.alternative(index);
             }
-            Kind::Call => self.call(index),
-            Kind::List => self.union_list(index),
+            Kind::Call => {
+                self.call(index);
+                self.numbers_of_call(index);
+            }
+            Kind::List => {
+                self.union_list(index);
+                self.numbers_listed(index);
+            }
             Kind::Function | Kind::Template => {
                 self.parameters(index);
                 self.signature(index);

@@ -234,10 +234,17 @@ impl<'u> Type<'u> {
         Self { raw, unit: PhantomData }
     }
 
-    /// The type behind all typedefs.
+    /// The type behind all typedefs, and of values that are changed at once.
     pub(crate) fn canonical(self) -> Self {
         // SAFETY: the type's unit is alive, as for all calls below.
-        Self::with(unsafe { raw::clang_getCanonicalType(self.raw) })
+        let ty = unsafe { raw::clang_getCanonicalType(self.raw) };
+        match ty.kind {
+            // SAFETY: see above.
+            raw::CXType_Atomic => {
+                Self::with(unsafe { raw::clang_getCanonicalType(raw::clang_Type_getValueType(ty)) })
+            }
+            _ => Self::with(ty),
+        }
     }
 
     pub(crate) fn kind(self) -> TypeKind {
@@ -357,6 +364,14 @@ impl<'u> Type<'u> {
         !matches!(
             kind,
             raw::CXType_Invalid | raw::CXType_Unexposed | raw::CXType_Dependent | raw::CXType_Auto
+        )
+    }
+
+    /// Whether it is a number without a fraction, wider than a truth value.
+    pub(crate) fn is_integer(self) -> bool {
+        matches!(
+            self.canonical().raw.kind,
+            raw::CXType_Char_U..=raw::CXType_ULongLong | raw::CXType_Char_S..=raw::CXType_LongLong
         )
     }
 

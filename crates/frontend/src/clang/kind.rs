@@ -158,6 +158,10 @@ pub(crate) enum Operator {
     Shift,
     /// `&`, `|`, `^`.
     Bits,
+    /// `&=`, `|=`, `^=`.
+    AssignBits,
+    /// `*=`, `/=`, `<<=`, `>>=`.
+    Scale,
     /// `==`, `!=`, `<=>`.
     Compare,
     /// `<` and the like.
@@ -177,6 +181,10 @@ pub(crate) enum Operator {
     /// `--`.
     StepBack,
     Minus,
+    /// `~`.
+    Complement,
+    /// What changes nothing: `+x`, `__extension__ x`.
+    Same,
     Other,
 }
 
@@ -195,6 +203,13 @@ pub(super) fn binary(number: i32) -> Operator {
         raw::CXBinaryOperator_Assign => Operator::Assign,
         raw::CXBinaryOperator_AddAssign => Operator::Move,
         raw::CXBinaryOperator_SubAssign => Operator::MoveBack,
+        raw::CXBinaryOperator_AndAssign
+        | raw::CXBinaryOperator_OrAssign
+        | raw::CXBinaryOperator_XorAssign => Operator::AssignBits,
+        raw::CXBinaryOperator_MulAssign
+        | raw::CXBinaryOperator_DivAssign
+        | raw::CXBinaryOperator_ShlAssign
+        | raw::CXBinaryOperator_ShrAssign => Operator::Scale,
         raw::CXBinaryOperator_Comma => Operator::Comma,
         _ => Operator::Other,
     }
@@ -207,6 +222,8 @@ pub(super) fn unary(number: i32) -> Operator {
         raw::CXUnaryOperator_PostInc | raw::CXUnaryOperator_PreInc => Operator::Step,
         raw::CXUnaryOperator_PostDec | raw::CXUnaryOperator_PreDec => Operator::StepBack,
         raw::CXUnaryOperator_Minus => Operator::Minus,
+        raw::CXUnaryOperator_Not => Operator::Complement,
+        raw::CXUnaryOperator_Plus | raw::CXUnaryOperator_Extension => Operator::Same,
         _ => Operator::Other,
     }
 }

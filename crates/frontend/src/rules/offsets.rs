@@ -5,6 +5,7 @@
 
 use crate::clang::{Cursor, Identity, Kind, Operator, TypeKind};
 use crate::demand::Demand;
+use crate::positions::{Position, positions};
 use crate::report::{Findings, Found};
 use crate::sum::View;
 use crate::tree::Index;
@@ -128,13 +129,13 @@ impl<'u> Offset<'_, '_, '_, 'u> {
     fn listed(&mut self, index: Index, list: Index) {
         let view = self.view;
         let Some(ty) = view.cursor(list).map(Cursor::ty) else { return };
-        if ty.kind() != TypeKind::Record {
+        if !matches!(ty.kind(), TypeKind::Record | TypeKind::Array) {
             return self.open.push(list);
         }
-        let number = view.tree.children(list).position(|value| value == index);
-        let members = view.records.members(ty);
-        if let Some(member) = number.and_then(|number| members.get(number)) {
-            self.follow(member.cursor);
+        let all = positions(view.tree, view.records, list);
+        match all.into_iter().find(|(value, _)| *value == index) {
+            Some((_, Position::Member(member))) => self.follow(member),
+            _ => self.open.push(list),
         }
     }
 

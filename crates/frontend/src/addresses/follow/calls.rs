@@ -61,8 +61,8 @@ impl<'u> Follower<'_, '_, '_, 'u> {
         if name.starts_with("__builtin_va_") {
             return;
         }
-        if let Some(pointee) = ty.and_then(Type::pointee).filter(|_| is_atomic(&name)) {
-            return self.end(call, state, End::Bytes { count: pointee.size(), by: name });
+        if is_atomic(&name) {
+            return self.atomic(index, call, &arguments, state);
         }
         match returns(&name, number).filter(|_| function.definition().is_none()) {
             Some(Returned::Same) => self.push(call, state),
@@ -97,6 +97,9 @@ impl<'u> Follower<'_, '_, '_, 'u> {
         if function.definition().is_none() {
             self.outside(index, call, (function, does), state);
         }
+        if is_number && is_address_to(function, does) && !state.is_number {
+            self.end(call, state, End::Unknown);
+        }
         let otherwise = handed.unknown(does, &name);
         for own in self.unit.returned_states(function, number, state.level).unwrap_or_default() {
             self.push(call, state.then(own));
@@ -129,6 +132,12 @@ impl<'u> Follower<'_, '_, '_, 'u> {
 /// Whether a function of the compiler reads or writes what it is handed the address of.
 fn is_atomic(name: &str) -> bool {
     ["__sync_", "__atomic_", "__c11_atomic_"].iter().any(|start| name.starts_with(start))
+}
+
+/// Whether a number that is an address is one to a function of the system, as a place in a file of memory is.
+fn is_address_to(function: Cursor<'_>, does: Does) -> bool {
+    let is_outside = function.is_of_system() && function.definition().is_none();
+    is_outside && does == Does::Reads && !function.name().starts_with("__builtin_")
 }
 
 /// Whether a parameter of a function doesn't say itself what it points to.

@@ -1,6 +1,7 @@
 //! Conversions of an address.
 
 use super::super::facts::{End, State};
+use super::super::names;
 use super::follower::Follower;
 use crate::clang::{Kind, Operator, Type, TypeKind};
 use crate::tree::Index;
@@ -16,30 +17,38 @@ impl<'u> Follower<'_, '_, '_, 'u> {
         if let Some(named) = named {
             return self.stored_as(named, state);
         }
+        let list = view.tree.parent(parent).filter(|list| view.tree.kind(*list) == Kind::List);
+        if let Some(list) = list.filter(|_| self.ty(parent).is_some_and(|ty| ty.kind() == TypeKind::Void)) {
+            // `[number] = value`
+            return self.listed(parent, list, state);
+        }
         let (Some(to), Some(from)) = (self.ty(parent), self.ty(index)) else { return };
+        if let Some(operands) = self.atomic_operands(parent) {
+            return self.atomic(index, parent, &operands, state);
+        }
         if view.tree.kind(parent) == Kind::Unexposed && view.tree.only(parent).is_none() && !to.equals(from) {
             return self.operated(index, state);
         }
         match to.kind() {
             TypeKind::Void => {}
-            TypeKind::Number if state.level > 0 || to.size() < from.size() => {}
+            TypeKind::Number if state.level > 0 => {}
+            TypeKind::Number if to.size() < from.size() => self.halved(parent, to, state),
             TypeKind::Pointer => match to.pointee() {
                 Some(pointee) if pointee.kind() == TypeKind::Record && state.level == 0 => {
                     self.taken_for(index, parent, (from, pointee), state);
                 }
                 Some(pointee) if pointee.kind() == TypeKind::Function => {}
-                _ => self.push(parent, state),
+                _ => self.push(parent, State { is_number: false, ..state }),
             },
             TypeKind::Number | TypeKind::Array => self.push(parent, state),
             _ => self.not_understood(index, state),
         }
     }
 
-    /// An atomic operation on what the address leads to.
-    pub(crate) fn operated(&mut self, index: Index, state: State) {
-        let pointee = self.ty(index).and_then(Type::pointee);
-        if let Some(pointee) = pointee.filter(|pointee| pointee.kind() != TypeKind::Record) {
-            self.end(index, state, End::Bytes { count: pointee.size(), by: pointee.spelling() });
+    /// Half of an address: with the other half it is one again.
+    fn halved(&mut self, index: Index, to: Type<'u>, state: State) {
+        if to.size() == Some(4) {
+            self.hand(index, State { is_number: false, ..state }, names::HALVES.to_owned(), None);
         }
     }
 

@@ -1,10 +1,14 @@
 //! Numbers that are added to an address.
 
-use super::super::facts::{End, State};
+use super::super::facts::{End, Place, State};
+use super::super::names;
 use super::super::numbers;
 use super::follower::Follower;
 use crate::clang::{Cursor, Kind, Operator, Type, TypeKind};
 use crate::tree::Index;
+
+/// Most variables on the way to a number.
+const MOST_HOPS: usize = 8;
 
 impl<'u> Follower<'_, '_, '_, 'u> {
     pub(crate) fn moved(
@@ -24,6 +28,19 @@ impl<'u> Follower<'_, '_, '_, 'u> {
         if state.level > 0 {
             return self.push(parent, state);
         }
+        // A number that is added to an address of elements counts them, and one that was computed is no distance.
+        let is_index = self.ty(index).is_some_and(|ty| ty.kind() == TypeKind::Number)
+            && amount
+                .ty()
+                .pointee()
+                .or_else(|| amount.ty().element())
+                .is_some_and(|element| state.is_number || element.size().is_some_and(|size| size > 1));
+        if is_index {
+            return;
+        }
+        if state.is_number {
+            return self.push(parent, state.anywhere());
+        }
         // An offset that the compiler takes leads to the member wherever that stands.
         if view.sum(other).has_offsets() && !self.is_counter(other) {
             let member = numbers::number(view, other).and_then(|bytes| u64::try_from(bytes).ok());
@@ -37,6 +54,10 @@ impl<'u> Follower<'_, '_, '_, 'u> {
         }
         let pointee = self.ty(index).and_then(|ty| ty.pointee().or_else(|| ty.element()));
         let scale = pointee.filter(|pointee| pointee.kind() != TypeKind::Void).map_or(Some(1), Type::size);
+        if let Some(place) = self.given_place(other, MOST_HOPS) {
+            let scale = scale.and_then(|scale| i64::try_from(scale).ok()).unwrap_or(1);
+            return self.summed(parent, &place, if is_added { scale } else { -scale }, state);
+        }
         if let Some(bytes) = self.stride(other, scale) {
             self.end(parent, state, End::Strides { bytes });
         }
@@ -87,26 +108,54 @@ impl<'u> Follower<'_, '_, '_, 'u> {
         })
     }
 
-    /// Whether a number is a member's or a parameter's that offsets are given to, or nothing that the unit tells.
-    pub(crate) fn is_taken_offset(&self, index: Index) -> bool {
+    /// Whether a number is a variable's that offsets are given to.
+    fn is_taken_offset(&self, index: Index) -> bool {
+        let view = self.unit.view;
+        let index = view.peeled(index);
+        let declared = view.cursor(index).filter(|_| view.tree.kind(index) == Kind::Name);
+        let Some(declared) = declared.and_then(Cursor::referenced) else { return false };
+        let given = view.flow.given(declared.identity());
+        let is_offset = |value: &Index| view.sum(*value).has_offsets();
+        declared.kind() == Kind::Variable && given.iter().any(is_offset)
+    }
+
+    /// The member or the parameter that a number is read from: all units tell what these are given.
+    fn given_place(&self, index: Index, hops: usize) -> Option<Place> {
         let view = self.unit.view;
         let index = view.peeled(index);
         if !matches!(view.tree.kind(index), Kind::MemberAccess | Kind::Name) {
-            return false;
+            return None;
         }
-        let Some(declared) = view.cursor(index).and_then(Cursor::referenced) else { return false };
-        let given = view.flow.given(declared.identity());
-        let is_offset = |value: &Index| view.sum(*value).has_offsets();
-        let is_number = |value: &Index| {
-            let value = view.cursor(*value).and_then(Cursor::constant);
-            value.is_some_and(|value| value != 0)
-        };
-        let is_local = declared.kind() == Kind::Variable && !declared.is_shared() && given.len() == 1;
-        if is_local && let Some(value) = given.first().filter(|value| **value != index) {
-            return is_offset(value) || self.is_taken_offset(*value);
+        let declared = view.cursor(index).and_then(Cursor::referenced)?;
+        match declared.kind() {
+            Kind::Member => Some(names::variable(declared)),
+            Kind::Parameter if !view.flow.is_changed(declared.identity()) => parameter_of(declared),
+            Kind::Variable if !declared.is_shared() && !view.flow.is_changed(declared.identity()) => {
+                match view.flow.given(declared.identity()) {
+                    [value] => self.given_place(*value, hops.checked_sub(1)?),
+                    _ => None,
+                }
+            }
+            _ => None,
         }
-        given.iter().any(is_offset) || declared.kind() != Kind::Variable && !given.iter().any(is_number)
     }
+
+    /// The address is moved by what a place is given.
+    fn summed(&mut self, parent: Index, place: &str, scale: i64, state: State) {
+        let at = self.unit.place(parent);
+        let sum = names::sum(place, scale, &format!("{}:{}", at.file.display(), at.line));
+        self.unit.sums.borrow_mut().insert((sum.clone(), parent));
+        self.hand(parent, state, sum, None);
+    }
+}
+
+/// The place of a function's parameter.
+pub(crate) fn parameter_of(parameter: Cursor<'_>) -> Option<Place> {
+    let function = parameter.holder()?;
+    let number = (0..function.argument_count()).position(|number| {
+        function.argument(number).is_some_and(|own| own.identity() == parameter.identity())
+    })?;
+    Some(names::parameter(function, number))
 }
 
 /// So many places of a size.

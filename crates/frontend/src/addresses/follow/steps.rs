@@ -47,6 +47,8 @@ impl<'u> Follower<'_, '_, '_, 'u> {
             Kind::List => self.listed(index, parent, state),
             Kind::Constructor => self.constructed(index, parent, state),
             Kind::Block => self.dropped(index, parent, state),
+            Kind::New => self.made(index, parent, state),
+            Kind::Asm => self.assembled(index, parent, state),
             // Read by its members' names, tested, measured, or an operand as any address is.
             Kind::MemberAccess
             | Kind::Statement
@@ -54,12 +56,27 @@ impl<'u> Follower<'_, '_, '_, 'u> {
             | Kind::Case
             | Kind::SizeOf
             | Kind::Delete
-            | Kind::New
-            | Kind::Asm
             | Kind::Declarations
             | Kind::StaticAssert
             | Kind::Enumerator => {}
             _ => self.not_understood(index, state),
+        }
+    }
+
+    /// `new void *(address)`, `new (address) int[3]`
+    fn made(&mut self, index: Index, new: Index, state: State) {
+        let Some(made) = self.ty(new).and_then(Type::pointee) else { return };
+        if self.ty(index).is_some_and(|own| own.equals(made)) {
+            return self.push(new, State { level: state.level.saturating_add(1), ..state });
+        }
+        if made.kind() != TypeKind::Record {
+            let words = self.unit.view.cursor(new).map(Cursor::words).unwrap_or_default();
+            let by = made.spelling();
+            let end = match words.iter().any(|word| word == "[") {
+                true => End::Elements { by },
+                false => End::Bytes { count: made.size(), by },
+            };
+            self.end(index, state, end);
         }
     }
 
@@ -84,7 +101,9 @@ impl<'u> Follower<'_, '_, '_, 'u> {
                 self.push(parent, state);
                 self.store(index, state);
             }
-            Operator::Step | Operator::StepBack => self.push(parent, state),
+            Operator::Step | Operator::StepBack | Operator::Same => self.push(parent, state),
+            // The same operator gives the address back.
+            Operator::Minus | Operator::Complement => self.push(parent, state.as_number()),
             _ => {}
         }
     }
@@ -126,7 +145,11 @@ impl<'u> Follower<'_, '_, '_, 'u> {
     pub(crate) fn subscript(&mut self, index: Index, parent: Index, state: State) {
         let view = self.unit.view;
         let mut sides = view.tree.values(parent);
-        let (Some(array), Some(number)) = (sides.next(), sides.next()) else { return };
+        let (Some(mut array), Some(mut number)) = (sides.next(), sides.next()) else { return };
+        // `number[array]`
+        if self.ty(array).is_some_and(|ty| ty.kind() == TypeKind::Number) {
+            (array, number) = (number, array);
+        }
         if array != index {
             return;
         }
@@ -151,6 +174,15 @@ impl<'u> Follower<'_, '_, '_, 'u> {
                 self.moved(index, parent, (other, operator == Operator::Add), state, is_left);
             }
             Operator::Bits => self.push(parent, state),
+            Operator::Shift | Operator::Divide if is_left => self.push(parent, state.as_number()),
+            Operator::Multiply => self.push(parent, state.as_number()),
+            Operator::AssignBits | Operator::Scale if is_left => {
+                self.push(parent, if operator == Operator::Scale { state.as_number() } else { state });
+            }
+            Operator::AssignBits => {
+                self.push(parent, state);
+                self.store(left, state);
+            }
             Operator::Comma if !is_left => self.push(parent, state),
             Operator::Assign if !is_left => {
                 self.push(parent, state);

@@ -5,6 +5,7 @@ use super::super::names;
 use super::calls::function as called;
 use super::follower::Follower;
 use crate::clang::{Cursor, Kind, Operator, Type, TypeKind};
+use crate::positions::{Position, positions};
 use crate::sum::View;
 use crate::tree::Index;
 
@@ -137,15 +138,14 @@ impl<'u> Follower<'_, '_, '_, 'u> {
     pub(crate) fn listed(&mut self, index: Index, list: Index, state: State) {
         let view = self.unit.view;
         let Some(ty) = self.ty(list) else { return };
-        match ty.kind() {
-            TypeKind::Record => {
-                let number = view.tree.children(list).position(|value| value == index);
-                let members = view.records.members(ty);
-                if let Some(member) = number.and_then(|number| members.get(number)) {
-                    self.variable(index, member.cursor, state);
-                }
-            }
-            _ => self.push(list, state),
+        if !matches!(ty.kind(), TypeKind::Record | TypeKind::Array) {
+            return self.push(list, state);
+        }
+        let all = positions(view.tree, view.records, list);
+        match all.into_iter().find(|(value, _)| *value == index) {
+            Some((_, Position::Member(member))) => self.variable(index, member, state),
+            Some((_, Position::Element)) => self.push(list, state),
+            None => self.not_understood(index, state),
         }
     }
 

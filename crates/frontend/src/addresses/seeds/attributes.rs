@@ -10,7 +10,11 @@ use crate::tree::Index;
 impl<'u> Reader<'_, '_, '_, 'u> {
     pub(crate) fn attribute(&mut self, index: Index) {
         let view = self.unit.view;
-        let variable = view.tree.parent(index).filter(|parent| view.tree.kind(*parent) == Kind::Variable);
+        let parent = view.tree.parent(index);
+        if let Some(function) = parent.filter(|parent| view.tree.kind(*parent) == Kind::Function) {
+            return self.function_attribute(index, function);
+        }
+        let variable = parent.filter(|parent| view.tree.kind(*parent) == Kind::Variable);
         let Some(variable) = variable.and_then(|variable| view.cursor(variable)) else { return };
         let Some(attribute) = view.cursor(index) else { return };
         let words = self.unit.places.borrow_mut().words(attribute);
@@ -23,11 +27,93 @@ impl<'u> Reader<'_, '_, '_, 'u> {
             if has("section") && is_identifier(text) {
                 self.attribute_name(index, format!("__start_{text}"), variable.ty(), has_subject);
                 self.attribute_name(index, format!("__stop_{text}"), variable.ty(), has_subject);
+                self.collected(index, variable, text);
             }
         }
         if has("cleanup") {
             self.cleaned(index, variable, &words);
         }
+    }
+
+    /// A pointer in a section is one of the section's array.
+    fn collected(&mut self, index: Index, variable: Cursor<'u>, section: &str) {
+        let mut follower = Follower::new(self.unit);
+        for end in ["start", "stop"] {
+            let array = format!("c:@__{end}_{section}");
+            follower.hand(index, State { level: 1, ..State::PLAIN }, array, None);
+        }
+        let outcome = follower.run();
+        match variable.ty().pointee().filter(|pointee| pointee.kind() == TypeKind::Record) {
+            Some(record) => {
+                let origin = Origin::Object(self.unit.shape(record));
+                self.depart(index, origin, outcome);
+            }
+            None => self.passage(names::variable(variable), 0, outcome),
+        }
+    }
+
+    /// A function that is another name of one, or of what one gives.
+    fn function_attribute(&mut self, index: Index, declaration: Index) {
+        let view = self.unit.view;
+        let (Some(function), Some(attribute)) = (view.cursor(declaration), view.cursor(index)) else {
+            return;
+        };
+        let words = self.unit.places.borrow_mut().words(attribute);
+        let has = |word: &str| words.iter().any(|own| own.trim_matches('_') == word);
+        let (is_alias, is_chosen) = (has("alias"), has("ifunc"));
+        if !is_alias && !is_chosen {
+            return;
+        }
+        let texts: Vec<&str> =
+            words.iter().filter_map(|word| word.strip_prefix('"')?.strip_suffix('"')).collect();
+        let bodies: Vec<Index> = (0..view.tree.len())
+            .filter(|node| {
+                view.tree.kind(*node) == Kind::Function
+                    && view.cursor(*node).is_some_and(|own| texts.contains(&own.name().as_str()))
+            })
+            .collect();
+        for body in bodies {
+            match is_alias {
+                true => self.second_name(index, function, view.cursor(body)),
+                false => {
+                    let named: Vec<Index> =
+                        view.tree.below(body).filter(|node| view.tree.kind(*node) == Kind::Name).collect();
+                    for name in named {
+                        self.second_name(index, function, view.cursor(name).and_then(Cursor::referenced));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Calls of one function are calls of another.
+    fn second_name(&mut self, index: Index, function: Cursor<'u>, target: Option<Cursor<'u>>) {
+        let Some(target) = target
+            .filter(|target| target.kind() == Kind::Function && target.identifier() != function.identifier())
+        else {
+            return;
+        };
+        self.defined.push(names::function(function));
+        let (own, other) = (function.ty(), target.ty());
+        for number in 0..own.parameter_count().min(other.parameter_count()) {
+            let mut follower = Follower::new(self.unit);
+            follower.hand(index, State::PLAIN, names::parameter(target, number), None);
+            let outcome = follower.run();
+            self.passage(names::parameter(function, number), 0, outcome);
+            let record = |ty: Type<'u>| {
+                let ty = u32::try_from(number).ok().and_then(|number| ty.parameter(number))?;
+                ty.pointee().filter(|pointee| pointee.kind() == TypeKind::Record)
+            };
+            let symbol = format!("{} as {} parameter {number}", function.name(), target.name());
+            if let Some((own, other)) = record(own).zip(record(other)) {
+                self.named(index, symbol.clone(), own);
+                self.named(index, symbol, other);
+            }
+        }
+        let mut follower = Follower::new(self.unit);
+        follower.hand(index, State::PLAIN, names::result(function), None);
+        let outcome = follower.run();
+        self.passage(names::result(target), 0, outcome);
     }
 
     fn attribute_name(&mut self, index: Index, symbol: String, ty: Type<'u>, has_subject: bool) {

@@ -5,7 +5,7 @@ use super::super::facts::{Departure, End, Origin, Outcome, Place, RAW, State};
 use super::super::follow::Follower;
 use super::super::{follow, names};
 use super::reader::{Reader, is_open};
-use crate::clang::{Cursor, Kind, Type, TypeKind};
+use crate::clang::{Cursor, Kind, Operator, Type, TypeKind};
 use crate::sum::View;
 use crate::tree::Index;
 
@@ -26,6 +26,7 @@ impl<'u> Reader<'_, '_, '_, 'u> {
                 self.results.entry(place).or_default().push(index);
             }
             self.raw(index);
+            self.read_from_text(index);
         }
         self.out_parameters(index);
         self.lists_of_arguments(index);
@@ -33,6 +34,38 @@ impl<'u> Reader<'_, '_, '_, 'u> {
         self.variable_arguments(index);
         self.bound(index);
         self.given(index);
+    }
+
+    /// `strtoul(text)`: a number that may be an address which was printed, if it is made one right here.
+    fn read_from_text(&mut self, index: Index) {
+        let name = follow::function(self.unit.view, index).map(Cursor::name).unwrap_or_default();
+        if name.starts_with("strto") || name.starts_with("ato") {
+            self.computed(index, names::TEXTS);
+        }
+    }
+
+    /// `high << 32`: the half of a number that may be an address, if it is made one right here.
+    pub(crate) fn half(&mut self, index: Index) {
+        let view = self.unit.view;
+        let is_shift = view
+            .cursor(index)
+            .is_some_and(|node| node.binary_operator() == Operator::Shift && is_open(node.ty()));
+        let by = view.tree.values(index).nth(1).filter(|_| is_shift);
+        if by.and_then(|by| view.cursor(by)?.constant()) == Some(32) {
+            self.computed(index, names::HALVES);
+        }
+    }
+
+    /// A number that a node computes of what was put away as texts or halves.
+    fn computed(&mut self, index: Index, place: &str) {
+        let mut follower = Follower::new(self.unit);
+        follower.push(index, State::PLAIN.as_number());
+        let mut outcome = follower.run();
+        outcome.places.clear();
+        for (state, ..) in &mut outcome.ends {
+            state.is_number = false;
+        }
+        self.passage(place.to_owned(), 0, outcome);
     }
 
     /// Members that references are bound to.

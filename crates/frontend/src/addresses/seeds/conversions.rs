@@ -17,6 +17,7 @@ impl<'u> Reader<'_, '_, '_, 'u> {
         else {
             return;
         };
+        self.union_cast(index, from, to);
         let Some(mut own) = from.pointee().or_else(|| from.element()) else {
             return self.object(index, from, to);
         };
@@ -76,6 +77,7 @@ impl<'u> Reader<'_, '_, '_, 'u> {
             TypeKind::Record => !to.equals(from),
             _ => false,
         };
+        self.overlaid(index, from, to);
         let is_read = view.tree.kind(index) == Kind::Cast && from.kind() == TypeKind::Record && is_other;
         let has_call = view.tree.below(index).any(|below| view.tree.kind(below) == Kind::Call);
         if is_read && !has_call {
@@ -91,11 +93,34 @@ impl<'u> Reader<'_, '_, '_, 'u> {
         }
     }
 
+    /// `reinterpret_cast<int (&)[3]>(object.member)`
+    fn overlaid(&mut self, index: Index, from: Type<'u>, to: Type<'u>) {
+        let view = self.unit.view;
+        let Some(inner) = view.tree.only(index).map(|inner| view.peeled(inner)) else { return };
+        let is_lvalue = view.cursor(index).is_some_and(|cast| cast.words().iter().any(|word| word == "&"));
+        let is_longer = matches!((to.size(), from.size()), (Some(to), Some(from)) if to > from);
+        if view.tree.kind(index) != Kind::Cast
+            || view.tree.kind(inner) != Kind::MemberAccess
+            || !is_lvalue
+            || !is_longer
+        {
+            return;
+        }
+        let mut follower = Follower::new(self.unit);
+        follower.end(index, State::PLAIN, End::Bytes { count: to.size(), by: to.spelling() });
+        let outcome = follower.run();
+        self.member_of(inner, &view.address_sum(inner), outcome);
+    }
+
     /// A pointer that is a member of a union: what is written through one member is read through another.
     pub(crate) fn alternative(&mut self, index: Index) {
         let view = self.unit.view;
         let Some(member) = view.cursor(index).and_then(Cursor::referenced) else { return };
-        let is_of_union = member.holder().is_some_and(|holder| holder.kind() == Kind::Union);
+        let union = member.holder().filter(|holder| holder.kind() == Kind::Union);
+        let is_of_union = union.is_some();
+        if let Some(union) = union.filter(|_| member.ty().kind() == TypeKind::Record) {
+            self.unit.shape(union.ty());
+        }
         let record =
             member.ty().pointee().filter(|pointee| pointee.kind() == TypeKind::Record && is_of_union);
         let Some(record) = record else { return };
@@ -138,6 +163,19 @@ impl<'u> Reader<'_, '_, '_, 'u> {
             follower.hand(value, State::PLAIN, union.identifier(), None);
             let outcome = follower.run();
             self.depart(value, origin, outcome);
+        }
+    }
+
+    /// `(union u)pointer`
+    fn union_cast(&mut self, index: Index, from: Type<'u>, to: Type<'u>) {
+        let view = self.unit.view;
+        let union = to.canonical().declaration().filter(|union| union.kind() == Kind::Union);
+        let record = from.pointee().filter(|pointee| pointee.kind() == TypeKind::Record);
+        if let (Kind::Cast, Some(union), Some(record)) = (view.tree.kind(index), union, record) {
+            let mut follower = Follower::new(self.unit);
+            follower.hand(index, State::PLAIN, union.identifier(), None);
+            let outcome = follower.run();
+            self.depart(index, self.origin(record), outcome);
         }
     }
 

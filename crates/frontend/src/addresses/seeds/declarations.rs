@@ -4,7 +4,7 @@ use super::super::facts::{End, Place, State};
 use super::super::follow::Follower;
 use super::super::nodes::is_callee;
 use super::super::{follow, names};
-use super::reader::{Reader, is_open};
+use super::reader::{Reader, is_byte_array, is_open};
 use crate::clang::{Cursor, Kind, Type, TypeKind};
 use crate::tree::Index;
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,7 +27,7 @@ impl<'u> Reader<'_, '_, '_, 'u> {
             return;
         }
         let ty = function.ty();
-        let name = function.symbol();
+        let name = function.symbol().trim_start_matches('\u{1}').to_owned();
         if let Some(record) = ty.result().and_then(as_record) {
             self.named(index, format!("{name} result"), record);
         }
@@ -51,7 +51,7 @@ impl<'u> Reader<'_, '_, '_, 'u> {
             return;
         }
         if function.is_shared() {
-            self.defined.push(function.identifier());
+            self.defined.push(names::function(function));
         }
         let parameters = view.tree.children(index).filter(|child| view.tree.kind(*child) == Kind::Parameter);
         for (number, node) in parameters.enumerate().collect::<Vec<_>>() {
@@ -95,7 +95,7 @@ impl<'u> Reader<'_, '_, '_, 'u> {
             while let Some(element) = ty.element().filter(|element| element.kind() != TypeKind::Byte) {
                 ty = element;
             }
-            if is_global && is_open(ty) {
+            if is_global && (is_open(ty) || is_byte_array(ty)) {
                 declared.insert(names::variable(cursor), cursor);
             }
         }
@@ -128,6 +128,7 @@ impl<'u> Reader<'_, '_, '_, 'u> {
             self.passage(names::result(function), 0, outcome);
         }
         for ty in types {
+            self.numbers_of_callback(function, ty);
             for number in 0..ty.parameter_count() {
                 let place = names::callback(ty, number);
                 let is_open = ty.parameter(u32::try_from(number).unwrap_or(0)).is_some_and(is_open);

@@ -1,10 +1,10 @@
 //! A unit while it is read, and what is found so far.
 
-use super::super::facts::{CodePlace, Departure, End, Origin, Outcome, Passage, Place, State};
+use super::super::facts::{CodePlace, Departure, End, Given, Origin, Outcome, Passage, Place, State};
 use super::super::follow::Follower;
 use super::super::names;
 use super::super::nodes::Unit;
-use super::super::shapes::type_name;
+use super::super::shapes::{Shapes, type_name};
 use crate::clang::{Cursor, Type, TypeKind};
 use crate::sum::View;
 use crate::tree::Index;
@@ -22,6 +22,7 @@ pub(crate) struct Reader<'r, 'v, 's, 'u> {
     pub(crate) symbols: BTreeSet<(String, usize, CodePlace)>,
     pub(crate) attributed: BTreeSet<String>,
     pub(crate) open: BTreeSet<Place>,
+    pub(crate) numbers: BTreeSet<(Place, Given)>,
 }
 
 impl<'u> Reader<'_, '_, '_, 'u> {
@@ -31,7 +32,7 @@ impl<'u> Reader<'_, '_, '_, 'u> {
 
     pub(crate) fn passage(&mut self, place: Place, level: u8, outcome: Outcome) {
         // A parameter that nothing is done with is known, too.
-        if level == 0 && place.starts_with("parameter")
+        if level == 0 && (place.starts_with("parameter") || names::sum_of(&place).is_some())
             || !outcome.ends.is_empty()
             || !outcome.places.is_empty()
         {
@@ -75,7 +76,7 @@ impl<'u> Reader<'_, '_, '_, 'u> {
             |shape: usize| shapes.all.get(shape).is_some_and(|shape| !shape.subjects.is_empty());
         match origin {
             Origin::Object(shape) if !has_subjects(shape) => outcome.ends.retain(|(_, end, _)| match end {
-                End::Record(shape) => has_subjects(*shape),
+                End::Record(other) => has_subjects(*other) || may_share(&shapes, shape, *other),
                 end => *end == End::Frees,
             }),
             Origin::Other(_) => outcome.ends.clear(),
@@ -97,6 +98,17 @@ impl<'u> Reader<'_, '_, '_, 'u> {
     }
 }
 
+/// Whether two records have pointers at the same place that may be told apart by their types.
+fn may_share(shapes: &Shapes, first: usize, second: usize) -> bool {
+    let (Some(first), Some(second)) = (shapes.all.get(first), shapes.all.get(second)) else { return false };
+    first.members.iter().filter(|member| member.place.is_some()).any(|member| {
+        second
+            .members
+            .iter()
+            .any(|other| other.offset == member.offset && other.place.is_some() && other.ty != member.ty)
+    })
+}
+
 /// Whether a type doesn't say what an address leads to: pointers to no records, numbers as wide as pointers.
 pub(crate) fn is_open(ty: Type<'_>) -> bool {
     match ty.kind() {
@@ -111,6 +123,12 @@ pub(crate) fn is_open(ty: Type<'_>) -> bool {
     }
 }
 
+/// Whether a type is an array that may keep addresses as bytes.
+pub(crate) fn is_byte_array(ty: Type<'_>) -> bool {
+    let has_room = ty.size().is_some_and(|size| size >= 8);
+    has_room && ty.element().is_some_and(|element| element.kind() == TypeKind::Byte)
+}
+
 /// How many pointers lead to the address in what a type says.
 fn levels(ty: Type<'_>) -> u8 {
     let mut levels = 0;
@@ -121,5 +139,7 @@ fn levels(ty: Type<'_>) -> u8 {
     {
         (ty, levels) = (inner, levels + 1);
     }
-    levels
+    // Numbers as wide as pointers, and bytes of an array, may be addresses.
+    let numbers = ty.element().or_else(|| ty.pointee()).is_some_and(is_open);
+    if numbers || is_byte_array(ty) { levels + 1 } else { levels }
 }

@@ -1,0 +1,70 @@
+//! Addresses that are operands of assembler code.
+
+use super::super::facts::{End, State};
+use super::super::seeds::is_open;
+use super::follower::Follower;
+use crate::clang::Cursor;
+use crate::tree::Index;
+
+/// Assembler code as it is written.
+struct Written {
+    has_instructions: bool,
+    /// Of each operand, in order.
+    constraints: Vec<String>,
+    changes_memory: bool,
+}
+
+impl Written {
+    /// `None` where a macro hides the text.
+    fn read(node: Cursor<'_>) -> Option<Self> {
+        let words = node.words();
+        let is_asm = words.first().is_some_and(|first| first.trim_matches('_') == "asm");
+        let begin = words.iter().position(|word| word == "(").filter(|_| is_asm)?;
+        let behind = words.get(begin + 1..)?;
+        let is_text = |word: &String| word.starts_with('"');
+        let template: Vec<&String> = behind.iter().take_while(|word| is_text(word)).collect();
+        let has_instructions = template.iter().any(|text| !text.trim_matches('"').trim().is_empty());
+        let operands = behind.get(template.len()..)?;
+        // Anything else is a macro in the text.
+        if operands.first().is_some_and(|next| !matches!(next.as_str(), ":" | "::" | ")")) {
+            return None;
+        }
+        let (mut depth, mut constraints) = (0_usize, Vec::new());
+        for (at, word) in operands.iter().enumerate() {
+            match word.as_str() {
+                "(" => {
+                    let constraint = at.checked_sub(1).and_then(|at| operands.get(at));
+                    constraints.extend(constraint.filter(|word| depth == 0 && is_text(word)).cloned());
+                    depth += 1;
+                }
+                ")" => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+        }
+        let changes_memory = operands.iter().any(|word| word == "\"memory\"");
+        Some(Self { has_instructions, constraints, changes_memory })
+    }
+}
+
+impl<'u> Follower<'_, '_, '_, 'u> {
+    /// The address is an operand: results of the code may be it, and instructions may read what it leads to.
+    pub(crate) fn assembled(&mut self, index: Index, node: Index, state: State) {
+        let view = self.unit.view;
+        let operands: Vec<Index> = view.tree.values(node).collect();
+        let Some(own) = operands.iter().position(|operand| *operand == index) else { return };
+        let written = view.cursor(node).and_then(Written::read);
+        let written = written.filter(|written| written.constraints.len() == operands.len());
+        let constraint = |number: usize| written.as_ref()?.constraints.get(number);
+        for (number, operand) in operands.iter().enumerate().filter(|(number, _)| *number != own) {
+            let is_result = constraint(number).is_none_or(|text| text.contains(['=', '+']));
+            if is_result && self.ty(*operand).is_some_and(is_open) {
+                self.store(*operand, state);
+            }
+        }
+        let is_value = constraint(own).is_some_and(|text| !text.trim_matches(['"', '=', '+']).contains('m'));
+        let Some(written) = written.filter(|written| written.has_instructions && is_value) else { return };
+        let by = "assembler code".to_owned();
+        let end = if written.changes_memory { End::Bytes { count: None, by } } else { End::Unknown };
+        self.end(index, state, end);
+    }
+}

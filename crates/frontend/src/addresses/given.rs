@@ -1,0 +1,69 @@
+//! Numbers that parameters and members are given, over all units: whether they are offsets that the compiler takes.
+
+use super::facts::{Given, State, UnitFlows};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Most numbers that an address is moved by at one place: more are a walk.
+const MOST_NUMBERS: usize = 12;
+
+/// What each place is given.
+#[derive(Debug, Default)]
+pub(crate) struct Numbers<'f> {
+    given: FxHashMap<&'f str, Vec<&'f Given>>,
+}
+
+impl<'f> Numbers<'f> {
+    pub(crate) fn new(units: &[&'f UnitFlows]) -> Self {
+        let mut numbers = Self::default();
+        for (place, given) in units.iter().flat_map(|flows| &flows.numbers) {
+            let all = numbers.given.entry(place).or_default();
+            if !all.contains(&given) {
+                all.push(given);
+            }
+        }
+        numbers
+    }
+
+    /// An address behind a sum with what a place is given. Offsets that the compiler takes lead to members wherever
+    /// these stand, and a zero beside them stands for none.
+    pub(crate) fn moved(&self, state: State, place: &str, scale: i64) -> Vec<State> {
+        let all = self.all(place);
+        let has_offsets = all.contains(&&Given::Offset);
+        let mut states: Vec<State> = Vec::new();
+        for given in all {
+            let next = match given {
+                Given::Offset | Given::From(_) => continue,
+                Given::Number(0) if has_offsets => continue,
+                Given::Number(number) => state.by(number.saturating_mul(scale)),
+                Given::Unknown(least) if scale > 0 => {
+                    let least = least.saturating_mul(scale);
+                    State { least: state.least.and_then(|own| own.checked_add(least)), ..state.forward() }
+                }
+                Given::Unknown(_) => state.anywhere(),
+            };
+            if !states.contains(&next) {
+                states.push(next);
+            }
+        }
+        match states.len() > MOST_NUMBERS {
+            true => vec![state.forward()],
+            false => states,
+        }
+    }
+
+    /// What a place is given here, and by those that hand on what they are given.
+    fn all(&self, place: &str) -> Vec<&'f Given> {
+        let mut seen: FxHashSet<&str> = FxHashSet::default();
+        let (mut open, mut all) = (vec![place], Vec::new());
+        while let Some(place) = open.pop() {
+            for given in self.given.get(place).into_iter().flatten() {
+                match given {
+                    Given::From(next) if seen.insert(next) => open.push(next),
+                    Given::From(_) => {}
+                    given => all.push(*given),
+                }
+            }
+        }
+        all
+    }
+}

@@ -23,8 +23,6 @@ pub(crate) struct Node<'u> {
 #[derive(Debug, Default)]
 pub(crate) struct Tree<'u> {
     nodes: Vec<Node<'u>>,
-    /// Constructors and destructors.
-    constructors: Vec<Index>,
 }
 
 /// Functions that templates of libraries become.
@@ -50,15 +48,8 @@ impl<'u> Tree<'u> {
     fn append(&mut self, cursor: Cursor<'u>, depth: usize, path: &mut Vec<Index>) {
         close(&mut self.nodes, path, depth);
         let node = Node { cursor, kind: cursor.kind(), parent: path.last().copied(), end: 0 };
-        let index = self.nodes.len();
-        self.constructors.extend(matches!(node.kind, Kind::Constructor | Kind::Destructor).then_some(index));
-        path.push(index);
+        path.push(self.nodes.len());
         self.nodes.push(node);
-    }
-
-    /// Constructors and destructors, in order.
-    pub(crate) fn constructors(&self) -> &[Index] {
-        &self.constructors
     }
 
     pub(crate) fn len(&self) -> usize {

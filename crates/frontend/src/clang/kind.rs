@@ -33,6 +33,8 @@ pub(crate) enum Kind {
     CompoundLiteral,
     StatementExpression,
     New,
+    /// `[…] (…) { … }`
+    Lambda,
     This,
     /// The name of a member in `offsetof`, a designator, a constructor's initialiser.
     MemberName,
@@ -99,6 +101,7 @@ fn expression(number: i32) -> Option<Kind> {
         raw::CXCursor_CompoundLiteralExpr => Kind::CompoundLiteral,
         raw::CXCursor_StmtExpr => Kind::StatementExpression,
         raw::CXCursor_CXXNewExpr => Kind::New,
+        raw::CXCursor_LambdaExpr => Kind::Lambda,
         raw::CXCursor_CXXThisExpr => Kind::This,
         _ => return None,
     })

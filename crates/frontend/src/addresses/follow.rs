@@ -9,6 +9,7 @@ mod returned;
 mod steps;
 mod stores;
 
-pub(crate) use calls::{arguments, function, pointed_to, text};
+pub(crate) use calls::{alone, arguments, function, pointed_to};
 pub(crate) use follower::Follower;
 pub(crate) use references::binds;
+pub(crate) use stores::captures;

@@ -3,14 +3,42 @@
 use super::facts::Place;
 use crate::clang::{Cursor, Kind, Type};
 
+/// Most methods that override one another.
+const DEEPEST: usize = 16;
+
+/// The method that runs a function without a name.
+const CALL: &str = "operator()";
+
 /// A function's parameter.
 pub(crate) fn parameter(function: Cursor<'_>, number: usize) -> Place {
-    format!("parameter {number} of {}", function.identifier())
+    format!("parameter {number} of {}", identifier(function))
 }
 
 /// The result of a function.
 pub(crate) fn result(function: Cursor<'_>) -> Place {
-    format!("result of {}", function.identifier())
+    format!("result of {}", identifier(function))
+}
+
+/// A parameter of a function without a name.
+pub(crate) fn lambda_parameter(lambda: Cursor<'_>, number: usize) -> Place {
+    format!("parameter {number} of {}", lambda.ty().canonical().spelling())
+}
+
+/// The result of such a function.
+pub(crate) fn lambda_result(lambda: Cursor<'_>) -> Place {
+    format!("result of {}", lambda.ty().canonical().spelling())
+}
+
+/// The name that a function shares with those that may run in its stead: the method that it overrides, the place where
+/// a function without a name is written.
+fn identifier(function: Cursor<'_>) -> String {
+    if function.is_virtual() {
+        let mut methods = std::iter::successors(Some(function), |own| own.overridden().first().copied());
+        return methods.by_ref().take(DEEPEST).last().unwrap_or(function).identifier();
+    }
+    let holder = function.holder().filter(|holder| holder.kind() == Kind::Record);
+    let holder = holder.filter(|_| function.name() == CALL).map(|holder| holder.ty().canonical().spelling());
+    holder.filter(|holder| holder.contains("(lambda at ")).unwrap_or_else(|| function.identifier())
 }
 
 /// Arguments that a function takes by `va_arg`.

@@ -47,6 +47,8 @@ impl<'u> Follower<'_, '_, '_, 'u> {
             Kind::List => self.listed(index, parent, state),
             Kind::Constructor => self.constructed(index, parent, state),
             Kind::Block => self.dropped(index, parent, state),
+            Kind::Lambda => self.captured(index, parent, state),
+            Kind::New => self.made_at(index, parent, state),
             // Read by its members' names, tested, measured, or an operand as any address is.
             Kind::MemberAccess
             | Kind::Statement
@@ -54,7 +56,6 @@ impl<'u> Follower<'_, '_, '_, 'u> {
             | Kind::Case
             | Kind::SizeOf
             | Kind::Delete
-            | Kind::New
             | Kind::Asm
             | Kind::Declarations
             | Kind::StaticAssert

@@ -18,6 +18,7 @@ impl<'u> Reader<'_, '_, '_, 'u> {
             return;
         };
         let Some(mut own) = from.pointee().or_else(|| from.element()) else {
+            self.part(index, inner, (from, to));
             return self.object(index, from, to);
         };
         while let Some(element) = own.element() {
@@ -88,6 +89,27 @@ impl<'u> Reader<'_, '_, '_, 'u> {
             follower.end(index, State::PLAIN, end);
             let outcome = follower.run();
             self.depart(index, origin, outcome);
+        }
+    }
+
+    /// `reinterpret_cast<int (&)[3]>(object.member)`
+    fn part(&mut self, index: Index, inner: Index, (from, to): (Type<'u>, Type<'u>)) {
+        let view = self.unit.view;
+        let is_member = view.tree.kind(index) == Kind::Cast
+            && view.tree.kind(view.peeled(inner)) == Kind::MemberAccess
+            && from.kind() != TypeKind::Record;
+        let is_longer = to.size() > from.size() && to.kind() != TypeKind::Pointer;
+        let is_lvalue = || {
+            let words = view.cursor(index).map(Cursor::words).unwrap_or_default();
+            words.first().is_some_and(|word| word == "reinterpret_cast")
+        };
+        if is_member && is_longer && is_lvalue() {
+            let mut follower = Follower::new(self.unit);
+            let by = to.spelling();
+            follower.end(index, State::PLAIN, End::Bytes { count: to.size(), by });
+            let outcome = follower.run();
+            let member = view.peeled(inner);
+            self.member_of(member, &view.address_sum(member), outcome);
         }
     }
 

@@ -132,7 +132,8 @@ impl<'u> Search<'_, '_, '_, 'u> {
 
     /// The object whose method is called may be changed.
     fn receiver(&mut self, call: Index, method: Cursor<'u>, is_end: bool) {
-        let is_method = method.holder().is_some_and(|holder| matches!(holder.kind(), Kind::Record | Kind::Other));
+        let is_method =
+            method.holder().is_some_and(|holder| matches!(holder.kind(), Kind::Record | Kind::Other));
         if !is_method || method.is_const_method() || method.is_static() {
             return;
         }

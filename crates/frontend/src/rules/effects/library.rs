@@ -101,8 +101,27 @@ const FLAT: [&str; 23] = [
 
 /// Functions of C++'s library that run other functions, or read and write files.
 const ACTING: [&str; 22] = [
-    "operator<<", "operator>>", "operator()", "get", "put", "write", "read", "open", "close", "flush",
-    "getline", "invoke", "apply", "call_once", "async", "print", "println", "lock", "unlock", "join", "detach",
+    "operator<<",
+    "operator>>",
+    "operator()",
+    "get",
+    "put",
+    "write",
+    "read",
+    "open",
+    "close",
+    "flush",
+    "getline",
+    "invoke",
+    "apply",
+    "call_once",
+    "async",
+    "print",
+    "println",
+    "lock",
+    "unlock",
+    "join",
+    "detach",
     "rename",
 ];
 

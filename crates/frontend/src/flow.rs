@@ -105,8 +105,10 @@ impl Flow {
     fn returned(&mut self, tree: &Tree<'_>, index: Index) {
         let Some(value) = tree.values(index).next().filter(|value| is_untyped(tree, *value)) else { return };
         let holders = std::iter::successors(tree.parent(index), |holder| tree.parent(*holder));
-        let function = holders.filter_map(|holder| tree.get(holder)).find(|node| node.kind == Kind::Function);
-        if let Some(function) = function {
+        let function = holders
+            .filter_map(|holder| tree.get(holder))
+            .find(|node| matches!(node.kind, Kind::Function | Kind::Lambda));
+        if let Some(function) = function.filter(|function| function.kind == Kind::Function) {
             self.add(function.cursor.identity(), value);
         }
     }

@@ -10,6 +10,7 @@
 //! * `walks`: steps from what pointers to members lead to.
 //! * `layouts`: definitions that say themselves that the order is fixed.
 //! * `classes`: constructors, comparisons and bindings of C++.
+//! * `effects`: what making and dropping objects does; `initialisers`: what members' values read.
 //! * `bits`: bits of objects, and of pointers to their members, taken for something else.
 //! * `library`: what templates of libraries do with objects.
 //! * `templates`: objects that templates make or take apart by position.
@@ -18,6 +19,8 @@ mod bits;
 mod buffers;
 mod casts;
 mod classes;
+mod effects;
+mod initialisers;
 mod layouts;
 mod library;
 mod lists;
@@ -36,7 +39,7 @@ use crate::sum::View;
 
 /// All that a unit's nodes ask of the subjects.
 pub(crate) fn findings<'u>(view: View<'_, '_, 'u>) -> Findings<'u> {
-    let mut found = Findings::new();
+    let (effects, mut found) = (effects::Effects::new(view), Findings::new());
     for index in 0..view.tree.len() {
         match view.tree.kind(index) {
             Kind::List => {
@@ -62,16 +65,16 @@ pub(crate) fn findings<'u>(view: View<'_, '_, 'u>) -> Findings<'u> {
             Kind::BitCast => bits::find(view, index, &mut found),
             Kind::New => bits::made(view, index, &mut found),
             Kind::MemberAccess => bits::alternative(view, index, &mut found),
-            Kind::Member => classes::member(view, index, &mut found),
+            Kind::Member => classes::member(view, index, &effects, &mut found),
             Kind::Conditional => ranges::chosen(view, index, &mut found),
             Kind::Subscript | Kind::Unary => walks::find(view, index, &mut found),
             Kind::SizeOf => ranges::size(view, index, &mut found),
             Kind::Record | Kind::Union => {
                 layouts::find(view, index, &mut found);
-                classes::effects(view, index, &mut found);
+                classes::effects(view, index, &effects, &mut found);
             }
             Kind::Constructor | Kind::Function | Kind::UnexposedDeclaration => {
-                classes::find(view, index, &mut found);
+                classes::find(view, index, &effects, &mut found);
             }
             _ => {}
         }

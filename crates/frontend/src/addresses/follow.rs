@@ -11,7 +11,8 @@ mod returned;
 mod steps;
 mod stores;
 
-pub(crate) use calls::{arguments, function, pointed_to, text};
+pub(crate) use calls::{alone, arguments, function, pointed_to};
 pub(crate) use follower::Follower;
 pub(crate) use moves::parameter_of;
 pub(crate) use references::binds;
+pub(crate) use stores::captures;

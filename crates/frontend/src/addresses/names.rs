@@ -3,8 +3,24 @@
 use super::facts::Place;
 use crate::clang::{Cursor, Kind, Type};
 
-/// A function. One of C that has another name for the linker has that.
+/// Most methods that override one another.
+const DEEPEST: usize = 16;
+
+/// The method that runs a function without a name.
+const CALL: &str = "operator()";
+
+/// A function, by the name that it shares with those that may run in its stead: the name that a function of C has for
+/// the linker, the method that one overrides, the place where a function without a name is written.
 pub(crate) fn function(function: Cursor<'_>) -> String {
+    if function.is_virtual() {
+        let mut methods = std::iter::successors(Some(function), |own| own.overridden().first().copied());
+        return methods.by_ref().take(DEEPEST).last().unwrap_or(function).identifier();
+    }
+    let holder = function.holder().filter(|holder| holder.kind() == Kind::Record);
+    let holder = holder.filter(|_| function.name() == CALL).map(|holder| holder.ty().canonical().spelling());
+    if let Some(lambda) = holder.filter(|holder| holder.contains("(lambda at ")) {
+        return lambda;
+    }
     if function.is_shared() && !function.is_of_cpp() && !function.is_of_system() {
         let (name, symbol) = (function.name(), function.symbol());
         let symbol = symbol.trim_start_matches('\u{1}');
@@ -28,6 +44,16 @@ pub(crate) fn parameter(function: Cursor<'_>, number: usize) -> Place {
 /// The result of a function.
 pub(crate) fn result(function: Cursor<'_>) -> Place {
     format!("result of {}", self::function(function))
+}
+
+/// A parameter of a function without a name.
+pub(crate) fn lambda_parameter(lambda: Cursor<'_>, number: usize) -> Place {
+    format!("parameter {number} of {}", lambda.ty().canonical().spelling())
+}
+
+/// The result of such a function.
+pub(crate) fn lambda_result(lambda: Cursor<'_>) -> Place {
+    format!("result of {}", lambda.ty().canonical().spelling())
 }
 
 /// Arguments that a function takes by `va_arg`.

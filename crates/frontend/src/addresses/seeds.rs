@@ -4,6 +4,7 @@ mod attributes;
 mod calls;
 mod conversions;
 mod declarations;
+mod lambdas;
 mod members;
 mod numbers;
 mod reader;
@@ -114,6 +115,7 @@ impl<'u> Reader<'_, '_, '_, 'u> {
                 self.signature(index);
             }
             Kind::Name => self.callback(index),
+            Kind::Lambda => self.lambda(index),
             Kind::Variable => self.symbol(index),
             Kind::Attribute => self.attribute(index),
             _ => {}

@@ -189,6 +189,39 @@ impl<'u> Cursor<'u> {
         unsafe { raw::clang_CXXMethod_isDefaulted(self.raw) != 0 }
     }
 
+    /// Whether a function is `= delete`d.
+    pub(crate) fn is_deleted(self) -> bool {
+        // SAFETY: see `name`.
+        unsafe { raw::clang_getCursorAvailability(self.raw) == raw::CXAvailability_NotAvailable }
+    }
+
+    /// Whether a method promises to leave its object as it is.
+    pub(crate) fn is_const_method(self) -> bool {
+        // SAFETY: see `name`.
+        unsafe { raw::clang_CXXMethod_isConst(self.raw) != 0 }
+    }
+
+    /// Whether a variable is declared `static`.
+    pub(crate) fn is_static(self) -> bool {
+        // SAFETY: see `name`.
+        unsafe { raw::clang_Cursor_getStorageClass(self.raw) == raw::CX_SC_Static }
+    }
+
+    /// The methods of bases that a method overrides.
+    pub(crate) fn overridden(self) -> Vec<Self> {
+        let (mut cursors, mut count) = (std::ptr::null_mut(), 0);
+        // SAFETY: see `name`; the list is disposed of once, after its cursors were copied.
+        unsafe {
+            raw::clang_getOverriddenCursors(self.raw, &raw mut cursors, &raw mut count);
+            if cursors.is_null() {
+                return Vec::new();
+            }
+            let found = (0..count as usize).filter_map(|at| Self::with(*cursors.add(at))).collect();
+            raw::clang_disposeOverriddenCursors(cursors);
+            found
+        }
+    }
+
     /// Whether a function is called by what an object is, not by its name.
     pub(crate) fn is_virtual(self) -> bool {
         // SAFETY: see `name`.
@@ -356,6 +389,18 @@ impl<'u> Type<'u> {
         // SAFETY: see `canonical`.
         (ty.raw.kind == raw::CXType_MemberPointer)
             .then(|| Self::with(unsafe { raw::clang_Type_getClassType(ty.raw) }))
+    }
+
+    /// Whether objects of it are made, copied and dropped without any function.
+    pub(crate) fn is_plain_data(self) -> bool {
+        // SAFETY: see `canonical`.
+        unsafe { raw::clang_isPODType(self.canonical().raw) != 0 }
+    }
+
+    /// Whether it says `const` itself.
+    pub(crate) fn is_const(self) -> bool {
+        // SAFETY: see `canonical`.
+        unsafe { raw::clang_isConstQualifiedType(self.canonical().raw) != 0 }
     }
 
     /// Whether it is a type, not one that a template will be given.

@@ -35,9 +35,13 @@ pub(crate) enum Kind {
     CompoundLiteral,
     StatementExpression,
     New,
+    /// `[…] (…) { … }`
+    Lambda,
     This,
     /// The name of a member in `offsetof`, a designator, a constructor's initialiser.
     MemberName,
+    /// The name of a variable that a function without a name keeps.
+    VariableName,
     /// The name of a type, or of a namespace in front of one.
     TypeName,
     Variable,
@@ -102,6 +106,7 @@ fn expression(number: i32) -> Option<Kind> {
         raw::CXCursor_CompoundLiteralExpr => Kind::CompoundLiteral,
         raw::CXCursor_StmtExpr => Kind::StatementExpression,
         raw::CXCursor_CXXNewExpr => Kind::New,
+        raw::CXCursor_LambdaExpr => Kind::Lambda,
         raw::CXCursor_CXXThisExpr => Kind::This,
         _ => return None,
     })
@@ -110,6 +115,7 @@ fn expression(number: i32) -> Option<Kind> {
 fn declaration(number: i32) -> Option<Kind> {
     Some(match number {
         raw::CXCursor_MemberRef => Kind::MemberName,
+        raw::CXCursor_VariableRef => Kind::VariableName,
         raw::CXCursor_TypeRef | raw::CXCursor_NamespaceRef | raw::CXCursor_TemplateRef => Kind::TypeName,
         raw::CXCursor_VarDecl => Kind::Variable,
         raw::CXCursor_ParmDecl => Kind::Parameter,

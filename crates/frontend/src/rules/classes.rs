@@ -1,6 +1,7 @@
 //! Constructors, comparisons and bindings of C++.
 
-use super::lists;
+use super::effects::{Effect, Effects};
+use super::{initialisers, lists};
 use crate::clang::{Cursor, Kind, Type, below};
 use crate::demand::Demand;
 use crate::records::{Part, own_name};
@@ -11,53 +12,121 @@ use crate::tree::Index;
 /// Most classes that are derived from one another.
 const DEEPEST: usize = 8;
 
-pub(super) fn find<'u>(view: View<'_, '_, 'u>, index: Index, found: &mut Findings<'u>) {
+pub(super) fn find<'u>(
+    view: View<'_, '_, 'u>,
+    index: Index,
+    effects: &Effects<'_, '_, 'u>,
+    found: &mut Findings<'u>,
+) {
     match view.tree.kind(index) {
-        Kind::Constructor => constructor(view, index, found),
+        Kind::Constructor => constructor(view, index, effects, found),
         Kind::Function => comparison(view, index, found),
         _ => binding(view, index, found),
     }
 }
 
 /// Members are constructed in their order, so what an initialiser reads stands in front.
-fn constructor<'u>(view: View<'_, '_, 'u>, index: Index, found: &mut Findings<'u>) {
+fn constructor<'u>(
+    view: View<'_, '_, 'u>,
+    index: Index,
+    effects: &Effects<'_, '_, 'u>,
+    found: &mut Findings<'u>,
+) {
+    let class = view.cursor(index).and_then(Cursor::holder);
+    let Some((class, node)) = class.zip(view.cursor(index)) else { return };
+    let Some(subject) = view.records.declared(class) else { return };
+    let mut members = special(view, class.ty(), effects);
     let mut initialised: Option<Part> = None;
-    let mut busy: Vec<Part> = Vec::new();
     for child in view.tree.children(index) {
         let Some(cursor) = view.cursor(child) else { continue };
         if view.tree.kind(child) == Kind::MemberName {
             initialised = cursor.referenced().and_then(|member| view.records.part(member));
         } else if let Some(then) = initialised.take() {
-            let reads = std::iter::once(child).chain(view.tree.below(child));
-            if reads.clone().any(|below| changes(view, below)) {
-                busy.push(then.clone());
+            let effect = of_value(view, child, effects);
+            if let Some(own) = members.iter_mut().find(|own| own.name == then.member) {
+                own.effect |= effect;
             }
-            for read in
-                reads.filter(|read| view.tree.kind(*read) == Kind::MemberAccess && is_own(view, *read))
-            {
-                let member = view.cursor(read).and_then(Cursor::referenced);
-                let member = member.filter(|member| member.kind() == Kind::Member);
-                let Some(first) = member.and_then(|member| view.records.part(member)) else { continue };
-                if first.subject != then.subject || first.member == then.member {
-                    continue;
-                }
-                let why = format!("{} is constructed from {}", then.member, first.member);
-                let demand = Demand::Order { first: first.member, then: then.member.clone() };
-                found.push(Found { subject: then.subject, node: cursor, demand, why });
-            }
+            constructed_from(view, (child, then), effects, found);
         }
     }
-    let Some(node) = view.cursor(index) else { return };
-    for (first, then) in busy.iter().zip(busy.iter().skip(1)) {
-        let why = format!("{} and {} are constructed by calls that have an order", first.member, then.member);
-        let demand = Demand::Order { first: first.member.clone(), then: then.member.clone() };
+    ordered(subject, node, &members, found);
+}
+
+/// What a member's value reads stands in front of it, as it does.
+fn constructed_from<'u>(
+    view: View<'_, '_, 'u>,
+    (value, then): (Index, Part),
+    effects: &Effects<'_, '_, 'u>,
+    found: &mut Findings<'u>,
+) {
+    let Some(node) = view.cursor(value) else { return };
+    let reads = initialisers::reads(effects, view, value);
+    let members = reads.members.into_iter().filter(|member| member.kind() == Kind::Member);
+    for first in members.filter_map(|member| view.records.part(member)) {
+        if first.subject != then.subject || first.member == then.member {
+            continue;
+        }
+        let why = format!("{} is constructed from {}", then.member, first.member);
+        let demand = Demand::Order { first: first.member, then: then.member.clone() };
         found.push(Found { subject: then.subject, node, demand, why });
     }
+    if reads.is_open {
+        around(view, node, &then, found);
+    }
+}
+
+/// A member whose value may read all others keeps its place among them.
+fn around<'u>(view: View<'_, '_, 'u>, node: Cursor<'u>, own: &Part, found: &mut Findings<'u>) {
+    let is_declared = |record: &Cursor<'u>| view.records.declared(*record) == Some(own.subject);
+    let mut holders = std::iter::successors(Some(node), |holder| holder.holder());
+    let Some(class) = holders.find(is_declared) else { return };
+    let members = view.records.members(class.ty());
+    let Some(at) = members.iter().position(|member| member.name == own.member) else { return };
+    for (number, other) in members.iter().enumerate().filter(|(number, _)| *number != at) {
+        let (first, then) = if number < at { (&other.name, &own.member) } else { (&own.member, &other.name) };
+        let why = format!("{} is constructed with the object, which has {} too", own.member, other.name);
+        let demand = Demand::Order { first: first.clone(), then: then.clone() };
+        found.push(Found { subject: own.subject, node, demand, why });
+    }
+}
+
+/// A member and what making and dropping it does.
+struct Special {
+    name: String,
+    effect: Effect,
+}
+
+fn special<'u>(view: View<'_, '_, 'u>, class: Type<'u>, effects: &Effects<'_, '_, 'u>) -> Vec<Special> {
+    let members = view.records.members(class);
+    let special =
+        members.iter().map(|own| Special { name: own.name.clone(), effect: effects.of_type(own.ty) });
+    special.collect()
+}
+
+/// What an initialiser does.
+fn of_value<'u>(view: View<'_, '_, 'u>, value: Index, effects: &Effects<'_, '_, 'u>) -> Effect {
+    let nodes = || std::iter::once(value).chain(view.tree.below(value));
+    Effect {
+        acts: nodes().any(|below| changes(view, below, effects)),
+        reads: nodes().any(|below| is_shared(view, below)),
+        ..Effect::default()
+    }
+}
+
+/// Whether a node is the name of a variable that others may change.
+fn is_shared(view: View<'_, '_, '_>, index: Index) -> bool {
+    let named = view.cursor(index).filter(|_| view.tree.kind(index) == Kind::Name);
+    named.and_then(Cursor::referenced).is_some_and(|named| {
+        let is_of_function = named.holder().is_some_and(|holder| {
+            matches!(holder.kind(), Kind::Function | Kind::Constructor | Kind::Template)
+        });
+        named.kind() == Kind::Variable && !is_of_function && !named.ty().is_const()
+    })
 }
 
 /// Whether a node may change something that another one sees: constructors and functions of C++'s library make values,
 /// but for those that read streams.
-fn changes(view: View<'_, '_, '_>, index: Index) -> bool {
+fn changes<'u>(view: View<'_, '_, 'u>, index: Index, effects: &Effects<'_, '_, 'u>) -> bool {
     if view.tree.kind(index) != Kind::Call {
         return lists::has_effect(view, index);
     }
@@ -65,6 +134,9 @@ fn changes(view: View<'_, '_, '_>, index: Index) -> bool {
     match function.kind() {
         // What classes of the program do when they are constructed is asked by their members.
         Kind::Constructor => false,
+        _ if effects.body(function).is_some() && !function.is_of_system() && !function.is_virtual() => {
+            effects.of_function(function).acts
+        }
         _ => {
             !function.is_of_system()
                 || !function.is_of_cpp() && function.template().is_none()
@@ -73,27 +145,54 @@ fn changes(view: View<'_, '_, '_>, index: Index) -> bool {
     }
 }
 
-/// Members whose classes do something when they are constructed or destroyed keep their order.
-pub(super) fn effects<'u>(view: View<'_, '_, 'u>, index: Index, found: &mut Findings<'u>) {
+/// Members that do something when they are made, copied or dropped keep their order.
+pub(super) fn effects<'u>(
+    view: View<'_, '_, 'u>,
+    index: Index,
+    effects: &Effects<'_, '_, 'u>,
+    found: &mut Findings<'u>,
+) {
     let record = view.cursor(index).filter(|_| view.records.is_definition(view.tree, index));
     let Some((node, subject)) = record.and_then(|node| Some((node, view.records.declared(node)?))) else {
         return;
     };
-    let members = view.tree.children(index).filter(|child| view.tree.kind(*child) == Kind::Member);
-    let is_busy = |member: &Index| {
-        view.cursor(*member).is_some_and(|cursor| has_effects(view, cursor.ty()))
-            || view.tree.below(*member).any(|below| changes(view, below))
-    };
-    let busy: Vec<String> =
-        members.filter(is_busy).filter_map(|member| own_name(view.cursor(member)?)).collect();
+    if !node.is_of_cpp() {
+        return;
+    }
     if has_own_memory(view, node.ty(), DEEPEST) {
         let why = "is made in memory that its class hands out".to_owned();
         found.push(Found { subject, node, demand: Demand::Size, why });
     }
-    for (first, then) in busy.iter().zip(busy.iter().skip(1)) {
-        let why = format!("{first} is constructed before {then}");
-        let demand = Demand::Order { first: first.clone(), then: then.clone() };
+    let mut members = special(view, node.ty(), effects);
+    for child in view.tree.children(index).filter(|child| view.tree.kind(*child) == Kind::Member) {
+        let name = view.cursor(child).and_then(own_name);
+        let own = members.iter_mut().find(|own| name.as_deref() == Some(own.name.as_str()));
+        if let Some(own) = own {
+            view.tree.values(child).for_each(|value| own.effect |= of_value(view, value, effects));
+        }
+    }
+    ordered(subject, node, &members, found);
+}
+
+/// Members that do something stay in their order, and those that look at others stay among those they may find gone.
+fn ordered<'u>(subject: usize, node: Cursor<'u>, members: &[Special], found: &mut Findings<'u>) {
+    let acts = members.iter().any(|own| own.effect.acts);
+    let is_busy = |own: &&Special| own.effect.acts || own.effect.looks || own.effect.reads && acts;
+    let mut push = |first: &Special, then: &Special| {
+        let why = format!("{} is constructed before {}", first.name, then.name);
+        let demand = Demand::Order { first: first.name.clone(), then: then.name.clone() };
         found.push(Found { subject, node, demand, why });
+    };
+    let busy: Vec<&Special> = members.iter().filter(is_busy).collect();
+    busy.iter().zip(busy.iter().skip(1)).for_each(|(first, then)| push(first, then));
+    for (at, own) in members.iter().enumerate().filter(|(_, own)| !is_busy(own) && own.effect.ends) {
+        let (before, behind) = members.split_at(at);
+        if let Some(first) = before.iter().rfind(|other| other.effect.looks) {
+            push(first, own);
+        }
+        if let Some(then) = behind.iter().find(|other| other.effect.looks) {
+            push(own, then);
+        }
     }
 }
 
@@ -108,40 +207,17 @@ fn has_own_memory<'u>(view: View<'_, '_, 'u>, ty: Type<'u>, depth: usize) -> boo
     is_own || view.records.bases(ty).into_iter().any(|base| has_own_memory(view, base, depth))
 }
 
-/// Whether a class has a constructor or destructor of this program that calls something.
-fn has_effects(view: View<'_, '_, '_>, ty: Type<'_>) -> bool {
-    let class = ty.canonical().declaration().and_then(Cursor::definition);
-    let Some(class) = class.filter(|class| !class.is_of_system()) else { return false };
-    let is_of_class = |at: &Index| {
-        let holder = view.cursor(*at).and_then(Cursor::holder);
-        holder.is_some_and(|holder| holder.identity() == class.identity())
-    };
-    let calls = |at: Index| view.tree.below(at).any(|below| view.tree.kind(below) == Kind::Call);
-    view.tree.constructors().iter().filter(|at| is_of_class(at)).any(|at| calls(*at))
-}
-
 /// `int b = a + 1;`: the value a member has if no constructor gives it another.
-pub(super) fn member<'u>(view: View<'_, '_, 'u>, index: Index, found: &mut Findings<'u>) {
-    let reads: Vec<Index> =
-        view.tree.below(index).filter(|read| view.tree.kind(*read) == Kind::MemberAccess).collect();
-    let Some(node) = view.cursor(index).filter(|_| !reads.is_empty()) else { return };
-    let Some(then) = view.records.part(node) else { return };
-    for read in reads.into_iter().filter(|read| is_own(view, *read)) {
-        let member = view.cursor(read).and_then(Cursor::referenced);
-        let member = member.filter(|member| member.kind() == Kind::Member);
-        let Some(first) = member.and_then(|member| view.records.part(member)) else { continue };
-        if first.subject != then.subject || first.member == then.member {
-            continue;
-        }
-        let why = format!("{} is constructed from {}", then.member, first.member);
-        let demand = Demand::Order { first: first.member, then: then.member.clone() };
-        found.push(Found { subject: then.subject, node, demand, why });
+pub(super) fn member<'u>(
+    view: View<'_, '_, 'u>,
+    index: Index,
+    effects: &Effects<'_, '_, 'u>,
+    found: &mut Findings<'u>,
+) {
+    let Some(then) = view.cursor(index).and_then(|node| view.records.part(node)) else { return };
+    for value in view.tree.values(index) {
+        constructed_from(view, (value, then.clone()), effects, found);
     }
-}
-
-/// Whether a member is one of the object at hand.
-fn is_own(view: View<'_, '_, '_>, access: Index) -> bool {
-    view.tree.values(access).next().is_none_or(|inner| view.tree.kind(view.peeled(inner)) == Kind::This)
 }
 
 /// `= default`ed order goes by the members'.

@@ -2,7 +2,7 @@
 //! what can't be harmless is looked for: objects made by position, and objects taken for bytes.
 
 use super::{bits, lists};
-use crate::clang::{Cursor, Kind, TypeKind};
+use crate::clang::{Cursor, Kind, Operator, Type, TypeKind};
 use crate::demand::Demand;
 use crate::flow::Flow;
 use crate::records::Records;
@@ -22,6 +22,7 @@ pub(crate) fn find<'u>(library: &Library<'u>, records: &Records<'_, 'u>) -> Find
             Kind::Unexposed | Kind::Cast | Kind::FunctionalCast | Kind::BitCast => {
                 bits::find(view, index, &mut found);
                 bytes(view, index, &mut found);
+                opened(view, index, &mut found);
             }
             _ => {}
         }
@@ -30,6 +31,44 @@ pub(crate) fn find<'u>(library: &Library<'u>, records: &Records<'_, 'u>) -> Find
         }
     }
     all
+}
+
+/// A pointer to an object becomes a pointer to anything: what comes of it is the program's function, or whoever takes it
+/// out again. Memory is made and given back so, too.
+fn opened<'u>(view: View<'_, '_, 'u>, index: Index, found: &mut Findings<'u>) {
+    let is_void = |ty: Type<'u>| ty.pointee().is_some_and(|to| to.kind() == TypeKind::Void);
+    let Some(node) = view.cursor(index).filter(|node| is_void(node.ty())) else { return };
+    let own = view.tree.only(index).and_then(|inner| view.cursor(inner)?.ty().pointee());
+    let Some(subject) = own.and_then(|own| view.records.subject(own)) else { return };
+    if !is_for_memory(view, index) {
+        let why = "its address becomes one of anything in a function of a library".to_owned();
+        found.push(Found { subject, node, demand: Demand::Whole, why });
+    }
+}
+
+/// Whether an address is handed to a function that makes memory, gives it back or copies it, or is only compared.
+fn is_for_memory(view: View<'_, '_, '_>, index: Index) -> bool {
+    let mut at = index;
+    while let Some(parent) = view.tree.parent(at) {
+        match view.tree.kind(parent) {
+            Kind::Paren | Kind::Unexposed | Kind::Cast => at = parent,
+            Kind::New | Kind::Delete => return true,
+            Kind::Binary => {
+                let operator = view.cursor(parent).map(Cursor::binary_operator);
+                return matches!(operator, Some(Operator::Compare | Operator::Order));
+            }
+            Kind::Call => {
+                let callee = view.cursor(parent).and_then(Cursor::referenced);
+                return callee.is_some_and(|callee| {
+                    callee.kind() == Kind::Function && callee.is_of_system()
+                        || callee.name().contains("operator")
+                });
+            }
+            Kind::Return => return true,
+            _ => return false,
+        }
+    }
+    false
 }
 
 /// `reinterpret_cast<std::byte *>(objects)`

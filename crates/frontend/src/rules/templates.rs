@@ -22,6 +22,7 @@ pub(super) fn find<'u>(view: View<'_, '_, 'u>, index: Index, found: &mut Finding
     };
     hidden(view, node, &subjects_of(node.ty().template_arguments()), found);
     let Some(made) = node.referenced() else { return };
+    made_in_place(view, index, made, &subjects_of(node.ty().template_arguments()), found);
     // What it becomes is read.
     let Some(template) = made.template().filter(|_| made.definition().is_none()) else { return };
     let subjects = subjects_of(types(view, index, node));
@@ -41,6 +42,32 @@ pub(super) fn find<'u>(view: View<'_, '_, 'u>, index: Index, found: &mut Finding
     }
     for subject in subjects {
         let why = format!("the template {} goes by its members' position", node.name());
+        found.push(Found { subject, node, demand: Demand::First { count }, why });
+    }
+}
+
+/// `std::optional<T>(std::in_place, 1, 2)`: the values in turn make the object.
+fn made_in_place<'u>(
+    view: View<'_, '_, 'u>,
+    index: Index,
+    made: Cursor<'u>,
+    subjects: &[usize],
+    found: &mut Findings<'u>,
+) {
+    if subjects.is_empty() || made.kind() != Kind::Constructor || !made.is_of_system() {
+        return;
+    }
+    let types = view.tree.values(index).filter_map(|value| Some(view.cursor(value)?.ty()));
+    let types: Vec<Type<'u>> = types.map(|ty| ty.pointee().unwrap_or(ty)).collect();
+    let is_tag = |ty: &Type<'u>| ty.spelling().contains("in_place");
+    let count = types.iter().filter(|ty| !is_tag(ty)).count();
+    let is_copy = types.iter().any(|ty| view.records.subject(*ty).is_some());
+    if count == 0 || is_copy || !types.iter().any(is_tag) {
+        return;
+    }
+    let Some(node) = view.cursor(index) else { return };
+    for subject in subjects.iter().copied() {
+        let why = format!("is made in place of {count} values in turn");
         found.push(Found { subject, node, demand: Demand::First { count }, why });
     }
 }

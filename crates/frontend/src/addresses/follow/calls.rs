@@ -14,7 +14,28 @@ pub(crate) fn arguments(view: View<'_, '_, '_>, call: Index) -> Vec<Index> {
     let all: Vec<Index> = view.tree.values(call).collect();
     let count = view.cursor(call).map_or(0, Cursor::argument_count);
     let count = usize::try_from(count).unwrap_or(0);
+    if let Some(operands) = operands(view, call, &all).filter(|operands| operands.len() <= count) {
+        return operands;
+    }
     all.get(all.len().saturating_sub(count)..).unwrap_or_default().to_vec()
+}
+
+/// The operands of an operator that a function stands for, without the object whose method it is. The operator's name
+/// stands among them.
+fn operands(view: View<'_, '_, '_>, call: Index, all: &[Index]) -> Option<Vec<Index>> {
+    let function = view.cursor(call)?.referenced().filter(|function| function.kind() == Kind::Function)?;
+    let is_name = |value: &Index| {
+        let named = view.cursor(*value).and_then(Cursor::referenced);
+        view.tree.kind(view.peeled(*value)) == Kind::Name
+            && named.is_some_and(|named| named.identity() == function.identity())
+    };
+    if all.first().is_none_or(is_name) || !all.iter().any(is_name) || !function.name().starts_with("operator")
+    {
+        return None;
+    }
+    let is_method = function.holder().is_some_and(|holder| holder.kind() == Kind::Record);
+    let operands = all.iter().copied().filter(|value| !is_name(value));
+    Some(operands.skip(usize::from(is_method)).collect())
 }
 
 /// The function that a call names.
@@ -201,7 +222,11 @@ impl<'u> Handed<'_, '_, '_, 'u> {
     /// A function that is handed another one may call it with what it is handed.
     fn to_callbacks(&self, follower: &mut Follower<'_, '_, '_, 'u>, state: State) {
         for argument in self.arguments {
-            let ty = self.view.cursor(*argument).and_then(|argument| argument.ty().pointee());
+            let own = self.view.cursor(*argument).map(Cursor::ty);
+            let ty = own.and_then(Type::pointee).or(own);
+            if let Some(record) = ty.filter(|ty| ty.kind() == TypeKind::Record) {
+                self.to_members(follower, record, state);
+            }
             let Some(ty) = ty.filter(|ty| ty.kind() == TypeKind::Function) else { continue };
             let named = self.view.cursor(self.view.peeled(*argument)).and_then(Cursor::referenced);
             let named = named.filter(|named| {
@@ -212,11 +237,35 @@ impl<'u> Handed<'_, '_, '_, 'u> {
                     Some(function) if is_open_at(function, number) => {
                         let own = function.ty().parameter(u32::try_from(number).unwrap_or(u32::MAX));
                         let own = own.and_then(Type::pointee).filter(|_| function.definition().is_none());
-                        (names::parameter(function, number), own.and_then(|own| text(function, own)))
+                        (names::parameter(function, number), own.and_then(|own| alone(function, own)))
                     }
                     _ => (names::callback(ty, number), None),
                 };
                 follower.hand(self.call, state, place, end);
+            }
+        }
+    }
+
+    /// Functions that a library's struct leads to may be called with what is handed over beside it, or beside an object of
+    /// the library's that has it.
+    fn to_members(&self, follower: &mut Follower<'_, '_, '_, 'u>, record: Type<'u>, state: State) {
+        let is_of_system = |ty: Type<'u>| ty.canonical().declaration().is_some_and(Cursor::is_of_system);
+        if !is_of_system(record) {
+            return;
+        }
+        let functions = record.members().into_iter().filter_map(|member| member.ty().pointee());
+        for function in functions.filter(|pointee| pointee.kind() == TypeKind::Function) {
+            for number in 0..function.parameter_count() {
+                let own = function.parameter(u32::try_from(number).unwrap_or(u32::MAX));
+                let Some(pointee) = own.and_then(Type::pointee) else { continue };
+                if pointee.kind() == TypeKind::Void {
+                    follower.hand(self.call, state, names::callback(function, number), None);
+                }
+                if pointee.kind() == TypeKind::Record && is_of_system(pointee) {
+                    for member in pointee.members().into_iter().filter(|member| is_void(member.ty())) {
+                        follower.hand(self.call, state, names::variable(member), None);
+                    }
+                }
             }
         }
     }
@@ -429,6 +478,17 @@ impl<'u> Handed<'_, '_, '_, 'u> {
                 .terms
                 .iter()
                 .any(|(_, term)| matches!(term, Term::Size(..) | Term::Offset(_)))
+    }
+}
+
+/// The end of an address in a function without a body that is called where nobody sees how far it goes.
+pub(crate) fn alone(function: Cursor<'_>, own: Type<'_>) -> Option<End> {
+    let by = function.name();
+    match of_library(&by) {
+        Does::Sets | Does::Moves | Does::Reads if own.kind() == TypeKind::Void => {
+            Some(End::Bytes { count: None, by })
+        }
+        _ => text(function, own),
     }
 }
 

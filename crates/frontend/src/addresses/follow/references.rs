@@ -4,7 +4,7 @@ use super::super::facts::{End, State};
 use super::super::names;
 use super::calls::{arguments, function};
 use super::follower::Follower;
-use crate::clang::{Cursor, Kind, Operator, Type};
+use crate::clang::{Cursor, Kind, Operator, Type, TypeKind};
 use crate::sum::View;
 use crate::tree::Index;
 
@@ -77,6 +77,23 @@ impl<'u> Follower<'_, '_, '_, 'u> {
 
 fn is_address_of(function: Cursor<'_>) -> bool {
     function.name().trim_start_matches('_') == ADDRESS_OF
+}
+
+impl<'u> Follower<'_, '_, '_, 'u> {
+    /// `new (address) int[3]`
+    pub(crate) fn made_at(&mut self, index: Index, made: Index, state: State) {
+        let view = self.unit.view;
+        let own = self.ty(made).and_then(Type::pointee);
+        let Some(own) = own.filter(|own| !matches!(own.kind(), TypeKind::Record | TypeKind::Other)) else {
+            return;
+        };
+        let counts = view.tree.values(made).filter(|value| *value != index);
+        let count = counts.filter_map(|count| view.cursor(count)?.constant()).next().unwrap_or(1);
+        let count =
+            u64::try_from(count).ok().zip(own.size()).and_then(|(count, size)| count.checked_mul(size));
+        self.end(made, state, End::Bytes { count, by: own.spelling() });
+        self.push(made, state);
+    }
 }
 
 /// Calls that keep or give the address of an argument that is no pointer.

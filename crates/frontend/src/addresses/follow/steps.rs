@@ -47,6 +47,7 @@ impl<'u> Follower<'_, '_, '_, 'u> {
             Kind::List => self.listed(index, parent, state),
             Kind::Constructor => self.constructed(index, parent, state),
             Kind::Block => self.dropped(index, parent, state),
+            Kind::Lambda => self.captured(index, parent, state),
             Kind::New => self.made(index, parent, state),
             Kind::Asm => self.assembled(index, parent, state),
             // Read by its members' names, tested, measured, or an operand as any address is.
@@ -69,15 +70,7 @@ impl<'u> Follower<'_, '_, '_, 'u> {
         if self.ty(index).is_some_and(|own| own.equals(made)) {
             return self.push(new, State { level: state.level.saturating_add(1), ..state });
         }
-        if made.kind() != TypeKind::Record {
-            let words = self.unit.view.cursor(new).map(Cursor::words).unwrap_or_default();
-            let by = made.spelling();
-            let end = match words.iter().any(|word| word == "[") {
-                true => End::Elements { by },
-                false => End::Bytes { count: made.size(), by },
-            };
-            self.end(index, state, end);
-        }
+        self.made_at(index, new, state);
     }
 
     /// The last value of a statement expression is the expression's.

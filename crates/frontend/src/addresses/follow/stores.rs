@@ -13,9 +13,12 @@ impl<'u> Follower<'_, '_, '_, 'u> {
     pub(crate) fn returned(&mut self, index: Index, state: State) {
         let view = self.unit.view;
         let mut holders = std::iter::successors(view.tree.parent(index), |holder| view.tree.parent(*holder));
-        let function =
-            holders.find(|holder| matches!(view.tree.kind(*holder), Kind::Function | Kind::Template));
+        let function = holders
+            .find(|holder| matches!(view.tree.kind(*holder), Kind::Function | Kind::Template | Kind::Lambda));
         match function.and_then(|function| view.cursor(function)) {
+            Some(lambda) if lambda.kind() == Kind::Lambda => {
+                self.hand(index, state, names::lambda_result(lambda), None);
+            }
             Some(function) => {
                 let is_method = function.holder().is_some_and(|holder| holder.kind() == Kind::Record);
                 let pointee = self.ty(function_value(view, index)).and_then(Type::pointee);
@@ -138,14 +141,28 @@ impl<'u> Follower<'_, '_, '_, 'u> {
     pub(crate) fn listed(&mut self, index: Index, list: Index, state: State) {
         let view = self.unit.view;
         let Some(ty) = self.ty(list) else { return };
-        if !matches!(ty.kind(), TypeKind::Record | TypeKind::Array) {
-            return self.push(list, state);
+        let is_of_library =
+            |class: Cursor<'u>| class.is_of_cpp() && class.is_of_system() && class.template().is_some();
+        match ty.kind() {
+            // `std::initializer_list<void *>`
+            TypeKind::Record if ty.canonical().declaration().is_some_and(is_of_library) => {
+                return self.not_understood(index, state);
+            }
+            TypeKind::Record | TypeKind::Array => {}
+            _ => return self.push(list, state),
         }
         let all = positions(view.tree, view.records, list);
         match all.into_iter().find(|(value, _)| *value == index) {
             Some((_, Position::Member(member))) => self.variable(index, member, state),
             Some((_, Position::Element)) => self.push(list, state),
             None => self.not_understood(index, state),
+        }
+    }
+
+    /// `[variable = value] { … }`
+    pub(crate) fn captured(&mut self, index: Index, lambda: Index, state: State) {
+        for variable in captures(self.unit.view, lambda).into_iter().filter(|(value, _)| *value == index) {
+            self.follow(variable.1.identity(), state);
         }
     }
 
@@ -163,6 +180,16 @@ impl<'u> Follower<'_, '_, '_, 'u> {
             None => self.not_understood(index, state),
         }
     }
+}
+
+/// The values that a function without a name keeps, with the variables that it knows them by.
+pub(crate) fn captures<'u>(view: View<'_, '_, 'u>, lambda: Index) -> Vec<(Index, Cursor<'u>)> {
+    let is_variable = |child: &Index| view.tree.kind(*child) == Kind::VariableName;
+    let variables = view.tree.children(lambda).filter(is_variable);
+    let variables = variables.filter_map(|child| view.cursor(child).and_then(Cursor::referenced));
+    let is_value =
+        |child: &Index| !matches!(view.tree.kind(*child), Kind::VariableName | Kind::Block | Kind::This);
+    view.tree.values(lambda).filter(is_value).zip(variables).collect()
 }
 
 /// The value that a `return` gives.

@@ -145,7 +145,7 @@ impl<'u> Reader<'_, '_, '_, 'u> {
                     None => {
                         let end = own
                             .filter(|_| function.definition().is_none())
-                            .and_then(|own| follow::text(function, own));
+                            .and_then(|own| follow::alone(function, own));
                         follower.hand(index, State::PLAIN, names::parameter(function, number), end);
                     }
                 }

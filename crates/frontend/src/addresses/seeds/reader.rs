@@ -55,7 +55,9 @@ impl<'u> Reader<'_, '_, '_, 'u> {
         variable: Cursor<'u>,
     ) {
         let result = names::result(function);
-        for level in 0..=levels(variable.ty()) {
+        let is_void = variable.ty().pointee().is_some_and(|pointee| pointee.kind() == TypeKind::Void);
+        // What is sorted and searched for may be pointers.
+        for level in 0..=levels(variable.ty()).max(u8::from(is_void)) {
             let mut outcome = self.outcome_of(variable, level);
             if self.unit.returned_states(function, number, level).is_some() {
                 outcome.places.retain(|(_, place, ..)| *place != result);

@@ -100,7 +100,10 @@ fn members_that_do_something_keep_their_order() {
         ("struct t { int v; t(); ~t(); }; struct s { t a; int x; t b; };", &[order()]),
         ("struct t { int v; t(); ~t(); }; struct s { t a[2]; int x; t b[2]; };", &[order()]),
         ("struct t { int v; t() : v(1) { v = v + 1; } ~t() { v = 0; } }; struct s { t a; t b; };", &[]),
-        ("int n; struct t { t &operator=(const t &) { n++; return *this; } }; struct s { t a, b; };", &[order()]),
+        (
+            "int n; struct t { t &operator=(const t &) { n++; return *this; } }; struct s { t a, b; };",
+            &[order()],
+        ),
         ("int n; struct t { t &operator=(const t &) = default; int v = 1; }; struct s { t a, b; };", &[]),
         ("struct t { int *p; ~t() { *p = 1; } }; struct u { ~u() {} }; struct s { u a; t b; };", &[order()]),
     ];
@@ -113,8 +116,14 @@ fn methods_and_the_object_itself_are_read_by_initialisers() {
     let cases: &[(&str, &[Demand])] = &[
         ("struct s { int a = 1; int b = f(); int c; int f() { return a; } };", &[order()]),
         ("struct s { int a, b; s() : a(1), b(f()) {} int f(); };", &[order()]),
-        ("struct s; struct t { s *p; t(s *q) : p(q) {} }; struct s { int a; t b; s() : a(1), b(this) {} };", &[]),
-        ("struct s; struct t { int v; t(s &); }; struct s { int a; t b; s() : a(1), b(*this) {} };", &[order()]),
+        (
+            "struct s; struct t { s *p; t(s *q) : p(q) {} }; struct s { int a; t b; s() : a(1), b(this) {} };",
+            &[],
+        ),
+        (
+            "struct s; struct t { int v; t(s &); }; struct s { int a; t b; s() : a(1), b(*this) {} };",
+            &[order()],
+        ),
     ];
     expect(cases, |text| demands("a.cc", text));
 }
@@ -122,10 +131,19 @@ fn methods_and_the_object_itself_are_read_by_initialisers() {
 #[test]
 fn functions_without_a_name_hand_addresses_on() {
     let cases: &[(&str, &[Demand])] = &[
-        ("int f(s *p) { auto get = [p]() -> void * { return p; }; return *static_cast<int *>(get()); }", &[first(1)]),
+        (
+            "int f(s *p) { auto get = [p]() -> void * { return p; }; return *static_cast<int *>(get()); }",
+            &[first(1)],
+        ),
         ("int f(s *p) { auto get = [p]() -> void * { return p; }; return static_cast<s *>(get())->b; }", &[]),
-        ("int f(s *p) { auto get = [](void *v) { return *static_cast<int *>(v); }; return get(p); }", &[first(1)]),
-        ("int f(s *p) { auto get = [q = reinterpret_cast<int *>(p)] { return *q; }; return get(); }", &[first(1)]),
+        (
+            "int f(s *p) { auto get = [](void *v) { return *static_cast<int *>(v); }; return get(p); }",
+            &[first(1)],
+        ),
+        (
+            "int f(s *p) { auto get = [q = reinterpret_cast<int *>(p)] { return *q; }; return get(); }",
+            &[first(1)],
+        ),
         (
             "struct o { virtual int f(void *v) = 0; }; struct i : o { int f(void *v) override { return *(int *)v; } };\n\
              int g(o &v, s *p) { return v.f(p); }",

@@ -98,12 +98,15 @@ impl<'u> Reader<'_, '_, '_, 'u> {
         let is_member = view.tree.kind(index) == Kind::Cast
             && view.tree.kind(view.peeled(inner)) == Kind::MemberAccess
             && from.kind() != TypeKind::Record;
-        let is_longer = to.size() > from.size() && to.kind() != TypeKind::Pointer;
+        let is_value = |ty: Type<'u>| {
+            matches!(ty.kind(), TypeKind::Byte | TypeKind::Number | TypeKind::Array | TypeKind::Record)
+        };
+        let is_longer = || is_value(from) && is_value(to) && to.size() > from.size();
         let is_lvalue = || {
             let words = view.cursor(index).map(Cursor::words).unwrap_or_default();
             words.first().is_some_and(|word| word == "reinterpret_cast")
         };
-        if is_member && is_longer && is_lvalue() {
+        if is_member && is_longer() && is_lvalue() {
             let mut follower = Follower::new(self.unit);
             let by = to.spelling();
             follower.end(index, State::PLAIN, End::Bytes { count: to.size(), by });

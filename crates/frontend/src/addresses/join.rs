@@ -265,6 +265,7 @@ impl<'f> Join<'f> {
         let mut places: Vec<&'f str> = taken.first_places(self);
         places.sort_unstable();
         for place in places {
+            self.take_first_members(taken.all(place), found);
             for (ty, at) in taken.types(place) {
                 let is_from_outside = open.contains(place) && !departing.contains(&ty);
                 if is_from_outside {
@@ -287,6 +288,16 @@ impl<'f> Join<'f> {
             let judge = Judge::taken(self.merged, *record, &at);
             let visit = Visit { place, state: State::PLAIN, is_kept: is_kept(place), count: None };
             self.follow_on(vec![visit], &judge, seen, found);
+        }
+    }
+
+    /// Memory at one place that is taken for records and for what they begin with: their first members stay.
+    fn take_first_members(&self, types: Option<&BTreeMap<TypeNumber, &'f CodePlace>>, found: &mut Demands) {
+        for (ty, at) in types.into_iter().flatten() {
+            let judge = Judge::taken(self.merged, *ty, at);
+            for (inner, also) in types.into_iter().flatten().filter(|(inner, _)| *inner != ty) {
+                judge.begins((*ty, *inner), also, &mut found.uses);
+            }
         }
     }
 
@@ -451,6 +462,11 @@ impl<'f> Taken<'f> {
                 && (self.direct.contains(place) || !self.reached.contains(place))
         };
         self.types.keys().copied().filter(is_first).collect()
+    }
+
+    /// All records.
+    fn all(&self, place: &str) -> Option<&BTreeMap<TypeNumber, &'f CodePlace>> {
+        self.types.get(place)
     }
 
     /// The records, unless they are many.

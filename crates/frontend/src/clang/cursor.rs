@@ -330,8 +330,11 @@ impl<'u> Type<'u> {
 
     /// Bytes; `None` for what has no size yet.
     pub(crate) fn size(self) -> Option<u64> {
+        // libclang ends the process if it is asked the size of what stands for a type: that of a builtin function's name.
+        let kind = self.canonical().raw.kind;
+        let is_type = !matches!(kind, raw::CXType_Unexposed | raw::CXType_Overload | raw::CXType_Dependent);
         // SAFETY: see `canonical`.
-        u64::try_from(unsafe { raw::clang_Type_getSizeOf(self.raw) }).ok()
+        is_type.then(|| u64::try_from(unsafe { raw::clang_Type_getSizeOf(self.raw) }).ok())?
     }
 
     /// Bytes that its place is a multiple of.

@@ -87,7 +87,8 @@ impl<'u> Follower<'_, '_, '_, 'u> {
         let Some(own) = own.filter(|own| !matches!(own.kind(), TypeKind::Record | TypeKind::Other)) else {
             return;
         };
-        let counts = view.tree.values(made).filter(|value| *value != index);
+        let is_number = |value: &Index| self.ty(*value).is_some_and(|ty| ty.kind() == TypeKind::Number);
+        let counts = view.tree.values(made).filter(|value| *value != index && is_number(value));
         let count = counts.filter_map(|count| view.cursor(count)?.constant()).next().unwrap_or(1);
         let count =
             u64::try_from(count).ok().zip(own.size()).and_then(|(count, size)| count.checked_mul(size));

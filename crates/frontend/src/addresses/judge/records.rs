@@ -1,11 +1,11 @@
 //! Addresses that are taken for those of other records.
 
-use super::super::facts::Shape;
+use super::super::facts::{CodePlace, Shape};
 use super::super::merged::TypeNumber;
 use super::departure::{Address, Judge, Through};
 use super::reached::{common_prefix, member_at};
 use super::recorder::Recorder;
-use crate::demand::Demand;
+use crate::demand::{CodeUse, Demand};
 
 /// Most records that begin with one another.
 const DEEPEST: usize = 16;
@@ -95,6 +95,19 @@ impl<'m> Judge<'m> {
             }
             let Some(next) = shape.members.first().and_then(|first| first.record) else { return };
             at = next;
+        }
+    }
+
+    /// Memory is taken for a record and for what it may begin with.
+    pub(crate) fn begins(
+        &self,
+        (holder, inner): (TypeNumber, TypeNumber),
+        end: &CodePlace,
+        found: &mut Vec<CodeUse>,
+    ) {
+        if self.begins_with(holder, inner) {
+            let why = "memory is taken for it and for its first member";
+            self.first_member(holder, inner, why, &mut Recorder { at: self.at, end, found });
         }
     }
 

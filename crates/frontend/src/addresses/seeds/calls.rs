@@ -33,6 +33,7 @@ impl<'u> Reader<'_, '_, '_, 'u> {
         self.callbacks(index);
         self.variable_arguments(index);
         self.bound(index);
+        self.handed_beside(index);
         self.given(index);
     }
 
@@ -66,6 +67,41 @@ impl<'u> Reader<'_, '_, '_, 'u> {
             state.is_number = false;
         }
         self.passage(place.to_owned(), 0, outcome);
+    }
+
+    /// `std::thread(function, object)`: C++'s library hands on what it is handed beside a function.
+    fn handed_beside(&mut self, index: Index) {
+        let view = self.unit.view;
+        let Some(callee) = follow::function(view, index) else { return };
+        if !callee.is_of_system() || !callee.is_of_cpp() {
+            return;
+        }
+        let arguments = follow::arguments(view, index);
+        let named = |argument: &Index| {
+            let named = view.cursor(view.peeled(*argument)).and_then(Cursor::referenced)?;
+            (named.kind() == Kind::Function).then_some(named)
+        };
+        let functions: Vec<Cursor<'u>> = arguments.iter().filter_map(named).collect();
+        if functions.is_empty() {
+            return;
+        }
+        for argument in arguments {
+            let Some(ty) = view.cursor(argument).map(Cursor::ty) else { continue };
+            let own = ty.pointee().filter(|own| own.kind() == TypeKind::Record);
+            let inner = own.unwrap_or(ty).template_arguments().into_iter().filter_map(Type::pointee);
+            for own in own.into_iter().chain(inner).filter(|own| view.records.subject(*own).is_some()) {
+                let mut follower = Follower::new(self.unit);
+                for function in &functions {
+                    for number in
+                        (0..function.ty().parameter_count()).filter(|number| is_open_at(*function, *number))
+                    {
+                        follower.hand(argument, State::PLAIN, names::parameter(*function, number), None);
+                    }
+                }
+                let (origin, outcome) = (self.origin(own), follower.run());
+                self.depart(argument, origin, outcome);
+            }
+        }
     }
 
     /// Members that references are bound to.
@@ -239,6 +275,12 @@ impl<'u> Reader<'_, '_, '_, 'u> {
             }
         }
     }
+}
+
+/// Whether a function takes any pointer for a parameter.
+fn is_open_at(function: Cursor<'_>, number: usize) -> bool {
+    let own = function.ty().parameter(u32::try_from(number).unwrap_or(u32::MAX));
+    own.and_then(Type::pointee).is_some_and(|own| own.kind() == TypeKind::Void)
 }
 
 /// The function of a call that has no body here and isn't known to keep nothing.

@@ -97,13 +97,12 @@ impl<'u> Reader<'_, '_, '_, 'u> {
     fn overlaid(&mut self, index: Index, from: Type<'u>, to: Type<'u>) {
         let view = self.unit.view;
         let Some(inner) = view.tree.only(index).map(|inner| view.peeled(inner)) else { return };
-        let is_lvalue = view.cursor(index).is_some_and(|cast| cast.words().iter().any(|word| word == "&"));
+        if view.tree.kind(index) != Kind::Cast || view.tree.kind(inner) != Kind::MemberAccess {
+            return;
+        }
         let is_longer = matches!((to.size(), from.size()), (Some(to), Some(from)) if to > from);
-        if view.tree.kind(index) != Kind::Cast
-            || view.tree.kind(inner) != Kind::MemberAccess
-            || !is_lvalue
-            || !is_longer
-        {
+        let is_lvalue = || view.cursor(index).is_some_and(|cast| cast.words().iter().any(|word| word == "&"));
+        if !is_longer || !is_lvalue() {
             return;
         }
         let mut follower = Follower::new(self.unit);

@@ -12,7 +12,6 @@
 //! * `names`: the places that units share.
 //! * `numbers`: numbers that expressions always are.
 //! * `shapes`: records, as far as another unit has to know them.
-//! * `twins`: members that share their memory with those of other records.
 //! * `contracts`: what functions of libraries do with bytes.
 //! * `given`: numbers that addresses are moved by, over all units.
 //! * `join`: all units' facts as demands; `merged` are all units' records, `judge` tells what an end asks.
@@ -29,7 +28,6 @@ mod nodes;
 mod numbers;
 mod seeds;
 mod shapes;
-mod twins;
 
 pub(crate) use contracts::reads_open_bytes;
 pub(crate) use facts::CodePlace;

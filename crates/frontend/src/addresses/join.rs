@@ -5,7 +5,6 @@ use super::given::Numbers;
 use super::judge::{Address, Judge, Through};
 use super::merged::{Merged, TypeNumber};
 use super::names;
-use super::twins::{self, Twin, Twins};
 use crate::demand::CodeUse;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
@@ -60,7 +59,6 @@ pub fn demands(units: &[&UnitFlows]) -> Demands {
     let departing = departing.map(|(unit, shape)| merged.number(unit, shape)).collect();
     let open = units.iter().flat_map(|flows| &flows.open).map(String::as_str).collect();
     join.take((&departing, &open), &mut seen, &mut found);
-    join.take_twins(&mut seen, &mut found);
     add_symbols(units, &merged, &mut found);
     let symbols = units.iter().flat_map(|flows| &flows.attributed).cloned();
     found.symbols.extend(symbols);
@@ -110,7 +108,6 @@ struct Join<'f> {
     /// Types whose addresses come to each place.
     entering: FxHashMap<&'f str, FxHashSet<TypeNumber>>,
     numbers: Numbers<'f>,
-    twins: Twins<'f>,
 }
 
 /// An address at a place.
@@ -176,28 +173,9 @@ impl<'f> Join<'f> {
             defined,
             entering: FxHashMap::default(),
             numbers: Numbers::new(units),
-            twins: Twins::default(),
         };
         join.enter(units);
-        join.twins = Twins::new(merged, join.pairs(units));
         join
-    }
-
-    /// Records that are taken for others, by casts or at places where nothing else comes.
-    fn pairs(&self, units: &[&'f UnitFlows]) -> BTreeSet<(TypeNumber, TypeNumber)> {
-        let mut pairs = twins::cast(units, self.merged);
-        for (place, all) in &self.passages {
-            let Some(entering) = self.entering.get(place) else { continue };
-            for known in all.iter().filter(|known| known.passage.level == 0) {
-                pairs.extend(known.passage.outcome.ends.iter().filter_map(|(state, end, _)| match end {
-                    End::Record(shape) if *state == State::PLAIN => {
-                        twins::only(entering, self.merged.number(known.unit, *shape))
-                    }
-                    _ => None,
-                }));
-            }
-        }
-        pairs
     }
 
     /// Which types come where.
@@ -281,16 +259,6 @@ impl<'f> Join<'f> {
         }
     }
 
-    /// Addresses that members hold which are other members under another name.
-    fn take_twins(&self, seen: &mut Seen<'f>, found: &mut Demands) {
-        for (record, place) in &self.twins.entering {
-            let at = CodePlace::default();
-            let judge = Judge::taken(self.merged, *record, &at);
-            let visit = Visit { place, state: State::PLAIN, is_kept: is_kept(place), count: None };
-            self.follow_on(vec![visit], &judge, seen, found);
-        }
-    }
-
     /// Memory at one place that is taken for records and for what they begin with: their first members stay.
     fn take_first_members(&self, types: Option<&BTreeMap<TypeNumber, &'f CodePlace>>, found: &mut Demands) {
         for (ty, at) in types.into_iter().flatten() {
@@ -321,12 +289,6 @@ impl<'f> Join<'f> {
             }
             if !seen.insert(visit) {
                 continue;
-            }
-            for twin in self.twins.of(visit.place) {
-                match twin {
-                    Twin::Place(place) => open.push(Visit { place, ..visit }),
-                    Twin::Record(record) => judge.twin(*record, visit.state, &mut found.uses),
-                }
             }
             for known in self.passages.get(visit.place).into_iter().flatten() {
                 if known.passage.level != visit.state.level {
@@ -363,7 +325,7 @@ impl<'f> Join<'f> {
             return open.extend(states.map(|state| Visit { state, ..visit }));
         }
         found.callbacks.extend(names::callback_of(visit.place));
-        if self.passages.contains_key(visit.place) || !self.twins.of(visit.place).is_empty() {
+        if self.passages.contains_key(visit.place) {
             return open.push(visit);
         }
         if let Some(function) = names::function_of(visit.place) {

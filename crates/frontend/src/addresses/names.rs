@@ -21,7 +21,9 @@ pub(crate) fn function(function: Cursor<'_>) -> String {
     if let Some(lambda) = holder.filter(|holder| holder.contains("(lambda at ")) {
         return lambda;
     }
-    if function.is_shared() && !function.is_of_cpp() && !function.is_of_system() {
+    // The compiler's own functions stand in no file, and have no name that could be asked for.
+    let is_of_program = !function.place().file.is_empty() && !function.is_of_system();
+    if function.is_shared() && is_of_program && !function.is_of_cpp() {
         let (name, symbol) = (function.name(), function.symbol());
         let symbol = symbol.trim_start_matches('\u{1}');
         if !symbol.is_empty() && symbol != name {

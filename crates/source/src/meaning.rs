@@ -20,6 +20,7 @@ mod judge;
 mod macros;
 mod program;
 mod read;
+mod spelling;
 mod stream;
 mod syntax;
 mod types;
@@ -28,6 +29,7 @@ mod value;
 
 pub use program::ReadFile;
 pub use read::{KnownName, MeantUse, find_meant_uses, find_names};
+pub use spelling::plainly_spelled;
 pub use types::{TargetMember, TargetStruct};
 pub use unit::{UnitReader, include_paths};
 

@@ -167,13 +167,8 @@ impl<'f> Join<'f> {
                 }
             }
         }
-        let mut join = Self {
-            merged,
-            passages,
-            defined,
-            entering: FxHashMap::default(),
-            numbers: Numbers::new(units),
-        };
+        let mut join =
+            Self { merged, passages, defined, entering: FxHashMap::default(), numbers: Numbers::new(units) };
         join.enter(units);
         join
     }

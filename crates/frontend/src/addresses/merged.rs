@@ -84,15 +84,6 @@ impl Merged {
         self.by_name.get(name).copied().unwrap_or(usize::MAX)
     }
 
-    /// The type with a name, if a unit knows one.
-    pub(crate) fn known(&self, name: &str) -> Option<TypeNumber> {
-        self.by_name.get(name).copied()
-    }
-
-    pub(crate) fn shapes(&self) -> impl Iterator<Item = &Shape> {
-        self.shapes.iter()
-    }
-
     pub(crate) fn shape(&self, number: TypeNumber) -> Option<&Shape> {
         self.shapes.get(number)
     }

@@ -1,9 +1,10 @@
 //! Files with all that they declare.
 
 use super::includes::{IncludeGraph, is_path_of};
+use super::judge::symbols::words_in;
 use super::judge::templates::template_names;
 use super::macros::{KnownMacro, Macros};
-use super::stream::{self, Piece, Stream};
+use super::stream::{self, Kind, Piece, Stream};
 use super::syntax::items::{self, Items};
 use super::types::{TargetStruct, Type, World};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -46,6 +47,9 @@ impl<'t> Program<'t> {
             let is_shared = !is_unit(read.path);
             for definition in &stream.macros {
                 macros.add(KnownMacro { definition: definition.clone(), file, is_shared });
+            }
+            if is_complete {
+                assembler.extend(words_of_assembler(&stream.pieces));
             }
             if is_assembler(read.path) {
                 assembler.extend(stream.pieces.iter().map(|piece| piece.text));
@@ -98,6 +102,22 @@ impl<'t> Program<'t> {
     }
 }
 
+/// Words that assembler code in a file's functions, or between them, says.
+fn words_of_assembler<'t>(pieces: &[Piece<'t>]) -> Vec<&'t [u8]> {
+    let mut found = Vec::new();
+    for (at, _) in pieces.iter().enumerate().filter(|(_, piece)| matches!(piece.text, b"asm" | b"__asm__")) {
+        let behind = pieces.iter().skip(at + 1);
+        let texts = behind.skip_while(|piece| piece.kind == Kind::Word).skip(1);
+        for piece in texts.take_while(|piece| piece.kind == Kind::Quoted) {
+            for word in words_in(piece.text) {
+                found.push(word);
+                found.extend(word.get(1..));
+            }
+        }
+    }
+    found
+}
+
 /// Puts files that are included in the middle of a list or function where they are.
 fn include_rows<'t>(files: &[ReadFile<'t>], streams: &mut [Stream<'t>]) {
     let numbers: Vec<usize> = (0..streams.len()).filter(|file| has_inner_includes(&streams[*file])).collect();
@@ -106,10 +126,13 @@ fn include_rows<'t>(files: &[ReadFile<'t>], streams: &mut [Stream<'t>]) {
         let mut pieces = Vec::with_capacity(own.pieces.len());
         let mut from = 0;
         for include in own.includes.iter().filter(|include| include.is_inside) {
-            let found = files.iter().position(|file| is_path_of(file.path, include.path));
-            let Some(rows) = found.filter(|found| *found != file).and_then(|found| streams.get(found)) else {
-                continue;
+            let paths = paths_of(include.path, streams);
+            let named = |read: &ReadFile<'_>| paths.iter().any(|path| is_path_of(read.path, path));
+            let found = match include.path {
+                b"__FILE__" => Some(file),
+                _ => files.iter().position(named).filter(|found| *found != file),
             };
+            let Some(rows) = found.and_then(|found| streams.get(found)) else { continue };
             pieces.extend_from_slice(own.pieces.get(from..include.at).unwrap_or_default());
             pieces.extend(rows.pieces.iter().map(|piece| Piece { line: include.line, ..*piece }));
             from = include.at;
@@ -119,6 +142,18 @@ fn include_rows<'t>(files: &[ReadFile<'t>], streams: &mut [Stream<'t>]) {
             stream.pieces = pieces;
         }
     }
+}
+
+/// The paths that an `#include` may name: a macro's texts, if it stands there.
+fn paths_of<'t>(path: &'t [u8], streams: &[Stream<'t>]) -> Vec<&'t [u8]> {
+    let macros = streams.iter().flat_map(|stream| &stream.macros).filter(|known| known.name == path);
+    let texts = macros.filter_map(|known| {
+        let text = known.body.first()?.text;
+        text.strip_prefix(b"\"")?.strip_suffix(b"\"")
+    });
+    let mut found: Vec<&[u8]> = texts.collect();
+    found.push(path);
+    found
 }
 
 fn has_inner_includes(stream: &Stream<'_>) -> bool {

@@ -209,10 +209,12 @@ fn directive<'t>(text: &'t [u8], line: u32, stream: &mut Stream<'t>) {
     }
     if let Some(path) = rest.strip_prefix(b"include").map(<[u8]>::trim_ascii_start)
         && let Some((first, path)) = path.split_first()
-        && matches!(first, b'"' | b'<')
     {
-        let end = path.iter().position(|byte| matches!(byte, b'"' | b'>')).unwrap_or(path.len());
-        let path = path.get(..end).unwrap_or_default();
+        let is_named = matches!(first, b'"' | b'<');
+        let ends = |byte: &u8| matches!(byte, b'"' | b'>') || !is_named && !crate::scan::is_word(*byte);
+        let end = path.iter().position(ends).unwrap_or(path.len());
+        // The name of a macro that is the path stands for it.
+        let path = if is_named { path.get(..end) } else { rest_of(rest).get(..end + 1) }.unwrap_or_default();
         let (at, is_inside) = (stream.pieces.len(), stream.depth > 0);
         stream.includes.push(Include { path, at, line, is_inside });
     }
@@ -220,6 +222,11 @@ fn directive<'t>(text: &'t [u8], line: u32, stream: &mut Stream<'t>) {
     if let Some(found) = define(rest, line) {
         stream.macros.push(found);
     }
+}
+
+/// What stands behind `include`.
+fn rest_of(directive: &[u8]) -> &[u8] {
+    directive.strip_prefix(b"include").map(<[u8]>::trim_ascii_start).unwrap_or_default()
 }
 
 fn packing(pragma: &[u8], line: u32, stream: &mut Stream<'_>) {

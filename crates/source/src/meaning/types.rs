@@ -58,6 +58,8 @@ pub(super) struct Record<'t> {
     pub(super) has_constructor: bool,
     /// Members whose defaults change something.
     pub(super) computed: Vec<&'t [u8]>,
+    /// Whether an assignment of its own is declared.
+    pub(super) has_copy: bool,
     /// Whether a destructor does something.
     pub(super) has_destructor: bool,
     /// Whether it has its own storage, by `operator new`.

@@ -28,6 +28,8 @@ pub(super) enum Term<'t> {
     Size(&'t [u8]),
     MemberSize(&'t [u8], &'t [u8]),
     Number(i64),
+    /// The bytes from one object of a record to another.
+    Distance(&'t [u8]),
     /// So many times a size.
     Stride,
     /// An unknown number.

@@ -8,7 +8,7 @@ use super::scope::{DeclaredStruct, is_in_scope, read_up_to};
 use aho_corasick::AhoCorasick;
 use fieldline_layout::Layout;
 use fieldline_source::meaning::{
-    KnownName, ReadFile, TargetMember, TargetStruct, find_meant_uses, find_names,
+    KnownName, ReadFile, TargetMember, TargetStruct, find_meant_uses, find_names, plainly_spelled,
 };
 use fieldline_source::uses::{StructUse, UseDemand};
 use std::path::Path;
@@ -132,7 +132,10 @@ fn add_meant(texts: &[Text], is_complete: bool, structs: &[DeclaredStruct<'_>], 
 pub(super) fn read(tree: &Path, path: &str) -> Text {
     let largest = if path.ends_with(".h") { LARGEST_HEADER } else { LARGEST };
     // A file that vanishes or can't be read says nothing; the header itself was read before.
-    Text { path: path.to_owned(), bytes: read_up_to(&tree.join(path), largest).unwrap_or_default() }
+    Text {
+        path: path.to_owned(),
+        bytes: plainly_spelled(read_up_to(&tree.join(path), largest).unwrap_or_default()),
+    }
 }
 
 pub(super) fn subject(declared: &DeclaredStruct<'_>) -> TargetStruct {

@@ -48,14 +48,6 @@ impl<'m> Judge<'m> {
         }
     }
 
-    /// A pointer to the object is one to a record under another name.
-    pub(crate) fn twin(&self, record: TypeNumber, state: State, found: &mut Vec<CodeUse>) {
-        if state.level == 0 && state.member.is_none() && !self.is_behind(state) {
-            let mut recorder = Recorder { at: self.at, end: self.at, found };
-            self.record((record, state.moved), false, &mut recorder);
-        }
-    }
-
     /// Whether an address leads behind its object.
     fn is_behind(&self, state: State) -> bool {
         let Address::Object(ty) = self.address else { return false };

@@ -5,6 +5,7 @@ use crate::meaning::syntax::cursor::Body;
 use crate::meaning::syntax::items::Items;
 use crate::meaning::types::{Function, Type, lossy};
 use crate::meaning::value::Value;
+use crate::uses::UseDemand;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
@@ -100,6 +101,10 @@ impl<'t> Evaluator<'_, '_, 't> {
                 let names: Vec<&[u8]> = used.iter().copied().chain([name]).collect();
                 let what = format!("the constructor makes {} of members in front of it", lossy(name));
                 self.tell_pins(class, &names, what);
+            }
+            if (self.cursor.at..end).any(|at| self.reads_siblings(class, at)) {
+                let what = format!("the constructor makes {} of the object itself", lossy(name));
+                self.tell(class, UseDemand::Whole, Vec::new(), what);
             }
             if inside.windows(2).skip(1).any(|pair| {
                 matches!(pair, [first, second] if first.kind == crate::meaning::stream::Kind::Word && second.text == b"(")

@@ -25,6 +25,8 @@ pub(in crate::meaning) enum Slot<'t> {
     Referred(Option<usize>, &'t [u8], usize),
     /// Values that are handed to functions that nobody defines.
     Outside,
+    /// Objects of a record whose addresses become something else than pointers to it.
+    Escaped(&'t [u8]),
     /// Whether a function changes anything but its own variables.
     Effect(Option<usize>, &'t [u8]),
 }
@@ -136,6 +138,7 @@ impl<'w, 'p, 't> Evaluator<'w, 'p, 't> {
             let home = self.loose_home();
             return self.keep(Slot::LooseMember(home, name), sums);
         }
+        self.shared_place(record, name, sums);
         self.keep(Slot::Member(record, name), sums);
         self.keep(Slot::AnyMember(name), sums);
     }

@@ -63,6 +63,8 @@ impl<'t> Evaluator<'_, '_, 't> {
             if matches!(sign, b"+=" | b"-=") {
                 self.stepped(left, &right, sign == b"+=");
             }
+            let mixed = self.sums_of(&right);
+            self.escape(&mixed);
             return left.clone();
         }
         // The type of a member of what isn't known was only guessed by its name.
@@ -105,7 +107,10 @@ impl<'t> Evaluator<'_, '_, 't> {
                 self.keep_member(record, member, &sums);
             }
             self.describe(member, &sums, start);
-            self.changes();
+            // A constructor that sets its own members shows nothing.
+            if self.function.is_empty() || self.function != record || self.class != Some(record) {
+                self.changes();
+            }
         } else {
             self.changes();
             if !self.is_typed(&left.ty) {
@@ -117,6 +122,7 @@ impl<'t> Evaluator<'_, '_, 't> {
     /// Addresses that are put where they aren't followed to.
     pub(in crate::meaning) fn lost(&mut self, sums: &[Sum<'t>]) {
         if self.world().is_complete {
+            self.escape(sums);
             self.keep(Slot::Outside, sums);
         }
     }
@@ -201,13 +207,26 @@ impl<'t> Evaluator<'_, '_, 't> {
             b"<<" | b"^" => {
                 self.offset_is_number(right, "counted in bits");
                 self.mixed(left, right, sign);
+                self.shifted_size(left);
                 Value::typed(Type::Number(b"int", 4))
             }
-            b"/" | b">>" => Value::sums(
-                Type::Number(b"long", 8),
-                left.sums.iter().filter(|sum| sum.is_telling()).cloned().collect(),
-            ),
-            b"&" | b"|" | b"%" => Value::sums(left.ty.clone(), left.sums.clone()),
+            b"/" | b">>" => {
+                if !right.sums.iter().any(Sum::is_telling) {
+                    self.divided(left);
+                }
+                Value::sums(
+                    Type::Number(b"long", 8),
+                    left.sums.iter().filter(|sum| sum.is_telling()).cloned().collect(),
+                )
+            }
+            b"|" => {
+                let mut sums = left.sums.clone();
+                let others: Vec<Sum<'t>> =
+                    right.sums.iter().filter(|sum| sum.base.is_some()).cloned().collect();
+                join(&mut sums, &others);
+                Value::sums(left.ty.clone(), sums)
+            }
+            b"&" | b"%" => Value::sums(left.ty.clone(), left.sums.clone()),
             b"<" | b">" | b"<=" | b">=" | b"==" | b"!=" => {
                 self.compare(left, right, matches!(sign, b"==" | b"!="));
                 Value::typed(Type::Number(b"int", 4))
@@ -228,6 +247,46 @@ impl<'t> Evaluator<'_, '_, 't> {
         }
     }
 
+    /// A size that stands beside other bits of a number.
+    fn shifted_size(&mut self, left: &Value<'t>) {
+        let terms = left.sums.iter().flat_map(|sum| &sum.terms);
+        let sizes: Vec<&'t [u8]> = terms
+            .filter_map(|(_, term)| match term {
+                Term::Size(record) => Some(*record),
+                _ => None,
+            })
+            .collect();
+        let sizes = if self.world().is_complete { sizes } else { Vec::new() };
+        for record in sizes {
+            self.tell(record, UseDemand::Size, Vec::new(), "its size is a part of a number".to_owned());
+        }
+        let sums = self.sums_of(left);
+        self.escape(&sums);
+    }
+
+    /// The distance of two addresses of objects in parts of a fixed size.
+    fn divided(&mut self, left: &Value<'t>) {
+        for (_, term) in left.sums.iter().flat_map(|sum| &sum.terms) {
+            if let Term::Distance(record) = term {
+                let what = "the bytes from object to object are counted in parts".to_owned();
+                self.tell(record, UseDemand::Size, Vec::new(), what);
+            }
+        }
+    }
+
+    /// The bytes from one object to another, of two addresses that aren't typed as such.
+    fn distance(&self, left: &Value<'t>, right: &Value<'t>, added: bool) -> Option<Sum<'t>> {
+        if added || self.is_typed(&left.ty) || self.is_typed(&right.ty) {
+            return None;
+        }
+        let object = |value: &Value<'t>| match self.sums_of(value).as_slice() {
+            [Sum { base: Some(Base::Object(record)), terms }] if terms.is_empty() => Some(*record),
+            _ => None,
+        };
+        let record = object(left).filter(|record| object(right) == Some(record))?;
+        Some(Sum::term(Term::Distance(record)))
+    }
+
     pub(in crate::meaning) fn sum(&mut self, left: &Value<'t>, right: &Value<'t>, added: bool) -> Value<'t> {
         let world = self.world();
         let is_pointer = |value: &Value<'t>| world.resolve(&value.ty).element().is_some();
@@ -245,8 +304,9 @@ impl<'t> Evaluator<'_, '_, 't> {
             (false, true) => decayed(&world.resolve(&right.ty)),
             _ => left.ty.clone(),
         };
-        if let Some(behind) = self.behind(left, right) {
-            return Value::sums(ty, vec![behind]);
+        let found = self.behind(left, right).or_else(|| self.distance(left, right, added));
+        if let Some(found) = found {
+            return Value::sums(ty, vec![found]);
         }
         if let Type::Number(..) = ty {
             self.distances(&sums);

@@ -18,6 +18,8 @@ struct Progress<'t> {
     /// Of those, calls of macros that nobody defines.
     macros: usize,
     is_named: bool,
+    /// Whether values of a member without braces have come: those behind them belong to other members.
+    is_elided: bool,
     /// Members that values without names follow, and those that get them.
     behind: Vec<&'t [u8]>,
     last: Option<&'t [u8]>,
@@ -167,6 +169,7 @@ impl<'t> Evaluator<'_, '_, 't> {
 
     fn array_list(&mut self, inner: &Type<'t>, close: usize) {
         let mut loose: Vec<(usize, bool)> = Vec::new();
+        let mut values = Vec::new();
         while self.cursor.at < close {
             let start = self.cursor.at;
             let named = self.designators(&Type::Array(std::sync::Arc::new(inner.clone()), None));
@@ -177,14 +180,19 @@ impl<'t> Evaluator<'_, '_, 't> {
                     let is_macro = self.is_macro();
                     let value = self.assignment();
                     let is_whole = !self.holds_records(&ty) || self.is_whole(&value, &ty);
-                    if !is_whole {
+                    if self.holds_records(&ty) && self.is_left_over(start) {
+                        loose.push((start, false));
+                    } else if !is_whole {
                         loose.push((start, is_macro));
+                        self.place_unknown(&value);
                     }
                     self.convert(&value, &ty, false);
+                    values.push(value);
                 }
             }
             self.next_value(start, close);
         }
+        self.side_by_side(&values);
         let is_nothing = loose.len() == 1
             && loose
                 .iter()
@@ -220,6 +228,30 @@ impl<'t> Evaluator<'_, '_, 't> {
                 let ty = innermost(self.world(), &member.ty);
                 if matches!(ty, Type::Record(_)) {
                     left.push(ty);
+                }
+            }
+        }
+    }
+
+    /// Whether a macro of the program stands here that wasn't replaced: it calls itself in roundabout ways.
+    fn is_left_over(&self, at: usize) -> bool {
+        let Some(word) = self.cursor.word(at) else { return false };
+        let macros = &self.world().macros;
+        word == b"__VA_OPT__"
+            || self.local(word).is_none()
+                && macros
+                    .all
+                    .iter()
+                    .any(|known| known.definition.name == word && known.definition.parameters.is_some())
+    }
+
+    /// An address in a list whose values aren't told apart by braces: the place it is for isn't known.
+    fn place_unknown(&mut self, value: &Value<'t>) {
+        if self.is_typed(&value.ty) || self.world().resolve(&value.ty).element().is_some() {
+            for sum in self.sums_of(value) {
+                if let (Some(Base::Object(record)), []) = (sum.base, sum.terms.as_slice()) {
+                    let what = "its address stands in a list without braces of its own".to_owned();
+                    self.tell_whole(record, what);
                 }
             }
         }
@@ -320,6 +352,10 @@ impl<'t> Evaluator<'_, '_, 't> {
         {
             self.elided(&ty);
             self.elided(&Type::Record(record));
+            progress.is_elided = true;
+        }
+        if progress.is_elided {
+            self.place_unknown(&value);
         }
         let sums = self.sums_of(&value);
         let is_typed = self.is_typed(&ty);

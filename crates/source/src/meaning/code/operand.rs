@@ -6,6 +6,9 @@ use crate::meaning::types::Type;
 use crate::meaning::value::{Sum, Term, Value, constant, number_sum};
 use std::sync::Arc;
 
+/// The name of a function without one: all share what they give back.
+const LAMBDA: &[u8] = b"[]";
+
 impl<'t> Evaluator<'_, '_, 't> {
     pub(in crate::meaning) fn postfix(&mut self, value: Value<'t>) -> Value<'t> {
         let mut value = value;
@@ -31,8 +34,12 @@ impl<'t> Evaluator<'_, '_, 't> {
                         self.offset_is_number(&index, "an index");
                     }
                     self.cursor.eat(b"]");
+                    // `1[&p.x]`
+                    let is_turned = self.world().resolve(&value.ty).element().is_none()
+                        && self.world().resolve(&index.ty).element().is_some();
+                    let (array, index) = if is_turned { (index, value) } else { (value, index) };
                     let number = constant(&index);
-                    value = self.dereference(&value, number);
+                    value = self.dereference(&array, number);
                 }
                 b"(" => value = self.call(&value),
                 b"++" | b"--" => {
@@ -190,11 +197,12 @@ impl<'t> Evaluator<'_, '_, 't> {
         if self.cursor.is(b"{") {
             let end = self.cursor.behind(self.cursor.at);
             let before = std::mem::replace(&mut self.returns, returns);
+            let outer = std::mem::replace(&mut self.function, LAMBDA);
             self.scopes.push(scope);
             self.cursor.at += 1;
             self.block(end.saturating_sub(1));
             self.scopes.pop();
-            self.returns = before;
+            (self.returns, self.function) = (before, outer);
             self.cursor.at = end;
         }
         Value::default()
@@ -273,6 +281,9 @@ impl<'t> Evaluator<'_, '_, 't> {
             return Value { is_type: true, ..Value::typed(self.world().resolve(&Type::Named(name))) };
         }
         self.template_arguments(word);
+        if !self.cursor.is(b"(") {
+            self.memory_function(word);
+        }
         Value { call: Some(word), ..Value::default() }
     }
 

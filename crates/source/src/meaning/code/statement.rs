@@ -207,7 +207,9 @@ impl<'t> Evaluator<'_, '_, 't> {
             let start = self.cursor.at;
             if self.cursor.is(b"(") {
                 let value = self.unary();
-                for sum in self.sums_of(&value) {
+                let sums = self.sums_of(&value);
+                self.escape(&sums);
+                for sum in sums {
                     if let Some(Base::Object(record)) = sum.base.filter(|_| counts && sum.terms.is_empty()) {
                         self.tell_whole(record, "assembler code counts bytes from its address".to_owned());
                     }
@@ -268,5 +270,7 @@ impl<'t> Evaluator<'_, '_, 't> {
 /// Whether an assembler text addresses memory at a distance from a register.
 fn counts_bytes(text: &[u8]) -> bool {
     let has = |part: &[u8]| memchr::memmem::find(text, part).is_some();
-    text.starts_with(b"\"") && (has(b"(%") || has(b"[%"))
+    // String instructions name no register.
+    let is_string = ["movs", "stos", "lods", "cmps", "scas"].iter().any(|name| has(name.as_bytes()));
+    text.starts_with(b"\"") && (has(b"(%") || has(b"[%") || is_string && has(b"rep"))
 }

@@ -41,6 +41,8 @@ impl<'t> Evaluator<'_, '_, 't> {
             b"!" | b"~" | b"+" => {
                 self.cursor.at += 1;
                 let inner = self.unary();
+                self.escape(&inner.sums);
+                self.offset_is_tested(&inner);
                 Value { ty: Type::Number(b"int", 4), sums: inner.sums, ..Value::default() }
             }
             b"-" => {
@@ -67,9 +69,16 @@ impl<'t> Evaluator<'_, '_, 't> {
                 self.cursor.at = self.cursor.behind(self.cursor.at);
                 Value::typed(Type::Number(b"long", 8))
             }
-            b"__extension__" | b"__real__" | b"__imag__" | b"co_await" | b"throw" | b"delete" => {
+            b"__extension__" | b"__real__" | b"__imag__" | b"delete" => {
                 self.cursor.at += 1;
                 self.unary()
+            }
+            b"co_await" | b"co_yield" | b"throw" => {
+                self.cursor.at += 1;
+                let value = self.unary();
+                let sums = self.sums_of(&value);
+                self.lost(&sums);
+                Value::default()
             }
             b"new" => self.new_object(),
             b"(" if self.is_cast() => self.cast(),
@@ -303,6 +312,13 @@ impl<'t> Evaluator<'_, '_, 't> {
                     self.tell_whole(record, "its bytes are taken for another type by bit_cast".to_owned());
                 }
             }
+        }
+        if let (b"reinterpret_cast", Type::Array(inner, _), Some((record, member))) =
+            (word, self.world().resolve(&ty), value.member)
+            && !self.is_array(record, member)
+            && !matches!(self.world().resolve(&inner), Type::Byte)
+        {
+            self.walk(record, member);
         }
         let converted = match word {
             b"dynamic_cast" | b"const_cast" => Value::typed(ty),

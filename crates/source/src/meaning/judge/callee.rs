@@ -77,7 +77,8 @@ pub(in crate::meaning) fn does(name: &[u8]) -> Does {
     match name.as_str() {
         plain if SETS.contains(&plain) => Does::Sets,
         plain if MOVES.contains(&plain) => Does::Moves,
-        "read" | "pread" | "pread64" | "ioctl" | "fcntl" => Does::Reads,
+        "read" | "pread" | "pread64" | "ioctl" | "fcntl" | "strftime" | "fgets" | "readlink" | "getcwd"
+        | "gethostname" | "string_view" => Does::Reads,
         _ if has(&STRINGS) => Does::Keeps,
         _ if name.contains("hash") && has(&TABLES) => Does::Unknown,
         _ if has(&READS) => Does::Reads,
@@ -139,7 +140,44 @@ pub(in crate::meaning) fn is_transfer(name: &str) -> bool {
     ["write", "send", "read", "recv"].iter().any(|verb| name.contains(verb))
 }
 
+/// Functions that are handed the first of several, and not how many.
+const SEVERAL: [&str; 28] = [
+    "pipe",
+    "pipe2",
+    "utimes",
+    "futimes",
+    "futimens",
+    "getloadavg",
+    "socketpair",
+    "erand48",
+    "nrand48",
+    "jrand48",
+    "lcong48",
+    "seed48",
+    "utimensat",
+    "next",
+    "prev",
+    "fill",
+    "swap_ranges",
+    "iota",
+    "reverse",
+    "rotate",
+    "generate",
+    "execv",
+    "execvp",
+    "execve",
+    "execvpe",
+    "posix_spawn",
+    "posix_spawnp",
+    "for_each",
+];
+
+/// Functions that take an object's first two members for links.
+pub(in crate::meaning) fn links(name: &[u8]) -> bool {
+    [&b"insque"[..], b"remque"].contains(&name)
+}
+
 /// Functions that fill an array that they are handed without its length.
 pub(in crate::meaning) fn fills_several(name: &str) -> bool {
-    ["pipe", "pipe2", "utimes", "futimes", "getloadavg"].contains(&name)
+    SEVERAL.contains(&name)
 }

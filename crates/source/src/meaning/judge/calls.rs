@@ -2,7 +2,7 @@
 
 use crate::meaning::code::evaluator::{Context, Evaluator, Slot};
 use crate::meaning::judge::callee::{
-    Does, does, fills_several, gives_back, is_address, is_assertion, is_transfer, reaches_beyond,
+    Does, does, fills_several, gives_back, is_address, is_assertion, is_transfer, links, reaches_beyond,
 };
 use crate::meaning::types::{Type, lossy};
 use crate::meaning::value::{Base, Kept, Sum, Value, constant};
@@ -98,7 +98,7 @@ impl<'t> Evaluator<'_, '_, 't> {
                 if let (true, Some(_), Some(place)) = (self.is_cpp, argument.member, &argument.place) {
                     self.keep(Slot::Referred(function.home, name, number), place);
                 }
-                if function.is_defined && !self.is_typed(ty) {
+                if (function.is_defined || world.is_complete) && !self.is_typed(ty) {
                     self.keep(Slot::Parameter(function.home, name, number), &sums);
                 }
                 if !function.is_defined && world.assembler.contains(name) {
@@ -107,6 +107,7 @@ impl<'t> Evaluator<'_, '_, 't> {
             }
         }
         self.callbacks(function, name, arguments);
+        self.side_by_side(arguments);
         let does = does(name);
         self.called_for_effect(function, name, does);
         self.written(function, name, arguments);
@@ -208,7 +209,14 @@ impl<'t> Evaluator<'_, '_, 't> {
                 self.tell_whole(record, format!("{text} is handed the bytes of a pointer to it"));
             }
             for sum in self.sums_of(argument) {
+                if let (true, Some(Base::Object(holder)), []) = (leaves, sum.base, sum.terms.as_slice()) {
+                    self.leaves_with_addresses(&text, holder);
+                }
                 match (sum.base, sum.member()) {
+                    (Some(Base::Object(record)), None) if links(name) && sum.terms.is_empty() => {
+                        let what = format!("{text} takes its first members for links");
+                        self.tell(record, UseDemand::Positions(2), Vec::new(), what);
+                    }
                     (Some(Base::Object(record)), None) if name == b"syscall" && sum.terms.is_empty() => {
                         self.tell_whole(record, "the system is handed its address".to_owned());
                     }
@@ -232,6 +240,9 @@ impl<'t> Evaluator<'_, '_, 't> {
     /// Whether a function may go on behind a number whose address it is handed: it is told how many there are.
     fn counts_on(&self, name: &str, record: &[u8], member: &[u8], arguments: &[Value<'t>]) -> bool {
         let does = does(name.as_bytes());
+        if fills_several(name) {
+            return true;
+        }
         if !reaches_beyond(name) || matches!(does, Does::Sets | Does::Moves) && name != "copy_n" {
             return false;
         }
@@ -248,15 +259,16 @@ impl<'t> Evaluator<'_, '_, 't> {
             self.world().resolve(&value.ty).element().is_some() && value.sums.iter().any(behind)
         };
         let is_counted = does == Does::Keeps && numbers.len() > 1 && numbers.iter().any(Option::is_none);
-        numbers.iter().any(is_more) || is_counted || arguments.iter().any(is_end) || fills_several(name)
+        numbers.iter().any(is_more) || is_counted || arguments.iter().any(is_end)
     }
 
     /// Whether a member is one number, handed by its own type.
     fn is_scalar(&self, record: &[u8], member: &[u8], argument: &Value<'t>) -> bool {
         let world = self.world();
         let own = world.member(record, member).map(|ty| world.resolve(&ty));
-        let is_number = matches!(own, Some(Type::Number(..) | Type::Byte));
-        is_number && own == world.pointee(&argument.ty)
+        let is_single = matches!(own, Some(Type::Number(..) | Type::Byte | Type::Pointer(_)))
+            || matches!(own, Some(Type::Record(own) | Type::Named(own)) if self.subject(own).is_none());
+        is_single && own == world.pointee(&argument.ty)
     }
 
     /// `T(…)`: values of an aggregate by position, unless it has a constructor.
@@ -267,13 +279,27 @@ impl<'t> Evaluator<'_, '_, 't> {
         self.cursor.at = end;
         let ty = self.world().resolve(ty);
         if !self.is_aggregate(&ty) {
-            self.judge_call(b"a constructor", &values);
+            let name = match ty {
+                Type::Named(name @ b"string_view") => name,
+                _ => b"a constructor",
+            };
+            self.judge_call(name, &values);
+        }
+        if ty == Type::Named(b"atomic_ref") {
+            self.referred_by_another(&values);
         }
         if let Type::Record(record) = ty
             && values.len() > 1
         {
             let what = format!("an initialiser gives {} values by position", values.len());
             self.tell(record, UseDemand::Positions(values.len()), Vec::new(), what);
+        }
+    }
+
+    /// A reference to a member as a type that isn't its own.
+    fn referred_by_another(&mut self, values: &[Value<'t>]) {
+        for (record, member) in values.iter().filter_map(|value| value.member) {
+            self.tell_from(record, member, format!("{} is referred to as another type", lossy(member)));
         }
     }
 

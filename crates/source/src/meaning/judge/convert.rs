@@ -44,7 +44,11 @@ impl<'t> Evaluator<'_, '_, 't> {
             self.records(own, wanted, true);
         }
         self.pointers_to_pointers(value, &target, is_cast);
+        self.untyped(&sums, &target);
         let Some(to) = target.element().map(|element| world.resolve(element)) else {
+            if target == Type::Byte && world.is_complete {
+                self.offset_is_number(value, "kept in a byte");
+            }
             // Numbers keep what they count.
             return Value {
                 ty: if target == Type::Unknown { value.ty.clone() } else { target },
@@ -56,6 +60,7 @@ impl<'t> Evaluator<'_, '_, 't> {
         // What may be what is wanted is taken to be that.
         let is_explained = |sum: &Sum<'t>| matches!((&to, sum.base), (Type::Record(wanted), Some(Base::Object(own))) if *wanted == own && sum.terms.is_empty());
         self.taken_from_outside(value, &sums, &to, is_cast);
+        self.taken_from_anywhere(value, &sums, &to, is_cast);
         let is_pointer = world.resolve(&value.ty).element().is_some();
         let is_kept = value.member.is_some();
         // A member of what isn't known was only guessed by its name: without a cast it has the type it is given to.
@@ -218,6 +223,8 @@ impl<'t> Evaluator<'_, '_, 't> {
         if record == wanted {
             return;
         }
+        self.twins(record, wanted);
+        self.twins(wanted, record);
         let world = self.world();
         let what =
             || format!("a pointer to struct {} is taken for one to struct {}", lossy(record), lossy(wanted));

@@ -1,16 +1,15 @@
 //! Demands of a struct's own definition, and of unions that hold it.
 
-use crate::meaning::code::evaluator::{Evaluator, Slot};
+use crate::meaning::code::evaluator::Evaluator;
 use crate::meaning::syntax::items::Items;
 use crate::meaning::types::{Member, Type, World, innermost, lossy};
-use crate::meaning::value::Sum;
 use crate::uses::UseDemand;
 
 /// Beginnings of the names of numbers whose byte order is fixed.
 const FIXED: [&[u8]; 8] = [b"__le", b"__be", b"le16", b"le32", b"le64", b"be16", b"be32", b"be64"];
 
-/// Most words between a declaration's type and an attribute.
-const DECLARATION: usize = 14;
+/// Structs of the system's headers that others' bytes follow.
+const HEADS: [&[u8]; 6] = [b"nlmsghdr", b"cmsghdr", b"rtattr", b"nlattr", b"inotify_event", b"nfgenmsg"];
 
 /// The line of a function's name.
 fn items_line(evaluator: &Evaluator<'_, '_, '_>, name: &[u8]) -> u32 {
@@ -64,6 +63,8 @@ impl<'t> Evaluator<'_, '_, 't> {
             }
             self.tail(name, record.members.last(), line);
             self.constructed_members(name, &record.members, line);
+            self.defaults_of_class(name, line);
+            self.heads(name, &record.members, line);
         }
         for (line, members) in &items.met.unions {
             self.union(*line, members);
@@ -111,49 +112,6 @@ impl<'t> Evaluator<'_, '_, 't> {
         }
     }
 
-    /// Names of objects that the linker is told: others read them as something else.
-    pub(in crate::meaning) fn symbols(&mut self) {
-        let world = self.world();
-        let pieces = self.cursor.pieces;
-        for (at, piece) in pieces.iter().enumerate() {
-            let is_open = self.cursor.text(at + 1) == b"(";
-            match piece.text {
-                b"alias" | b"__alias__" | b"asm" | b"__asm__" if is_open => {
-                    let text = self.cursor.text(at + 2);
-                    let name = text.strip_prefix(b"\"").and_then(|text| text.strip_suffix(b"\""));
-                    let ty = name.and_then(|name| world.globals.get(name)).map(|ty| innermost(world, ty));
-                    if let Some(Type::Record(record)) = ty {
-                        let what = "another symbol is given its address".to_owned();
-                        self.tell_at(record, piece.line, UseDemand::Whole, Vec::new(), what);
-                    }
-                }
-                b"section" | b"__section__" if is_open && world.is_complete => {
-                    let Some(record) = self.declared_before(at) else { continue };
-                    let what = "it is put into a section, where others walk it".to_owned();
-                    self.tell_at(record, piece.line, UseDemand::Whole, Vec::new(), what);
-                }
-                b"cleanup" | b"__cleanup__" if is_open => {
-                    let (Some(record), Some(name)) = (self.declared_before(at), self.cursor.word(at + 2))
-                    else {
-                        continue;
-                    };
-                    let home = world.functions.get(name).and_then(|function| function.home);
-                    self.keep(Slot::Parameter(home, name, 0), &[Sum::object(record)]);
-                }
-                _ => {}
-            }
-        }
-    }
-
-    /// The subject whose name stands a few words in front.
-    fn declared_before(&self, at: usize) -> Option<&'t [u8]> {
-        let from = at.saturating_sub(DECLARATION);
-        let words = self.cursor.pieces.get(from..at)?.iter().rev();
-        let mut words = words.take_while(|piece| !matches!(piece.text, b";" | b"}" | b"{"));
-        let found = words.find(|piece| self.world().subjects.contains_key(piece.text))?;
-        Some(found.text)
-    }
-
     /// Variables that another file declares as something else.
     fn declared_elsewhere(&mut self, items: &Items<'t>) {
         let world = self.world();
@@ -178,7 +136,14 @@ impl<'t> Evaluator<'_, '_, 't> {
         }
     }
 
-    fn tell_at(&mut self, record: &[u8], line: u32, demand: UseDemand, members: Vec<usize>, what: String) {
+    pub(in crate::meaning) fn tell_at(
+        &mut self,
+        record: &[u8],
+        line: u32,
+        demand: UseDemand,
+        members: Vec<usize>,
+        what: String,
+    ) {
         let before = self.found.len();
         self.tell(record, demand, members, what);
         for found in self.found.iter_mut().skip(before) {
@@ -188,19 +153,40 @@ impl<'t> Evaluator<'_, '_, 't> {
 
     /// Members whose constructors change something are constructed in their order.
     fn constructed_members(&mut self, name: &[u8], members: &[Member<'t>], line: u32) {
-        let world = self.world();
-        let changes = |member: &&Member<'t>| match innermost(world, &member.ty) {
-            Type::Record(class) => world.records.get(class).is_some_and(|known| {
-                known.has_destructor
-                    || known.has_constructor && !self.kept(Slot::Effect(None, class)).is_empty()
-            }),
-            _ => false,
-        };
-        let found: Vec<&'t [u8]> = members.iter().filter(changes).map(|member| member.name).collect();
+        if !self.is_cpp {
+            return;
+        }
+        let found = self.members_with_effects(name, members);
         let Some((_, subject)) = self.subject(name).filter(|_| found.len() > 1) else { return };
         let numbers = found.iter().filter_map(|name| subject.number(name)).collect();
         let what = "members are constructed in their order, and that changes something".to_owned();
         self.tell_at(name, line, UseDemand::Boundary, numbers, what);
+    }
+
+    /// Heads whose bytes go on behind them: what stands there stays.
+    fn heads(&mut self, name: &'t [u8], members: &[Member<'t>], line: u32) {
+        let world = self.world();
+        let is_head = |ty: &Type<'t>| match world.resolve(ty) {
+            Type::Record(record) => {
+                HEADS.contains(&record)
+                    || world.records.get(record).is_some_and(|known| {
+                        let last = known.members.last().filter(|_| !known.is_union);
+                        last.is_some_and(|last| {
+                            matches!(world.resolve(&last.ty), Type::Array(_, None | Some(0)))
+                        })
+                    })
+            }
+            _ => false,
+        };
+        let before = members.len().saturating_sub(1);
+        for member in members.iter().take(before).filter(|member| is_head(&member.ty)) {
+            let told = self.found.len();
+            let what = format!("what {} goes on with stands behind it", lossy(member.name));
+            self.tell_from(name, member.name, what);
+            for found in self.found.iter_mut().skip(told) {
+                (found.line, found.source) = (line, 0);
+            }
+        }
     }
 
     pub(in crate::meaning) fn tail(&mut self, name: &[u8], last: Option<&Member<'t>>, line: u32) {
@@ -224,6 +210,11 @@ impl<'t> Evaluator<'_, '_, 't> {
                 self.pointers_over(record, &resolved, line);
             }
             let Type::Record(record) = ty else { continue };
+            for other in &resolved {
+                if let Type::Record(other) = other {
+                    self.twins(record, other);
+                }
+            }
             if self.subject(record).is_none() {
                 continue;
             }

@@ -24,6 +24,7 @@ impl<'t> Evaluator<'_, '_, 't> {
         let called: Vec<(Option<usize>, &'t [u8])> = handed.filter_map(|sum| sum.function()).collect();
         self.returned_outside(&called);
         if !is_followed {
+            self.handed_away(name, arguments);
             self.filled_outside(name, arguments);
         }
         for (number, argument) in arguments.iter().enumerate() {
@@ -224,6 +225,7 @@ impl<'t> Evaluator<'_, '_, 't> {
         self.changes();
         let callees = self.functions_of(callee);
         if callees.is_empty() {
+            self.handed_away(b"", arguments);
             self.handed_to_method(callee, arguments);
         }
         let name = callee.member.map(|(_, name)| name).or(callee.name).unwrap_or_default();
@@ -261,11 +263,13 @@ impl<'t> Evaluator<'_, '_, 't> {
         let all: Vec<Vec<Sum<'t>>> = arguments.iter().map(|argument| self.sums_of(argument)).collect();
         self.between(name, arguments, &all);
         for (number, argument) in arguments.iter().enumerate().filter(|(_, argument)| !argument.is_type) {
-            if self.world().pointee(&argument.ty) != Some(Type::Byte) {
+            let is_memory = self.may_be_memory();
+            if self.world().pointee(&argument.ty) != Some(Type::Byte) && !is_memory {
                 continue;
             }
+            let does = if is_memory { Does::Reads } else { does(name) };
             for sum in all.get(number).cloned().unwrap_or_default() {
-                self.handed(name, does(name), &sum, (number, arguments, &all));
+                self.handed(name, does, &sum, (number, arguments, &all));
             }
         }
     }

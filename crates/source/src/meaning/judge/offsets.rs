@@ -2,7 +2,7 @@
 
 use crate::meaning::code::evaluator::{Context, Evaluator};
 use crate::meaning::types::lossy;
-use crate::meaning::value::{Base, Sum, Term, Value};
+use crate::meaning::value::{Base, Sum, Term, Value, constant};
 use crate::uses::UseDemand;
 
 impl<'t> Evaluator<'_, '_, 't> {
@@ -54,6 +54,17 @@ impl<'t> Evaluator<'_, '_, 't> {
     /// Offsets and addresses of members that are compared.
     pub(in crate::meaning) fn compare(&mut self, left: &Value<'t>, right: &Value<'t>, is_equality: bool) {
         let mut addresses: Vec<(&'t [u8], &'t [u8])> = Vec::new();
+        if !is_equality {
+            self.pointers_compared(left, right);
+        }
+        if is_equality && self.world().is_complete {
+            self.found_by_member(left, right);
+            for (value, other) in [(left, right), (right, left)] {
+                if constant(other) == Some(0) {
+                    self.offset_is_tested(value);
+                }
+            }
+        }
         for value in [left, right] {
             for sum in &value.sums {
                 if let (Some(Base::Object(record)), Some((own, member))) = (sum.base, sum.member())
@@ -90,6 +101,29 @@ impl<'t> Evaluator<'_, '_, 't> {
         {
             let what = format!("the addresses of {} and {} are compared", lossy(first), lossy(second));
             self.tell_pins(record, &[first, second], what);
+        }
+    }
+
+    /// An offset that is tested for 0, which may say that there is none.
+    pub(in crate::meaning) fn offset_is_tested(&mut self, value: &Value<'t>) {
+        if self.world().is_complete {
+            self.offset_is_number(value, "tested for 0");
+        }
+    }
+
+    /// An address that is looked for by that of a member, or the other way.
+    fn found_by_member(&mut self, left: &Value<'t>, right: &Value<'t>) {
+        let sums: Vec<Sum<'t>> = left.sums.iter().chain(&right.sums).cloned().collect();
+        let object = |sum: &Sum<'t>| match sum.base {
+            Some(Base::Object(record)) if sum.terms.is_empty() => Some(record),
+            _ => None,
+        };
+        let whole: Vec<&'t [u8]> = sums.iter().filter_map(object).collect();
+        for (record, member) in sums.iter().filter(|sum| sum.base.is_some()).filter_map(Sum::member) {
+            let number = self.subject(record).and_then(|(_, subject)| subject.number(member));
+            let Some(number) = number.filter(|_| whole.contains(&record)) else { continue };
+            let what = format!("its address is compared with that of {}", lossy(member));
+            self.tell(record, UseDemand::Offset, vec![number], what);
         }
     }
 

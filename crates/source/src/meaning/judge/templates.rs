@@ -171,6 +171,11 @@ impl<'t> Evaluator<'_, '_, 't> {
                     let what = format!("template {} is handed it, which isn't followed", lossy(word));
                     self.report_at(at, record, UseDemand::Whole, what);
                 }
+            } else if word == b"in_place" {
+                for record in self.said(range.clone()) {
+                    let what = "values in place are given to it by position".to_owned();
+                    self.report_at(at, record, UseDemand::Whole, what);
+                }
             } else if word.starts_with(b"emplace") && is_called {
                 self.emplaced(at, range.clone(), objects);
             }

@@ -63,6 +63,9 @@ impl<'t> Cursor<'_, '_, 't> {
             let is_own = tag.is_some() && self.text(at) == b"~" && self.word(at + 1) == tag;
             is_own && self.text(at + 4) != b"=" && self.text(at + 5) != b"}"
         });
+        record.has_copy = inside
+            .clone()
+            .any(|at| self.text(at) == b"operator" && self.text(at + 1) == b"=" && !is_defaulted(self, at));
         record.has_storage =
             inside.into_iter().any(|at| self.text(at) == b"operator" && self.text(at + 1) == b"new");
         for body in self.met.bodies.iter_mut().skip(bodies) {
@@ -266,6 +269,12 @@ impl<'t> Cursor<'_, '_, 't> {
                 if matches!(self.here(), b"(" | b"{" | b"[") { self.behind(self.at) } else { self.at + 1 };
         }
     }
+}
+
+/// Whether `= default` or `= delete` stands behind an operator's parameters.
+fn is_defaulted(cursor: &Cursor<'_, '_, '_>, at: usize) -> bool {
+    let end = cursor.behind(at + 2);
+    (end..end + 3).any(|at| matches!(cursor.text(at), b"default" | b"delete"))
 }
 
 /// Whether a default changes something, or may: its members' order is that of the changes.

@@ -1,0 +1,121 @@
+//! Addresses whose types are lost, and pointers that may be such addresses.
+//!
+//! An address that becomes a `void *` or a number may go ways that aren't followed. It demands nothing as long as
+//! nobody takes a pointer of unknown origin for one to numbers.
+
+use crate::meaning::code::evaluator::{Evaluator, Slot};
+use crate::meaning::judge::callee::{Does, does, gives_back};
+use crate::meaning::types::Type;
+use crate::meaning::value::{Base, Sum, Value, constant};
+
+/// Deepest first member that is looked at.
+const DEEPEST: usize = 16;
+
+impl<'t> Evaluator<'_, '_, 't> {
+    /// Addresses of objects that go ways which aren't followed.
+    pub(in crate::meaning) fn escape(&mut self, sums: &[Sum<'t>]) {
+        if !self.world().is_complete {
+            return;
+        }
+        for sum in sums {
+            let (Some(Base::Object(record) | Base::Content(record)), []) = (sum.base, sum.terms.as_slice())
+            else {
+                continue;
+            };
+            if self.subject(record).is_some() {
+                self.keep(Slot::Escaped(record), &[Sum::object(record)]);
+            }
+        }
+    }
+
+    /// A pointer that is given a type which doesn't say what it points to.
+    pub(in crate::meaning) fn untyped(&mut self, sums: &[Sum<'t>], target: &Type<'t>) {
+        let world = self.world();
+        let is_untyped = match world.pointee(target) {
+            Some(pointee) => matches!(pointee, Type::Void | Type::Unknown | Type::Pointer(_)),
+            None => matches!(target, Type::Number(_, 8)),
+        };
+        if is_untyped {
+            self.escape(sums);
+        }
+    }
+
+    /// What a function is handed whose body isn't known.
+    pub(in crate::meaning) fn handed_away(&mut self, name: &[u8], arguments: &[Value<'t>]) {
+        let is_memory = matches!(does(name), Does::Sets | Does::Moves) || gives_back(name);
+        if is_memory || !self.world().is_complete {
+            return;
+        }
+        for argument in arguments.iter().filter(|argument| !argument.is_type && !argument.is_function()) {
+            let sums = self.sums_of(argument);
+            self.escape(&sums);
+            let inner = self.world().pointee(&argument.ty).and_then(|inner| self.world().pointee(&inner));
+            if let Some(Type::Record(record)) = inner {
+                self.escape(&[Sum::object(record)]);
+            }
+        }
+    }
+
+    /// Whether a record's first member may be read as a number: others' bytes nobody would take for it.
+    fn begins_with_number(&self, record: &'t [u8], number: &Type<'t>) -> bool {
+        let world = self.world();
+        let mut ty = Type::Record(record);
+        for _ in 0..DEEPEST {
+            ty = match &ty {
+                Type::Record(record) => {
+                    match world.records.get(record).and_then(|known| known.members.first()) {
+                        Some(first) => world.resolve(&first.ty),
+                        None => return true,
+                    }
+                }
+                Type::Array(inner, _) => world.resolve(inner),
+                _ => break,
+            };
+        }
+        match (&ty, number) {
+            (Type::Number(_, own), Type::Number(_, wanted)) => own == wanted || *own == 0 || *wanted == 0,
+            (Type::Byte | Type::Pointer(_), _) => false,
+            _ => true,
+        }
+    }
+
+    /// A pointer of unknown origin taken for one to numbers: it may be an address that isn't followed.
+    pub(in crate::meaning) fn taken_from_anywhere(
+        &mut self,
+        value: &Value<'t>,
+        sums: &[Sum<'t>],
+        to: &Type<'t>,
+        is_cast: bool,
+    ) {
+        let world = self.world();
+        let is_known = sums.iter().any(|sum| !matches!(sum.base, None | Some(Base::Bytes | Base::Sized)));
+        if !world.is_complete || is_known || value.is_text || constant(value).is_some() {
+            return;
+        }
+        let is_memory = value.call.is_some_and(|name| does(name) == Does::Keeps);
+        let pointee = world.pointee(&value.ty);
+        let is_bytes = matches!(pointee, Some(Type::Byte));
+        let is_open = match (&pointee, world.resolve(&value.ty)) {
+            (Some(Type::Void | Type::Unknown | Type::Named(_)), _) => true,
+            (None, Type::Unknown) if !self.is_cpp && value.call.is_some() => true,
+            (None, Type::Unknown | Type::Number(_, 8) | Type::Named(_)) => is_cast,
+            _ => false,
+        };
+        let number = match to {
+            Type::Number(..) if is_open && !is_memory => to.clone(),
+            // A pointer that is read out of bytes, or out of what isn't known.
+            Type::Pointer(inner) if (is_open || is_bytes) && is_cast => world.resolve(inner),
+            _ => return,
+        };
+        if !matches!(number, Type::Number(..)) {
+            return;
+        }
+        let mut escaped: Vec<&'t [u8]> = world.subjects.keys().copied().collect();
+        escaped.retain(|record| !self.kept(Slot::Escaped(record)).is_empty());
+        escaped.retain(|record| self.begins_with_number(record, &number));
+        escaped.sort_unstable();
+        for record in escaped {
+            self.start(record, &number, false);
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! Symbols: names that the linker and assembler code give to objects and functions.
+
+use crate::meaning::code::evaluator::{Evaluator, Slot};
+use crate::meaning::stream::Kind;
+use crate::meaning::types::{Type, innermost};
+use crate::meaning::value::{Sum, Value};
+use crate::uses::UseDemand;
+
+/// Most words between a declaration's type and an attribute.
+const DECLARATION: usize = 14;
+
+/// Most parameters of a function with two names.
+const PARAMETERS: usize = 6;
+
+/// Words in a text in quotes.
+pub(in crate::meaning) fn words_in(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+    text.split(move |byte| !is_word(byte)).filter(|word| word.len() > 1)
+}
+
+impl<'t> Evaluator<'_, '_, 't> {
+    /// Names of objects that the linker is told: others read them as something else.
+    pub(in crate::meaning) fn symbols(&mut self) {
+        let world = self.world();
+        let pieces = self.cursor.pieces;
+        for (at, piece) in pieces.iter().enumerate() {
+            let is_open = self.cursor.text(at + 1) == b"(";
+            match piece.text {
+                b"asm" | b"__asm__" if is_open && world.is_complete => self.symbols_said(at),
+                b"ifunc" | b"__ifunc__" | b"alias" | b"__alias__" if is_open => self.other_name(at),
+                _ => {}
+            }
+            match piece.text {
+                b"alias" | b"__alias__" | b"asm" | b"__asm__" if is_open => {
+                    let text = self.cursor.text(at + 2);
+                    let name = text.strip_prefix(b"\"").and_then(|text| text.strip_suffix(b"\""));
+                    let ty = name.and_then(|name| world.globals.get(name)).map(|ty| innermost(world, ty));
+                    if let Some(Type::Record(record)) = ty {
+                        let what = "another symbol is given its address".to_owned();
+                        self.tell_at(record, piece.line, UseDemand::Whole, Vec::new(), what);
+                    }
+                }
+                b"section" | b"__section__" if is_open && world.is_complete => {
+                    self.address_in_section(at);
+                    let Some(record) = self.declared_before(at) else { continue };
+                    let what = "it is put into a section, where others walk it".to_owned();
+                    self.tell_at(record, piece.line, UseDemand::Whole, Vec::new(), what);
+                }
+                b"cleanup" | b"__cleanup__" if is_open => {
+                    let (Some(record), Some(name)) = (self.declared_before(at), self.cursor.word(at + 2))
+                    else {
+                        continue;
+                    };
+                    let home = world.functions.get(name).and_then(|function| function.home);
+                    self.keep(Slot::Parameter(home, name, 0), &[Sum::object(record)]);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// The subject whose name stands a few words in front.
+    fn declared_before(&self, at: usize) -> Option<&'t [u8]> {
+        let from = at.saturating_sub(DECLARATION);
+        let words = self.cursor.pieces.get(from..at)?.iter().rev();
+        let mut words = words.take_while(|piece| !matches!(piece.text, b";" | b"}" | b"{"));
+        let found = words.find(|piece| self.world().subjects.contains_key(piece.text))?;
+        Some(found.text)
+    }
+
+    /// Objects that assembler code says the names of.
+    fn symbols_said(&mut self, at: usize) {
+        let world = self.world();
+        let end = self.cursor.behind(at + 1);
+        let inside = self.cursor.pieces.get(at + 1..end).unwrap_or_default();
+        let texts = inside.iter().take_while(|piece| !matches!(piece.text, b":" | b"::"));
+        for piece in texts.filter(|piece| piece.kind == Kind::Quoted) {
+            for word in words_in(piece.text) {
+                // What follows a backslash is a letter of the text's own.
+                let names = [word, word.get(1..).unwrap_or_default()];
+                let known = names.iter().filter_map(|name| world.globals.get(name)).next();
+                if let Some(Type::Record(record)) = known.map(|ty| innermost(world, ty)) {
+                    let what = "assembler code says its name".to_owned();
+                    self.tell_at(record, piece.line, UseDemand::Whole, Vec::new(), what);
+                }
+            }
+        }
+    }
+
+    /// A second name of a function: what it is handed, the first is handed.
+    fn other_name(&mut self, at: usize) {
+        let world = self.world();
+        let text = self.cursor.text(at + 2);
+        let Some(first) = text.strip_prefix(b"\"").and_then(|text| text.strip_suffix(b"\"")) else { return };
+        let Some(second) = self.function_before(at) else { return };
+        let home = world.functions.get(first).and_then(|function| function.home);
+        let mut targets = vec![(home, first)];
+        targets.extend(self.kept(Slot::Returned(home, first)).iter().filter_map(Sum::function));
+        for (home, target) in targets {
+            for number in 0..PARAMETERS {
+                let sums = self.kept(Slot::Parameter(None, second, number));
+                self.keep(Slot::Parameter(home, target, number), &sums);
+                let function = world.functions.get(target);
+                if let Some((_, ty)) = function.and_then(|function| function.parameters.get(number)) {
+                    self.convert(&Value::sums(Type::Void.pointer(), sums), ty, false);
+                }
+            }
+            let given = self.kept(Slot::Returned(home, target));
+            self.keep(Slot::Returned(None, second), &given);
+        }
+    }
+
+    /// The function that an attribute stands behind.
+    fn function_before(&self, at: usize) -> Option<&'t [u8]> {
+        let from = at.saturating_sub(DECLARATION * 3);
+        let mut places = (from + 1..at).rev();
+        let edge = places.find(|at| matches!(self.cursor.text(*at), b";" | b"}")).unwrap_or(from);
+        (edge..at).find_map(|at| {
+            let is_name =
+                self.cursor.text(at + 1) == b"(" && self.world().functions.contains_key(self.cursor.text(at));
+            is_name.then(|| self.cursor.text(at))
+        })
+    }
+
+    /// A variable in a section that has an object's address: who walks the section has it too.
+    fn address_in_section(&mut self, at: usize) {
+        let world = self.world();
+        let rest = self.cursor.pieces.get(at..).unwrap_or_default();
+        let rest = rest.iter().take(DECLARATION * 2).take_while(|piece| piece.text != b";");
+        let words: Vec<_> = rest.collect();
+        for pair in words.windows(2).filter(|pair| pair[0].text == b"&") {
+            let ty = world.globals.get(pair[1].text).map(|ty| innermost(world, ty));
+            if let Some(Type::Record(record)) = ty {
+                let what = "its address is put into a section, where others walk it".to_owned();
+                self.tell_at(record, pair[1].line, UseDemand::Whole, Vec::new(), what);
+            }
+        }
+    }
+}

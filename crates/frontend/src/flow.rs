@@ -1,8 +1,8 @@
 //! Where variables get their values from, inside one unit.
 
 use crate::clang::{Cursor, Identity, Kind, Operator, Type, TypeKind};
-use crate::positions::{Position, positions};
 use crate::records::Records;
+use crate::records::positions::{Position, positions};
 use crate::tree::{Index, Tree};
 use rustc_hash::{FxHashMap, FxHashSet};
 

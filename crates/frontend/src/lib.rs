@@ -22,7 +22,6 @@ mod demand;
 mod error;
 mod flow;
 mod frontend;
-mod positions;
 mod records;
 mod report;
 mod rules;

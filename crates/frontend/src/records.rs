@@ -1,5 +1,7 @@
 //! Which types of a unit are subjects, and their members.
 
+pub(crate) mod positions;
+
 use crate::clang::{Cursor, Identity, Kind, Type, TypeKind};
 use crate::demand::Subject;
 use crate::tree::{Index, Tree};

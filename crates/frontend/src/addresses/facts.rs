@@ -43,7 +43,7 @@ pub(crate) enum Given {
     Number(i64),
     /// Nobody knows how many, but at least so many.
     Unknown(i64),
-    /// What another place is given.
+    /// The values that another place is given.
     From(Place),
 }
 
@@ -73,8 +73,6 @@ pub(crate) struct ShapeMember {
     /// Its type, an array's elements' type.
     pub(crate) ty: String,
     pub(crate) is_array: bool,
-    /// Where addresses are that it is given, if it may hold one.
-    pub(crate) place: Option<Place>,
     /// The record that it is.
     pub(crate) record: Option<ShapeNumber>,
 }

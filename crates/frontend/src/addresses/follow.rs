@@ -10,9 +10,11 @@ mod references;
 mod returned;
 mod steps;
 mod stores;
+mod unseen;
 
-pub(crate) use calls::{alone, arguments, function, pointed_to};
+pub(crate) use calls::{arguments, function, pointed_to};
 pub(crate) use follower::Follower;
 pub(crate) use moves::parameter_of;
 pub(crate) use references::binds;
 pub(crate) use stores::captures;
+pub(crate) use unseen::alone;

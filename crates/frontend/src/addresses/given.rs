@@ -6,7 +6,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// Most numbers that an address is moved by at one place: more are a walk.
 const MOST_NUMBERS: usize = 12;
 
-/// What each place is given.
+/// The values that each place is given.
 #[derive(Debug, Default)]
 pub(crate) struct Numbers<'f> {
     given: FxHashMap<&'f str, Vec<&'f Given>>,
@@ -51,7 +51,7 @@ impl<'f> Numbers<'f> {
         }
     }
 
-    /// What a place is given here, and by those that hand on what they are given.
+    /// The values that a place is given here, and by those that hand on what they are given.
     fn all(&self, place: &str) -> Vec<&'f Given> {
         let mut seen: FxHashSet<&str> = FxHashSet::default();
         let (mut open, mut all) = (vec![place], Vec::new());

@@ -1,8 +1,6 @@
 //! Records of a unit, each once.
 
 use super::facts::{Shape, ShapeMember, ShapeNumber};
-use super::names;
-use super::seeds::is_open;
 use crate::clang::{Kind, Type, TypeKind};
 use crate::records::Records;
 use rustc_hash::FxHashMap;
@@ -93,8 +91,6 @@ impl Shapes {
             offset: member.offset / 8,
             size: member.ty.size().unwrap_or(0),
             ty: type_name(element),
-            place: (is_open(member.ty) || member.ty.pointee().is_some())
-                .then(|| names::variable(member.cursor)),
             is_array: member.ty.kind() == TypeKind::Array,
             record: is_record.then(|| self.add(records, element, depth - 1)),
         }

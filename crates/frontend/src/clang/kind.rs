@@ -189,7 +189,7 @@ pub(crate) enum Operator {
     Minus,
     /// `~`.
     Complement,
-    /// What changes nothing: `+x`, `__extension__ x`.
+    /// Changes nothing: `+x`, `__extension__ x`.
     Same,
     Other,
 }

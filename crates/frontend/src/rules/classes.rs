@@ -52,7 +52,7 @@ fn constructor<'u>(
     ordered(subject, node, &members, found);
 }
 
-/// What a member's value reads stands in front of it, as it does.
+/// Members that a member's value reads stand in front of it, as they do.
 fn constructed_from<'u>(
     view: View<'_, '_, 'u>,
     (value, then): (Index, Part),
@@ -103,7 +103,7 @@ fn special<'u>(view: View<'_, '_, 'u>, class: Type<'u>, effects: &Effects<'_, '_
     special.collect()
 }
 
-/// What an initialiser does.
+/// An initialiser's effects.
 fn of_value<'u>(view: View<'_, '_, 'u>, value: Index, effects: &Effects<'_, '_, 'u>) -> Effect {
     let nodes = || std::iter::once(value).chain(view.tree.below(value));
     Effect {

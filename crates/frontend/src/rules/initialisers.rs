@@ -1,4 +1,4 @@
-//! What the values that members are constructed with read of the object itself.
+//! Members that are read by the values which others are constructed with.
 
 use super::effects::Effects;
 use crate::clang::{Cursor, Identity, Kind};
@@ -15,7 +15,7 @@ pub(super) struct Reads<'u> {
     pub(super) is_open: bool,
 }
 
-/// What a value, or a method's body, reads of the own object.
+/// Members of the own object that a value, or a method's body, reads.
 pub(super) fn reads<'u>(effects: &Effects<'_, '_, 'u>, view: View<'_, '_, 'u>, value: Index) -> Reads<'u> {
     let mut search = Search { effects, view, found: Reads::default(), seen: FxHashSet::default() };
     std::iter::once(value).chain(view.tree.below(value)).for_each(|node| search.node(node));

@@ -5,7 +5,7 @@
 
 use crate::clang::{Cursor, Identity, Kind, Operator, TypeKind};
 use crate::demand::Demand;
-use crate::positions::{Position, positions};
+use crate::records::positions::{Position, positions};
 use crate::report::{Findings, Found};
 use crate::sum::View;
 use crate::tree::Index;

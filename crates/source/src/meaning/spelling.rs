@@ -155,7 +155,7 @@ mod tests {
     fn other_spellings_become_plain_ones_of_the_same_length() {
         assert_eq!(spelled("int a<:2:> = <% 1 %>; // <:"), "int a[ 2]  = {  1 } ; // <:");
         assert_eq!(spelled("str\\\nuct s;\nint x;"), "struct\\\n s;\nint x;");
-        assert_eq!(spelled("x = R\"(a\"{\n)\"; y"), "x = \"\"     \n  ; y");
+        assert_eq!(spelled("x = R\"(a\"{\n)\"; y"), "x = \"\"    \n  ; y");
         assert_eq!(spelled("f(\"<%\"); a<::b>"), "f(\"<%\"); a<::b>");
     }
 }

@@ -224,7 +224,7 @@ fn directive<'t>(text: &'t [u8], line: u32, stream: &mut Stream<'t>) {
     }
 }
 
-/// What stands behind `include`.
+/// The words behind `include`.
 fn rest_of(directive: &[u8]) -> &[u8] {
     directive.strip_prefix(b"include").map(<[u8]>::trim_ascii_start).unwrap_or_default()
 }

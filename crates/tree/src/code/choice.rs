@@ -21,7 +21,7 @@ pub(super) struct Choice {
     pub(super) headers: BTreeSet<std::path::PathBuf>,
 }
 
-/// What each unit includes.
+/// The files that each unit includes.
 struct Included<'t> {
     of_units: Vec<Vec<&'t Path>>,
 }

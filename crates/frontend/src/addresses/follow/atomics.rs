@@ -17,8 +17,8 @@ impl<'u> Follower<'_, '_, '_, 'u> {
         let held = memory.pointee()?;
         let fits =
             |operand: &Index| self.ty(*operand).is_some_and(|ty| ty.equals(held) || is_memory(ty, held));
-        let is_told = self.ty(node).is_some_and(|ty| ty.kind() == TypeKind::Void || ty.equals(held));
-        (is_told || operands.iter().skip(1).any(fits)).then_some(operands)
+        let is_named = self.ty(node).is_some_and(|ty| ty.kind() == TypeKind::Void || ty.equals(held));
+        (is_named || operands.iter().skip(1).any(fits)).then_some(operands)
     }
 
     /// The address is an operand of an atomic operation.
@@ -26,10 +26,10 @@ impl<'u> Follower<'_, '_, '_, 'u> {
         let Some(memory) = operands.first().copied() else { return };
         let Some(held) = self.ty(memory).and_then(Type::pointee) else { return };
         let has_type = |own: Option<Type<'u>>| own.is_some_and(|own| own.equals(held));
-        let is_told = has_type(self.ty(node));
+        let is_named = has_type(self.ty(node));
         let is_memory = |operand: Index| self.ty(operand).is_some_and(|ty| is_memory(ty, held));
         if index != memory && !is_memory(index) {
-            if is_told {
+            if is_named {
                 self.push(node, state);
             }
             return self.store(memory, State { level: state.level.saturating_add(1), ..state });
@@ -40,7 +40,7 @@ impl<'u> Follower<'_, '_, '_, 'u> {
         let others: Vec<Index> =
             operands.iter().copied().filter(|other| *other != index && is_memory(*other)).collect();
         others.into_iter().for_each(|other| self.store(other, state));
-        if is_told {
+        if is_named {
             self.push(node, State { level, ..state });
         }
     }

@@ -5,6 +5,7 @@ use super::super::facts::{End, State};
 use super::super::names;
 use super::super::numbers;
 use super::follower::Follower;
+use super::unseen::alone;
 use crate::clang::{Cursor, Kind, Operator, Type, TypeKind};
 use crate::sum::{Term, View};
 use crate::tree::Index;
@@ -478,26 +479,5 @@ impl<'u> Handed<'_, '_, '_, 'u> {
                 .terms
                 .iter()
                 .any(|(_, term)| matches!(term, Term::Size(..) | Term::Offset(_)))
-    }
-}
-
-/// The end of an address in a function without a body that is called where nobody sees how far it goes.
-pub(crate) fn alone(function: Cursor<'_>, own: Type<'_>) -> Option<End> {
-    let by = function.name();
-    match of_library(&by) {
-        Does::Sets | Does::Moves | Does::Reads if own.kind() == TypeKind::Void => {
-            Some(End::Bytes { count: None, by })
-        }
-        _ => text(function, own),
-    }
-}
-
-/// The end of an address in a function of texts or numbers that has no body.
-pub(crate) fn text(function: Cursor<'_>, own: Type<'_>) -> Option<End> {
-    let by = function.name();
-    match own.kind() {
-        TypeKind::Byte => Some(End::Text { by }),
-        TypeKind::Number => Some(End::Elements { by }),
-        _ => None,
     }
 }

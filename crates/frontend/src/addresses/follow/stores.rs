@@ -5,7 +5,7 @@ use super::super::names;
 use super::calls::function as called;
 use super::follower::Follower;
 use crate::clang::{Cursor, Kind, Operator, Type, TypeKind};
-use crate::positions::{Position, positions};
+use crate::records::positions::{Position, positions};
 use crate::sum::View;
 use crate::tree::Index;
 

@@ -5,7 +5,7 @@ use super::super::follow;
 use super::super::names;
 use super::reader::Reader;
 use crate::clang::{Cursor, Kind, Operator, Type};
-use crate::positions::{Position, positions};
+use crate::records::positions::{Position, positions};
 use crate::sum::Term;
 use crate::tree::Index;
 

@@ -4,7 +4,7 @@ use super::super::facts::{CodePlace, Departure, End, Given, Origin, Outcome, Pas
 use super::super::follow::Follower;
 use super::super::names;
 use super::super::nodes::Unit;
-use super::super::shapes::{Shapes, type_name};
+use super::super::shapes::type_name;
 use crate::clang::{Cursor, Type, TypeKind};
 use crate::sum::View;
 use crate::tree::Index;
@@ -78,7 +78,7 @@ impl<'u> Reader<'_, '_, '_, 'u> {
             |shape: usize| shapes.all.get(shape).is_some_and(|shape| !shape.subjects.is_empty());
         match origin {
             Origin::Object(shape) if !has_subjects(shape) => outcome.ends.retain(|(_, end, _)| match end {
-                End::Record(other) => has_subjects(*other) || may_share(&shapes, shape, *other),
+                End::Record(other) => has_subjects(*other),
                 end => *end == End::Frees,
             }),
             Origin::Other(_) => outcome.ends.clear(),
@@ -98,17 +98,6 @@ impl<'u> Reader<'_, '_, '_, 'u> {
             false => Origin::Other(type_name(ty)),
         }
     }
-}
-
-/// Whether two records have pointers at the same place that may be told apart by their types.
-fn may_share(shapes: &Shapes, first: usize, second: usize) -> bool {
-    let (Some(first), Some(second)) = (shapes.all.get(first), shapes.all.get(second)) else { return false };
-    first.members.iter().filter(|member| member.place.is_some()).any(|member| {
-        second
-            .members
-            .iter()
-            .any(|other| other.offset == member.offset && other.place.is_some() && other.ty != member.ty)
-    })
 }
 
 /// Whether a type doesn't say what an address leads to: pointers to no records, numbers as wide as pointers.

@@ -1,4 +1,4 @@
-//! What the body of a function does.
+//! Effects of functions' bodies.
 
 use super::{Effect, Search, library};
 use crate::clang::{Cursor, Kind, Operator, Type, TypeKind};

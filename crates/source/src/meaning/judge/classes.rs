@@ -58,7 +58,7 @@ impl<'t> Evaluator<'_, '_, 't> {
     ) -> Vec<&'t [u8]> {
         let body = self.class_body(name).unwrap_or_default();
         let shows =
-            |member: &&Member<'t>| self.shows(&member.ty, DEEPEST) || self.is_told(&body, member.name);
+            |member: &&Member<'t>| self.shows(&member.ty, DEEPEST) || self.is_named(&body, member.name);
         members.iter().take(MOST).filter(shows).map(|member| member.name).collect()
     }
 
@@ -77,7 +77,7 @@ impl<'t> Evaluator<'_, '_, 't> {
     }
 
     /// Whether the words of a member's type say a class that shows.
-    fn is_told(&self, body: &Range<usize>, name: &[u8]) -> bool {
+    fn is_named(&self, body: &Range<usize>, name: &[u8]) -> bool {
         let found = body.clone().find(|at| {
             let is_declared = matches!(self.cursor.text(at + 1), b";" | b"=" | b"{" | b"[" | b",");
             is_declared && self.cursor.text(*at) == name

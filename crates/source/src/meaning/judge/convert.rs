@@ -223,8 +223,8 @@ impl<'t> Evaluator<'_, '_, 't> {
         if record == wanted {
             return;
         }
-        self.twins(record, wanted);
-        self.twins(wanted, record);
+        self.alternatives(record, wanted);
+        self.alternatives(wanted, record);
         let world = self.world();
         let what =
             || format!("a pointer to struct {} is taken for one to struct {}", lossy(record), lossy(wanted));

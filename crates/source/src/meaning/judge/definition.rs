@@ -180,10 +180,10 @@ impl<'t> Evaluator<'_, '_, 't> {
         };
         let before = members.len().saturating_sub(1);
         for member in members.iter().take(before).filter(|member| is_head(&member.ty)) {
-            let told = self.found.len();
+            let said = self.found.len();
             let what = format!("what {} goes on with stands behind it", lossy(member.name));
             self.tell_from(name, member.name, what);
-            for found in self.found.iter_mut().skip(told) {
+            for found in self.found.iter_mut().skip(said) {
                 (found.line, found.source) = (line, 0);
             }
         }
@@ -212,7 +212,7 @@ impl<'t> Evaluator<'_, '_, 't> {
             let Type::Record(record) = ty else { continue };
             for other in &resolved {
                 if let Type::Record(other) = other {
-                    self.twins(record, other);
+                    self.alternatives(record, other);
                 }
             }
             if self.subject(record).is_none() {

@@ -40,7 +40,7 @@ impl<'t> Evaluator<'_, '_, 't> {
         }
     }
 
-    /// What a function is handed whose body isn't known.
+    /// Arguments of a function whose body isn't known.
     pub(in crate::meaning) fn handed_away(&mut self, name: &[u8], arguments: &[Value<'t>]) {
         let is_memory = matches!(does(name), Does::Sets | Does::Moves) || gives_back(name);
         if is_memory || !self.world().is_complete {

@@ -5,7 +5,7 @@ use crate::meaning::judge::callee::{Does, does};
 use crate::meaning::types::{Type, lossy};
 use crate::meaning::value::{Base, Sum, Value};
 
-/// What is kept of the program as a whole.
+/// Values that are kept of the program as a whole.
 const COMPARED: Slot<'static> = Slot::Global(b"(compared)");
 const MEMORY: Slot<'static> = Slot::Global(b"(memory)");
 
@@ -81,7 +81,7 @@ impl<'t> Evaluator<'_, '_, 't> {
     }
 
     /// Pointers in a holder that is looked at as another holder.
-    pub(in crate::meaning) fn twins(&mut self, first: &'t [u8], second: &'t [u8]) {
+    pub(in crate::meaning) fn alternatives(&mut self, first: &'t [u8], second: &'t [u8]) {
         let world = self.world();
         let (Some(own), Some(other)) = (world.records.get(first), world.records.get(second)) else { return };
         for (own, other) in own.members.iter().zip(&other.members) {

@@ -107,7 +107,7 @@ impl<'u> Reader<'_, '_, '_, 'u> {
             self.numbers.insert((place.clone(), Given::Offset));
             return;
         }
-        if let Some(number) = view.cursor(value).and_then(Cursor::constant) {
+        if let Some(number) = self.plain_number(value) {
             if (0..TOO_LARGE).contains(&number) {
                 self.numbers.insert((place.clone(), Given::Number(number)));
             }
@@ -140,6 +140,27 @@ impl<'u> Reader<'_, '_, '_, 'u> {
         let sizes = sum.sizes(true).filter_map(|(ty, _)| i64::try_from(ty.size()?).ok());
         let least = if is_sum { sizes.fold(0, i64::saturating_add) } else { 0 };
         self.numbers.insert((place.clone(), Given::Unknown(least)));
+    }
+}
+
+impl<'u> Reader<'_, '_, '_, 'u> {
+    /// The number that an expression of numbers alone is. An address as a number is constant, too, and libclang must
+    /// not be asked for it.
+    fn plain_number(&self, value: Index) -> Option<i64> {
+        let view = self.unit.view;
+        let is_plain = |node: Index| match view.tree.kind(node) {
+            Kind::Integer | Kind::SizeOf | Kind::TypeName => true,
+            Kind::Paren | Kind::Unary | Kind::Binary | Kind::Unexposed | Kind::Cast => {
+                view.cursor(node).is_some_and(|node| is_integer(node.ty()))
+            }
+            Kind::Name => {
+                let named = view.cursor(node).and_then(Cursor::referenced);
+                named.is_some_and(|named| named.kind() == Kind::Enumerator)
+            }
+            _ => false,
+        };
+        let is_all = std::iter::once(value).chain(view.tree.below(value)).all(is_plain);
+        view.cursor(value).filter(|_| is_all).and_then(Cursor::constant)
     }
 }
 

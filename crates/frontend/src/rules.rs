@@ -50,6 +50,7 @@ pub(crate) fn findings<'u>(view: View<'_, '_, 'u>) -> Findings<'u> {
             Kind::Binary => {
                 ranges::find(view, index, &mut found);
                 ranges::compared(view, index, &mut found);
+                ranges::begun(view, index, &mut found);
                 walks::find(view, index, &mut found);
                 buffers::assigned(view, index, &mut found);
             }

@@ -104,6 +104,36 @@ pub(super) fn size<'u>(view: View<'_, '_, 'u>, index: Index, found: &mut Finding
     }
 }
 
+/// `count * sizeof(struct s) + sizeof(void *)`: memory for so many objects and the first bytes of one more, as a table
+/// has that ends where the first member is null.
+pub(super) fn begun<'u>(view: View<'_, '_, 'u>, index: Index, found: &mut Findings<'u>) {
+    let is_sum = view.cursor(index).is_some_and(|node| node.binary_operator() == Operator::Add);
+    let sides: Vec<Index> = view.tree.values(index).filter(|_| is_sum).collect();
+    let [left, right] = sides.as_slice() else { return };
+    for (product, rest) in [(*left, *right), (*right, *left)] {
+        let Some(ty) = counted(view, product) else { continue };
+        let (Some(node), Some(subject)) = (view.cursor(index), view.records.subject(ty)) else { continue };
+        let bytes = view.cursor(rest).and_then(Cursor::constant).and_then(|bytes| u64::try_from(bytes).ok());
+        let Some(bytes) = bytes.filter(|bytes| ty.size().is_some_and(|size| *bytes < size)) else { continue };
+        let is_begun = |member: &Cursor<'u>| member.bit_offset().is_some_and(|offset| offset / 8 < bytes);
+        let count = ty.members().into_iter().filter(is_begun).count();
+        if count > 0 {
+            let why = format!("memory is for the first {bytes} bytes of one more");
+            found.push(Found { subject, node, demand: Demand::First { count }, why });
+        }
+    }
+}
+
+/// The type whose size an expression multiplies by something unknown.
+fn counted<'u>(view: View<'_, '_, 'u>, index: Index) -> Option<Type<'u>> {
+    let index = view.peeled(index);
+    let node = view.cursor(index)?;
+    if node.binary_operator() != Operator::Multiply || node.constant().is_some() {
+        return None;
+    }
+    view.tree.values(index).find_map(|side| view.sum(side).sizes(true).next()).map(|(ty, _)| ty)
+}
+
 /// Whether an expression can be a sum of offsets: only those are asked.
 fn is_arithmetic(view: View<'_, '_, '_>, index: Index) -> bool {
     let Some(cursor) = view.cursor(index) else { return false };

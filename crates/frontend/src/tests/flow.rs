@@ -37,6 +37,7 @@ fn lengths_and_addresses_are_followed() {
                  void f(struct s *p) { later(run, p); }",
                 &[first(2)],
             ),
+            ("struct s *f(size_t n) { return malloc(n * sizeof(struct s) + 4); }", &[first(1)]),
             (
                 "int f(void *v) { struct u *u = _Generic(v, int *: 0, default: v); return u->y; }\n\
                  int g(struct s *p) { return f(p); }",

@@ -40,6 +40,7 @@ fn harmless_code_asks_nothing() {
          static inline long as_number(const void *p) { return (long)p; }\n\
          long f(struct s *p) { return as_number(p); }\n\
          int g(struct in *p) { return *(int *)as_error(as_number(p)); }",
+        "struct s *many(size_t n) { return malloc(n * sizeof(struct s) + sizeof(struct s)); }",
         "struct s *dup(struct o *p, struct o *q, size_t most) { memcpy(p, q, most); return &p->x; }",
         "void f(struct s *p) { char *c = p->d; while (*c) c++; p->d[3] = 0; }",
     ];

@@ -7,6 +7,7 @@ mod meant;
 mod sayings;
 mod scope;
 mod view;
+mod words;
 
 use anyhow::{Context, Result};
 pub(crate) use by_file::{UsesByFile, has_name, names, summarize_reasons};

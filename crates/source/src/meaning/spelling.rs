@@ -23,12 +23,17 @@ pub fn plainly_spelled(text: Vec<u8>) -> Vec<u8> {
 }
 
 fn needs(text: &[u8]) -> bool {
+    // Brackets spelled otherwise and raw strings are rare, ends of lines behind a backslash are not.
     let has = |part: &[u8]| memchr::memmem::find(text, part).is_some();
     let is_split = |at: usize| {
         let before = at.checked_sub(1).and_then(|at| text.get(at));
         before.is_some_and(|byte| crate::scan::is_word(*byte)) && word_behind(text, at).is_some()
     };
-    has(b"<%") || has(b"<:") || has(b"R\"") || memchr::memchr_iter(b'\\', text).any(is_split)
+    memchr::memmem::find_iter(text, b"\\\n").any(is_split)
+        || memchr::memmem::find_iter(text, b"\\\r\n").any(is_split)
+        || has(b"<%")
+        || has(b"<:")
+        || has(b"R\"")
 }
 
 /// Where a word goes on behind the end of a line at a place.

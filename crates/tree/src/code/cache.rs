@@ -42,13 +42,13 @@ impl Cache {
         // Debug formats quote strings, so that no two questions look alike.
         hash.update(format!("{:?} {:?} {:?}", unit.file, unit.directory, unit.arguments).as_bytes());
         hash.update(format!("{subjects:?}").as_bytes());
-        self.folder.join(format!("{:032x}.json", hash.digest128()))
+        self.folder.join(format!("{:032x}.uses", hash.digest128()))
     }
 
     /// The files whose contents an entry depends on; none if there is no entry.
     pub(super) fn find(&self, unit: &SourceUnit, subjects: &[Subject]) -> Option<CachedUses> {
         let bytes = std::fs::read(self.path(unit, subjects)).ok()?;
-        let entry: Entry = serde_json::from_slice(&bytes).ok()?;
+        let entry: Entry = postcard::from_bytes(&bytes).ok()?;
         Some(CachedUses(entry))
     }
 
@@ -57,7 +57,7 @@ impl Cache {
         let Some(content) = contents.digest(&uses.files) else { return };
         let entry = Entry { content, uses: uses.clone() };
         let path = self.path(unit, subjects);
-        let Ok(bytes) = serde_json::to_vec(&entry) else { return };
+        let Ok(bytes) = postcard::to_stdvec(&entry) else { return };
         let kept = std::fs::create_dir_all(&self.folder).and_then(|()| {
             let mut file = tempfile::NamedTempFile::new_in(&self.folder)?;
             std::io::Write::write_all(&mut file, &bytes)?;

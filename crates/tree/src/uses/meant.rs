@@ -5,7 +5,7 @@
 
 use super::by_file::{UsesByFile, names};
 use super::scope::{DeclaredStruct, is_in_scope, read_up_to};
-use aho_corasick::AhoCorasick;
+use super::words::WordFinder;
 use fieldline_layout::Layout;
 use fieldline_source::meaning::{
     KnownName, ReadFile, TargetMember, TargetStruct, find_meant_uses, find_names, plainly_spelled,
@@ -47,29 +47,21 @@ pub(super) struct TreeFiles<'f> {
 
 /// Which texts say any of some names.
 #[derive(Debug)]
-pub(super) struct NameFinder {
-    names: Vec<KnownName>,
-    finder: Option<AhoCorasick>,
-}
+pub(super) struct NameFinder(WordFinder<()>);
 
 impl NameFinder {
     /// For the tags of structs.
     pub(super) fn for_tags(structs: &[DeclaredStruct<'_>]) -> Self {
-        Self::for_names(structs.iter().map(|declared| KnownName::word(&subject(declared).name)).collect())
+        Self::for_names(structs.iter().map(|declared| KnownName::word(&subject(declared).name)))
     }
 
-    fn for_names(names: Vec<KnownName>) -> Self {
-        let finder = AhoCorasick::new(names.iter().map(|name| name.text.as_str())).ok();
-        Self { names, finder }
+    fn for_names(names: impl Iterator<Item = KnownName>) -> Self {
+        Self(WordFinder::new(names.map(|name| (name, ())).collect()))
     }
 
     /// Whether a text says any of the names.
     pub(super) fn is_in(&self, text: &[u8]) -> bool {
-        let mut hits = self.finder.iter().flat_map(|finder| finder.find_overlapping_iter(text));
-        hits.any(|hit| {
-            let name = self.names.get(hit.pattern().as_usize());
-            name.is_some_and(|name| name.is_said(text, hit.start()..hit.end()))
-        })
+        self.0.said(text).next().is_some()
     }
 }
 
@@ -229,7 +221,7 @@ fn say(
     names: &[KnownName],
     is_wanted: impl Fn(&String) -> bool + Sync,
 ) -> Vec<Text> {
-    let finder = NameFinder::for_names(names.to_vec());
+    let finder = NameFinder::for_names(names.iter().cloned());
     let found = fieldline_parallel::map(files, |path| {
         let text = read(tree, path);
         (finder.is_in(&text.bytes) || is_wanted(path)).then_some(text)

@@ -1,31 +1,24 @@
 //! Which files say names of structs.
 
 use super::scope::{DeclaredStruct, LARGEST, read_up_to};
-use aho_corasick::AhoCorasick;
+use super::words::WordFinder;
 use fieldline_source::meaning::KnownName;
 use std::path::Path;
 
 /// Names to look for, each of some structs by their numbers.
-pub(super) struct Names {
-    all: Vec<(KnownName, usize)>,
-    finder: Option<AhoCorasick>,
-}
+pub(super) struct Names(WordFinder<usize>);
 
 impl Names {
     /// From names with the number of their struct each.
-    pub(super) fn new(mut all: Vec<(KnownName, usize)>) -> Self {
-        all.sort();
-        all.dedup();
-        let finder = AhoCorasick::new(all.iter().map(|(name, _)| name.text.as_str())).ok();
-        Self { all, finder }
+    pub(super) fn new(all: Vec<(KnownName, usize)>) -> Self {
+        Self(WordFinder::new(all))
     }
 
     /// The numbers of the structs that a text says a name of, in order. `counts`: whether a place of the text counts.
     pub(super) fn said(&self, text: &[u8], counts: impl Fn(usize) -> bool) -> Vec<usize> {
         let mut found: Vec<usize> = Vec::new();
-        for hit in self.finder.iter().flat_map(|finder| finder.find_overlapping_iter(text)) {
-            let Some((name, number)) = self.all.get(hit.pattern().as_usize()) else { continue };
-            if !found.contains(number) && name.is_said(text, hit.start()..hit.end()) && counts(hit.start()) {
+        for (number, place) in self.0.said(text) {
+            if !found.contains(number) && counts(place) {
                 found.push(*number);
             }
         }

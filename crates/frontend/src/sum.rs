@@ -262,7 +262,9 @@ impl<'u> View<'_, '_, 'u> {
             }
             Operator::Multiply => Some(self.product(left, right, depth)),
             // Counts of members between two keep the two.
-            Operator::Divide | Operator::Shift => self.value(left, depth).filter(Sum::has_offsets),
+            Operator::Divide | Operator::ShiftLeft | Operator::ShiftRight => {
+                self.value(left, depth).filter(Sum::has_offsets)
+            }
             _ => None,
         }
     }

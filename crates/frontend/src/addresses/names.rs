@@ -93,8 +93,11 @@ pub(crate) fn callback_result(function: Type<'_>) -> Place {
 /// Texts that addresses are printed to and scanned from.
 pub(crate) const TEXTS: &str = "memory of texts";
 
-/// Halves of addresses, as functions are handed that take numbers of half the size.
+/// Higher halves of addresses, as functions are handed that take numbers of half the size.
 pub(crate) const HALVES: &str = "memory of halves";
+
+/// Bits of half an address.
+pub(crate) const HALF_BITS: i64 = 32;
 
 /// Memory outside the program that addresses are written to and read from: files and pipes.
 pub(crate) const FILES: &str = "memory of files";

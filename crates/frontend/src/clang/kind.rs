@@ -161,7 +161,8 @@ pub(crate) enum Operator {
     Multiply,
     Divide,
     Remainder,
-    Shift,
+    ShiftLeft,
+    ShiftRight,
     /// `&`, `|`, `^`.
     Bits,
     /// `&=`, `|=`, `^=`.
@@ -201,7 +202,8 @@ pub(super) fn binary(number: i32) -> Operator {
         raw::CXBinaryOperator_Mul => Operator::Multiply,
         raw::CXBinaryOperator_Div => Operator::Divide,
         raw::CXBinaryOperator_Rem => Operator::Remainder,
-        raw::CXBinaryOperator_Shl | raw::CXBinaryOperator_Shr => Operator::Shift,
+        raw::CXBinaryOperator_Shl => Operator::ShiftLeft,
+        raw::CXBinaryOperator_Shr => Operator::ShiftRight,
         raw::CXBinaryOperator_LT..=raw::CXBinaryOperator_GE => Operator::Order,
         raw::CXBinaryOperator_Cmp | raw::CXBinaryOperator_EQ | raw::CXBinaryOperator_NE => Operator::Compare,
         raw::CXBinaryOperator_And..=raw::CXBinaryOperator_Or => Operator::Bits,

@@ -147,7 +147,9 @@ impl<'u> Offset<'_, '_, '_, 'u> {
             Operator::Add | Operator::Subtract | Operator::Multiply | Operator::Bits => {
                 self.converted(parent)
             }
-            Operator::Divide | Operator::Remainder | Operator::Shift => return Some("is computed with"),
+            Operator::Divide | Operator::Remainder | Operator::ShiftLeft | Operator::ShiftRight => {
+                return Some("is computed with");
+            }
             Operator::Compare | Operator::Order if self.is_own(other) => {}
             Operator::Compare | Operator::Order => return Some("is compared"),
             Operator::Assign | Operator::Move if left != index => {

@@ -3,7 +3,7 @@
 use super::super::facts::{End, State};
 use super::super::names;
 use super::follower::Follower;
-use crate::clang::{Kind, Operator, Type, TypeKind};
+use crate::clang::{Cursor, Kind, Operator, Type, TypeKind};
 use crate::tree::Index;
 
 impl<'u> Follower<'_, '_, '_, 'u> {
@@ -32,7 +32,8 @@ impl<'u> Follower<'_, '_, '_, 'u> {
         match to.kind() {
             TypeKind::Void => {}
             TypeKind::Number if state.level > 0 => {}
-            TypeKind::Number if to.size() < from.size() => self.halved(parent, to, state),
+            // Of the two halves of an address, the higher one is followed: none is one without it.
+            TypeKind::Number if to.size() < from.size() => {}
             TypeKind::Pointer => match to.pointee() {
                 Some(pointee) if pointee.kind() == TypeKind::Record && state.level == 0 => {
                     self.taken_for(index, parent, (from, pointee), state);
@@ -45,11 +46,13 @@ impl<'u> Follower<'_, '_, '_, 'u> {
         }
     }
 
-    /// Half of an address: with the other half it is one again.
-    fn halved(&mut self, index: Index, to: Type<'u>, state: State) {
-        if to.size() == Some(4) {
+    /// `address >> 32`: with the lower half, it is an address again.
+    pub(crate) fn shifted_back(&mut self, index: Index, parent: Index, by: Index, state: State) {
+        if state.level == 0 && self.unit.view.cursor(by).and_then(Cursor::constant) == Some(names::HALF_BITS)
+        {
             self.hand(index, State { is_number: false, ..state }, names::HALVES.to_owned(), None);
         }
+        self.push(parent, state.as_number());
     }
 
     /// The address becomes one of a record.

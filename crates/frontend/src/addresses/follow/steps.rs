@@ -167,7 +167,8 @@ impl<'u> Follower<'_, '_, '_, 'u> {
                 self.moved(index, parent, (other, operator == Operator::Add), state, is_left);
             }
             Operator::Bits => self.push(parent, state),
-            Operator::Shift | Operator::Divide if is_left => self.push(parent, state.as_number()),
+            Operator::ShiftRight if is_left => self.shifted_back(index, parent, right, state),
+            Operator::ShiftLeft | Operator::Divide if is_left => self.push(parent, state.as_number()),
             Operator::Multiply => self.push(parent, state.as_number()),
             Operator::AssignBits | Operator::Scale if is_left => {
                 self.push(parent, if operator == Operator::Scale { state.as_number() } else { state });

@@ -40,7 +40,7 @@ impl<'u> Reader<'_, '_, '_, 'u> {
     /// `strtoul(text)`: a number that may be an address which was printed, if it is made one right here.
     fn read_from_text(&mut self, index: Index) {
         let name = follow::function(self.unit.view, index).map(Cursor::name).unwrap_or_default();
-        if name.starts_with("strto") || name.starts_with("ato") {
+        if name.contains("strto") || matches!(name.as_str(), "atoi" | "atol" | "atoll") {
             self.computed(index, names::TEXTS);
         }
     }
@@ -50,9 +50,9 @@ impl<'u> Reader<'_, '_, '_, 'u> {
         let view = self.unit.view;
         let is_shift = view
             .cursor(index)
-            .is_some_and(|node| node.binary_operator() == Operator::Shift && is_open(node.ty()));
+            .is_some_and(|node| node.binary_operator() == Operator::ShiftLeft && is_open(node.ty()));
         let by = view.tree.values(index).nth(1).filter(|_| is_shift);
-        if by.and_then(|by| view.cursor(by)?.constant()) == Some(32) {
+        if by.and_then(|by| view.cursor(by)?.constant()) == Some(names::HALF_BITS) {
             self.computed(index, names::HALVES);
         }
     }

@@ -20,6 +20,8 @@ pub struct SourceInput<'t> {
     pub tree: Option<&'t Path>,
     /// The front end, if there is a build; without one, code is read as text.
     pub code: Option<&'t CodeReader>,
+    /// A folder for what is kept of large trees between runs, so that the next one reads less.
+    pub kept: Option<&'t Path>,
     /// Why orders are wanted though something beside this program depends on them; then that is told, and no refusal.
     pub allowed: Option<&'t str>,
     /// Called while units are read.
@@ -29,7 +31,7 @@ pub struct SourceInput<'t> {
 impl<'t> SourceInput<'t> {
     /// A tree without a build.
     pub fn text(tree: Option<&'t Path>) -> Self {
-        Self { tree, code: None, allowed: None, progress: &|_| {} }
+        Self { tree, code: None, kept: None, allowed: None, progress: &|_| {} }
     }
 }
 
@@ -112,7 +114,7 @@ fn add_uses(
     let (found, documents) = match declared.is_empty() {
         true => (Ok(Vec::new()), Vec::new()),
         false => rayon::join(
-            || uses::find_in_tree(tree, &declared, view.as_ref()),
+            || uses::find_in_tree((tree, source.kept), &declared, view.as_ref()),
             || documents::find_notes(tree, &listed),
         ),
     };

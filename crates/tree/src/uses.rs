@@ -1,6 +1,7 @@
 //! Code elsewhere in the tree that depends on the order of members: constraints and notes.
 
 mod by_file;
+mod kept_words;
 mod left_out;
 mod macro_uses;
 mod meant;
@@ -11,18 +12,25 @@ mod words;
 
 use anyhow::{Context, Result};
 pub(crate) use by_file::{UsesByFile, has_name, names, summarize_reasons};
+pub(crate) use kept_words::write_whole;
 pub(crate) use scope::{DeclaredStruct, read_up_to};
 pub(crate) use view::BuildView;
 
 use fieldline_source::uses::{FileUses, UsedStruct, find_uses};
+use kept_words::{Stamp, WordsFile};
 use macro_uses::PendingMacro;
 use meant::{NameFinder, TreeFiles};
 use scope::{LARGEST, is_in_scope, leads_to_scope, used_struct};
 use std::path::Path;
+use std::sync::Mutex;
 
-/// Uses of structs in a tree; with a build, those alone that it leaves out.
+/// Of trees with more files, words are kept.
+const MANY: usize = 4000;
+
+/// Uses of structs in a tree; with a build, those alone that it leaves out. `kept`: a folder for what is kept of large
+/// trees between runs.
 pub(crate) fn find_in_tree(
-    tree: &Path,
+    (tree, kept): (&Path, Option<&Path>),
     structs: &[DeclaredStruct<'_>],
     view: Option<&BuildView<'_>>,
 ) -> Result<Vec<UsesByFile>> {
@@ -30,7 +38,7 @@ pub(crate) fn find_in_tree(
     files.sort_unstable();
     let mut found = match view {
         Some(view) => left_out::find(tree, &files, structs, view),
-        None => find_anywhere(tree, &files, structs),
+        None => find_anywhere((tree, kept), &files, structs),
     };
     for struct_uses in &mut found {
         struct_uses.drop_repeated();
@@ -39,12 +47,28 @@ pub(crate) fn find_in_tree(
 }
 
 /// Uses in all files.
-fn find_anywhere(tree: &Path, files: &[String], structs: &[DeclaredStruct<'_>]) -> Vec<UsesByFile> {
+fn find_anywhere(
+    (tree, kept): (&Path, Option<&Path>),
+    files: &[String],
+    structs: &[DeclaredStruct<'_>],
+) -> Vec<UsesByFile> {
     let subjects: Vec<UsedStruct> = structs.iter().map(|declared| used_struct(declared.layout)).collect();
     let tags = NameFinder::for_tags(structs);
+    let words_file = kept.filter(|_| files.len() > MANY).map(|folder| WordsFile::open(folder, tree));
+    let words = words_file.as_ref().map(WordsFile::words).unwrap_or_default();
+    let learned = Mutex::new(Vec::new());
     let by_file = fieldline_parallel::map(files, |path| {
+        let stamp = words_file.as_ref().and_then(|_| Stamp::of(&tree.join(path)));
+        if words.lacks(path, stamp, tags.wanted()) {
+            return (false, vec![FileUses::default(); structs.len()]);
+        }
         // A file that vanishes or can't be read says nothing; the header itself was read before.
         let text = read_up_to(&tree.join(path), LARGEST).unwrap_or_default();
+        if let Some(stamp) = stamp.filter(|_| !words.knows(path, stamp))
+            && let Ok(mut learned) = learned.lock()
+        {
+            learned.push((path, stamp, kept_words::filter(text.clone())));
+        }
         let is_tagged = text.is_empty() || tags.is_in(&text);
         let wanted = structs.iter().zip(&subjects).map(|(declared, subject)| {
             match is_in_scope(path, declared.header) {
@@ -70,7 +94,11 @@ fn find_anywhere(tree: &Path, files: &[String], structs: &[DeclaredStruct<'_>]) 
             struct_uses.0.push((path, used));
         }
     }
-    meant::add_uses(tree, TreeFiles { all: files, tagged: &tagged }, structs, &mut found);
+    if let Some(file) = &words_file {
+        file.keep(&words, &learned.into_inner().unwrap_or_default());
+    }
+    let files = TreeFiles { all: files, tagged: &tagged, words: &words };
+    meant::add_uses(tree, files, structs, &mut found);
     found
 }
 

@@ -6,7 +6,7 @@ pub(crate) mod simulate;
 pub(crate) mod verify;
 
 use crate::args::{PatchArgs, PlanArgs};
-use crate::input::code::{ProgressMeter, open_build};
+use crate::input::code::{ProgressMeter, cache_folder, open_build};
 use crate::input::document;
 use crate::output::{self, CommandOutcome};
 use crate::planning::{PlanInputs, TreeFacts};
@@ -33,8 +33,9 @@ pub(crate) fn plan(args: &PlanArgs) -> Result<CommandOutcome> {
     let code = open_build(tree, args.code.build.as_deref(), program)?;
     let meter = ProgressMeter::default();
     let progress = |done| meter.print(done);
-    let source =
-        SourceInput { tree, code: code.as_ref(), allowed: args.code.allow.as_deref(), progress: &progress };
+    let (kept, allowed) = (cache_folder("words"), args.code.allow.as_deref());
+    let kept = kept.as_deref();
+    let source = SourceInput { tree, code: code.as_ref(), kept, allowed, progress: &progress };
     let (profile, tree_facts) = rayon::join(
         || args.profile.as_deref().map(document::read_profile).transpose(),
         || TreeFacts::new(&args.types, program, &source),
@@ -92,8 +93,10 @@ fn recheck(plan: &mut Plan, args: &PatchArgs) -> Result<()> {
     let code = open_build(Some(&args.tree), args.code.build.as_deref(), program)?;
     let meter = ProgressMeter::default();
     let progress = |done| meter.print(done);
-    let (tree, allowed) = (Some(args.tree.as_path()), args.code.allow.as_deref());
-    limits::recheck(plan, &SourceInput { tree, code: code.as_ref(), allowed, progress: &progress }, &layouts)
+    let (kept, allowed) = (cache_folder("words"), args.code.allow.as_deref());
+    let (tree, kept) = (Some(args.tree.as_path()), kept.as_deref());
+    let source = SourceInput { tree, code: code.as_ref(), kept, allowed, progress: &progress };
+    limits::recheck(plan, &source, &layouts)
 }
 
 fn read_plan(path: &Path) -> Result<Plan> {

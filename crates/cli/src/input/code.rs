@@ -18,15 +18,15 @@ pub(crate) fn open_build(
     program: &Path,
 ) -> Result<Option<CodeReader>> {
     let Some((tree, build)) = tree.zip(build) else { return Ok(None) };
-    let reader = CodeReader::open(tree, build, cache_folder())?;
+    let reader = CodeReader::open(tree, build, cache_folder("uses"))?;
     Ok(Some(reader.importing(imported_symbols(program)?)))
 }
 
-/// Where results are kept (XDG Base Directory Specification).
-fn cache_folder() -> Option<PathBuf> {
+/// A folder for something that is kept between runs (XDG Base Directory Specification).
+pub(crate) fn cache_folder(name: &str) -> Option<PathBuf> {
     let folder = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let cache = folder("XDG_CACHE_HOME").or_else(|| Some(folder("HOME")?.join(".cache")))?;
-    Some(cache.join("fieldline/uses"))
+    Some(cache.join("fieldline").join(name))
 }
 
 /// Prints how many units are read, from time to time.

@@ -3,6 +3,7 @@
 //! An entry is named by what was asked: the unit's command, the structs, the front end and this program. It holds as
 //! long as the content of every file that the unit read is the same.
 
+use crate::uses::write_whole;
 use fieldline_frontend::{SourceUnit, Subject, UnitUses};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
@@ -58,12 +59,7 @@ impl Cache {
         let entry = Entry { content, uses: uses.clone() };
         let path = self.path(unit, subjects);
         let Ok(bytes) = postcard::to_stdvec(&entry) else { return };
-        let kept = std::fs::create_dir_all(&self.folder).and_then(|()| {
-            let mut file = tempfile::NamedTempFile::new_in(&self.folder)?;
-            std::io::Write::write_all(&mut file, &bytes)?;
-            file.persist(path).map_err(std::io::Error::from)
-        });
-        drop(kept);
+        drop(write_whole(&path, &bytes));
     }
 }
 

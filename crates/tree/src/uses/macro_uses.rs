@@ -148,7 +148,7 @@ mod tests {
         }
         let layout = serde_json::from_str(LAYOUT).unwrap();
         let found = super::super::find_in_tree(
-            tree.path(),
+            (tree.path(), None),
             &[DeclaredStruct { layout: &layout, header: "include/box.h" }],
             None,
         );

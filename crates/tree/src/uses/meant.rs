@@ -4,6 +4,7 @@
 //! give it (typedefs, macros, variables, functions, members of other structs that hold it) lead to more.
 
 use super::by_file::{UsesByFile, names};
+use super::kept_words::{KeptWords, Stamp, Wanted};
 use super::scope::{DeclaredStruct, is_in_scope, read_up_to};
 use super::words::WordFinder;
 use fieldline_layout::Layout;
@@ -43,11 +44,16 @@ pub(super) struct TreeFiles<'f> {
     pub(super) all: &'f [String],
     /// Those that say the tag of a struct, or that are too large for it to be known.
     pub(super) tagged: &'f [String],
+    /// What is known of them before they are read.
+    pub(super) words: &'f KeptWords<'f>,
 }
 
 /// Which texts say any of some names.
 #[derive(Debug)]
-pub(super) struct NameFinder(WordFinder<()>);
+pub(super) struct NameFinder {
+    finder: WordFinder<()>,
+    wanted: Wanted,
+}
 
 impl NameFinder {
     /// For the tags of structs.
@@ -56,12 +62,19 @@ impl NameFinder {
     }
 
     fn for_names(names: impl Iterator<Item = KnownName>) -> Self {
-        Self(WordFinder::new(names.map(|name| (name, ())).collect()))
+        let names: Vec<(KnownName, ())> = names.map(|name| (name, ())).collect();
+        let wanted = Wanted::new(names.iter().map(|(name, ())| name));
+        Self { finder: WordFinder::new(names), wanted }
     }
 
     /// Whether a text says any of the names.
     pub(super) fn is_in(&self, text: &[u8]) -> bool {
-        self.0.said(text).next().is_some()
+        self.finder.said(text).next().is_some()
+    }
+
+    /// The names, to be asked for in what is kept of files.
+    pub(super) fn wanted(&self) -> &Wanted {
+        &self.wanted
     }
 }
 
@@ -194,7 +207,7 @@ fn large_tree(
 ) -> (Vec<Text>, bool) {
     let tags: Vec<KnownName> = subjects.iter().map(|subject| KnownName::word(&subject.name)).collect();
     let own = |path: &String| structs.iter().any(|declared| declared.header == *path);
-    let mut texts = say(tree, files.tagged, &tags, own);
+    let mut texts = say((tree, files.words), files.tagged, &tags, own);
     let read: Vec<ReadFile<'_>> = texts
         .iter()
         .map(|text| ReadFile { path: &text.path, text: &text.bytes, is_searched: false })
@@ -207,7 +220,7 @@ fn large_tree(
         let known: std::collections::HashSet<&str> = texts.iter().map(|text| text.path.as_str()).collect();
         let rest: Vec<String> =
             files.all.iter().filter(|path| !known.contains(path.as_str())).cloned().collect();
-        let more = say(tree, &rest, &names, |_| false);
+        let more = say((tree, files.words), &rest, &names, |_| false);
         texts.extend(more);
         texts.sort_by(|single, other| single.path.cmp(&other.path));
     }
@@ -216,13 +229,17 @@ fn large_tree(
 
 /// Files that say one of the names.
 fn say(
-    tree: &Path,
+    (tree, words): (&Path, &KeptWords<'_>),
     files: &[String],
     names: &[KnownName],
     is_wanted: impl Fn(&String) -> bool + Sync,
 ) -> Vec<Text> {
     let finder = NameFinder::for_names(names.iter().cloned());
     let found = fieldline_parallel::map(files, |path| {
+        let lacks = || words.lacks(path, Stamp::of(&tree.join(path)), finder.wanted());
+        if !is_wanted(path) && lacks() {
+            return None;
+        }
         let text = read(tree, path);
         (finder.is_in(&text.bytes) || is_wanted(path)).then_some(text)
     });

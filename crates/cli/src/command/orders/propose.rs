@@ -2,7 +2,7 @@
 
 use super::{command_outcome, summary_text, write};
 use crate::args::ProposeArgs;
-use crate::input::code::{ProgressMeter, open_build};
+use crate::input::code::{ProgressMeter, cache_folder, open_build};
 use crate::input::{document, recordings};
 use crate::output::{self, CommandOutcome};
 use crate::planning::{PlanInputs, TreeFacts};
@@ -31,7 +31,14 @@ pub(crate) fn run(args: &ProposeArgs) -> Result<CommandOutcome> {
     let meter = ProgressMeter::default();
     let progress = |done| meter.print(done);
     let allowed = args.code.allow.as_deref();
-    let source = SourceInput { tree: Some(tree), code: code.as_ref(), allowed, progress: &progress };
+    let kept = cache_folder("words");
+    let source = SourceInput {
+        tree: Some(tree),
+        code: code.as_ref(),
+        kept: kept.as_deref(),
+        allowed,
+        progress: &progress,
+    };
 
     output::print_progress("attributing samples");
     let (profile, tree_facts) = rayon::join(

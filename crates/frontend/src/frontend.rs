@@ -61,7 +61,7 @@ impl Frontend {
         let view = View { tree: &tree, records: &records, flow: &flow };
         let mut found = rules::findings(view);
         found.extend(rules::of_library(&library, &records));
-        let flows = addresses::read(view);
+        let flows = addresses::read(view, parsed.address_size());
         let uses = report::uses(&found, &records);
         let mut errors: Vec<Diagnostic> =
             parsed.errors().into_iter().map(|message| diagnostic(unit, message)).collect();

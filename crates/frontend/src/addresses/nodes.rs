@@ -31,6 +31,8 @@ pub(crate) enum Answer {
 /// A unit with the nodes that name each variable and member.
 pub(crate) struct Unit<'v, 's, 'u> {
     pub(crate) view: View<'v, 's, 'u>,
+    /// Bytes of an address.
+    pub(crate) address_size: u64,
     pub(crate) names: FxHashMap<Identity, Vec<Index>>,
     pub(crate) shapes: RefCell<Shapes>,
     pub(crate) places: RefCell<Places<'v, 's, 'u>>,
@@ -42,7 +44,7 @@ pub(crate) struct Unit<'v, 's, 'u> {
 }
 
 impl<'v, 's, 'u> Unit<'v, 's, 'u> {
-    pub(crate) fn new(view: View<'v, 's, 'u>) -> Self {
+    pub(crate) fn new(view: View<'v, 's, 'u>, address_size: u64) -> Self {
         let mut names: FxHashMap<Identity, Vec<Index>> = FxHashMap::default();
         for index in 0..view.tree.len() {
             if matches!(view.tree.kind(index), Kind::Name | Kind::MemberAccess)
@@ -53,6 +55,7 @@ impl<'v, 's, 'u> Unit<'v, 's, 'u> {
         }
         Self {
             view,
+            address_size,
             names,
             shapes: RefCell::default(),
             places: RefCell::new(Places::new(view.records)),

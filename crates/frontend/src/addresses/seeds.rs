@@ -20,8 +20,8 @@ use crate::tree::Index;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// All that a unit says of addresses.
-pub(crate) fn read<'u>(view: View<'_, '_, 'u>) -> UnitFlows {
-    let unit = Unit::new(view);
+pub(crate) fn read<'u>(view: View<'_, '_, 'u>, address_size: u64) -> UnitFlows {
+    let unit = Unit::new(view, address_size);
     let mut read = Reader {
         unit: &unit,
         departures: Vec::new(),

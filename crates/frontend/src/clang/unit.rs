@@ -7,12 +7,13 @@ use super::text::owned;
 use clang_sys::{
     CXChildVisit_Continue, CXChildVisit_Recurse, CXChildVisitResult, CXClientData, CXCursor,
     CXDiagnostic_Error, CXError_Success, CXFile, CXSourceLocation, CXSourceRange, CXTranslationUnit,
-    CXTranslationUnit_DetailedPreprocessingRecord, CXTranslationUnit_KeepGoing, clang_disposeDiagnostic,
-    clang_disposeSourceRangeList, clang_disposeTranslationUnit, clang_equalCursors,
-    clang_getAllSkippedRanges, clang_getDiagnostic, clang_getDiagnosticLocation, clang_getDiagnosticSeverity,
-    clang_getDiagnosticSpelling, clang_getFileName, clang_getInclusions, clang_getNumDiagnostics,
-    clang_getRangeEnd, clang_getRangeStart, clang_getTranslationUnitCursor,
-    clang_parseTranslationUnit2FullArgv, clang_visitChildren,
+    CXTranslationUnit_DetailedPreprocessingRecord, CXTranslationUnit_KeepGoing, clang_TargetInfo_dispose,
+    clang_TargetInfo_getPointerWidth, clang_disposeDiagnostic, clang_disposeSourceRangeList,
+    clang_disposeTranslationUnit, clang_equalCursors, clang_getAllSkippedRanges, clang_getDiagnostic,
+    clang_getDiagnosticLocation, clang_getDiagnosticSeverity, clang_getDiagnosticSpelling, clang_getFileName,
+    clang_getInclusions, clang_getNumDiagnostics, clang_getRangeEnd, clang_getRangeStart,
+    clang_getTranslationUnitCursor, clang_getTranslationUnitTargetInfo, clang_parseTranslationUnit2FullArgv,
+    clang_visitChildren,
 };
 use std::ffi::{CString, c_char, c_uint};
 use std::marker::PhantomData;
@@ -77,6 +78,18 @@ impl ParsedUnit {
             });
             messages.collect()
         }
+    }
+
+    /// Bytes of an address of the machine that the unit is for.
+    pub(crate) fn address_size(&self) -> u64 {
+        // SAFETY: the unit is alive; what is told of its machine is disposed of once, after it was asked.
+        let bits = unsafe {
+            let machine = clang_getTranslationUnitTargetInfo(self.raw);
+            let bits = clang_TargetInfo_getPointerWidth(machine);
+            clang_TargetInfo_dispose(machine);
+            bits
+        };
+        u64::try_from(bits).unwrap_or(0) / 8
     }
 
     /// The files that the unit reads, itself included, as the command names them.

@@ -155,12 +155,21 @@ impl<'u> Follower<'_, '_, '_, 'u> {
         self.read(index, parent, state);
     }
 
+    /// Whether a number is computed that no address fits in: hashes and sums of an address' bytes.
+    fn is_too_narrow(&self, computed: Index) -> bool {
+        let number = self.ty(computed).filter(|ty| ty.kind() == TypeKind::Number);
+        number.and_then(Type::size).is_some_and(|size| size < self.unit.address_size)
+    }
+
     pub(crate) fn binary(&mut self, index: Index, parent: Index, state: State) {
         let view = self.unit.view;
         let mut sides = view.tree.values(parent);
         let (Some(left), Some(right)) = (sides.next(), sides.next()) else { return };
         let Some(operator) = view.cursor(parent).map(Cursor::binary_operator) else { return };
         let is_left = left == index;
+        if !matches!(operator, Operator::Assign | Operator::Comma) && self.is_too_narrow(parent) {
+            return;
+        }
         match operator {
             Operator::Add | Operator::Subtract => {
                 let other = if is_left { right } else { left };

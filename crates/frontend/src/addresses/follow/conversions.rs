@@ -42,6 +42,7 @@ impl<'u> Follower<'_, '_, '_, 'u> {
                 _ => self.push(parent, State { is_number: false, ..state }),
             },
             TypeKind::Number | TypeKind::Array => self.push(parent, state),
+            TypeKind::Byte if from.kind() == TypeKind::Byte && self.is_only_summed(parent) => {}
             _ => self.not_understood(index, state),
         }
     }
@@ -53,6 +54,27 @@ impl<'u> Follower<'_, '_, '_, 'u> {
             self.hand(index, State { is_number: false, ..state }, names::HALVES.to_owned(), None);
         }
         self.push(parent, state.as_number());
+    }
+
+    /// Whether a byte of an address goes into numbers that no address fits in, and into no other byte: a hash, a test.
+    fn is_only_summed(&self, byte: Index) -> bool {
+        let view = self.unit.view;
+        let (mut index, mut is_summed) = (byte, false);
+        while let Some(parent) = view.tree.parent(index) {
+            let operator = view.cursor(parent).map_or(Operator::Other, Cursor::binary_operator);
+            match view.tree.kind(parent) {
+                Kind::Paren | Kind::Unexposed | Kind::Cast | Kind::FunctionalCast => {}
+                Kind::Binary if matches!(operator, Operator::Assign | Operator::Comma) => break,
+                Kind::Binary if matches!(operator, Operator::Compare | Operator::Order | Operator::Logic) => {
+                    return true;
+                }
+                Kind::Binary if self.is_too_narrow(parent) => is_summed = true,
+                _ => break,
+            }
+            index = parent;
+        }
+        // The value itself goes on from here.
+        is_summed && self.ty(index).is_some_and(|ty| ty.kind() == TypeKind::Number)
     }
 
     /// The address becomes one of a record.

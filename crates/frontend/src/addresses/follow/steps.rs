@@ -156,7 +156,7 @@ impl<'u> Follower<'_, '_, '_, 'u> {
     }
 
     /// Whether a number is computed that no address fits in: hashes and sums of an address' bytes.
-    fn is_too_narrow(&self, computed: Index) -> bool {
+    pub(crate) fn is_too_narrow(&self, computed: Index) -> bool {
         let number = self.ty(computed).filter(|ty| ty.kind() == TypeKind::Number);
         number.and_then(Type::size).is_some_and(|size| size < self.unit.address_size)
     }

@@ -25,6 +25,17 @@ struct Entry {
     uses: UnitUses,
 }
 
+/// The structs that units are asked for, as a hash.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Asked(u128);
+
+impl Asked {
+    pub(super) fn new(subjects: &[Subject]) -> Self {
+        // Debug formats quote strings, so that no two questions look alike.
+        Self(xxh3_128(format!("{subjects:?}").as_bytes()))
+    }
+}
+
 /// Hashes of files' contents.
 #[derive(Debug, Default)]
 pub(super) struct Contents(FxHashMap<PathBuf, u128>);
@@ -37,27 +48,31 @@ impl Cache {
         Self { folder, reader }
     }
 
-    fn path(&self, unit: &SourceUnit, subjects: &[Subject]) -> PathBuf {
+    fn path(&self, unit: &SourceUnit, asked: Asked) -> PathBuf {
         let mut hash = Xxh3::new();
         hash.update(&self.reader.to_le_bytes());
-        // Debug formats quote strings, so that no two questions look alike.
-        hash.update(format!("{:?} {:?} {:?}", unit.file, unit.directory, unit.arguments).as_bytes());
-        hash.update(format!("{subjects:?}").as_bytes());
+        hash.update(&asked.0.to_le_bytes());
+        let paths = [&unit.file, &unit.directory].map(|path| path.as_os_str().as_encoded_bytes());
+        // Lengths in front, so that no two commands look alike.
+        for word in paths.into_iter().chain(unit.arguments.iter().map(String::as_bytes)) {
+            hash.update(&word.len().to_le_bytes());
+            hash.update(word);
+        }
         self.folder.join(format!("{:032x}.uses", hash.digest128()))
     }
 
     /// The files whose contents an entry depends on; none if there is no entry.
-    pub(super) fn find(&self, unit: &SourceUnit, subjects: &[Subject]) -> Option<CachedUses> {
-        let bytes = std::fs::read(self.path(unit, subjects)).ok()?;
+    pub(super) fn find(&self, unit: &SourceUnit, asked: Asked) -> Option<CachedUses> {
+        let bytes = std::fs::read(self.path(unit, asked)).ok()?;
         let entry: Entry = postcard::from_bytes(&bytes).ok()?;
         Some(CachedUses(entry))
     }
 
     /// Keeps what was found. A folder that can't be written to keeps nothing.
-    pub(super) fn keep(&self, unit: &SourceUnit, subjects: &[Subject], uses: &UnitUses, contents: &Contents) {
+    pub(super) fn keep(&self, unit: &SourceUnit, asked: Asked, uses: &UnitUses, contents: &Contents) {
         let Some(content) = contents.digest(&uses.files) else { return };
         let entry = Entry { content, uses: uses.clone() };
-        let path = self.path(unit, subjects);
+        let path = self.path(unit, asked);
         let Ok(bytes) = postcard::to_stdvec(&entry) else { return };
         drop(write_whole(&path, &bytes));
     }
@@ -118,15 +133,16 @@ mod tests {
         let unit =
             SourceUnit { file: "/u.c".into(), arguments: vec!["cc".to_owned()], ..SourceUnit::default() };
         let uses = UnitUses { files: vec![file.clone()], ..UnitUses::default() };
-        assert!(cache.find(&unit, &[]).is_none());
-        cache.keep(&unit, &[], &uses, &contents());
-        assert_eq!(cache.find(&unit, &[]).unwrap().uses(&contents()), Some(uses));
+        let none = Asked::new(&[]);
+        assert!(cache.find(&unit, none).is_none());
+        cache.keep(&unit, none, &uses, &contents());
+        assert_eq!(cache.find(&unit, none).unwrap().uses(&contents()), Some(uses));
         let other = SourceUnit { arguments: vec!["cc".to_owned(), "-DX".to_owned()], ..unit.clone() };
-        assert!(cache.find(&other, &[]).is_none());
-        assert!(cache.find(&unit, &[Subject::default()]).is_none());
+        assert!(cache.find(&other, none).is_none());
+        assert!(cache.find(&unit, Asked::new(&[Subject::default()])).is_none());
         std::fs::write(&file, "two").unwrap();
-        assert_eq!(cache.find(&unit, &[]).unwrap().uses(&contents()), None);
+        assert_eq!(cache.find(&unit, none).unwrap().uses(&contents()), None);
         std::fs::remove_file(&file).unwrap();
-        assert_eq!(cache.find(&unit, &[]).unwrap().uses(&contents()), None);
+        assert_eq!(cache.find(&unit, none).unwrap().uses(&contents()), None);
     }
 }

@@ -1,6 +1,6 @@
 //! Units read on all threads.
 
-use super::cache::{Cache, Contents};
+use super::cache::{Asked, Cache, Contents};
 use super::choice::{Choice, choose};
 use super::definitions::{assembled, defining};
 use super::lines::ReadLines;
@@ -133,8 +133,8 @@ impl CodeReader {
         progress: &(dyn Fn(Progress) + Sync),
     ) -> Vec<Result<UnitUses, fieldline_frontend::Error>> {
         let units: Vec<&SourceUnit> = numbers.iter().filter_map(|number| self.units.get(*number)).collect();
-        let mut contents = Contents::default();
-        let kept = fieldline_parallel::map(&units, |unit| self.cache.as_ref()?.find(unit, subjects));
+        let (mut contents, asked) = (Contents::default(), Asked::new(subjects));
+        let kept = fieldline_parallel::map(&units, |unit| self.cache.as_ref()?.find(unit, asked));
         contents.read(kept.iter().flatten().flat_map(|entry| entry.files().to_vec()));
         let kept: Vec<Option<UnitUses>> =
             kept.into_iter().map(|entry| entry.and_then(|entry| entry.uses(&contents))).collect();
@@ -161,7 +161,7 @@ impl CodeReader {
                 if let Ok(uses) = result.as_ref().map_err(|_| ())
                     && uses.errors.is_empty()
                 {
-                    cache.keep(unit, subjects, uses, &contents);
+                    cache.keep(unit, asked, uses, &contents);
                 }
             }
         }

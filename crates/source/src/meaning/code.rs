@@ -1,5 +1,6 @@
 //! Code of functions, read for the values that go through it.
 
+pub(in crate::meaning) mod assembler;
 pub(in crate::meaning) mod body;
 pub(in crate::meaning) mod declaration;
 pub(in crate::meaning) mod evaluator;

@@ -70,8 +70,10 @@ impl<'t> Program<'t> {
         let mut templates = FxHashSet::default();
         streams.iter().filter(|_| has_cpp).for_each(|stream| template_names(&stream.pieces, &mut templates));
         let templates = Arc::new(templates);
+        let enums = streams.iter().filter(|_| has_cpp).flat_map(|stream| enum_names(&stream.pieces));
+        let enums = Arc::new(enums.collect());
         let fresh =
-            World { templates, macros, assembler, subjects, is_complete, has_cpp, ..World::default() };
+            World { templates, enums, macros, assembler, subjects, is_complete, has_cpp, ..World::default() };
         let mut world = fresh.clone();
         // Declarations, of which those read later know those read first: twice, for names in any order.
         for _ in 0..2 {
@@ -116,6 +118,16 @@ fn words_of_assembler<'t>(pieces: &[Piece<'t>]) -> Vec<&'t [u8]> {
         }
     }
     found
+}
+
+/// Names of a file's enums.
+fn enum_names<'t>(pieces: &[Piece<'t>]) -> Vec<&'t [u8]> {
+    let name = |at: usize| {
+        let mut behind = pieces.iter().skip(at + 1);
+        behind.find(|piece| !matches!(piece.text, b"class" | b"struct")).map(|piece| piece.text)
+    };
+    let all = pieces.iter().enumerate().filter(|(_, piece)| piece.text == b"enum");
+    all.filter_map(|(at, _)| name(at)).collect()
 }
 
 /// Puts files that are included in the middle of a list or function where they are.

@@ -171,6 +171,8 @@ pub(super) fn read_code<'t>(
     }
     if !tells {
         evaluator.symbols();
+        evaluator.sorted_kinds();
+        evaluator.owned_by_library();
     }
     evaluator.file(&items);
     (evaluator.found, evaluator.flows)

@@ -43,6 +43,8 @@ impl<'t> Type<'t> {
 pub(super) struct Member<'t> {
     pub(super) name: &'t [u8],
     pub(super) ty: Type<'t>,
+    /// In C++, the words and signs of its type.
+    pub(super) words: Vec<&'t [u8]>,
 }
 
 /// A struct, class or union.
@@ -56,6 +58,8 @@ pub(super) struct Record<'t> {
     pub(super) has_base: bool,
     /// Whether a constructor is declared: lists are arguments.
     pub(super) has_constructor: bool,
+    /// Whether a constructor is declared whose body stands elsewhere.
+    pub(super) is_made_elsewhere: bool,
     /// Members whose defaults change something.
     pub(super) computed: Vec<&'t [u8]>,
     /// Whether an assignment of its own is declared.
@@ -166,6 +170,8 @@ pub(super) struct World<'t> {
     pub(super) has_cpp: bool,
     /// Names that assembler code says.
     pub(super) assembler: Arc<FxHashSet<&'t [u8]>>,
+    /// In C++, the names of enums.
+    pub(super) enums: Arc<FxHashSet<&'t [u8]>>,
     /// Names of templates; of operators their signs.
     pub(super) templates: Arc<FxHashSet<&'t [u8]>>,
 }

@@ -184,6 +184,12 @@ pub(super) struct Value<'t> {
     pub(super) call: Option<&'t [u8]>,
     /// Whether it is a text in quotes.
     pub(super) is_text: bool,
+    /// That text with its quotes, if it is one piece.
+    pub(super) text: &'t [u8],
+    /// Whether it is a size that something unknown multiplies.
+    pub(super) is_product: bool,
+    /// The first member of a record that the value is an entry by: null, where the link is null.
+    pub(super) entry: Option<(&'t [u8], &'t [u8])>,
     /// Whether that function's type was cast.
     pub(super) is_cast_function: bool,
     /// The variable, or the member of a record, that it is the address of.

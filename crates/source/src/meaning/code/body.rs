@@ -1,10 +1,11 @@
 //! Bodies of functions, and what stands outside of them.
 
 use crate::meaning::code::evaluator::{Context, Evaluator, Local, Slot};
+use crate::meaning::judge::methods::joined;
 use crate::meaning::syntax::cursor::Body;
 use crate::meaning::syntax::items::Items;
 use crate::meaning::types::{Function, Type, lossy};
-use crate::meaning::value::Value;
+use crate::meaning::value::{Base, Sum, Value};
 use crate::uses::UseDemand;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
@@ -66,6 +67,10 @@ impl<'t> Evaluator<'_, '_, 't> {
         let scope = self.parameters(body.name, &body.function);
         self.scopes = vec![scope];
         self.cursor.at = body.range.start;
+        if let Some(class) = body.class.filter(|class| is_unnamed || body.name == *class) {
+            let seen = Sum { base: Some(Base::Mapped(b"")), terms: Vec::new() };
+            self.keep(Slot::Constructor(class), &[seen]);
+        }
         self.constructor();
         self.block(body.range.end);
         self.scopes.clear();
@@ -77,41 +82,34 @@ impl<'t> Evaluator<'_, '_, 't> {
         if !self.cursor.eat(b":") {
             return;
         }
-        let mut given: Vec<&'t [u8]> = Vec::new();
         let mut called: Vec<(&'t [u8], &'t [u8])> = Vec::new();
         while let Some(name) = self.cursor.word(self.cursor.at) {
             self.cursor.at += 1;
-            let end = self.cursor.behind(self.cursor.at);
-            let inside = self.cursor.pieces.get(self.cursor.at..end).unwrap_or_default();
-            let class = self.class.or(Some(self.function)).unwrap_or_default();
-            let ty = self.world().member(class, name).unwrap_or_default();
-            let is_object =
-                !matches!(self.world().resolve(&ty), Type::Number(..) | Type::Byte | Type::Pointer(_));
-            match self.cursor.here() {
-                b"{" => self.list(&ty),
-                b"(" if is_object => self.constructed(&ty),
-                _ => {}
+            if self.cursor.is(b"<") {
+                self.cursor.skip_angles();
             }
-            let used: Vec<&'t [u8]> = given
-                .iter()
-                .filter(|other| inside.iter().any(|piece| piece.text == **other))
-                .copied()
-                .collect();
+            let start = self.cursor.at;
+            let end = self.cursor.behind(start);
+            let inside = self.cursor.pieces.get(start..end).unwrap_or_default();
+            let class = self.class.or(Some(self.function)).unwrap_or_default();
+            let effects = self.effects;
+            self.initialised(class, name);
+            let used = self.siblings_in(class, name, start..end);
             if !used.is_empty() {
                 let names: Vec<&[u8]> = used.iter().copied().chain([name]).collect();
                 let what = format!("the constructor makes {} of members in front of it", lossy(name));
                 self.tell_pins(class, &names, what);
             }
-            if (self.cursor.at..end).any(|at| self.reads_siblings(class, at)) {
+            if (start..end).any(|at| self.reads_siblings(class, at)) {
                 let what = format!("the constructor makes {} of the object itself", lossy(name));
                 self.tell(class, UseDemand::Whole, Vec::new(), what);
             }
-            if inside.windows(2).skip(1).any(|pair| {
+            let calls = inside.windows(2).skip(1).any(|pair| {
                 matches!(pair, [first, second] if first.kind == crate::meaning::stream::Kind::Word && second.text == b"(")
-            }) {
+            });
+            if calls || self.effects > effects {
                 called.push((class, name));
             }
-            given.push(name);
             self.cursor.at = end;
             if !self.cursor.eat(b",") {
                 break;
@@ -122,6 +120,44 @@ impl<'t> Evaluator<'_, '_, 't> {
             let what = "the constructor calls functions for members, in their order".to_owned();
             self.tell_pins(class, &names, what);
         }
+    }
+
+    /// The value in brackets that a constructor gives a member.
+    fn initialised(&mut self, class: &'t [u8], name: &'t [u8]) {
+        let ty = self.world().member(class, name).unwrap_or_default();
+        let is_object =
+            !matches!(self.world().resolve(&ty), Type::Number(..) | Type::Byte | Type::Pointer(_));
+        match self.cursor.here() {
+            b"{" if is_object => self.list(&ty),
+            b"(" if is_object => self.constructed(&ty),
+            b"(" | b"{" => {
+                self.cursor.at += 1;
+                let value = self.expression();
+                self.convert(&value, &ty, false);
+                if !self.is_typed(&ty) {
+                    let sums = self.sums_of(&value);
+                    self.keep_member(class, name, &sums);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Other members whose values are read in a range.
+    fn siblings_in(&self, class: &'t [u8], name: &[u8], range: Range<usize>) -> Vec<&'t [u8]> {
+        let members = self.world().records.get(class).map(|known| known.members.as_slice());
+        let is_read = |other: &&'t [u8]| {
+            let other = *other;
+            range.clone().any(|at| {
+                let before = self.cursor.text(at.wrapping_sub(1));
+                let is_own = !matches!(before, b"." | b"::")
+                    && (before != b"->" || self.cursor.text(at.wrapping_sub(2)) == b"this");
+                is_own && self.cursor.text(at) == other
+            })
+        };
+        let names = members.unwrap_or_default().iter().map(|member| member.name);
+        let others = names.filter(|other| !other.is_empty() && *other != name && self.local(other).is_none());
+        others.filter(is_read).collect()
     }
 
     /// A function in a function.
@@ -148,7 +184,8 @@ impl<'t> Evaluator<'_, '_, 't> {
         let mut scope = FxHashMap::default();
         for (number, (parameter, ty)) in function.parameters.iter().enumerate() {
             let Some(parameter) = parameter else { continue };
-            let mut sums = self.kept(Slot::Parameter(function.home, name, number));
+            let handed = self.handed_to_body(name, number, ty);
+            let mut sums = joined(self.kept(Slot::Parameter(function.home, name, number)), &handed);
             if self.is_typed(ty) {
                 // Handed by callers that know it as another type.
                 let handed = Value::sums(Type::Void.pointer(), std::mem::take(&mut sums));

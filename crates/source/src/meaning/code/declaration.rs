@@ -4,6 +4,7 @@ use crate::meaning::code::evaluator::{Context, Evaluator};
 use crate::meaning::syntax::cursor::Specifiers;
 use crate::meaning::syntax::items::Variable;
 use crate::meaning::types::{Function, Type, decayed};
+use crate::meaning::value::Value;
 use std::ops::Range;
 
 impl<'t> Evaluator<'_, '_, 't> {
@@ -49,6 +50,8 @@ impl<'t> Evaluator<'_, '_, 't> {
         let right = self.assignment();
         let is_auto = *ty == Type::Unknown || *ty == Type::Unknown.pointer();
         let value = if is_auto { right.clone() } else { self.convert(&right, ty, false) };
+        let own = Value { name: Some(name), ty: value.ty.clone(), ..Value::default() };
+        self.keep_entry(&own, &right);
         // `auto p`, `auto *p`.
         if is_auto && let Some(local) = self.scopes.last_mut().and_then(|scope| scope.get_mut(name)) {
             local.ty = decayed(&value.ty);

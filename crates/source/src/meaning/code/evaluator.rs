@@ -29,6 +29,16 @@ pub(in crate::meaning) enum Slot<'t> {
     Escaped(&'t [u8]),
     /// Whether a function changes anything but its own variables.
     Effect(Option<usize>, &'t [u8]),
+    /// What methods of a name, function objects and lambdas are handed.
+    Method(&'t [u8], usize),
+    /// Whether the body of a constructor of a class is known.
+    Constructor(&'t [u8]),
+    /// Members by which a variable, member or result may be an entry of a null link: of a function's own, its name.
+    Entry(&'t [u8], &'t [u8]),
+    /// Sizes that a variable or member counts up or down by: of a function's own, its name.
+    Grown(&'t [u8], &'t [u8]),
+    /// Members of a record whose addresses a sorted container may keep.
+    Sorted(&'t [u8]),
 }
 
 /// Values by slot.

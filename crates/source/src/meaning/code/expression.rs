@@ -3,7 +3,7 @@
 use crate::meaning::code::evaluator::{Context, Evaluator, Slot};
 use crate::meaning::syntax::words::is_among;
 use crate::meaning::types::{Type, decayed, lossy};
-use crate::meaning::value::{Base, Sum, Term, Value, constant, join, product};
+use crate::meaning::value::{Base, Sum, Term, Value, constant, join, number_sum, product};
 use crate::uses::UseDemand;
 
 /// Deepest nesting, and most steps in a file.
@@ -62,6 +62,7 @@ impl<'t> Evaluator<'_, '_, 't> {
             self.counted(left);
             if matches!(sign, b"+=" | b"-=") {
                 self.stepped(left, &right, sign == b"+=");
+                self.grown(left, &right);
             }
             let mixed = self.sums_of(&right);
             self.escape(&mixed);
@@ -69,9 +70,11 @@ impl<'t> Evaluator<'_, '_, 't> {
         }
         // The type of a member of what isn't known was only guessed by its name.
         let is_guess = matches!(left.member, Some((b"", _)));
-        let value = if is_guess { right } else { self.convert(&right, &left.ty, false) };
+        let value = if is_guess { right.clone() } else { self.convert(&right, &left.ty, false) };
         self.store(left, &value, start);
-        Value { place: left.place.clone(), ..value }
+        self.keep_entry(left, &right);
+        let entry = value.entry.or(right.entry);
+        Value { place: left.place.clone(), entry, ..value }
     }
 
     /// A value is changed in its place.
@@ -157,6 +160,7 @@ impl<'t> Evaluator<'_, '_, 't> {
             return value;
         }
         self.cursor.at += 1;
+        self.null_is_tested(&value);
         let first = if self.cursor.is(b":") { value } else { self.expression() };
         if !self.cursor.eat(b":") {
             return first;
@@ -194,21 +198,24 @@ impl<'t> Evaluator<'_, '_, 't> {
 
     fn combine(&mut self, left: &Value<'t>, sign: &[u8], right: &Value<'t>) -> Value<'t> {
         match sign {
-            b"+" | b"-" => self.sum(left, right, sign == b"+"),
+            b"+" | b"-" => {
+                self.begun(left, right, sign == b"+");
+                self.sum(left, right, sign == b"+")
+            }
             b"*" => {
                 // So many times one size.
                 let sizes = [left, right].into_iter().flat_map(|side| side.sums.clone());
                 let sizes: Vec<Sum<'t>> = sizes.filter(Sum::is_telling).collect();
-                Value::sums(
-                    Type::Number(b"long", 8),
-                    if sizes.is_empty() { product(left, right) } else { sizes },
-                )
+                let is_product = !sizes.is_empty() && constant(left).or(constant(right)).is_none();
+                let sums = if sizes.is_empty() { product(left, right) } else { sizes };
+                Value { is_product, ..Value::sums(Type::Number(b"long", 8), sums) }
             }
             b"<<" | b"^" => {
                 self.offset_is_number(right, "counted in bits");
                 self.mixed(left, right, sign);
                 self.shifted_size(left);
-                Value::typed(Type::Number(b"int", 4))
+                let shifted = if sign == b"<<" { shifted(left, right) } else { Vec::new() };
+                Value::sums(Type::Number(b"int", 4), shifted)
             }
             b"/" | b">>" => {
                 if !right.sums.iter().any(Sum::is_telling) {
@@ -231,7 +238,11 @@ impl<'t> Evaluator<'_, '_, 't> {
                 self.compare(left, right, matches!(sign, b"==" | b"!="));
                 Value::typed(Type::Number(b"int", 4))
             }
-            _ => Value::typed(Type::Number(b"int", 4)),
+            _ => {
+                self.null_is_tested(left);
+                self.null_is_tested(right);
+                Value::typed(Type::Number(b"int", 4))
+            }
         }
     }
 
@@ -258,7 +269,7 @@ impl<'t> Evaluator<'_, '_, 't> {
             .collect();
         let sizes = if self.world().is_complete { sizes } else { Vec::new() };
         for record in sizes {
-            self.tell(record, UseDemand::Size, Vec::new(), "its size is a part of a number".to_owned());
+            self.tell_size(record, "its size is a part of a number".to_owned());
         }
         let sums = self.sums_of(left);
         self.escape(&sums);
@@ -373,6 +384,20 @@ impl<'t> Evaluator<'_, '_, 't> {
                 sums.into_iter().map(scale).collect()
             }
         }
+    }
+}
+
+/// A number that is shifted: so many times a power of two.
+fn shifted<'t>(left: &Value<'t>, right: &Value<'t>) -> Vec<Sum<'t>> {
+    let is_number = left.sums.iter().all(|sum| !sum.is_telling());
+    let by = constant(right).and_then(|by| u32::try_from(by).ok());
+    match (constant(left), by) {
+        (Some(number), Some(by)) => {
+            number.checked_shl(by).map(|number| vec![number_sum(number)]).unwrap_or_default()
+        }
+        (_, Some(0)) => left.sums.clone(),
+        _ if is_number => vec![Sum::term(Term::Stride)],
+        _ => Vec::new(),
     }
 }
 

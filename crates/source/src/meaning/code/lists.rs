@@ -48,8 +48,8 @@ impl<'t> Evaluator<'_, '_, 't> {
         match self.world().resolve(ty) {
             Type::Record(record) => self.record_list(record, open, close),
             Type::Array(inner, _) => self.array_list(&inner, close),
-            Type::Named(_) if !self.has_templates => self.other_list(close, true),
-            _ => self.other_list(close, false),
+            Type::Named(name) => self.other_list(close, name, !self.has_templates),
+            _ => self.other_list(close, b"", false),
         }
         self.cursor.at = end;
         self.cursor.depth -= 1;
@@ -67,7 +67,7 @@ impl<'t> Evaluator<'_, '_, 't> {
     }
 
     /// A list of a type that isn't known, or of which only its name is.
-    fn other_list(&mut self, close: usize, has_name: bool) {
+    fn other_list(&mut self, close: usize, name: &[u8], has_name: bool) {
         let (mut values, mut is_named, mut is_pack) = (Vec::new(), false, false);
         while self.cursor.at < close {
             let start = self.cursor.at;
@@ -85,6 +85,7 @@ impl<'t> Evaluator<'_, '_, 't> {
             values.push(value);
             self.next_value(start, close);
         }
+        self.deleter(name, &values);
         if self.is_cpp && !is_named {
             if !has_name {
                 self.any_aggregate(&values, is_pack);

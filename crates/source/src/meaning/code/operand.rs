@@ -7,7 +7,7 @@ use crate::meaning::value::{Sum, Term, Value, constant, number_sum};
 use std::sync::Arc;
 
 /// The name of a function without one: all share what they give back.
-const LAMBDA: &[u8] = b"[]";
+pub(in crate::meaning) const LAMBDA: &[u8] = b"[]";
 
 impl<'t> Evaluator<'_, '_, 't> {
     pub(in crate::meaning) fn postfix(&mut self, value: Value<'t>) -> Value<'t> {
@@ -23,7 +23,10 @@ impl<'t> Evaluator<'_, '_, 't> {
                     }
                     let Some(name) = self.cursor.word(self.cursor.at) else { return value };
                     self.cursor.at += 1;
-                    value = self.member(&value, name, arrow);
+                    value = match self.edge_by_method(&value, name) {
+                        Some(edge) => edge,
+                        None => self.member(&value, name, arrow),
+                    };
                 }
                 b"[" => {
                     self.cursor.at += 1;
@@ -35,7 +38,7 @@ impl<'t> Evaluator<'_, '_, 't> {
                     }
                     self.cursor.eat(b"]");
                     // `1[&p.x]`
-                    let is_turned = self.world().resolve(&value.ty).element().is_none()
+                    let is_turned = matches!(self.world().resolve(&value.ty), Type::Number(..) | Type::Byte)
                         && self.world().resolve(&index.ty).element().is_some();
                     let (array, index) = if is_turned { (index, value) } else { (value, index) };
                     let number = constant(&index);
@@ -125,12 +128,17 @@ impl<'t> Evaluator<'_, '_, 't> {
             }
             Kind::Quoted => {
                 self.cursor.at += 1;
+                let is_next = |piece: &&crate::meaning::stream::Piece<'t>| piece.kind == Kind::Quoted;
+                let rest = self.cursor.pieces.get(self.cursor.at..).unwrap_or_default();
+                let more = rest.iter().take_while(is_next).count();
+                self.cursor.at += more;
+                let text = if more == 0 { piece.text } else { b"" };
                 let ty = if piece.text.starts_with(b"\"") {
                     Type::Byte.pointer()
                 } else {
                     Type::Number(b"int", 4)
                 };
-                Value { is_text: piece.text.starts_with(b"\""), ..Value::typed(ty) }
+                Value { is_text: piece.text.starts_with(b"\""), text, ..Value::typed(ty) }
             }
             Kind::Word => self.named(piece.text),
             Kind::Sign => self.bracketed(piece.text),
@@ -184,8 +192,11 @@ impl<'t> Evaluator<'_, '_, 't> {
             && let Some(function) =
                 self.cursor.declarator(&Type::Unknown).and_then(|declared| declared.function)
         {
-            let named = function.parameters.into_iter().filter_map(|(name, ty)| Some((name?, ty)));
-            scope.extend(named.map(|(name, ty)| (name, Local { ty, ..Local::default() })));
+            for (number, (name, ty)) in function.parameters.into_iter().enumerate() {
+                let Some(name) = name else { continue };
+                let sums = self.handed_to_body(LAMBDA, number, &ty);
+                scope.insert(name, Local { ty, sums, ..Local::default() });
+            }
         }
         let mut returns = Type::Unknown;
         while !matches!(self.cursor.here(), b"{" | b";" | b")" | b"," | b"") {
@@ -243,7 +254,7 @@ impl<'t> Evaluator<'_, '_, 't> {
             b"va_arg" | b"__builtin_va_arg" if self.cursor.is(b"(") => return self.variadic(),
             b"_Generic" if self.cursor.is(b"(") => return self.generic(),
             b"static_cast" | b"reinterpret_cast" | b"const_cast" | b"dynamic_cast" | b"bit_cast"
-            | b"__bit_cast"
+            | b"__bit_cast" | b"static_pointer_cast" | b"reinterpret_pointer_cast"
                 if self.cursor.is(b"<") =>
             {
                 return self.named_cast(word);

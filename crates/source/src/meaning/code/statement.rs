@@ -72,6 +72,7 @@ impl<'t> Evaluator<'_, '_, 't> {
 
     /// The bracket behind `if` and its kin.
     fn condition(&mut self) {
+        let is_loop = self.cursor.is(b"for");
         self.cursor.at += 1;
         if matches!(self.cursor.here(), b"constexpr") {
             self.cursor.at += 1;
@@ -82,11 +83,20 @@ impl<'t> Evaluator<'_, '_, 't> {
         let close = self.cursor.behind(self.cursor.at);
         self.cursor.at += 1;
         let last = close.saturating_sub(1);
+        let mut ends = 0;
         while self.cursor.at < last {
             let start = self.cursor.at;
+            self.last = Value::default();
             self.statement(last);
             if self.cursor.at <= start {
                 self.cursor.at = start + 1;
+            }
+            // Of `for` it is the second part that is tested.
+            let before = self.cursor.text(start.wrapping_sub(1));
+            ends += usize::from(before == b";" || self.cursor.text(start) == b";");
+            if !is_loop || ends == 1 {
+                let value = std::mem::take(&mut self.last);
+                self.null_is_tested(&value);
             }
         }
         self.cursor.at = close;
@@ -103,6 +113,7 @@ impl<'t> Evaluator<'_, '_, 't> {
         }
         let value = self.expression();
         let sums = self.sums_of(&value);
+        self.returned_entry(&value);
         self.returned_end(&sums, &value);
         self.convert(&value, &ty, false);
         if !self.is_typed(&ty) && !self.function.is_empty() {
@@ -187,39 +198,6 @@ impl<'t> Evaluator<'_, '_, 't> {
         true
     }
 
-    /// `asm("…" : : "r"(p))`: text that counts bytes from an address.
-    pub(in crate::meaning) fn assembler(&mut self) {
-        self.cursor.at += 1;
-        while matches!(
-            self.cursor.here(),
-            b"volatile" | b"__volatile__" | b"goto" | b"inline" | b"__inline__"
-        ) {
-            self.cursor.at += 1;
-        }
-        let close = self.cursor.behind(self.cursor.at);
-        let inside = self.cursor.at + 1..close.saturating_sub(1);
-        let pieces = self.cursor.pieces.get(inside.clone()).unwrap_or_default();
-        let first =
-            pieces.iter().position(|piece| piece.text == b":" || piece.text == b"::").unwrap_or(pieces.len());
-        let counts = pieces.iter().take(first).any(|piece| counts_bytes(piece.text));
-        self.cursor.at = inside.start + first;
-        while self.cursor.at < inside.end {
-            let start = self.cursor.at;
-            if self.cursor.is(b"(") {
-                let value = self.unary();
-                let sums = self.sums_of(&value);
-                self.escape(&sums);
-                for sum in sums {
-                    if let Some(Base::Object(record)) = sum.base.filter(|_| counts && sum.terms.is_empty()) {
-                        self.tell_whole(record, "assembler code counts bytes from its address".to_owned());
-                    }
-                }
-            }
-            self.cursor.at = self.cursor.at.max(start + 1);
-        }
-        self.cursor.at = close;
-    }
-
     /// A declaration or an expression.
     pub(in crate::meaning) fn plain(&mut self, end: usize) {
         let word = self.cursor.here();
@@ -265,12 +243,4 @@ impl<'t> Evaluator<'_, '_, 't> {
                 self.cursor.here(),
             )
     }
-}
-
-/// Whether an assembler text addresses memory at a distance from a register.
-fn counts_bytes(text: &[u8]) -> bool {
-    let has = |part: &[u8]| memchr::memmem::find(text, part).is_some();
-    // String instructions name no register.
-    let is_string = ["movs", "stos", "lods", "cmps", "scas"].iter().any(|name| has(name.as_bytes()));
-    text.starts_with(b"\"") && (has(b"(%") || has(b"[%") || is_string && has(b"rep"))
 }

@@ -43,6 +43,7 @@ impl<'t> Evaluator<'_, '_, 't> {
                 let inner = self.unary();
                 self.escape(&inner.sums);
                 self.offset_is_tested(&inner);
+                self.null_is_tested(&inner);
                 Value { ty: Type::Number(b"int", 4), sums: inner.sums, ..Value::default() }
             }
             b"-" => {
@@ -94,6 +95,7 @@ impl<'t> Evaluator<'_, '_, 't> {
         if is_function {
             return Value { call: inner.call, ..Value::typed(inner.ty.pointer()) };
         }
+        self.may_be_sorted(&inner);
         let ty = Type::Pointer(Arc::new(inner.ty));
         let sums = inner.place.unwrap_or_default();
         let variable = inner.name.filter(|_| !inner.is_content).map(Kept::Variable);
@@ -187,7 +189,8 @@ impl<'t> Evaluator<'_, '_, 't> {
             while self.cursor.is(b"[") {
                 self.cursor.at = self.cursor.behind(self.cursor.at);
             }
-            let is_function = self.cursor.is(b"(") && self.cursor.text(self.cursor.at + 1) == b"*";
+            let is_function =
+                self.cursor.is(b"(") && matches!(self.cursor.text(self.cursor.at + 1), b"*" | b"&");
             is_cast = self.cursor.at + 1 == end || is_function;
         } else if !is_variable && self.cursor.word(start + 1).is_some() && !is_among(" sizeof ", word) {
             // A name nobody declares, with stars, or with a value right behind.
@@ -269,8 +272,23 @@ impl<'t> Evaluator<'_, '_, 't> {
         found
     }
 
+    /// `(T &)object`, `reinterpret_cast<T &>(object)`: as `*(T *)&object`.
+    fn referred_as(&mut self, value: Value<'t>, ty: &Type<'t>) -> Value<'t> {
+        let address = self.address(value);
+        let pointer = self.convert(&address, &ty.clone().pointer(), true);
+        self.dereference(&pointer, Some(0))
+    }
+
+    /// Whether a type's name says that it is a reference.
+    fn is_reference(&self, range: std::ops::Range<usize>) -> bool {
+        let signs = self.cursor.pieces.get(range).unwrap_or_default();
+        self.is_cpp && signs.iter().any(|piece| matches!(piece.text, b"&" | b"&&"))
+    }
+
     pub(in crate::meaning) fn cast(&mut self) -> Value<'t> {
+        let start = self.cursor.at;
         let ty = self.type_in_brackets();
+        let is_reference = self.is_reference(start..self.cursor.at);
         if self.cursor.is(b"{") {
             self.list(&ty);
             let sums = match self.world().resolve(&ty) {
@@ -281,6 +299,9 @@ impl<'t> Evaluator<'_, '_, 't> {
             return self.postfix(literal);
         }
         let inner = self.unary();
+        if is_reference && inner.place.is_some() {
+            return self.referred_as(inner, &ty);
+        }
         let value = self.convert(&inner, &ty, true);
         let is_cast_function = inner.call.is_some() && inner.ty == Type::Unknown && !self.is_typed(&ty);
         Value {
@@ -294,7 +315,12 @@ impl<'t> Evaluator<'_, '_, 't> {
 
     pub(in crate::meaning) fn named_cast(&mut self, word: &[u8]) -> Value<'t> {
         self.cursor.at += 1;
-        let ty = self.type_name(self.cursor.at);
+        let start = self.cursor.at;
+        let mut ty = self.type_name(self.cursor.at);
+        let is_reference = word == b"reinterpret_cast" && self.is_reference(start..self.cursor.at);
+        if is_pointer_cast(word) {
+            ty = ty.pointer();
+        }
         self.cursor.eat(b">");
         let value = match self.cursor.is(b"(") {
             true => {
@@ -313,17 +339,16 @@ impl<'t> Evaluator<'_, '_, 't> {
                 }
             }
         }
-        if let (b"reinterpret_cast", Type::Array(inner, _), Some((record, member))) =
-            (word, self.world().resolve(&ty), value.member)
-            && !self.is_array(record, member)
-            && !matches!(self.world().resolve(&inner), Type::Byte)
-        {
-            self.walk(record, member);
-        }
         let converted = match word {
+            b"reinterpret_cast" if is_reference && value.place.is_some() => self.referred_as(value, &ty),
             b"dynamic_cast" | b"const_cast" => Value::typed(ty),
             _ => self.convert(&value, &ty, true),
         };
         self.postfix(converted)
     }
+}
+
+/// Whether a word casts what a smart pointer owns.
+pub(in crate::meaning) fn is_pointer_cast(word: &[u8]) -> bool {
+    matches!(word, b"static_pointer_cast" | b"reinterpret_pointer_cast")
 }

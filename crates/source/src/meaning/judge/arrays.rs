@@ -55,12 +55,44 @@ impl<'t> Evaluator<'_, '_, 't> {
         for first in sums.iter().filter(|sum| sum.terms.is_empty()) {
             let Some(Base::Object(record)) = first.base else { continue };
             let is_end = |sum: &&&Sum<'t>| {
-                sum.base == first.base && !sum.terms.is_empty() && sum.offsets().count() == 0
+                sum.base == Some(Base::Behind(record))
+                    || sum.base == first.base && !sum.terms.is_empty() && sum.offsets().count() == 0
             };
             if sums.iter().any(|sum| is_end(&sum)) {
                 self.tell_whole(record, format!("{} is handed where its bytes begin and end", lossy(name)));
             }
         }
+        let all: Vec<Sum<'t>> = all.iter().flatten().cloned().collect();
+        self.over_members(&all);
+    }
+
+    /// An address in one member beside the end of another: all between them stays.
+    pub(in crate::meaning) fn over_members(&mut self, sums: &[Sum<'t>]) {
+        for end in sums {
+            let Some(last) = self.member_ended(end) else { continue };
+            let begins = |sum: &&Sum<'t>| sum.base == end.base && sum.base.is_some();
+            let first = sums.iter().filter(begins).find_map(|sum| {
+                sum.member().filter(|(record, member)| *record == last.0 && *member != last.1)
+            });
+            let Some((record, first)) = first else { continue };
+            let Some((_, subject)) = self.subject(record) else { continue };
+            let [Some(from), Some(to)] = [subject.number(first), subject.number(last.1)] else { continue };
+            let members = (from.min(to)..=from.max(to)).collect();
+            let what = format!("a range goes from {} to the end of {}", lossy(first), lossy(last.1));
+            self.tell(record, UseDemand::Boundary, members, what);
+        }
+    }
+
+    /// The member that an address is the end of.
+    fn member_ended(&self, sum: &Sum<'t>) -> Option<(&'t [u8], &'t [u8])> {
+        let [(true, Term::Offset(record, member)), (true, more)] = sum.terms.as_slice() else { return None };
+        let size = self.subject(record).and_then(|(_, subject)| Some(subject.member(member)?.size))?;
+        let is_end = match more {
+            Term::MemberSize(own, other) => own == record && other == member,
+            Term::Number(number) => u64::try_from(*number).is_ok_and(|number| number >= size && size > 0),
+            _ => false,
+        };
+        is_end.then_some((*record, *member))
     }
 
     /// A text that is copied without its end.

@@ -40,6 +40,9 @@ impl<'t> Evaluator<'_, '_, 't> {
         if let (true, [argument]) = (is_address(name), arguments.as_slice()) {
             return self.address(argument.clone());
         }
+        if let Some(edge) = arguments.first().and_then(|array| self.edge(name, array)) {
+            return edge;
+        }
         self.judge_call(name, &arguments)
     }
 
@@ -108,7 +111,8 @@ impl<'t> Evaluator<'_, '_, 't> {
         }
         self.callbacks(function, name, arguments);
         self.side_by_side(arguments);
-        let does = does(name);
+        let does = self.does_beside(does(name), arguments);
+        self.deleter(name, arguments);
         self.called_for_effect(function, name, does);
         self.written(function, name, arguments);
         if does == Does::Moves {
@@ -144,6 +148,10 @@ impl<'t> Evaluator<'_, '_, 't> {
             function.is_some_and(|function| function.is_defined) && !matches!(does, Does::Sets | Does::Moves);
         let all: Vec<Vec<Sum<'t>>> = arguments.iter().map(|argument| self.sums_of(argument)).collect();
         if !is_macro {
+            self.taken_beyond(name, function, arguments);
+            if !function.is_some_and(|function| function.is_defined) {
+                self.handed_as_number(name, does, arguments);
+            }
             self.counted_arrays(name, arguments, &all);
             if !is_known {
                 self.between(name, arguments, &all);
@@ -167,7 +175,7 @@ impl<'t> Evaluator<'_, '_, 't> {
     }
 
     /// Objects that a function keeps which nobody defines.
-    fn kept_outside(&mut self, arguments: &[Value<'t>]) {
+    pub(in crate::meaning) fn kept_outside(&mut self, arguments: &[Value<'t>]) {
         for argument in arguments.iter().filter(|argument| !argument.is_type && !argument.is_function()) {
             let mut sums = self.sums_of(argument);
             sums.retain(|sum| matches!(sum.base, Some(Base::Object(_))) && sum.terms.is_empty());
@@ -280,7 +288,7 @@ impl<'t> Evaluator<'_, '_, 't> {
         let ty = self.world().resolve(ty);
         if !self.is_aggregate(&ty) {
             let name = match ty {
-                Type::Named(name @ b"string_view") => name,
+                Type::Named(name @ (b"string_view" | b"shared_ptr")) => name,
                 _ => b"a constructor",
             };
             self.judge_call(name, &values);

@@ -77,8 +77,9 @@ impl<'t> Evaluator<'_, '_, 't> {
             Type::Record(_) => sums.iter().all(|sum| sum.base.is_none()) && sums.len() == 1 && !is_pointer,
             _ => true,
         };
+        let entry = value.entry.or_else(|| self.entry_of(&sums, &to));
         let sums = if keeps { sums } else { Vec::new() };
-        Value { ty: target, sums, call: value.call, ..Value::default() }
+        Value { ty: target, sums, call: value.call, entry, ..Value::default() }
     }
 
     /// An address that comes from where others were put and aren't followed.
@@ -304,6 +305,11 @@ impl<'t> Evaluator<'_, '_, 't> {
             (_, Type::Named(_)) if is_cast && element != *to => {
                 let what = format!("{} is taken for a type that is declared elsewhere", lossy(member));
                 self.tell_from(record, member, what);
+            }
+            (_, Type::Array(inner, _))
+                if !matches!(own, Type::Array(..)) && !matches!(world.resolve(inner), Type::Byte) =>
+            {
+                self.walk(record, member);
             }
             (_, Type::Number(_, wide)) if size.is_some_and(|size| u64::from(*wide) > size && size > 0) => {
                 let what = format!("more bytes than those of {} are read or written there", lossy(member));

@@ -156,7 +156,7 @@ impl<'t> Evaluator<'_, '_, 't> {
         if !self.is_cpp {
             return;
         }
-        let found = self.members_with_effects(name, members);
+        let found = self.members_with_effects(members);
         let Some((_, subject)) = self.subject(name).filter(|_| found.len() > 1) else { return };
         let numbers = found.iter().filter_map(|name| subject.number(name)).collect();
         let what = "members are constructed in their order, and that changes something".to_owned();

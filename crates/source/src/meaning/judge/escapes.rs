@@ -56,6 +56,30 @@ impl<'t> Evaluator<'_, '_, 't> {
         }
     }
 
+    /// Objects that templates of the library make or keep: their addresses come back as what isn't known.
+    pub(in crate::meaning) fn owned_by_library(&mut self) {
+        let world = self.world();
+        if !self.is_cpp || !world.is_complete {
+            return;
+        }
+        for at in 0..self.cursor.pieces.len() {
+            let word = self.cursor.text(at);
+            let is_template = self.cursor.text(at + 1) == b"<" && self.cursor.word(at).is_some();
+            let is_own = world.templates.contains(word) || word.ends_with(b"_cast") || word == b"template";
+            if !is_template || is_own {
+                continue;
+            }
+            self.cursor.at = at + 1;
+            self.cursor.skip_angles();
+            for inside in at + 2..self.cursor.at {
+                let Some((record, _)) = world.subjects.get_key_value(self.cursor.text(inside)) else { continue };
+                let record = *record;
+                self.escape(&[Sum::object(record)]);
+                self.keep(Slot::Outside, &[Sum::object(record)]);
+            }
+        }
+    }
+
     /// Whether a record's first member may be read as a number: others' bytes nobody would take for it.
     fn begins_with_number(&self, record: &'t [u8], number: &Type<'t>) -> bool {
         let world = self.world();

@@ -216,6 +216,10 @@ impl<'t> Evaluator<'_, '_, 't> {
             for (home, name) in self.functions_of(callee) {
                 join(&mut sums, &self.kept(Slot::Returned(home, name)));
             }
+            // What methods of this name return.
+            if let Some((_, name)) = callee.member.filter(|_| self.is_cpp) {
+                join(&mut sums, &self.kept(Slot::Returned(None, name)));
+            }
         }
         Value::sums(ty, sums)
     }
@@ -225,7 +229,7 @@ impl<'t> Evaluator<'_, '_, 't> {
         self.changes();
         let callees = self.functions_of(callee);
         if callees.is_empty() {
-            self.handed_away(b"", arguments);
+            self.handed_to_unknown(callee, arguments);
             self.handed_to_method(callee, arguments);
         }
         let name = callee.member.map(|(_, name)| name).or(callee.name).unwrap_or_default();
@@ -253,23 +257,6 @@ impl<'t> Evaluator<'_, '_, 't> {
                         false,
                     );
                 }
-            }
-        }
-    }
-
-    /// Bytes that a method which nobody defines is handed.
-    fn handed_to_method(&mut self, callee: &Value<'t>, arguments: &[Value<'t>]) {
-        let name = callee.member.map(|(_, name)| name).unwrap_or(b"a method");
-        let all: Vec<Vec<Sum<'t>>> = arguments.iter().map(|argument| self.sums_of(argument)).collect();
-        self.between(name, arguments, &all);
-        for (number, argument) in arguments.iter().enumerate().filter(|(_, argument)| !argument.is_type) {
-            let is_memory = self.may_be_memory();
-            if self.world().pointee(&argument.ty) != Some(Type::Byte) && !is_memory {
-                continue;
-            }
-            let does = if is_memory { Does::Reads } else { does(name) };
-            for sum in all.get(number).cloned().unwrap_or_default() {
-                self.handed(name, does, &sum, (number, arguments, &all));
             }
         }
     }

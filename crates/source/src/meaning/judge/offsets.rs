@@ -65,6 +65,16 @@ impl<'t> Evaluator<'_, '_, 't> {
                 }
             }
         }
+        for (value, other) in [(left, right), (right, left)] {
+            if is_equality && self.is_null(other) {
+                self.null_is_tested(value);
+            }
+        }
+        let sides: Vec<Sum<'t>> = left.sums.iter().chain(&right.sums).cloned().collect();
+        self.over_members(&sides);
+        if !is_equality {
+            self.room_compared(left, right);
+        }
         for value in [left, right] {
             for sum in &value.sums {
                 if let (Some(Base::Object(record)), Some((own, member))) = (sum.base, sum.member())

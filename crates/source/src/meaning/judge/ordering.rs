@@ -59,10 +59,15 @@ impl<'t> Evaluator<'_, '_, 't> {
 
     /// Keeps that a function of the library that copies or compares bytes is a value.
     pub(in crate::meaning) fn memory_function(&mut self, name: &[u8]) {
-        let is_memory = matches!(does(name), Does::Moves) || [&b"memcmp"[..], b"bcmp"].contains(&name);
-        if is_memory && self.world().is_complete {
+        if self.is_memory_function(name) && self.world().is_complete {
             self.keep(MEMORY, &[Sum::object(NUMBER)]);
         }
+    }
+
+    /// Whether a name is that of a function which copies or compares bytes.
+    pub(in crate::meaning) fn is_memory_function(&self, name: &[u8]) -> bool {
+        let is_known = [&b"memcmp"[..], b"bcmp", b"memchr", b"fwrite", b"strncmp"].contains(&name);
+        is_known || matches!(does(name), Does::Moves)
     }
 
     /// Whether a call through a pointer may be one of a function that copies or compares bytes.

@@ -37,6 +37,8 @@ pub(in crate::meaning) struct Declared<'t> {
     pub(in crate::meaning) name: &'t [u8],
     pub(in crate::meaning) ty: Type<'t>,
     pub(in crate::meaning) function: Option<Function<'t>>,
+    /// The class whose method it is, if that is said: `int T::f()`.
+    pub(in crate::meaning) class: Option<&'t [u8]>,
     /// Where the sizes of arrays stand.
     pub(in crate::meaning) dimensions: Vec<std::ops::Range<usize>>,
 }

@@ -2,7 +2,7 @@
 
 use crate::meaning::stream::Kind;
 use crate::meaning::syntax::cursor::{Cursor, Declared, Specifiers};
-use crate::meaning::syntax::words::{STATEMENT_WORDS, is_among};
+use crate::meaning::syntax::words::{ATTRIBUTES, NUMBERS, STATEMENT_WORDS, is_among};
 use crate::meaning::types::{Function, Type};
 use std::sync::Arc;
 
@@ -32,13 +32,14 @@ impl<'t> Cursor<'_, '_, 't> {
         }
         let is_inner = self.is(b"(")
             && (matches!(self.text(self.at + 1), b"*" | b"^")
+                || self.is_reference_to_several()
                 || self.word(self.at + 1).is_some()
                     && self.text(self.at + 2) == b")"
                     && self.text(self.at + 3) != b";");
         if is_inner && (self.text(self.at + 1) != b")") {
             return self.nested(ty);
         }
-        let mut name = b"".as_slice();
+        let (mut name, mut class) = (b"".as_slice(), None);
         if let Some(word) =
             self.word(self.at).filter(|word| !STATEMENT_WORDS.has(word) || *word == b"operator")
         {
@@ -48,11 +49,12 @@ impl<'t> Cursor<'_, '_, 't> {
                 self.operator_name();
             }
             while self.is(b"::") && self.word(self.at + 1).is_some() {
+                class = Some(name);
                 name = self.text(self.at + 1);
                 self.at += 2;
             }
         }
-        let mut declared = Declared { name, ty, ..Declared::default() };
+        let mut declared = Declared { name, ty, class, ..Declared::default() };
         while self.skip_silent(&mut silent) {}
         self.suffixes(&mut declared);
         while self.is(b"__attribute__") && self.skip_silent(&mut silent) {}
@@ -60,6 +62,13 @@ impl<'t> Cursor<'_, '_, 't> {
             declared.ty = Type::Number(b"vector", LARGEST_VECTOR);
         }
         Some(declared)
+    }
+
+    /// `(&name)[3]`, `(&)(int)`: a reference to an array or to a function.
+    fn is_reference_to_several(&self) -> bool {
+        let is_reference = self.is(b"(") && matches!(self.text(self.at + 1), b"&" | b"&&");
+        let end = self.behind(self.at);
+        is_reference && end <= self.at + 4 && matches!(self.text(end), b"[" | b"(")
     }
 
     /// `[]`, `()`, `+=`, `const char *` behind `operator`.
@@ -125,7 +134,7 @@ impl<'t> Cursor<'_, '_, 't> {
     /// Whether a bracket holds parameters rather than values of a C++ object.
     fn are_parameters(&self) -> bool {
         let first = self.pieces.get(self.at + 1);
-        first.is_none_or(|first| {
+        !(self.world.has_cpp && self.has_value()) && first.is_none_or(|first| {
             first.kind == Kind::Word
                 && (first.text == b"operator" || !STATEMENT_WORDS.has(first.text))
                 && !is_among(" reinterpret_cast static_cast const_cast dynamic_cast ", first.text)
@@ -133,6 +142,47 @@ impl<'t> Cursor<'_, '_, 't> {
                 && (!self.world.globals.contains_key(first.text) || self.is_type(first.text))
                 || matches!(first.text, b")" | b"...")
         })
+    }
+
+    /// Whether a value stands behind a comma or the bracket here: an address, a number, a text, a function's name.
+    fn has_value(&self) -> bool {
+        let end = self.behind(self.at);
+        let mut at = self.at + 1;
+        while at < end {
+            let begins = self.pieces.get(at);
+            let is_value = begins.is_some_and(|piece| match piece.kind {
+                Kind::Number | Kind::Quoted => true,
+                Kind::Sign => matches!(piece.text, b"&" | b"*" | b"-" | b"!" | b"~" | b"{"),
+                Kind::Word => {
+                    matches!(piece.text, b"this" | b"nullptr" | b"true" | b"false" | b"new")
+                        || self.world.functions.contains_key(piece.text) && !self.is_type(piece.text)
+                        || self.begins_value(at)
+                }
+            });
+            if is_value {
+                return true;
+            }
+            while at < end && self.text(at) != b"," {
+                at = if matches!(self.text(at), b"(" | b"[" | b"{") { self.behind(at) } else { at + 1 };
+            }
+            at += 1;
+        }
+        false
+    }
+
+    /// Whether a name at a place is called, or is an object of which a part is taken.
+    fn begins_value(&self, at: usize) -> bool {
+        let mut at = at;
+        while self.text(at + 1) == b"::" && self.word(at + 2).is_some() {
+            at += 2;
+        }
+        let word = self.text(at);
+        let is_type = self.is_type(word)
+            || is_among(NUMBERS, word)
+            || is_among(ATTRIBUTES, word)
+            || matches!(word, b"void" | b"decltype" | b"typeof" | b"__typeof__" | b"struct" | b"union");
+        let is_part = matches!(self.text(at + 1), b"." | b"->") || self.text(at + 1) == b"[" && self.word(at).is_some();
+        !is_type && (is_part || self.text(at + 1) == b"(" && self.text(at + 2) != b"*")
     }
 
     pub(in crate::meaning) fn parameters(&mut self, end: usize) -> Vec<(Option<&'t [u8]>, Type<'t>)> {

@@ -142,7 +142,12 @@ impl<'t> Reader<'_, '_, 't> {
                 self.cursor.met.typedefs.push((declared.name, ty));
             } else if let Some(function) = declared.function.take() {
                 let function = Function { home: found.is_static.then_some(self.cursor.file), ..function };
-                if self.function(declared.name, function) {
+                // `T::T()`: the type is the class.
+                let own = match &found.ty {
+                    Type::Named(name) | Type::Record(name) if declared.name.is_empty() => Some(*name),
+                    _ => None,
+                };
+                if self.function(declared.name, declared.class.or(own), function) {
                     return;
                 }
             } else if !declared.name.is_empty() {
@@ -166,7 +171,12 @@ impl<'t> Reader<'_, '_, 't> {
     }
 
     /// A prototype, or a function with its body; whether it was the latter.
-    pub(in crate::meaning) fn function(&mut self, name: &'t [u8], mut function: Function<'t>) -> bool {
+    pub(in crate::meaning) fn function(
+        &mut self,
+        name: &'t [u8],
+        class: Option<&'t [u8]>,
+        mut function: Function<'t>,
+    ) -> bool {
         let start = self.cursor.at;
         let is_old = !function.parameters.is_empty()
             && function.parameters.iter().all(|(name, ty)| name.is_none() && matches!(ty, Type::Named(_)))
@@ -175,19 +185,20 @@ impl<'t> Reader<'_, '_, 't> {
                 .iter()
                 .all(|(_, ty)| matches!(ty, Type::Named(name) if !self.cursor.is_type(name)))
             && (self.cursor.begins_type() || matches!(self.cursor.here(), b"struct" | b"const" | b"union"));
-        // Attributes, parameters of old C, values of a constructor.
+        if self.is_constructor(start) {
+            self.skip_values();
+        }
+        // Attributes, parameters of old C.
         while !matches!(self.cursor.here(), b"{" | b";" | b"," | b"=" | b"")
-            || self.cursor.is(b",") && (is_old || self.is_constructor(start))
+            || self.cursor.is(b",") && is_old
             || self.cursor.is(b";") && is_old && self.cursor.at < start + 60
         {
             if self.cursor.at > start + 2000 {
                 break;
             }
             let at = self.cursor.at;
-            let is_value = self.cursor.text(start) == b":" && at > start && self.cursor.is(b"{");
             self.cursor.at = match self.cursor.here() {
                 b"(" | b"[" => self.cursor.behind(at),
-                _ if is_value => self.cursor.behind(at),
                 _ => at + 1,
             };
         }
@@ -199,7 +210,8 @@ impl<'t> Reader<'_, '_, 't> {
         if is_body {
             let range = start..self.cursor.behind(self.cursor.at);
             self.cursor.at = range.end;
-            self.items.bodies.push(Body { name, function: function.clone(), range, class: None });
+            let class = class.filter(|class| self.cursor.world.records.contains_key(class));
+            self.items.bodies.push(Body { name, function: function.clone(), range, class });
         }
         self.items.functions.push((name, function));
         is_body
@@ -258,35 +270,61 @@ impl<'t> Reader<'_, '_, 't> {
     pub(in crate::meaning) fn loose(&mut self) {
         let start = self.cursor.at;
         self.skip_to(&[b";", b"{", b"}"]);
-        let end = self.cursor.at;
+        let mut end = self.cursor.at;
         if self.cursor.is(b"{") {
-            let range = end..self.cursor.behind(end);
-            self.cursor.at = range.end;
             let is_list = self.cursor.text(end.wrapping_sub(1)) == b"=";
-            if !is_list {
-                let function = self.parameters_of(start..end);
-                self.items.bodies.push(Body { name: function.0, function: function.1, range, class: None });
+            let mut body = self.parameters_of(start..end);
+            if is_list {
+                self.cursor.at = self.cursor.behind(end);
+            } else {
+                // `T::T() : a(1), b{2} { … }`: values of members stand in front of the body.
+                let values = body.range.start;
+                if self.cursor.text(values) == b":" {
+                    end = values;
+                    self.cursor.at = values;
+                    self.skip_values();
+                }
+                body.range = end..self.cursor.behind(self.cursor.at);
+                self.cursor.at = body.range.end;
+                self.items.bodies.push(body);
             }
         }
         self.items.loose.push(start..end);
     }
 
-    /// The name and parameters in front of a body.
-    fn parameters_of(&mut self, range: Range<usize>) -> (&'t [u8], Function<'t>) {
+    /// Goes to the brace of a constructor's body.
+    fn skip_values(&mut self) {
+        let cursor = &mut self.cursor;
+        while !matches!(cursor.here(), b";" | b"") {
+            let before = cursor.at.wrapping_sub(1);
+            let is_value = cursor.word(before).is_some() || cursor.text(before) == b">";
+            match cursor.here() {
+                b"{" if !is_value => return,
+                b"(" | b"{" | b"[" => cursor.at = cursor.behind(cursor.at),
+                _ => cursor.at += 1,
+            }
+        }
+    }
+
+    /// The name, parameters and class in front of a body; its range begins behind the parameters.
+    fn parameters_of(&mut self, range: Range<usize>) -> Body<'t> {
         let behind = self.cursor.at;
         let name = |at: usize| self.cursor.word(at).filter(|word| !is_among(" if for while switch ", word));
         let mut at = range.start;
         while self.cursor.text(at + 1) == b"::" && at + 2 < range.end {
             at += 2;
         }
+        let class = self.cursor.word(at.wrapping_sub(2)).filter(|_| at > range.start);
+        let class = class.filter(|class| self.cursor.world.records.contains_key(class));
         let Some(name) = name(at).filter(|_| self.cursor.text(at + 1) == b"(") else {
-            return (b"", Function::default());
+            return Body { range, class, ..Body::default() };
         };
         self.cursor.at = at;
         let declared = self.cursor.declarator(&Type::Unknown);
+        let range = self.cursor.at..behind;
         self.cursor.at = behind;
         let mut function = declared.and_then(|declared| declared.function).unwrap_or_default();
         function.is_defined = true;
-        (name, function)
+        Body { name, function, range, class }
     }
 }

@@ -6,6 +6,9 @@ use crate::meaning::syntax::declarator::DEEPEST;
 use crate::meaning::syntax::words::{SILENT_WORDS, STATEMENT_WORDS};
 use crate::meaning::types::{Function, Member, Record, Type};
 
+/// Most words of a member's type that are kept.
+const MOST_WORDS: usize = 60;
+
 impl<'t> Cursor<'_, '_, 't> {
     /// `struct tag`, or a definition.
     pub(in crate::meaning) fn record(&mut self) -> Option<(Type<'t>, bool)> {
@@ -61,8 +64,10 @@ impl<'t> Cursor<'_, '_, 't> {
         let inside = start..end;
         record.has_destructor = inside.clone().any(|at| {
             let is_own = tag.is_some() && self.text(at) == b"~" && self.word(at + 1) == tag;
-            is_own && self.text(at + 4) != b"=" && self.text(at + 5) != b"}"
+            let is_empty = self.text(at + 4) == b"{" && self.text(at + 5) == b"}";
+            is_own && self.text(at + 4) != b"=" && !is_empty
         });
+        record.is_made_elsewhere = inside.clone().any(|at| tag.is_some() && self.declares_constructor(at, tag));
         record.has_copy = inside
             .clone()
             .any(|at| self.text(at) == b"operator" && self.text(at + 1) == b"=" && !is_defaulted(self, at));
@@ -88,6 +93,19 @@ impl<'t> Cursor<'_, '_, 't> {
         Some((Type::Record(name), true))
     }
 
+    /// Whether a constructor is declared at a place whose body stands elsewhere.
+    fn declares_constructor(&self, at: usize, tag: Option<&'t [u8]>) -> bool {
+        let is_constructor = self.word(at) == tag
+            && self.text(at + 1) == b"("
+            && (matches!(self.text(at.wrapping_sub(1)), b";" | b"{" | b"}" | b":")
+                || matches!(self.text(at.wrapping_sub(1)), b"explicit" | b"constexpr" | b"inline"));
+        let mut end = self.behind(at + 1);
+        while self.text(end) == b"noexcept" {
+            end += 1;
+        }
+        is_constructor && self.text(end) == b";"
+    }
+
     fn base_clause(&mut self, bases: &mut Vec<Member<'t>>) -> bool {
         let from = self.at;
         for at in from..from + 40 {
@@ -102,7 +120,7 @@ impl<'t> Cursor<'_, '_, 't> {
                     bases.extend(
                         words
                             .filter(|piece| self.is_type(piece.text))
-                            .map(|piece| Member { name: b"", ty: Type::Named(piece.text) }),
+                            .map(|piece| Member { name: b"", ty: Type::Named(piece.text), words: Vec::new() }),
                     );
                     self.at = at;
                     return true;
@@ -150,9 +168,11 @@ impl<'t> Cursor<'_, '_, 't> {
         if self.conversion(end) {
             return;
         }
+        let first = self.at;
         let Some(found) = self.specifiers(true) else {
             return self.macro_member(end, record);
         };
+        let words = self.words_of(first);
         let is_unnamed = found.ty == Type::Record(b"") || found.is_definition && self.is(b";");
         if is_unnamed && self.is(b";") {
             if let Some((_, inner)) = self.met.records.get(met..).and_then(|met| met.last()).cloned() {
@@ -193,7 +213,7 @@ impl<'t> Cursor<'_, '_, 't> {
             if let Some(declared) = declared.filter(|declared| {
                 !is_function && !is_static && !found.is_typedef && !declared.name.is_empty()
             }) {
-                record.members.push(Member { name: declared.name, ty: declared.ty });
+                record.members.push(Member { name: declared.name, ty: declared.ty, words: words.clone() });
             }
             if is_function && self.at < end && self.method(end, body) {
                 return;
@@ -206,6 +226,14 @@ impl<'t> Cursor<'_, '_, 't> {
             self.at =
                 if matches!(self.here(), b"(" | b"{" | b"[") { self.behind(self.at) } else { self.at + 1 };
         }
+    }
+
+    /// The words of a member's type from a place to here, with the sign of a reference; in C++ only.
+    fn words_of(&self, first: usize) -> Vec<&'t [u8]> {
+        let is_reference = matches!(self.here(), b"&" | b"&&");
+        let end = self.at + usize::from(is_reference);
+        let words = self.pieces.get(first..end).filter(|_| self.world.has_cpp).unwrap_or_default();
+        words.iter().take(MOST_WORDS).map(|piece| piece.text).collect()
     }
 
     /// `operator const char *() const`; whether the member ends with it.
@@ -231,7 +259,7 @@ impl<'t> Cursor<'_, '_, 't> {
         if self.word(self.at).is_some() && self.text(self.at + 1) == b"(" {
             let words = self.pieces.get(self.at + 2..stop).unwrap_or_default();
             let name = words.iter().find(|piece| piece.kind == Kind::Word);
-            record.members.extend(name.map(|piece| Member { name: piece.text, ty: Type::Unknown }));
+            record.members.extend(name.map(|piece| Member { name: piece.text, ty: Type::Unknown, words: Vec::new() }));
         }
         self.at = stop + 1;
     }

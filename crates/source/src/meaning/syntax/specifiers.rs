@@ -94,7 +94,7 @@ impl<'t> Cursor<'_, '_, 't> {
         let is_known = self.is_type(word);
         if is_known || may_be_unknown && self.looks_like_type(at) {
             self.at = at + 1;
-            if self.is(b"<") && !is_known {
+            if self.is(b"<") && (!is_known || self.world.templates.contains(word)) {
                 self.skip_angles();
             }
             return Some(Type::Named(word));

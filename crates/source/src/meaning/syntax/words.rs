@@ -19,7 +19,7 @@ pub(in crate::meaning) const ATTRIBUTES: &str = " __attribute__ __attribute _Ali
 /// Words of statements and operators, which begin no type.
 const STATEMENTS: &str = " return if else while for do switch case default goto break continue sizeof _Alignof alignof \
     throw new delete this operator using static_assert _Static_assert __builtin_offsetof offsetof not and or catch try \
-    asm __asm__ __asm co_return co_await public private protected ";
+    asm __asm__ __asm co_return co_await co_yield public private protected ";
 
 /// A long list of words.
 pub(in crate::meaning) struct Words(LazyLock<FxHashSet<&'static [u8]>>);

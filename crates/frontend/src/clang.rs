@@ -4,6 +4,7 @@
 //! * `unit`: a unit parsed, with its diagnostics and its nodes.
 //! * `cursor`: nodes of the syntax tree, and types.
 //! * `kind`: kinds of nodes and operators.
+//! * `made`: what functions are made for from templates.
 //! * `place`: places in source files.
 //! * `text`: strings that libclang owns.
 //!
@@ -14,6 +15,7 @@
 mod cursor;
 mod kind;
 mod library;
+mod made;
 mod place;
 mod text;
 mod unit;

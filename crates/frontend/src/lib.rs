@@ -11,6 +11,7 @@
 //! * `clang`: safe wrappers over libclang; `tree` is a unit's nodes as a list.
 //! * `records`, `flow`, `sum`: which types are subjects, where variables get their values from, addresses and
 //!   lengths as sums of offsets.
+//! * `reach`: how far code reaches that takes an object for a longer one.
 //! * `rules`: what code can depend on.
 //! * `addresses`: where addresses of objects go, and what that asks of their order.
 //! * `report`: findings with places and macros.
@@ -22,6 +23,7 @@ mod demand;
 mod error;
 mod flow;
 mod frontend;
+mod reach;
 mod records;
 mod report;
 mod rules;

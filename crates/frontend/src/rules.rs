@@ -3,6 +3,7 @@
 //! * `lists`: initialisers by position.
 //! * `ranges`: offsets and differences of addresses, and what comes of them.
 //! * `offsets`: offsets that are used as numbers.
+//! * `object_sizes`: what the compiler says is left of an object.
 //! * `buffers`: addresses kept together with lengths.
 //! * `neighbours`: bytes in front of objects and behind them.
 //! * `casts`: bytes and other types' members taken for objects.
@@ -25,6 +26,7 @@ mod layouts;
 mod library;
 mod lists;
 mod neighbours;
+mod object_sizes;
 mod offsets;
 mod pairs;
 mod ranges;
@@ -76,12 +78,14 @@ pub(crate) fn findings<'u>(view: View<'_, '_, 'u>) -> Findings<'u> {
             }
             Kind::Constructor | Kind::Function | Kind::UnexposedDeclaration => {
                 classes::find(view, index, &effects, &mut found);
+                templates::asking(view, index, &mut found);
             }
             _ => {}
         }
     }
     neighbours::find(view, &mut found);
     offsets::find(view, &mut found);
+    object_sizes::find(view, &mut found);
     layouts::made_by_assembler(view, &mut found);
     found
 }

@@ -85,10 +85,16 @@ impl<'u> Tree<'u> {
         })
     }
 
-    /// Children that are values: no names or declarations of types, nor parameters of functions' types.
+    /// Children that are values: no names or declarations of types, nor parameters of functions' types, nor numbers in
+    /// the type of a cast.
     pub(crate) fn values(&self, index: Index) -> impl Iterator<Item = Index> + '_ {
-        self.children(index).filter(|child| {
+        let is_cast = self.kind(index) == Kind::Cast;
+        let cast = if is_cast { self.children(index).last() } else { None };
+        self.children(index).filter(move |child| {
             let kind = self.kind(*child);
+            if is_cast && Some(*child) != cast {
+                return false;
+            }
             !matches!(
                 kind,
                 Kind::TypeName

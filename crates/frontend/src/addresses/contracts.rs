@@ -120,6 +120,87 @@ pub(super) fn is_keeper(name: &str) -> bool {
     of_library(name) == Does::Unknown && of_memory(name).is_none()
 }
 
+/// Functions of C's library that keep an address, give its memory back, or only compare it, and take no function that
+/// they could call with it.
+const ADDRESSES: [&str; 16] = [
+    "setspecific",
+    "tss_set",
+    "exit",
+    "shmat",
+    "shmdt",
+    "mremap",
+    "mmap",
+    "mmap64",
+    "msync",
+    "posix_madvise",
+    "mincore",
+    "dlsym",
+    "dlvsym",
+    "dlclose",
+    "dladdr",
+    "dladdr1",
+];
+
+/// Whether a function of C's library only keeps an address that it is handed beside no length.
+pub(super) fn only_keeps(name: &str) -> bool {
+    let name = plain(name);
+    let name = name.trim_start_matches("pthread_");
+    ADDRESSES.contains(&name) || name.starts_with("cleanup") || name.starts_with("timer_")
+}
+
+/// Headers of C and POSIX that stand in no folder of their own.
+const STANDARD: [&str; 34] = [
+    "aio",
+    "argp",
+    "ctype",
+    "dirent",
+    "dlfcn",
+    "fcntl",
+    "ftw",
+    "getopt",
+    "glob",
+    "grp",
+    "ifaddrs",
+    "langinfo",
+    "link",
+    "locale",
+    "mqueue",
+    "netdb",
+    "poll",
+    "pthread",
+    "pwd",
+    "regex",
+    "sched",
+    "search",
+    "semaphore",
+    "signal",
+    "spawn",
+    "stdio",
+    "stdlib",
+    "string",
+    "strings",
+    "termios",
+    "threads",
+    "time",
+    "unistd",
+    "wchar",
+];
+
+/// Folders of such headers, and of those that the system's kernel gives.
+const STANDARD_FOLDERS: [&str; 8] = ["sys", "bits", "arpa", "netinet", "net", "linux", "asm", "rpc"];
+
+/// Whether a header of the system is one of C's library, not of another one.
+pub(super) fn is_of_c_library(header: &str) -> bool {
+    let Some((_, within)) = header.rsplit_once("/include/") else { return false };
+    let (folder, rest) = within.split_once('/').unwrap_or(("", within));
+    // Headers of one machine stand in a folder that is named by it.
+    let within = if folder.contains("-linux-") { rest } else { within };
+    match within.split_once('/') {
+        Some((folder, _)) => STANDARD_FOLDERS.contains(&folder),
+        None => within.strip_suffix(".h").is_some_and(|name| STANDARD.contains(&name)),
+    }
+}
+
 /// Whether a library's function fills memory with what is outside the program.
 pub(super) fn reads_files(name: &str) -> bool {
     let name = plain(name);

@@ -33,6 +33,10 @@ pub struct UnitFlows {
     pub(crate) numbers: Vec<(Place, Given)>,
     /// Functions without a body here that are given a subject's address as what it is, with the place of a call.
     pub(crate) given: Vec<(String, ShapeNumber, CodePlace)>,
+    /// Symbols that assembler code between functions makes, as far as others see them.
+    pub(crate) assembled: Vec<String>,
+    /// Symbols that it names beside those.
+    pub(crate) mentioned: Vec<(String, CodePlace)>,
 }
 
 /// A number that a parameter or a member is given.
@@ -190,6 +194,8 @@ pub(crate) enum End {
     },
     /// Reads or writes elements of a number's type, nobody says how many.
     Elements { by: String },
+    /// Takes it for the first of several of its own type, nobody says how many.
+    Several { by: String },
     /// Takes it for the address of an object of a record.
     Record(ShapeNumber),
     /// Orders or searches so many bytes of elements.

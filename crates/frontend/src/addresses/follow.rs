@@ -8,11 +8,12 @@ mod follower;
 mod moves;
 mod references;
 mod returned;
+mod several;
 mod steps;
 mod stores;
 mod unseen;
 
-pub(crate) use calls::{arguments, function, pointed_to};
+pub(crate) use calls::{arguments, function, is_unconverted, pointed_to};
 pub(crate) use follower::Follower;
 pub(crate) use moves::parameter_of;
 pub(crate) use references::binds;

@@ -12,6 +12,9 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Most times an address is read from memory on its way.
 const DEEPEST: u8 = 3;
 
+/// Most types whose objects a function gives out again as they came back. With more, it gives out memory.
+const MOST_FREED: usize = 2;
+
 /// Most distances that an address is told apart by at one place: code that moves it on again and again is a walk.
 const MOST_STATES: usize = 4;
 
@@ -28,6 +31,8 @@ pub struct Demands {
     pub callbacks: BTreeSet<(usize, usize)>,
     /// Functions without a body that are given a subject's address as what it is: the subject, and where.
     pub given: BTreeMap<String, Vec<CodeUse>>,
+    /// The same of those that are given it as any pointer, and of which nothing is known.
+    pub handed: BTreeMap<String, Vec<CodeUse>>,
 }
 
 /// The demands that follow from the facts of all units of a program.
@@ -50,6 +55,7 @@ pub fn demands(units: &[&UnitFlows]) -> Demands {
             found.given.entry(function.clone()).or_default().extend(uses);
         }
     }
+    add_assembled(units, &merged, &mut found);
     let departing = units.iter().enumerate().flat_map(|(unit, flows)| {
         flows.departures.iter().filter_map(move |departure| match departure.origin {
             Origin::Object(shape) => Some((unit, shape)),
@@ -65,6 +71,30 @@ pub fn demands(units: &[&UnitFlows]) -> Demands {
     found.uses.sort_unstable();
     found.uses.dedup();
     found
+}
+
+/// Variables that assembler code names, and functions in assembler that are given subjects' addresses.
+fn add_assembled(units: &[&UnitFlows], merged: &Merged, found: &mut Demands) {
+    let mentioned: FxHashMap<&str, &CodePlace> = units
+        .iter()
+        .flat_map(|flows| &flows.mentioned)
+        .map(|(symbol, place)| (symbol.as_str(), place))
+        .collect();
+    for (unit, flows) in units.iter().enumerate() {
+        for (symbol, shape, _) in &flows.symbols {
+            let Some(place) = mentioned.get(symbol.as_str()) else { continue };
+            for (subject, ..) in merged.subjects(merged.number(unit, *shape)) {
+                let why = format!("assembler code knows {symbol} by its name");
+                found.uses.push(place.used(subject, crate::Demand::Whole, why));
+            }
+        }
+    }
+    for function in units.iter().flat_map(|flows| &flows.assembled) {
+        for used in found.given.get(function).cloned().unwrap_or_default() {
+            let why = format!("its address is handed to {function}, in assembler");
+            found.uses.push(CodeUse { why, ..used });
+        }
+    }
 }
 
 /// A variable that units declare with different types is seen through both.
@@ -105,6 +135,8 @@ struct Join<'f> {
     passages: FxHashMap<&'f str, Vec<Known<'f>>>,
     /// Functions with a body.
     defined: FxHashSet<&'f str>,
+    /// Functions in assembler between those of a unit.
+    assembled: FxHashSet<&'f str>,
     /// Types whose addresses come to each place.
     entering: FxHashMap<&'f str, FxHashSet<TypeNumber>>,
     numbers: Numbers<'f>,
@@ -167,8 +199,14 @@ impl<'f> Join<'f> {
                 }
             }
         }
-        let mut join =
-            Self { merged, passages, defined, entering: FxHashMap::default(), numbers: Numbers::new(units) };
+        let mut join = Self {
+            merged,
+            passages,
+            defined,
+            assembled: units.iter().flat_map(|flows| &flows.assembled).map(String::as_str).collect(),
+            entering: FxHashMap::default(),
+            numbers: Numbers::new(units),
+        };
         join.enter(units);
         join
     }
@@ -320,11 +358,30 @@ impl<'f> Join<'f> {
             return open.extend(states.map(|state| Visit { state, ..visit }));
         }
         found.callbacks.extend(names::callback_of(visit.place));
+        if matches!(otherwise, Some(End::Frees)) {
+            let through = Through { is_explained: false, is_function };
+            judge.judge(visit.state, (unit, &End::Frees), at, through, &mut found.uses);
+            if self.is_of_many(visit.place) {
+                return;
+            }
+        }
         if self.passages.contains_key(visit.place) {
             return open.push(visit);
         }
-        if let Some(function) = names::function_of(visit.place) {
+        let function = names::function_of(visit.place);
+        if let Some(function) = function {
             found.unread.insert(function.to_owned());
+        }
+        let is_assembled = function.is_some_and(|function| self.assembled.contains(function));
+        let otherwise = if is_assembled { &Some(End::Unknown) } else { otherwise };
+        if otherwise.is_none()
+            && let (Some(function), Address::Object(ty)) = (function, judge.address())
+        {
+            let uses = self
+                .merged
+                .subjects(ty)
+                .map(|(subject, ..)| at.used(subject, crate::Demand::Whole, String::new()));
+            found.handed.entry(function.to_owned()).or_default().extend(uses);
         }
         if let Some(end) = otherwise {
             let is_explained = self.is_explained(visit, (unit, end));
@@ -332,6 +389,11 @@ impl<'f> Join<'f> {
             judge.judge(visit.state, (unit, end), at, through, &mut found.uses);
         }
         judge.handed(at, &mut found.uses);
+    }
+
+    /// Whether objects of so many types come to a place that takes memory back, that it is nobody's there.
+    fn is_of_many(&self, place: &str) -> bool {
+        self.entering.get(place).is_some_and(|entering| entering.len() > MOST_FREED)
     }
 
     /// Whether a place has objects of its own that an end is for.
@@ -345,6 +407,7 @@ impl<'f> Join<'f> {
             | End::Bytes { .. }
             | End::Sets { .. }
             | End::Elements { .. }
+            | End::Several { .. }
             | End::Sorts { .. }
             | End::Text { .. } => visit.is_kept && entering.iter().any(|ty| self.merged.is_bytes(*ty)),
             End::Frees | End::Strides { .. } => false,

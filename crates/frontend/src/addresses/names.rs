@@ -6,6 +6,9 @@ use crate::clang::{Cursor, Kind, Type};
 /// Most methods that override one another.
 const DEEPEST: usize = 16;
 
+/// What names begin with that the linker knows functions of C++ by.
+const MANGLED: &str = "_Z";
+
 /// The method that runs a function without a name.
 const CALL: &str = "operator()";
 
@@ -31,6 +34,14 @@ pub(crate) fn function(function: Cursor<'_>) -> String {
         }
     }
     function.identifier()
+}
+
+/// The word that a function is defined by in the text of C, C++ or assembler.
+pub(crate) fn word(function: Cursor<'_>) -> String {
+    let symbol = function.symbol();
+    let symbol = symbol.trim_start_matches('\u{1}');
+    let is_of_c = function.is_shared() && !symbol.is_empty() && !symbol.starts_with(MANGLED);
+    if is_of_c { symbol.to_owned() } else { function.name() }
 }
 
 /// The function of C with a name.
@@ -128,10 +139,34 @@ pub(crate) fn kept_by(place: &str) -> Option<(&str, &str)> {
     place.split_once(" > ")
 }
 
-/// The function that a parameter's place belongs to, if it has a name that other units know.
+/// The word by which the text of other units defines the function that a parameter's place belongs to.
 pub(crate) fn function_of(place: &str) -> Option<&str> {
-    let (_, function) = place.split_once(" of c:@F@")?;
-    (!function.contains(['#', ' '])).then_some(function)
+    let (_, function) = place.split_once(" of c:@")?;
+    let (_, name) =
+        function.rsplit_once("F@").filter(|(holder, _)| holder.is_empty() || holder.ends_with('@'))?;
+    let name = name.split('#').next()?;
+    match name.strip_prefix(MANGLED) {
+        Some(mangled) => last_word(mangled),
+        None => Some(name).filter(|name| !name.is_empty() && !name.contains([' ', '@', '>'])),
+    }
+}
+
+/// The function's own word in a name that the linker knows a function of C++ by: `N5space4nameE`.
+fn last_word(mangled: &str) -> Option<&str> {
+    let is_nested = mangled.starts_with('N');
+    let mut rest = mangled.trim_start_matches(['N', 'K', 'L']);
+    rest = rest.strip_prefix("St").unwrap_or(rest);
+    let mut found = None;
+    loop {
+        let digits = rest.len() - rest.trim_start_matches(|letter: char| letter.is_ascii_digit()).len();
+        let Ok(length) = rest.get(..digits)?.parse::<usize>() else { return found };
+        let word = rest.get(digits..digits.checked_add(length)?)?;
+        found = Some(word);
+        rest = rest.get(digits + length..)?;
+        if !is_nested {
+            return found;
+        }
+    }
 }
 
 /// Of a callback's parameter: how many parameters such functions have, and the number of this one.
@@ -156,6 +191,20 @@ pub(crate) fn callback_of(place: &str) -> Option<(usize, usize)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn functions_are_found_by_their_own_word() {
+        for (place, word) in [
+            ("parameter 0 of c:@F@f", Some("f")),
+            ("parameter 0 of c:@F@_Z4readPv", Some("read")),
+            ("parameter 0 of c:@F@_ZN5space4readEPv", Some("read")),
+            ("parameter 0 of c:@S@visitor@F@visit#*v#", Some("visit")),
+            ("parameter 0 of c:a.c@F@f", None),
+            ("result of a function int (void *)", None),
+        ] {
+            assert_eq!(function_of(place), word, "{place}");
+        }
+    }
 
     #[test]
     fn parameters_of_callbacks_are_counted() {

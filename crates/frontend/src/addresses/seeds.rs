@@ -8,6 +8,8 @@ mod lambdas;
 mod members;
 mod numbers;
 mod reader;
+mod symbols;
+mod unconverted;
 
 use self::reader::Reader;
 pub(crate) use self::reader::is_open;
@@ -32,6 +34,8 @@ pub(crate) fn read<'u>(view: View<'_, '_, 'u>, address_size: u64) -> UnitFlows {
         symbols: BTreeSet::new(),
         attributed: BTreeSet::new(),
         open: BTreeSet::new(),
+        assembled: BTreeSet::new(),
+        mentioned: BTreeSet::new(),
         numbers: BTreeSet::new(),
     };
     for index in 0..view.tree.len() {
@@ -54,7 +58,17 @@ pub(crate) fn read<'u>(view: View<'_, '_, 'u>, address_size: u64) -> UnitFlows {
     }
     read.sums();
     let Reader {
-        mut departures, mut passages, given, mut defined, symbols, attributed, open, numbers, ..
+        mut departures,
+        mut passages,
+        given,
+        mut defined,
+        symbols,
+        attributed,
+        open,
+        numbers,
+        assembled,
+        mentioned,
+        ..
     } = read;
     defined.sort_unstable();
     defined.dedup();
@@ -65,7 +79,20 @@ pub(crate) fn read<'u>(view: View<'_, '_, 'u>, address_size: u64) -> UnitFlows {
     let (given, symbols) = (given.into_iter().collect(), symbols.into_iter().collect());
     let (attributed, open) = (attributed.into_iter().collect(), open.into_iter().collect());
     let numbers = numbers.into_iter().collect();
-    UnitFlows { shapes, departures, passages, symbols, attributed, open, defined, numbers, given }
+    let (assembled, mentioned) = (assembled.into_iter().collect(), mentioned.into_iter().collect());
+    UnitFlows {
+        shapes,
+        departures,
+        passages,
+        symbols,
+        attributed,
+        open,
+        defined,
+        numbers,
+        given,
+        assembled,
+        mentioned,
+    }
 }
 
 impl<'u> Reader<'_, '_, '_, 'u> {
@@ -108,12 +135,16 @@ impl<'u> Reader<'_, '_, '_, 'u> {
             }
             Kind::List => {
                 self.union_list(index);
+                self.unconverted_values(index);
                 self.numbers_listed(index);
             }
             Kind::Function | Kind::Template => {
                 self.parameters(index);
                 self.signature(index);
             }
+            Kind::Constructor => self.parameters(index),
+            Kind::Asm => self.operands(index),
+            Kind::UnexposedDeclaration => self.assembler(index),
             Kind::Name => self.callback(index),
             Kind::Lambda => self.lambda(index),
             Kind::Variable => self.symbol(index),

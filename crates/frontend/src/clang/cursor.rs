@@ -258,12 +258,12 @@ pub(crate) enum TypeKind {
 /// A type of a unit.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Type<'u> {
-    raw: CXType,
+    pub(super) raw: CXType,
     unit: PhantomData<&'u ()>,
 }
 
 impl<'u> Type<'u> {
-    fn with(raw: CXType) -> Self {
+    pub(super) fn with(raw: CXType) -> Self {
         Self { raw, unit: PhantomData }
     }
 

@@ -38,6 +38,8 @@ pub(crate) enum Kind {
     /// `[…] (…) { … }`
     Lambda,
     This,
+    /// `requires { … }`
+    Requires,
     /// The name of a member in `offsetof`, a designator, a constructor's initialiser.
     MemberName,
     /// The name of a variable that a function without a name keeps.
@@ -108,6 +110,7 @@ fn expression(number: i32) -> Option<Kind> {
         raw::CXCursor_CXXNewExpr => Kind::New,
         raw::CXCursor_LambdaExpr => Kind::Lambda,
         raw::CXCursor_CXXThisExpr => Kind::This,
+        154 => Kind::Requires,
         _ => return None,
     })
 }

@@ -1,6 +1,7 @@
 //! A parsed unit.
 
 use super::cursor::Cursor;
+use super::kind::{Kind, kind};
 use super::library::{Index, Library};
 use super::place::{Place, expansion};
 use super::text::owned;
@@ -128,14 +129,14 @@ impl ParsedUnit {
     pub(crate) fn walk<'u>(&'u self, mut see: impl FnMut(Cursor<'u>, usize)) {
         // SAFETY: the unit is alive.
         let root = unsafe { clang_getTranslationUnitCursor(self.raw) };
-        let mut walk = Walk { path: Vec::new(), see: &mut see };
+        let mut walk = Walk { root, path: Vec::new(), see: &mut see };
         visit(root, &mut walk);
     }
 }
 
 /// Calls a function with each node below one and its depth, from 0 on.
 pub(crate) fn below<'u>(node: Cursor<'u>, mut see: impl FnMut(Cursor<'u>, usize)) {
-    let mut walk = Walk { path: Vec::new(), see: &mut see };
+    let mut walk = Walk { root: node.raw, path: Vec::new(), see: &mut see };
     visit(node.raw, &mut walk);
 }
 
@@ -156,6 +157,7 @@ extern "C" fn include(file: CXFile, _: *mut CXSourceLocation, _: c_uint, data: C
 
 /// The state of a walk.
 struct Walk<'w, 'u> {
+    root: CXCursor,
     /// Nodes whose children are being visited.
     path: Vec<CXCursor>,
     see: &'w mut dyn FnMut(Cursor<'u>, usize),
@@ -177,9 +179,11 @@ extern "C" fn step(cursor: CXCursor, parent: CXCursor, data: CXClientData) -> CX
         // SAFETY: comparing reads the two values.
         unsafe { clang_equalCursors(*other, parent) != 0 }
     };
-    while walk.path.last().is_some_and(|last| !is_parent(last)) {
-        walk.path.pop();
-    }
+    // libclang leaves out some nodes between captures or requirements and their parts.
+    let has_parts = |held: &CXCursor| matches!(kind(held.kind), Kind::Lambda | Kind::Requires);
+    let known = walk.path.iter().rposition(is_parent);
+    let known = known.or_else(|| walk.path.iter().rposition(has_parts).filter(|_| !is_parent(&walk.root)));
+    walk.path.truncate(known.map_or(0, |known| known + 1));
     (walk.see)(cursor, walk.path.len());
     walk.path.push(cursor.raw);
     if cursor.is_dead_end() { CXChildVisit_Continue } else { CXChildVisit_Recurse }

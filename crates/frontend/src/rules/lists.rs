@@ -24,6 +24,7 @@ pub(super) fn find<'u>(view: View<'_, '_, 'u>, index: Index, found: &mut Finding
     if values.is_empty() || is_zero(view, index) {
         return;
     }
+    asked(view, index, cursor.ty(), found);
     let mut list = List { view, node: index, found };
     let mut values = values.into_iter().peekable();
     let ty = cursor.ty();
@@ -34,6 +35,16 @@ pub(super) fn find<'u>(view: View<'_, '_, 'u>, index: Index, found: &mut Finding
         }
         TypeKind::Array => list.array(ty, &mut values),
         _ => {}
+    }
+}
+
+/// `requires { T{1, 2} }`: how many values make an object, and of which types.
+fn asked<'u>(view: View<'_, '_, 'u>, index: Index, ty: Type<'u>, found: &mut Findings<'u>) {
+    let mut parents = std::iter::successors(view.tree.parent(index), |parent| view.tree.parent(*parent));
+    let Some((subject, node)) = view.records.subject(ty).zip(view.cursor(index)) else { return };
+    if parents.any(|parent| view.tree.kind(parent) == Kind::Requires) {
+        let why = "is asked which values it can be made of".to_owned();
+        found.push(Found { subject, node, demand: Demand::Whole, why });
     }
 }
 

@@ -1,7 +1,8 @@
 //! Bytes in front of an object and behind it: where the object is a member, they are its neighbours.
 
-use crate::clang::{Cursor, Identity, Kind, Type, TypeKind};
+use crate::clang::{Cursor, Identity, Kind, Operator, Type, TypeKind};
 use crate::demand::Demand;
+use crate::reach::reach;
 use crate::report::{Findings, Found};
 use crate::sum::{Sum, Term, View};
 use crate::tree::Index;
@@ -52,8 +53,10 @@ impl<'u> Departures<'u> {
             return;
         }
         let sum = view.sum(index);
-        let (Some(start), Some(bytes)) = (&sum.start, number(&sum)) else { return };
-        self.leave(start.ty, bytes, node);
+        let Some(start) = &sum.start else { return };
+        if let Some(bytes) = number(&sum).or_else(|| constant(view, index)) {
+            self.leave(start.ty, bytes, node);
+        }
     }
 
     /// `(T *)(object + 1)`
@@ -61,7 +64,7 @@ impl<'u> Departures<'u> {
         let Some(node) = view.cursor(index) else { return };
         let Some(inner) = view.tree.only(index).map(|inner| view.peeled(inner)) else { return };
         if view.tree.kind(inner) != Kind::Binary {
-            return;
+            return self.longer(view, index);
         }
         let pointees = (node.ty().pointee(), view.cursor(inner).and_then(|inner| inner.ty().pointee()));
         let (Some(to), Some(from)) = pointees else { return };
@@ -79,6 +82,28 @@ impl<'u> Departures<'u> {
         let Some(node) = view.cursor(index).filter(|node| node.ty().kind() == TypeKind::Byte) else { return };
         let number = view.tree.values(index).nth(1).and_then(|number| view.cursor(number)?.constant());
         self.bytes = number.filter(|number| *number < 0).map(|_| node);
+    }
+
+    /// `(struct longer *)object` of an object that begins in the same way.
+    fn longer(&mut self, view: View<'_, '_, 'u>, index: Index) {
+        let inner = view.tree.only(index).and_then(|inner| view.cursor(inner));
+        let Some((node, inner)) = view.cursor(index).zip(inner) else { return };
+        let (Some(to), Some(from)) = (node.ty().pointee(), inner.ty().pointee()) else { return };
+        // The address of a member is followed.
+        if view.tree.kind(index) != Kind::Cast || from.kind() != TypeKind::Record {
+            return;
+        }
+        let named = |variable: Identity| {
+            let is_own = |node: &Index| {
+                let named = view.cursor(*node).filter(|_| view.tree.kind(*node) == Kind::Name);
+                named.and_then(Cursor::referenced).is_some_and(|named| named.identity() == variable)
+            };
+            (0..view.tree.len()).filter(is_own).collect()
+        };
+        let is_alike = view.records.shared(from, to) > 0;
+        if let Some(count) = reach(view, index, (from, to), named).filter(|_| is_alike) {
+            self.leave(from, i64::try_from(count).unwrap_or(i64::MAX), node);
+        }
     }
 
     fn leave(&mut self, ty: Type<'u>, bytes: i64, node: Cursor<'u>) {
@@ -137,6 +162,21 @@ impl<'u> Departures<'u> {
         let record = ty.canonical().declaration().filter(|_| ty.kind() == TypeKind::Record);
         record.and_then(|record| self.by_record.get(&record.identity()).copied()).unwrap_or_default()
     }
+}
+
+/// The bytes that a number always is which is added to an address that was not moved before:
+/// `(char *)head + ((sizeof(*head) + 3) & ~3)`.
+fn constant(view: View<'_, '_, '_>, index: Index) -> Option<i64> {
+    let is_added = match view.cursor(index)?.binary_operator() {
+        Operator::Add => true,
+        Operator::Subtract => false,
+        _ => return None,
+    };
+    let mut sides = view.tree.values(index);
+    let (left, right) = (sides.next()?, sides.next()?);
+    let is_plain = view.sum(left).terms.is_empty() && !view.sum(right).has_offsets();
+    let bytes = view.cursor(right).filter(|right| is_plain && right.ty().is_integer())?.constant()?;
+    Some(if is_added { bytes } else { bytes.saturating_neg() })
 }
 
 /// The bytes that a sum of numbers and sizes is.

@@ -46,6 +46,42 @@ pub(super) fn find<'u>(view: View<'_, '_, 'u>, index: Index, found: &mut Finding
     }
 }
 
+/// A function that a template becomes, which asks how many values an object can be made of: where it can't be, the tree
+/// shows nothing of that.
+pub(super) fn asking<'u>(view: View<'_, '_, 'u>, index: Index, found: &mut Findings<'u>) {
+    let made = view.cursor(index).filter(|made| view.tree.parent(index).is_none() && !made.is_of_system());
+    let Some((made, template)) = made.and_then(|made| Some((made, made.template()?))) else { return };
+    let mut subjects: Vec<usize> =
+        made.template_arguments().into_iter().filter_map(|ty| view.records.subject(ty)).collect();
+    subjects.dedup();
+    if subjects.is_empty() || !asks(&template.words()) {
+        return;
+    }
+    for subject in subjects {
+        let why = format!("the template {} asks which values it can be made of", made.name());
+        found.push(Found { subject, node: made, demand: Demand::Whole, why });
+    }
+}
+
+/// Whether a template's text asks what objects of its types can be made of.
+fn asks(words: &[String]) -> bool {
+    let is_trait = |word: &String| word.contains("constructible") && !word.contains("default_");
+    let begins = words.iter().position(|word| ["requires", "decltype"].contains(&word.as_str()));
+    let types: Vec<&String> = words
+        .windows(2)
+        .filter_map(|pair| match pair {
+            [key, name] if ["typename", "class"].contains(&key.as_str()) => Some(name),
+            _ => None,
+        })
+        .collect();
+    let behind = words.get(begins.unwrap_or(words.len())..).unwrap_or_default();
+    let makes = behind.windows(2).any(|pair| match pair {
+        [name, bracket] => types.contains(&name) && ["{", "("].contains(&bracket.as_str()),
+        _ => false,
+    });
+    makes || words.iter().any(is_trait)
+}
+
 /// `std::optional<T>(std::in_place, 1, 2)`: the values in turn make the object.
 fn made_in_place<'u>(
     view: View<'_, '_, 'u>,

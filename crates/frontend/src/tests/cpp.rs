@@ -133,7 +133,7 @@ fn functions_without_a_name_hand_addresses_on() {
     let cases: &[(&str, &[Demand])] = &[
         (
             "int f(s *p) { auto get = [p]() -> void * { return p; }; return *static_cast<int *>(get()); }",
-            &[Demand::Whole],
+            &[first(1)],
         ),
         (
             "int f(s *p) { auto get = [](void *v) { return *static_cast<int *>(v); }; return get(p); }",

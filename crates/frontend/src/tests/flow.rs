@@ -155,3 +155,42 @@ fn bytes_outside_an_object_are_its_neighbours() {
     ];
     expect(cases, |text| demands("a.c", &format!("{HEAD}{text}")));
 }
+
+#[test]
+fn functions_without_a_body_take_members_for_several() {
+    let head = "struct e { int fd; int got; }; int several(struct e *, int); int pair(const struct e [2]);\n\
+        int vector(char *const []); int one(struct e *, struct e *);\n\
+        struct s { struct e a; struct e b; int n; char *c; char *d; };\n";
+    let all = |text: &str| demands("a.c", &format!("{head}{text}"));
+    expect(
+        &[
+            ("int f(struct s *p) { return several(&p->a, 2); }", &[run(&["a", "b"])]),
+            ("int f(struct s *p, int n) { return several(&p->a, n); }", &[run(&["a", "b"])]),
+            ("int f(struct s *p) { return several(&p->a, 1); }", &[]),
+            ("int f(struct s *p) { return pair(&p->a); }", &[run(&["a", "b"])]),
+            ("int f(struct s *p) { return vector(&p->c); }", &[run(&["c", "d"])]),
+            ("int f(struct s *p) { return one(&p->a, &p->b); }", &[]),
+        ],
+        all,
+    );
+}
+
+#[test]
+fn assembler_hands_addresses_on_by_symbols_and_results() {
+    let head = "struct s { int a; long b; } object;\n";
+    let all = |text: &str| demands("a.c", &format!("{head}{text}"));
+    expect(
+        &[
+            ("asm(\".globl table\\ntable: .quad object\\n\");", &[Demand::Whole]),
+            ("asm(\"table: .quad object\\n\"); extern int *table;", &[Demand::Whole]),
+            ("asm(\"unseen: .quad object\\n\");", &[]),
+            ("int f(void) { int *p; asm(\"\" : \"=r\"(p) : \"0\"(&object)); return *p; }", &[first(1)]),
+            (
+                "struct s *f(void) { unsigned long n; asm(\"\" : \"=r\"(n) : \"0\"(&object)); \
+                 return (struct s *)(n + 16); }",
+                &[],
+            ),
+        ],
+        all,
+    );
+}

@@ -133,6 +133,8 @@ fn has_body(behind: &[u8]) -> bool {
     let next = rest.iter().position(|byte| matches!(byte, b'{' | b'}' | b'(' | b')' | b'=' | b','));
     match (rest.first(), next.and_then(|next| rest.get(next))) {
         (Some(b'{'), _) => true,
+        // Values of members, in a constructor.
+        (Some(b':'), _) => rest.get(1) != Some(&b':'),
         (Some(first), Some(b'{')) => first.is_ascii_alphabetic() || *first == b'_',
         _ => false,
     }

@@ -111,7 +111,8 @@ impl CodeReader {
                 break;
             }
         }
-        let given: BTreeSet<&str> = demanded.given.keys().map(String::as_str).collect();
+        let handed = demanded.given.keys().chain(demanded.handed.keys());
+        let given: BTreeSet<&str> = handed.map(String::as_str).collect();
         let assembled = assembled(&texts, &given);
         add_demanded(&mut found, &demanded, &assembled);
         add_imported(&mut found, &demanded, &self.imported);
@@ -261,7 +262,8 @@ fn add_demanded(found: &mut [StructCode], demanded: &Demands, assembled: &BTreeM
         }
     }
     for (function, file) in assembled {
-        for used in demanded.given.get(function).into_iter().flatten() {
+        let handed = [demanded.given.get(function), demanded.handed.get(function)];
+        for used in handed.into_iter().flatten().flatten() {
             let Some(code) = found.get_mut(used.subject) else { continue };
             // Assembler that is given the offsets by name goes by those.
             if code.uses.iter().any(|own| matches!(own.demand, Demand::Assembler { .. })) {

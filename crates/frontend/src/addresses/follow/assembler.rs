@@ -3,7 +3,7 @@
 use super::super::facts::{End, State};
 use super::super::seeds::is_open;
 use super::follower::Follower;
-use crate::clang::Cursor;
+use crate::clang::{Cursor, Kind, Operator, Type, TypeKind};
 use crate::tree::Index;
 
 /// Assembler code as it is written.
@@ -47,6 +47,43 @@ impl Written {
 }
 
 impl<'u> Follower<'_, '_, '_, 'u> {
+    /// A pointer to a record is an operand: what has no such type is given it as a result.
+    pub(crate) fn laundered(&mut self, index: Index, node: Index) {
+        let view = self.unit.view;
+        let operands: Vec<Index> = view.tree.values(node).collect();
+        let own = self.ty(index).and_then(Type::pointee);
+        let written = view.cursor(node).and_then(Written::read);
+        let written = written.filter(|written| written.constraints.len() == operands.len());
+        for (number, operand) in operands.iter().enumerate().filter(|(_, operand)| **operand != index) {
+            let constraint = written.as_ref().and_then(|written| written.constraints.get(number));
+            let Some(ty) = self.ty(*operand).filter(|_| {
+                constraint.is_none_or(|text| text.contains(['=', '+'])) && self.is_place(*operand)
+            }) else {
+                continue;
+            };
+            let other = ty.pointee().filter(|other| other.kind() == TypeKind::Record);
+            match other.filter(|other| own.is_some_and(|own| !own.equals(*other))) {
+                Some(other) => {
+                    let shape = self.unit.shape(other);
+                    self.end(index, State::PLAIN, End::Record(shape));
+                }
+                None if is_open(ty) => self.store(*operand, State::PLAIN),
+                None => {}
+            }
+        }
+    }
+
+    /// Whether a value can be written to an expression.
+    fn is_place(&self, index: Index) -> bool {
+        let view = self.unit.view;
+        let at = view.peeled(index);
+        match view.tree.kind(at) {
+            Kind::Name | Kind::MemberAccess | Kind::Subscript => true,
+            Kind::Unary => view.cursor(at).map(Cursor::unary_operator) == Some(Operator::Dereference),
+            _ => false,
+        }
+    }
+
     /// The address is an operand: results of the code may be it, and instructions may read what it leads to.
     pub(crate) fn assembled(&mut self, index: Index, node: Index, state: State) {
         let view = self.unit.view;

@@ -1,13 +1,16 @@
 //! An address that a function is handed.
 
-use super::super::contracts::{Does, Returned, of_library, of_memory, returns};
+mod cpp;
+mod lengths;
+
+use super::super::contracts::{Does, Returned, is_of_c_library, of_library, of_memory, only_keeps, returns};
 use super::super::facts::{End, State};
 use super::super::names;
-use super::super::numbers;
 use super::follower::Follower;
+use super::several::several;
 use super::unseen::alone;
-use crate::clang::{Cursor, Kind, Operator, Type, TypeKind};
-use crate::sum::{Term, View};
+use crate::clang::{Cursor, Kind, Type, TypeKind};
+use crate::sum::View;
 use crate::tree::Index;
 
 /// Arguments of a call, without the function.
@@ -60,18 +63,17 @@ impl<'u> Follower<'_, '_, '_, 'u> {
         let view = self.unit.view;
         let arguments = arguments(view, call);
         let Some(number) = arguments.iter().position(|argument| *argument == index) else { return };
-        // What takes the type by its name is asked where the conversion is.
         let ty = self.ty(index);
         if ty
             .and_then(Type::pointee)
             .is_some_and(|pointee| pointee.kind() == TypeKind::Record && state.level == 0)
+            && !function(view, call).is_some_and(|function| is_unconverted(function, number))
         {
-            return;
+            return self.handed_record(call, number, &arguments, state);
         }
         let is_text = ty.and_then(Type::pointee).is_some_and(|pointee| pointee.kind() == TypeKind::Byte);
         let is_number = ty.is_some_and(is_number);
-        let is_of_cpp =
-            function(view, call).is_some_and(|function| function.is_of_cpp() && function.is_of_system());
+        let is_of_cpp = function(view, call).is_some_and(is_of_cpp_library);
         let has_elements = ty.and_then(Type::pointee).is_some_and(|pointee| {
             let has_several = matches!(pointee.kind(), TypeKind::Number | TypeKind::Other);
             state.level == 0 && (has_several || is_of_cpp && pointee.kind() == TypeKind::Byte)
@@ -95,7 +97,10 @@ impl<'u> Follower<'_, '_, '_, 'u> {
             return handed.to_cpp(self, &name, state);
         }
         if let Some(does) = of_memory(&name) {
-            return handed.library(self, does, &name, state);
+            return match does == Does::Keeps && !is_number && !function.is_of_system() {
+                true => self.given_back(call, (function, number), state),
+                false => handed.library(self, does, &name, state),
+            };
         }
         let declared = function.ty();
         if number >= declared.parameter_count() && declared.is_open_function() {
@@ -122,7 +127,8 @@ impl<'u> Follower<'_, '_, '_, 'u> {
         if is_number && is_address_to(function, does) && !state.is_number {
             self.end(call, state, End::Unknown);
         }
-        let otherwise = handed.unknown(does, &name);
+        let otherwise = handed.unknown(does, &name).or_else(|| several(view, function, number, &arguments));
+        let otherwise = otherwise.or_else(|| handed.first_bytes(function, does).filter(|_| state.level == 0));
         for own in self.unit.returned_states(function, number, state.level).unwrap_or_default() {
             self.push(call, state.then(own));
         }
@@ -134,6 +140,14 @@ impl<'u> Follower<'_, '_, '_, 'u> {
 }
 
 impl<'u> Follower<'_, '_, '_, 'u> {
+    /// A function of the program that gives out memory or takes it back, by its name: its body says what that means.
+    fn given_back(&mut self, call: Index, (function, number): (Cursor<'u>, usize), state: State) {
+        for own in self.unit.returned_states(function, number, state.level).unwrap_or_default() {
+            self.push(call, state.then(own));
+        }
+        self.hand(call, state, names::parameter(function, number), Some(End::Frees));
+    }
+
     /// A function without a body here may keep an address, or write its bytes to a file.
     fn outside(&mut self, index: Index, call: Index, (function, does): (Cursor<'u>, Does), state: State) {
         match (does, state.level.checked_sub(1)) {
@@ -151,6 +165,12 @@ impl<'u> Follower<'_, '_, '_, 'u> {
     }
 }
 
+/// Whether a function of the compiler takes any pointer: its arguments aren't converted.
+pub(crate) fn is_unconverted(function: Cursor<'_>, number: usize) -> bool {
+    let own = u32::try_from(number).ok().and_then(|number| function.ty().parameter(number));
+    function.name().starts_with("__builtin_") && own.is_some_and(is_void)
+}
+
 /// Whether a function of the compiler reads or writes what it is handed the address of.
 fn is_atomic(name: &str) -> bool {
     ["__sync_", "__atomic_", "__c11_atomic_"].iter().any(|start| name.starts_with(start))
@@ -166,6 +186,11 @@ fn is_address_to(function: Cursor<'_>, does: Does) -> bool {
 fn is_open_at(function: Cursor<'_>, number: usize) -> bool {
     let ty = u32::try_from(number).ok().and_then(|number| function.ty().parameter(number));
     ty.and_then(Type::pointee).is_some_and(|pointee| pointee.kind() != TypeKind::Record)
+}
+
+/// Whether a function is one of C++'s library, or of another one that is written in C++.
+pub(super) fn is_of_cpp_library(function: Cursor<'_>) -> bool {
+    function.is_of_system() && (function.is_of_cpp() || function.identifier().starts_with("c:@N@"))
 }
 
 fn is_void(ty: Type<'_>) -> bool {
@@ -200,24 +225,6 @@ impl<'u> Handed<'_, '_, '_, 'u> {
         };
         let otherwise = self.unknown(Does::Unknown, "a function");
         follower.hand(self.call, state, names::callback(function, self.number), otherwise);
-    }
-
-    /// A library's function of C++ may do anything with what it is handed the address of, or keep it for whoever
-    /// asks. An address that is only printed or compared is none.
-    fn to_cpp(&self, follower: &mut Follower<'_, '_, '_, 'u>, name: &str, state: State) {
-        let pointee =
-            self.arguments.get(self.number).and_then(|argument| self.view.cursor(*argument)?.ty().pointee());
-        match pointee.map(Type::kind) {
-            Some(TypeKind::Byte | TypeKind::Number | TypeKind::Other) => {
-                let end = self.length(Does::Unknown, name);
-                let end = end.unwrap_or_else(|| End::Elements { by: name.to_owned() });
-                follower.end(self.call, state, end);
-            }
-            Some(TypeKind::Void) if !name.starts_with("operator<") => {
-                follower.end(self.call, state, End::Unknown);
-            }
-            _ => {}
-        }
     }
 
     /// A function that is handed another one may call it with what it is handed.
@@ -286,6 +293,22 @@ impl<'u> Handed<'_, '_, '_, 'u> {
             Does::Sets => Some(self.part(self.last_number(), name)),
             _ => self.length(does, name).or(text),
         }
+    }
+
+    /// A function of C's library that can't keep an address looks at what it leads to.
+    fn first_bytes(&self, function: Cursor<'u>, does: Does) -> Option<End> {
+        let takes_function = |argument: &Index| {
+            let ty = self.view.cursor(*argument).map(Cursor::ty);
+            ty.is_some_and(|ty| ty.pointee().unwrap_or(ty).kind() == TypeKind::Function)
+        };
+        let name = function.name();
+        let own = function.ty().parameter(u32::try_from(self.number).ok()?);
+        let is_open = does == Does::Unknown && own.is_some_and(is_void) && function.is_of_system();
+        let looks = is_open
+            && is_of_c_library(&function.place().file)
+            && !only_keeps(&name)
+            && !self.arguments.iter().any(takes_function);
+        looks.then_some(End::Several { by: name })
     }
 
     fn library(&self, follower: &mut Follower<'_, '_, '_, 'u>, does: Does, name: &str, state: State) {
@@ -362,122 +385,5 @@ impl<'u> Handed<'_, '_, '_, 'u> {
     fn part(&self, count: Option<u64>, name: &str) -> End {
         let is_fixed = count.is_some() && self.arguments.last().is_some_and(|last| self.is_fixed(*last));
         End::Sets { count, by: name.to_owned(), is_fixed }
-    }
-
-    /// Whether a length is no whole object's size and isn't made of offsets.
-    fn is_fixed(&self, index: Index) -> bool {
-        let sum = self.view.sum(index);
-        let is_whole =
-            matches!(sum.terms.as_slice(), [(true, Term::Size(ty, None))] if ty.kind() == TypeKind::Record);
-        !is_whole && !sum.has_offsets()
-    }
-
-    /// A size less an unknown number.
-    fn is_rest(&self, index: Index) -> bool {
-        let view = self.view;
-        let index = view.peeled(index);
-        let operator = view.cursor(index).map(Cursor::binary_operator);
-        let right = view.tree.values(index).nth(1).filter(|_| view.tree.kind(index) == Kind::Binary);
-        let is_unknown = right.is_some_and(|right| {
-            let has_pointer = |below: Index| {
-                view.cursor(below).is_some_and(|cursor| cursor.ty().kind() == TypeKind::Pointer)
-            };
-            !view.tree.below(right).any(has_pointer) && !view.sum(right).has_offsets()
-        });
-        operator == Some(Operator::Subtract) && is_unknown || view.tree.kind(index) == Kind::Conditional
-    }
-
-    fn last_number(&self) -> Option<u64> {
-        let last = self.arguments.last().copied()?;
-        self.number_of(last)
-    }
-
-    /// The number that an expression always is, or the largest of those a variable is given.
-    fn number_of(&self, index: Index) -> Option<u64> {
-        let cursor = self.view.cursor(index)?;
-        let positive = |number: i64| u64::try_from(number).ok();
-        if let Some(number) = cursor.constant().or_else(|| numbers::number(self.view, index)) {
-            return positive(number);
-        }
-        let name = self.view.cursor(self.view.peeled(index))?.referenced()?;
-        let given = self.view.flow.given(name.identity());
-        let numbers: Option<Vec<u64>> =
-            given.iter().map(|value| positive(self.view.cursor(*value)?.constant()?)).collect();
-        numbers.and_then(|numbers| numbers.into_iter().max())
-    }
-
-    /// The bytes that a function reads: an argument behind the pointer, or any that is made of sizes.
-    fn length(&self, does: Does, name: &str) -> Option<End> {
-        if name.contains("fread") || name.contains("fwrite") {
-            return Some(End::Bytes { count: self.product(), by: name.to_owned() });
-        }
-        let mut found: Option<Option<u64>> = None;
-        for (number, argument) in
-            self.arguments.iter().enumerate().filter(|(number, _)| *number != self.number)
-        {
-            let is_number = self.view.cursor(*argument).is_some_and(|argument| is_number(argument.ty()));
-            if !is_number {
-                continue;
-            }
-            let has_size = self.has_size(*argument);
-            let count = self.number_of(*argument);
-            let is_length = has_size
-                || number > self.number
-                    && (does == Does::Reads || count.is_none() && !self.is_flag(*argument));
-            if !is_length {
-                continue;
-            }
-            let count = if self.is_divided(*argument) { None } else { count };
-            found = Some(match found {
-                Some(Some(known)) => count.map(|count| count.max(known)),
-                Some(None) => None,
-                None => count,
-            });
-        }
-        if found.is_none() && does == Does::Reads && name.ends_with("ioctl") {
-            found = Some(None);
-        }
-        found.map(|count| End::Bytes { count, by: name.to_owned() })
-    }
-
-    /// So many elements of a size.
-    fn product(&self) -> Option<u64> {
-        let numbers = self
-            .arguments
-            .iter()
-            .filter(|argument| self.view.cursor(**argument).is_some_and(|argument| is_number(argument.ty())));
-        numbers.map(|number| self.number_of(*number)).try_fold(1, |all: u64, number| all.checked_mul(number?))
-    }
-
-    /// Whether a number is one of names, or the result of a comparison.
-    fn is_flag(&self, index: Index) -> bool {
-        let peeled = self.view.peeled(index);
-        let cursor = self.view.cursor(peeled);
-        cursor.is_some_and(|cursor| {
-            cursor.ty().is_enumeration()
-                || cursor.ty().size() == Some(1)
-                || matches!(
-                    cursor.binary_operator(),
-                    Operator::Bits | Operator::Compare | Operator::Order | Operator::Logic
-                )
-        })
-    }
-
-    fn is_divided(&self, index: Index) -> bool {
-        let peeled = self.view.peeled(index);
-        self.view.tree.kind(peeled) == Kind::Binary
-            && self.view.cursor(peeled).is_some_and(|cursor| cursor.binary_operator() == Operator::Divide)
-    }
-
-    fn has_size(&self, index: Index) -> bool {
-        let own = std::iter::once(index).chain(self.view.tree.below(index));
-        let mut nodes = own.into_iter();
-        nodes.any(|node| self.view.tree.kind(node) == Kind::SizeOf)
-            || self
-                .view
-                .sum(index)
-                .terms
-                .iter()
-                .any(|(_, term)| matches!(term, Term::Size(..) | Term::Offset(_)))
     }
 }

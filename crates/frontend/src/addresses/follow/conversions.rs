@@ -3,7 +3,8 @@
 use super::super::facts::{End, State};
 use super::super::names;
 use super::follower::Follower;
-use crate::clang::{Cursor, Kind, Operator, Type, TypeKind};
+use crate::clang::{Cursor, Identity, Kind, Operator, Type, TypeKind};
+use crate::reach::reach;
 use crate::tree::Index;
 
 impl<'u> Follower<'_, '_, '_, 'u> {
@@ -96,6 +97,10 @@ impl<'u> Follower<'_, '_, '_, 'u> {
             false => {
                 let shape = self.unit.shape(to);
                 self.end(index, state, End::Record(shape));
+                let named = |variable: Identity| self.unit.names.get(&variable).cloned().unwrap_or_default();
+                if let Some(count) = own.and_then(|own| reach(view, parent, (own, to), named)) {
+                    self.end(index, state, End::Bytes { count: Some(count), by: to.spelling() });
+                }
                 if self.is_counted_on(parent) {
                     self.push(parent, state);
                 }

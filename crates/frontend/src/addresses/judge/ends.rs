@@ -36,7 +36,7 @@ impl<'m> Judge<'m> {
         match (self.address, end) {
             (_, End::Record(shape)) => {
                 let to = (self.merged.number(unit, *shape), state.moved);
-                self.record(to, is_explained, &mut recorder);
+                self.record(to, through, &mut recorder);
             }
             (_, End::Frees) => self.last(state, end, &mut recorder),
             _ if has_own_objects => {}
@@ -55,10 +55,10 @@ impl<'m> Judge<'m> {
         size.zip(state.least).is_some_and(|(size, least)| size > 0 && least >= size)
     }
 
-    fn record(&self, to: (TypeNumber, Option<i64>), is_explained: bool, recorder: &mut Recorder<'_>) {
+    fn record(&self, to: (TypeNumber, Option<i64>), through: Through, recorder: &mut Recorder<'_>) {
         match self.address {
-            Address::Object(ty) => self.taken_for(ty, to, is_explained, recorder),
-            Address::Member { .. } => self.member_taken_for(to, is_explained, recorder),
+            Address::Object(ty) => self.taken_for(ty, to, through.is_explained, recorder),
+            Address::Member { .. } => self.member_taken_for(to, through, recorder),
         }
     }
 
@@ -81,7 +81,7 @@ impl<'m> Judge<'m> {
                 }
             }
             End::Text { by } => self.bytes(ty, (state.moved, Some(1)), by, recorder),
-            End::Elements { by } => self.bytes(ty, (None, None), by, recorder),
+            End::Elements { by } | End::Several { by } => self.bytes(ty, (None, None), by, recorder),
             End::Bytes { count, by } => self.bytes(ty, (state.moved, *count), by, recorder),
             End::Sets { count: Some(count), by, is_fixed: true } => {
                 self.sets_fixed(ty, (state.moved, *count), by, recorder);
@@ -103,6 +103,8 @@ impl<'m> Judge<'m> {
             End::Sorts { count, by } => {
                 self.beyond_member((state.moved, Some(*count)), (by, true), through, recorder);
             }
+            End::Several { by } if !self.is_of_array() => self.walked(by, Walk::Like, recorder),
+            End::Several { .. } => self.beyond_array(recorder),
             End::Text { .. } | End::Elements { .. } if is_array => self.beyond_array(recorder),
             // The same place may have texts and numbers.
             End::Text { .. } if through.is_function && !self.is_of_characters() => {}
@@ -116,6 +118,12 @@ impl<'m> Judge<'m> {
             }
             End::Record(_) | End::Frees | End::Unknown | End::Strides { .. } => {}
         }
+    }
+
+    /// Whether the member is an array.
+    fn is_of_array(&self) -> bool {
+        let Address::Member { holder, offset, .. } = self.address else { return false };
+        self.merged.member(holder, offset).is_some_and(|member| member.is_array)
     }
 
     pub(crate) fn is_of_characters(&self) -> bool {

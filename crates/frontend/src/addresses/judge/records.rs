@@ -128,7 +128,7 @@ impl<'m> Judge<'m> {
     pub(crate) fn member_taken_for(
         &self,
         (to, moved): (TypeNumber, Option<i64>),
-        is_explained: bool,
+        Through { is_explained, is_function }: Through,
         recorder: &mut Recorder<'_>,
     ) {
         let Address::Member { holder, offset, size, .. } = self.address else { return };
@@ -155,10 +155,11 @@ impl<'m> Judge<'m> {
         let own =
             shape.members.iter().find(|own| own.offset <= offset && offset < own.offset + own.size.max(1));
         let record = own.and_then(|own| own.record).and_then(|record| self.merged.shape(record));
-        if moved == 0
-            && record
-                .is_some_and(|record| record.name == other.name || common_prefix(record, other, false) > 0)
-        {
+        let begins_alike = |record: &Shape| {
+            record.name == other.name
+                || (other.size <= record.size || !is_function) && common_prefix(record, other, false) > 0
+        };
+        if moved == 0 && record.is_some_and(begins_alike) {
             return;
         }
         let start = i128::from(offset) + i128::from(moved);

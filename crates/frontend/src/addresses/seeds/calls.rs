@@ -9,6 +9,9 @@ use crate::clang::{Cursor, Kind, Operator, Type, TypeKind};
 use crate::sum::View;
 use crate::tree::Index;
 
+/// Functions of C's and C++'s libraries that read a number from a text, but `strtol` and the like.
+const READERS: [&str; 8] = ["atoi", "atol", "atoll", "stoi", "stol", "stoll", "stoul", "stoull"];
+
 impl<'u> Reader<'_, '_, '_, 'u> {
     pub(crate) fn call(&mut self, index: Index) {
         let view = self.unit.view;
@@ -35,13 +38,34 @@ impl<'u> Reader<'_, '_, '_, 'u> {
         self.bound(index);
         self.handed_beside(index);
         self.given(index);
+        self.unconverted_arguments(index);
+        self.read_from_stream(index);
     }
 
     /// `strtoul(text)`: a number that may be an address which was printed, if it is made one right here.
     fn read_from_text(&mut self, index: Index) {
         let name = follow::function(self.unit.view, index).map(Cursor::name).unwrap_or_default();
-        if name.contains("strto") || matches!(name.as_str(), "atoi" | "atol" | "atoll") {
+        if name.contains("strto") || READERS.contains(&name.as_str()) {
             self.computed(index, names::TEXTS);
+        }
+    }
+
+    /// `stream >> number`, `std::from_chars(begin, end, number)`
+    fn read_from_stream(&mut self, index: Index) {
+        let view = self.unit.view;
+        let reads = |function: &Cursor<'u>| {
+            function.is_of_system() && ["operator>>", "from_chars"].contains(&function.name().as_str())
+        };
+        if follow::function(view, index).filter(reads).is_none() {
+            return;
+        }
+        for argument in follow::arguments(view, index) {
+            let is_place = matches!(view.tree.kind(argument), Kind::Name | Kind::MemberAccess);
+            if is_place && view.cursor(argument).is_some_and(|argument| is_open(argument.ty())) {
+                let mut follower = Follower::new(self.unit);
+                follower.store(argument, State::PLAIN.as_number());
+                self.computed_by(follower, names::TEXTS);
+            }
         }
     }
 
@@ -61,6 +85,10 @@ impl<'u> Reader<'_, '_, '_, 'u> {
     fn computed(&mut self, index: Index, place: &str) {
         let mut follower = Follower::new(self.unit);
         follower.push(index, State::PLAIN.as_number());
+        self.computed_by(follower, place);
+    }
+
+    fn computed_by(&mut self, follower: Follower<'_, '_, '_, 'u>, place: &str) {
         let mut outcome = follower.run();
         outcome.places.clear();
         for (state, ..) in &mut outcome.ends {
@@ -271,7 +299,7 @@ impl<'u> Reader<'_, '_, '_, 'u> {
             let Some(ty) = view.cursor(value).map(Cursor::ty) else { continue };
             let own = ty.pointee().or(Some(ty));
             if let Some(own) = own.filter(|own| view.records.subject(*own).is_some()) {
-                self.given.insert((function.name(), self.unit.shape(own), self.unit.place(index)));
+                self.given.insert((names::word(function), self.unit.shape(own), self.unit.place(index)));
             }
         }
     }

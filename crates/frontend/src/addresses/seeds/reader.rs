@@ -22,6 +22,9 @@ pub(crate) struct Reader<'r, 'v, 's, 'u> {
     pub(crate) symbols: BTreeSet<(String, usize, CodePlace)>,
     pub(crate) attributed: BTreeSet<String>,
     pub(crate) open: BTreeSet<Place>,
+    /// Symbols that assembler code makes, and those that it names.
+    pub(crate) assembled: BTreeSet<String>,
+    pub(crate) mentioned: BTreeSet<(String, CodePlace)>,
     pub(crate) numbers: BTreeSet<(Place, Given)>,
 }
 

@@ -253,8 +253,14 @@ impl<'t> Evaluator<'_, '_, 't> {
             b"sizeof_field" | b"FIELD_SIZEOF" if self.cursor.is(b"(") => return self.offset(word),
             b"va_arg" | b"__builtin_va_arg" if self.cursor.is(b"(") => return self.variadic(),
             b"_Generic" if self.cursor.is(b"(") => return self.generic(),
-            b"static_cast" | b"reinterpret_cast" | b"const_cast" | b"dynamic_cast" | b"bit_cast"
-            | b"__bit_cast" | b"static_pointer_cast" | b"reinterpret_pointer_cast"
+            b"static_cast"
+            | b"reinterpret_cast"
+            | b"const_cast"
+            | b"dynamic_cast"
+            | b"bit_cast"
+            | b"__bit_cast"
+            | b"static_pointer_cast"
+            | b"reinterpret_pointer_cast"
                 if self.cursor.is(b"<") =>
             {
                 return self.named_cast(word);

@@ -72,7 +72,9 @@ impl<'t> Evaluator<'_, '_, 't> {
             self.cursor.at = at + 1;
             self.cursor.skip_angles();
             for inside in at + 2..self.cursor.at {
-                let Some((record, _)) = world.subjects.get_key_value(self.cursor.text(inside)) else { continue };
+                let Some((record, _)) = world.subjects.get_key_value(self.cursor.text(inside)) else {
+                    continue;
+                };
                 let record = *record;
                 self.escape(&[Sum::object(record)]);
                 self.keep(Slot::Outside, &[Sum::object(record)]);

@@ -107,7 +107,10 @@ impl<'t> Evaluator<'_, '_, 't> {
     pub(in crate::meaning) fn handed_as_number(&mut self, name: &[u8], does: Does, arguments: &[Value<'t>]) {
         let world = self.world();
         let text = lossy(name);
-        if !world.is_complete || matches!(does, Does::Sets | Does::Moves | Does::Keeps) || text.contains("hash") {
+        if !world.is_complete
+            || matches!(does, Does::Sets | Does::Moves | Does::Keeps)
+            || text.contains("hash")
+        {
             return;
         }
         for argument in arguments.iter().filter(|argument| !argument.is_type) {

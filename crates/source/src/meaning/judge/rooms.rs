@@ -53,7 +53,9 @@ impl<'t> Evaluator<'_, '_, 't> {
     pub(in crate::meaning) fn begun(&mut self, left: &Value<'t>, right: &Value<'t>, added: bool) {
         for (product, rest) in [(left, right), (right, left)].into_iter().take(1 + usize::from(added)) {
             let [Sum { base: None, terms }] = product.sums.as_slice() else { continue };
-            let ([(true, Term::Size(record))], true) = (terms.as_slice(), product.is_product) else { continue };
+            let ([(true, Term::Size(record))], true) = (terms.as_slice(), product.is_product) else {
+                continue;
+            };
             let Some((_, subject)) = self.subject(record) else { continue };
             let bytes = match rest.sums.as_slice() {
                 [sum] if sum.base.is_none() => sum.number(subject),
@@ -71,7 +73,8 @@ impl<'t> Evaluator<'_, '_, 't> {
 
 /// Records whose sizes are terms of sums.
 fn sizes_in<'t>(sums: &[Sum<'t>]) -> Vec<&'t [u8]> {
-    let terms = sums.iter().filter(|sum| !matches!(sum.base, Some(Base::Object(_)))).flat_map(|sum| &sum.terms);
+    let terms =
+        sums.iter().filter(|sum| !matches!(sum.base, Some(Base::Object(_)))).flat_map(|sum| &sum.terms);
     let sizes = terms.filter_map(|(_, term)| match term {
         Term::Size(record) => Some(*record),
         _ => None,

@@ -67,7 +67,8 @@ impl<'t> Cursor<'_, '_, 't> {
             let is_empty = self.text(at + 4) == b"{" && self.text(at + 5) == b"}";
             is_own && self.text(at + 4) != b"=" && !is_empty
         });
-        record.is_made_elsewhere = inside.clone().any(|at| tag.is_some() && self.declares_constructor(at, tag));
+        record.is_made_elsewhere =
+            inside.clone().any(|at| tag.is_some() && self.declares_constructor(at, tag));
         record.has_copy = inside
             .clone()
             .any(|at| self.text(at) == b"operator" && self.text(at + 1) == b"=" && !is_defaulted(self, at));
@@ -117,11 +118,11 @@ impl<'t> Cursor<'_, '_, 't> {
                             && !STATEMENT_WORDS.has(piece.text)
                             && !SILENT_WORDS.has(piece.text)
                     });
-                    bases.extend(
-                        words
-                            .filter(|piece| self.is_type(piece.text))
-                            .map(|piece| Member { name: b"", ty: Type::Named(piece.text), words: Vec::new() }),
-                    );
+                    bases.extend(words.filter(|piece| self.is_type(piece.text)).map(|piece| Member {
+                        name: b"",
+                        ty: Type::Named(piece.text),
+                        words: Vec::new(),
+                    }));
                     self.at = at;
                     return true;
                 }
@@ -259,7 +260,11 @@ impl<'t> Cursor<'_, '_, 't> {
         if self.word(self.at).is_some() && self.text(self.at + 1) == b"(" {
             let words = self.pieces.get(self.at + 2..stop).unwrap_or_default();
             let name = words.iter().find(|piece| piece.kind == Kind::Word);
-            record.members.extend(name.map(|piece| Member { name: piece.text, ty: Type::Unknown, words: Vec::new() }));
+            record.members.extend(name.map(|piece| Member {
+                name: piece.text,
+                ty: Type::Unknown,
+                words: Vec::new(),
+            }));
         }
         self.at = stop + 1;
     }

@@ -3,7 +3,7 @@
 //! * `library`: libclang found, loaded and named.
 //! * `unit`: a unit parsed, with its diagnostics and its nodes.
 //! * `cursor`: nodes of the syntax tree, and types.
-//! * `kind`: kinds of nodes and operators.
+//! * `kind`: kinds of nodes and operators; `numbers`: what nodes say of bits.
 //! * `place`: places in source files.
 //! * `text`: strings that libclang owns.
 //!
@@ -14,6 +14,7 @@
 mod cursor;
 mod kind;
 mod library;
+mod numbers;
 mod place;
 mod text;
 mod unit;

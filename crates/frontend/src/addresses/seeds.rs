@@ -7,7 +7,9 @@ mod declarations;
 mod lambdas;
 mod members;
 mod numbers;
+mod ordered;
 mod reader;
+mod twins;
 
 use self::reader::Reader;
 pub(crate) use self::reader::is_open;
@@ -33,6 +35,10 @@ pub(crate) fn read<'u>(view: View<'_, '_, 'u>) -> UnitFlows {
         attributed: BTreeSet::new(),
         open: BTreeSet::new(),
         numbers: BTreeSet::new(),
+        overlaid: BTreeSet::new(),
+        filed: BTreeSet::new(),
+        ordered: BTreeSet::new(),
+        lent: BTreeSet::new(),
     };
     for index in 0..view.tree.len() {
         read.node(index);
@@ -53,8 +59,22 @@ pub(crate) fn read<'u>(view: View<'_, '_, 'u>) -> UnitFlows {
         }
     }
     read.sums();
+    read.tables();
+    let (read_only, written) = read.keepers();
     let Reader {
-        mut departures, mut passages, given, mut defined, symbols, attributed, open, numbers, ..
+        mut departures,
+        mut passages,
+        given,
+        mut defined,
+        symbols,
+        attributed,
+        open,
+        numbers,
+        overlaid,
+        filed,
+        ordered,
+        lent,
+        ..
     } = read;
     defined.sort_unstable();
     defined.dedup();
@@ -65,7 +85,25 @@ pub(crate) fn read<'u>(view: View<'_, '_, 'u>) -> UnitFlows {
     let (given, symbols) = (given.into_iter().collect(), symbols.into_iter().collect());
     let (attributed, open) = (attributed.into_iter().collect(), open.into_iter().collect());
     let numbers = numbers.into_iter().collect();
-    UnitFlows { shapes, departures, passages, symbols, attributed, open, defined, numbers, given }
+    let (ordered, lent) = (ordered.into_iter().collect(), lent.into_iter().collect());
+    let (overlaid, filed) = (overlaid.into_iter().collect(), filed.into_iter().collect());
+    UnitFlows {
+        shapes,
+        departures,
+        passages,
+        symbols,
+        attributed,
+        open,
+        defined,
+        numbers,
+        overlaid,
+        filed,
+        read: read_only,
+        written,
+        ordered,
+        lent,
+        given,
+    }
 }
 
 impl<'u> Reader<'_, '_, '_, 'u> {
@@ -97,6 +135,7 @@ impl<'u> Reader<'_, '_, '_, 'u> {
             Kind::Binary => {
                 self.half(index);
                 self.numbers_assigned(index);
+                self.ordered(index);
             }
             Kind::MemberAccess => {
                 self.array(index);
@@ -105,6 +144,8 @@ impl<'u> Reader<'_, '_, '_, 'u> {
             Kind::Call => {
                 self.call(index);
                 self.numbers_of_call(index);
+                self.filed(index);
+                self.lent(index);
             }
             Kind::List => {
                 self.union_list(index);
@@ -114,6 +155,7 @@ impl<'u> Reader<'_, '_, '_, 'u> {
                 self.parameters(index);
                 self.signature(index);
             }
+            Kind::Union => self.alternatives(index),
             Kind::Name => self.callback(index),
             Kind::Lambda => self.lambda(index),
             Kind::Variable => self.symbol(index),

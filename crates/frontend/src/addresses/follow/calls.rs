@@ -4,6 +4,7 @@ use super::super::contracts::{Does, Returned, of_library, of_memory, returns};
 use super::super::facts::{End, State};
 use super::super::names;
 use super::super::numbers;
+use super::elements::bytes;
 use super::follower::Follower;
 use super::unseen::alone;
 use crate::clang::{Cursor, Kind, Operator, Type, TypeKind};
@@ -427,7 +428,9 @@ impl<'u> Handed<'_, '_, '_, 'u> {
             if !is_length {
                 continue;
             }
-            let count = if self.is_divided(*argument) { None } else { count };
+            let own = self.arguments.get(self.number).copied().unwrap_or(self.call);
+            let count = count.filter(|_| !self.is_divided(*argument));
+            let count = count.and_then(|count| bytes(self.view, self.arguments, (own, *argument), count));
             found = Some(match found {
                 Some(Some(known)) => count.map(|count| count.max(known)),
                 Some(None) => None,

@@ -14,8 +14,11 @@
 //! * `shapes`: records, as far as another unit has to know them.
 //! * `contracts`: what functions of libraries do with bytes.
 //! * `given`: numbers that addresses are moved by, over all units.
+//! * `compared`: what comes to comparisons of addresses.
+//! * `twins`: members of records that are taken for one another; `noted` is kept for both.
 //! * `join`: all units' facts as demands; `merged` are all units' records, `judge` tells what an end asks.
 
+mod compared;
 mod contracts;
 mod facts;
 mod follow;
@@ -25,9 +28,11 @@ mod judge;
 mod merged;
 mod names;
 mod nodes;
+mod noted;
 mod numbers;
 mod seeds;
 mod shapes;
+mod twins;
 
 pub(crate) use contracts::reads_open_bytes;
 pub(crate) use facts::CodePlace;

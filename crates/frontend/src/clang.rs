@@ -3,7 +3,7 @@
 //! * `library`: libclang found, loaded and named.
 //! * `unit`: a unit parsed, with its diagnostics and its nodes.
 //! * `cursor`: nodes of the syntax tree, and types.
-//! * `kind`: kinds of nodes and operators.
+//! * `kind`: kinds of nodes and operators; `numbers`: what nodes say of bits.
 //! * `made`: what functions are made for from templates.
 //! * `place`: places in source files.
 //! * `text`: strings that libclang owns.
@@ -16,6 +16,7 @@ mod cursor;
 mod kind;
 mod library;
 mod made;
+mod numbers;
 mod place;
 mod text;
 mod unit;

@@ -71,6 +71,8 @@ pub enum Demand {
     Whole,
     /// The size of the struct stays.
     Size,
+    /// The struct becomes no larger.
+    Room,
     /// Assembler code is given the member's offset, anew by each build: to be told, not to be held.
     Assembler {
         /// Its name.

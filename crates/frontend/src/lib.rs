@@ -9,11 +9,12 @@
 //! * `unit`: commands of builds, cleaned for clang; `database` reads them from build folders.
 //! * `demand`: what is found.
 //! * `clang`: safe wrappers over libclang; `tree` is a unit's nodes as a list.
-//! * `records`, `flow`, `sum`: which types are subjects, where variables get their values from, addresses and
-//!   lengths as sums of offsets.
+//! * `records`, `flow`, `sum`, `roots`: which types are subjects, where variables get their values from, addresses and
+//!   lengths as sums of offsets, variables that they are counted from.
 //! * `reach`: how far code reaches that takes an object for a longer one.
 //! * `rules`: what code can depend on.
 //! * `addresses`: where addresses of objects go, and what that asks of their order.
+//! * `plain`: numbers that expressions without addresses are.
 //! * `report`: findings with places and macros.
 
 mod addresses;
@@ -23,9 +24,11 @@ mod demand;
 mod error;
 mod flow;
 mod frontend;
+mod plain;
 mod reach;
 mod records;
 mod report;
+mod roots;
 mod rules;
 mod sum;
 mod tree;

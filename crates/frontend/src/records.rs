@@ -167,6 +167,16 @@ impl<'s, 'u> Records<'s, 'u> {
         self.members(ty).iter().position(|member| member.name == name || has_inside(member.ty, name, DEEPEST))
     }
 
+    /// Bytes that no order of a record's members exceeds.
+    pub(crate) fn largest(&self, ty: Type<'u>) -> u64 {
+        let with_padding = |member: &Member<'u>| {
+            let (size, alignment) = (member.ty.size().unwrap_or(0), member.ty.alignment().unwrap_or(1));
+            size.saturating_add(alignment.saturating_sub(1))
+        };
+        let members: u64 = self.members(ty).iter().map(with_padding).fold(0, u64::saturating_add);
+        members.saturating_add(ty.alignment().unwrap_or(1)).max(ty.size().unwrap_or(0))
+    }
+
     /// How many leading members the first bytes of a record reach into.
     pub(crate) fn covering(&self, ty: Type<'u>, bytes: u64) -> usize {
         self.members(ty).iter().filter(|member| member.offset < bytes.saturating_mul(8)).count()

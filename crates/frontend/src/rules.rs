@@ -2,9 +2,13 @@
 //!
 //! * `lists`: initialisers by position.
 //! * `ranges`: offsets and differences of addresses, and what comes of them.
-//! * `offsets`: offsets that are used as numbers.
+//! * `offsets`, `sizes`: offsets and sizes that are used as numbers; `ways` is where these go.
+//! * `entries`: objects found by addresses of members that may be null.
+//! * `compared`: addresses of members compared with one another; `sorted`: put in order by C++'s library.
+//! * `distances`: distances of objects as numbers.
 //! * `object_sizes`: what the compiler says is left of an object.
 //! * `buffers`: addresses kept together with lengths.
+//! * `elements`: offsets kept together with numbers of elements.
 //! * `neighbours`: bytes in front of objects and behind them.
 //! * `casts`: bytes and other types' members taken for objects.
 //! * `pairs`: what two types have in common.
@@ -20,7 +24,11 @@ mod bits;
 mod buffers;
 mod casts;
 mod classes;
+mod compared;
+mod distances;
 mod effects;
+mod elements;
+mod entries;
 mod initialisers;
 mod layouts;
 mod library;
@@ -30,8 +38,11 @@ mod object_sizes;
 mod offsets;
 mod pairs;
 mod ranges;
+mod sizes;
+mod sorted;
 mod templates;
 mod walks;
+mod ways;
 
 pub(crate) use library::find as of_library;
 
@@ -55,6 +66,8 @@ pub(crate) fn findings<'u>(view: View<'_, '_, 'u>) -> Findings<'u> {
                 ranges::begun(view, index, &mut found);
                 walks::find(view, index, &mut found);
                 buffers::assigned(view, index, &mut found);
+                distances::find(view, index, &mut found);
+                compared::find(view, index, &mut found);
             }
             Kind::Unexposed if view.is_offset_of(index) => ranges::find(view, index, &mut found),
             Kind::Unexposed | Kind::Cast | Kind::FunctionalCast => {
@@ -84,7 +97,11 @@ pub(crate) fn findings<'u>(view: View<'_, '_, 'u>) -> Findings<'u> {
         }
     }
     neighbours::find(view, &mut found);
-    offsets::find(view, &mut found);
+    let names = ways::Names::read(view);
+    offsets::find(view, &names, &mut found);
+    sizes::find(view, &names, &mut found);
+    entries::find(view, &names, &mut found);
+    sorted::find(view, &mut found);
     object_sizes::find(view, &mut found);
     layouts::made_by_assembler(view, &mut found);
     found

@@ -5,6 +5,7 @@ mod cpp;
 mod flow;
 mod harmless;
 mod projects;
+mod values;
 
 use crate::{CodeUse, Demand, Edge, Frontend, SourceUnit, Subject, UnitUses};
 use std::path::Path;

@@ -21,6 +21,9 @@ impl PlanRequest<'_> {
             let reason = unit.constraint.as_ref().map_or("", |constraint| constraint.reason.as_str());
             return Some(format!("{}: {reason}", member.map_or("", |member| member.label())));
         }
+        if limits.keeps_size && plan.chosen.size != self.layout.size {
+            return Some("its size changes, which code takes for a number".to_owned());
+        }
         let is_legal = limits.check(&units).is_ok();
         (!is_legal).then(|| "members leave the conditions or the region that they are declared in".to_owned())
     }

@@ -23,7 +23,7 @@ pub struct UnitFlows {
     pub(crate) passages: Vec<Passage>,
     /// Variables that other units may know, with the types they have here.
     pub(crate) symbols: Vec<(String, ShapeNumber, CodePlace)>,
-    /// Names that attributes give to variables of subjects.
+    /// Names that attributes give to variables of subjects, and of other units' tables that addresses are moved by.
     pub(crate) attributed: Vec<String>,
     /// Parameters of such functions that don't say what they point to.
     pub(crate) open: Vec<Place>,
@@ -31,12 +31,33 @@ pub struct UnitFlows {
     pub(crate) defined: Vec<String>,
     /// Numbers that parameters and members are given, each once.
     pub(crate) numbers: Vec<(Place, Given)>,
+    /// Records whose bytes are taken for another's.
+    pub(crate) overlaid: Vec<(ShapeNumber, ShapeNumber)>,
+    /// Records that go to files or come from there.
+    pub(crate) filed: Vec<ShapeNumber>,
+    /// Members that may keep addresses and are only read.
+    pub(crate) read: Vec<Place>,
+    /// Members that may keep addresses and are given some.
+    pub(crate) written: Vec<Place>,
+    /// Parameters whose addresses are compared: which is the lower one.
+    pub(crate) ordered: Vec<(Place, Place)>,
+    /// Addresses of members that functions of other units are handed.
+    pub(crate) lent: Vec<Lent>,
     /// Functions without a body here that are given a subject's address as what it is, with the place of a call.
     pub(crate) given: Vec<(String, ShapeNumber, CodePlace)>,
     /// Symbols that assembler code between functions makes, as far as others see them.
     pub(crate) assembled: Vec<String>,
     /// Symbols that it names beside those.
     pub(crate) mentioned: Vec<(String, CodePlace)>,
+}
+
+/// The address of a member, for a function of another unit.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(crate) struct Lent {
+    pub(crate) place: Place,
+    pub(crate) holder: ShapeNumber,
+    pub(crate) offset: u64,
+    pub(crate) at: CodePlace,
 }
 
 /// A number that a parameter or a member is given.
@@ -59,12 +80,30 @@ pub(crate) struct Shape {
     /// Bytes; 0 where the unit doesn't know.
     pub(crate) size: u64,
     pub(crate) members: Vec<ShapeMember>,
+    /// The name of its definition, the same in all units.
+    pub(crate) place: Place,
     /// Whether its members share their bytes.
     pub(crate) is_union: bool,
     /// Subjects it is or holds by value, with the bytes in front of each, and its shape.
     pub(crate) subjects: Vec<(usize, u64, ShapeNumber)>,
     /// Classes it is derived from.
     pub(crate) bases: Vec<String>,
+}
+
+impl Shape {
+    /// The place that a member is. Members of a union are one.
+    pub(crate) fn place_of(&self, member: &str) -> Place {
+        if self.is_union { self.place.clone() } else { format!("{}@FI@{member}", self.place) }
+    }
+
+    /// Whether two records have pointers of different types at one place.
+    pub(crate) fn has_other_pointers(&self, other: &Self) -> bool {
+        let is_pointer = |member: &&ShapeMember| member.size == 8 && member.record.is_none();
+        self.members.iter().filter(is_pointer).any(|own| {
+            let mut same = other.members.iter().filter(is_pointer).filter(|other| other.offset == own.offset);
+            same.any(|other| other.ty != own.ty)
+        })
+    }
 }
 
 /// A member of a record.
@@ -206,6 +245,8 @@ pub(crate) enum End {
     Frees,
     /// Counts on in steps of so many bytes, whatever size the type has.
     Strides { bytes: u64 },
+    /// Compares it with another address: which is the lower one, or whether they are the same.
+    Compared { has_order: bool },
     /// Nothing that is understood.
     Unknown,
 }

@@ -3,7 +3,9 @@
 mod assembler;
 mod atomics;
 mod calls;
+mod comparisons;
 mod conversions;
+mod elements;
 mod follower;
 mod moves;
 mod references;

@@ -1,10 +1,13 @@
 //! All units' facts as demands.
 
+use super::compared::handed;
 use super::facts::{CodePlace, Departure, End, Origin, Passage, State, UnitFlows};
 use super::given::Numbers;
 use super::judge::{Address, Judge, Through};
 use super::merged::{Merged, TypeNumber};
 use super::names;
+use super::noted::Noted;
+use super::twins::{Pairs, Twins};
 use crate::demand::CodeUse;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
@@ -38,13 +41,29 @@ pub struct Demands {
 /// The demands that follow from the facts of all units of a program.
 pub fn demands(units: &[&UnitFlows]) -> Demands {
     let merged = Merged::new(units);
-    let join = Join::new(units, &merged);
+    let mut join = Join::new(units, &merged);
     let mut found = Demands::default();
+    let mut noted = Noted { pairs: Pairs::new(units, &merged), ..Noted::default() };
     let mut seen = Seen::default();
-    for (unit, flows) in units.iter().enumerate() {
-        for departure in &flows.departures {
-            join.follow(unit, departure, &mut seen, &mut found);
+    let departures = || {
+        units.iter().enumerate().flat_map(|(unit, flows)| flows.departures.iter().map(move |own| (unit, own)))
+    };
+    // Objects of others first: they tell which records are taken for one another.
+    let of_subject = |(unit, departure): &(usize, &Departure)| match departure.origin {
+        Origin::Object(shape) | Origin::Member { holder: shape, .. } => {
+            merged.subjects(merged.number(*unit, shape)).next().is_some()
         }
+        Origin::Other(_) => false,
+    };
+    for (unit, departure) in departures().filter(|departure| !of_subject(departure)) {
+        join.follow(unit, departure, (&mut seen, &mut noted), &mut found);
+    }
+    join.twins = noted.pairs.twins(units, &merged);
+    join.follow_twins((&mut seen, &mut noted), &mut found);
+    for (unit, departure) in departures().filter(of_subject) {
+        join.follow(unit, departure, (&mut seen, &mut noted), &mut found);
+    }
+    for (unit, flows) in units.iter().enumerate() {
         for (function, shape, place) in &flows.given {
             let ty = merged.number(unit, *shape);
             // A unit that knows nothing of the struct may define it for a twin.
@@ -64,7 +83,9 @@ pub fn demands(units: &[&UnitFlows]) -> Demands {
     });
     let departing = departing.map(|(unit, shape)| merged.number(unit, shape)).collect();
     let open = units.iter().flat_map(|flows| &flows.open).map(String::as_str).collect();
-    join.take((&departing, &open), &mut seen, &mut found);
+    join.take((&departing, &open), (&mut seen, &mut noted), &mut found);
+    noted.compared.judge(&merged, &mut found.uses);
+    handed(units, &merged, &mut found.uses);
     add_symbols(units, &merged, &mut found);
     let symbols = units.iter().flat_map(|flows| &flows.attributed).cloned();
     found.symbols.extend(symbols);
@@ -140,6 +161,8 @@ struct Join<'f> {
     /// Types whose addresses come to each place.
     entering: FxHashMap<&'f str, FxHashSet<TypeNumber>>,
     numbers: Numbers<'f>,
+    /// Places whose addresses are read from other places, too.
+    twins: Twins<'f>,
 }
 
 /// An address at a place.
@@ -206,6 +229,7 @@ impl<'f> Join<'f> {
             assembled: units.iter().flat_map(|flows| &flows.assembled).map(String::as_str).collect(),
             entering: FxHashMap::default(),
             numbers: Numbers::new(units),
+            twins: Twins::default(),
         };
         join.enter(units);
         join
@@ -252,9 +276,16 @@ impl<'f> Join<'f> {
         self.defined = defined;
     }
 
-    fn follow(&self, unit: usize, departure: &'f Departure, seen: &mut Seen<'f>, found: &mut Demands) {
+    fn follow(
+        &self,
+        unit: usize,
+        departure: &'f Departure,
+        (seen, noted): (&mut Seen<'f>, &mut Noted<'f>),
+        found: &mut Demands,
+    ) {
         let judge = Judge::new(self.merged, unit, departure);
         for (state, end, place) in &departure.outcome.ends {
+            noted.add(self.merged, (judge.address(), *state), (unit, end, false), place);
             judge.judge(*state, (unit, end), place, Through::NONE, &mut found.uses);
         }
         let mut open: Vec<Visit<'f>> = Vec::new();
@@ -262,14 +293,26 @@ impl<'f> Join<'f> {
             let visit = Visit { place, state: *state, is_kept: is_kept(place), count: length(otherwise) };
             self.visit(visit, (unit, otherwise, at), (&judge, false), &mut open, found);
         }
-        self.follow_on(open, &judge, seen, found);
+        self.follow_on(open, &judge, (seen, noted), found);
+    }
+
+    /// Addresses of subjects that are written as what they are, and read as something else.
+    fn follow_twins(&self, (seen, noted): (&mut Seen<'f>, &mut Noted<'f>), found: &mut Demands) {
+        for (ty, place) in &self.twins.records {
+            let passages = self.passages.get(place).into_iter().flatten();
+            let mut ends = passages.flat_map(|known| &known.passage.outcome.ends);
+            let Some((_, _, at)) = ends.next() else { continue };
+            let judge = Judge::taken(self.merged, *ty, at);
+            let visit = Visit { place, state: State::PLAIN, is_kept: true, count: None };
+            self.follow_on(vec![visit], &judge, (&mut *seen, &mut *noted), found);
+        }
     }
 
     /// Addresses that are taken for a subject's, and that come from nowhere in this program, are a subject's.
     fn take(
         &self,
         (departing, open): (&FxHashSet<TypeNumber>, &FxHashSet<&str>),
-        seen: &mut Seen<'f>,
+        (seen, noted): (&mut Seen<'f>, &mut Noted<'f>),
         found: &mut Demands,
     ) {
         let taken = Taken::new(self);
@@ -287,7 +330,7 @@ impl<'f> Join<'f> {
                 }
                 let judge = Judge::taken(self.merged, ty, at);
                 let visit = Visit { place, state: State::PLAIN, is_kept: is_kept(place), count: None };
-                self.follow_on(vec![visit], &judge, seen, found);
+                self.follow_on(vec![visit], &judge, (&mut *seen, &mut *noted), found);
             }
         }
     }
@@ -306,7 +349,7 @@ impl<'f> Join<'f> {
         &self,
         mut open: Vec<Visit<'f>>,
         judge: &Judge<'_>,
-        seen: &mut Seen<'f>,
+        (seen, noted): (&mut Seen<'f>, &mut Noted<'f>),
         found: &mut Demands,
     ) {
         let (seen, states) = seen.entry(judge.address()).or_default();
@@ -330,6 +373,8 @@ impl<'f> Join<'f> {
                 for (state, end, at) in &known.passage.outcome.ends {
                     let is_explained = self.is_explained(visit, (known.unit, end));
                     let through = Through { is_explained, is_function: true };
+                    let own = (judge.address(), visit.state.then(*state));
+                    noted.add(self.merged, own, (known.unit, end, is_explained), at);
                     let (state, end) = visit.bounded(visit.state.then(*state), end);
                     judge.judge(state, (known.unit, &end), at, through, &mut found.uses);
                 }
@@ -365,6 +410,8 @@ impl<'f> Join<'f> {
                 return;
             }
         }
+        let twins = self.twins.places.get(visit.place).into_iter().flatten();
+        open.extend(twins.map(|place| Visit { place, is_kept: true, ..visit }));
         if self.passages.contains_key(visit.place) {
             return open.push(visit);
         }
@@ -410,7 +457,7 @@ impl<'f> Join<'f> {
             | End::Several { .. }
             | End::Sorts { .. }
             | End::Text { .. } => visit.is_kept && entering.iter().any(|ty| self.merged.is_bytes(*ty)),
-            End::Frees | End::Strides { .. } => false,
+            End::Frees | End::Strides { .. } | End::Compared { .. } => false,
         }
     }
 }

@@ -7,8 +7,10 @@ mod declarations;
 mod lambdas;
 mod members;
 mod numbers;
+mod ordered;
 mod reader;
 mod symbols;
+mod twins;
 mod unconverted;
 
 use self::reader::Reader;
@@ -37,6 +39,10 @@ pub(crate) fn read<'u>(view: View<'_, '_, 'u>, address_size: u64) -> UnitFlows {
         assembled: BTreeSet::new(),
         mentioned: BTreeSet::new(),
         numbers: BTreeSet::new(),
+        overlaid: BTreeSet::new(),
+        filed: BTreeSet::new(),
+        ordered: BTreeSet::new(),
+        lent: BTreeSet::new(),
     };
     for index in 0..view.tree.len() {
         read.node(index);
@@ -57,6 +63,8 @@ pub(crate) fn read<'u>(view: View<'_, '_, 'u>, address_size: u64) -> UnitFlows {
         }
     }
     read.sums();
+    read.tables();
+    let (read_only, written) = read.keepers();
     let Reader {
         mut departures,
         mut passages,
@@ -68,6 +76,10 @@ pub(crate) fn read<'u>(view: View<'_, '_, 'u>, address_size: u64) -> UnitFlows {
         numbers,
         assembled,
         mentioned,
+        overlaid,
+        filed,
+        ordered,
+        lent,
         ..
     } = read;
     defined.sort_unstable();
@@ -80,6 +92,8 @@ pub(crate) fn read<'u>(view: View<'_, '_, 'u>, address_size: u64) -> UnitFlows {
     let (attributed, open) = (attributed.into_iter().collect(), open.into_iter().collect());
     let numbers = numbers.into_iter().collect();
     let (assembled, mentioned) = (assembled.into_iter().collect(), mentioned.into_iter().collect());
+    let (ordered, lent) = (ordered.into_iter().collect(), lent.into_iter().collect());
+    let (overlaid, filed) = (overlaid.into_iter().collect(), filed.into_iter().collect());
     UnitFlows {
         shapes,
         departures,
@@ -89,9 +103,15 @@ pub(crate) fn read<'u>(view: View<'_, '_, 'u>, address_size: u64) -> UnitFlows {
         open,
         defined,
         numbers,
-        given,
         assembled,
         mentioned,
+        overlaid,
+        filed,
+        read: read_only,
+        written,
+        ordered,
+        lent,
+        given,
     }
 }
 
@@ -124,6 +144,7 @@ impl<'u> Reader<'_, '_, '_, 'u> {
             Kind::Binary => {
                 self.half(index);
                 self.numbers_assigned(index);
+                self.ordered(index);
             }
             Kind::MemberAccess => {
                 self.array(index);
@@ -132,6 +153,8 @@ impl<'u> Reader<'_, '_, '_, 'u> {
             Kind::Call => {
                 self.call(index);
                 self.numbers_of_call(index);
+                self.filed(index);
+                self.lent(index);
             }
             Kind::List => {
                 self.union_list(index);
@@ -145,6 +168,7 @@ impl<'u> Reader<'_, '_, '_, 'u> {
             Kind::Constructor => self.parameters(index),
             Kind::Asm => self.operands(index),
             Kind::UnexposedDeclaration => self.assembler(index),
+            Kind::Union => self.alternatives(index),
             Kind::Name => self.callback(index),
             Kind::Lambda => self.lambda(index),
             Kind::Variable => self.symbol(index),

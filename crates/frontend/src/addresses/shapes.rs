@@ -1,7 +1,7 @@
 //! Records of a unit, each once.
 
 use super::facts::{Shape, ShapeMember, ShapeNumber};
-use crate::clang::{Kind, Type, TypeKind};
+use crate::clang::{Cursor, Kind, Type, TypeKind};
 use crate::records::Records;
 use rustc_hash::FxHashMap;
 
@@ -30,7 +30,15 @@ impl Shapes {
         self.by_name.insert(name.clone(), number);
         let bases = records.bases(ty).into_iter().map(type_name).collect();
         let is_union = ty.canonical().declaration().is_some_and(|record| record.kind() == Kind::Union);
-        self.all.push(Shape { name, size: ty.size().unwrap_or(0), bases, is_union, ..Shape::default() });
+        let place = ty.canonical().declaration().map(Cursor::identifier).unwrap_or_default();
+        self.all.push(Shape {
+            name,
+            size: ty.size().unwrap_or(0),
+            bases,
+            place,
+            is_union,
+            ..Shape::default()
+        });
         let members: Vec<ShapeMember> = match depth {
             0 => Vec::new(),
             _ => records.members(ty).iter().map(|member| self.member(records, member, depth)).collect(),

@@ -193,6 +193,8 @@ pub(crate) enum Operator {
     Minus,
     /// `~`.
     Complement,
+    /// `!`.
+    Not,
     /// Changes nothing: `+x`, `__extension__ x`.
     Same,
     Other,
@@ -234,6 +236,7 @@ pub(super) fn unary(number: i32) -> Operator {
         raw::CXUnaryOperator_PostDec | raw::CXUnaryOperator_PreDec => Operator::StepBack,
         raw::CXUnaryOperator_Minus => Operator::Minus,
         raw::CXUnaryOperator_Not => Operator::Complement,
+        raw::CXUnaryOperator_LNot => Operator::Not,
         raw::CXUnaryOperator_Plus | raw::CXUnaryOperator_Extension => Operator::Same,
         _ => Operator::Other,
     }

@@ -1,5 +1,6 @@
 //! Addresses of objects that are kept together with their lengths: whoever reads them reads bytes.
 
+use super::elements;
 use crate::clang::{Cursor, Kind, Operator, Type, TypeKind};
 use crate::demand::Demand;
 use crate::records::named_holder;
@@ -16,6 +17,7 @@ pub(super) fn listed<'u>(view: View<'_, '_, 'u>, index: Index, found: &mut Findi
             part.report(view, list, count, found);
         }
     }
+    elements::listed(view, index, &values, found);
     for ty in values.iter().filter_map(|value| object(view, *value)) {
         if values.iter().any(|value| is_size(view, *value, ty)) {
             tell(view, list, ty, found);

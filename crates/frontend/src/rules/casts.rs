@@ -173,7 +173,7 @@ impl<'u> Cast<'_, '_, 'u> {
         }
         for subject in view.records.within(self.to) {
             let why = "lies in memory whose size is a number".to_owned();
-            found.push(Found { subject, node: self.node, demand: Demand::Size, why });
+            found.push(Found { subject, node: self.node, demand: Demand::Room, why });
         }
     }
 

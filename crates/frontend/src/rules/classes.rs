@@ -161,7 +161,7 @@ pub(super) fn effects<'u>(
     }
     if has_own_memory(view, node.ty(), DEEPEST) {
         let why = "is made in memory that its class hands out".to_owned();
-        found.push(Found { subject, node, demand: Demand::Size, why });
+        found.push(Found { subject, node, demand: Demand::Room, why });
     }
     let mut members = special(view, node.ty(), effects);
     for child in view.tree.children(index).filter(|child| view.tree.kind(*child) == Kind::Member) {

@@ -1,163 +1,92 @@
 //! Offsets that are used as numbers: what is right only while a member stands where it does.
 //!
-//! An offset that is added to an address follows its member. So each one is followed through variables, members and
-//! parameters of the unit to what is done with it at last.
+//! An offset that is added to an address follows its member. So each one is followed through the unit to what is done
+//! with it at last.
 
-use crate::clang::{Cursor, Identity, Kind, Operator, TypeKind};
+use super::ways::{Form, Names, Use, Way};
+use crate::clang::{Cursor, Kind, Operator, TypeKind};
 use crate::demand::Demand;
-use crate::records::positions::{Position, positions};
+use crate::plain::constant;
+use crate::records::{Part, named_holder};
 use crate::report::{Findings, Found};
-use crate::sum::View;
+use crate::sum::{Term, View};
 use crate::tree::Index;
-use rustc_hash::{FxHashMap, FxHashSet};
-
-/// Most nodes that one offset is followed through.
-const MOST_STEPS: usize = 2000;
 
 /// All offsets of subjects' members in a unit.
-pub(super) fn find<'u>(view: View<'_, '_, 'u>, found: &mut Findings<'u>) {
-    let mut names = None;
-    for index in (0..view.tree.len()).filter(|index| view.is_offset_of(*index)) {
+pub(super) fn find<'u>(view: View<'_, '_, 'u>, names: &Names, found: &mut Findings<'u>) {
+    for index in (0..view.tree.len()).filter(|index| is_offset(view, *index)) {
         let sum = view.sum(index);
-        let member = sum.offsets(true).next().and_then(|path| path.first().copied());
-        let Some(part) = member.and_then(|member| view.records.part(member)) else { continue };
-        let names = names.get_or_insert_with(|| Names::read(view));
-        let mut offset = Offset { view, names, seen: FxHashSet::default(), open: vec![index] };
-        if let (Some(used), Some(node)) = (offset.used(), view.cursor(index)) {
-            let why = format!("the offset of {} {used}", part.member);
-            found.push(Found {
-                subject: part.subject,
-                node,
-                demand: Demand::Offset { member: part.member },
-                why,
-            });
-        }
+        let path = sum.offsets(true).next();
+        let Some(part) = path.and_then(|path| view.records.part(*path.first()?)) else { continue };
+        let (Some(node), Some(path)) = (view.cursor(index), path) else { continue };
+        let offset = Offset { view, part, path };
+        offset.judge(node, &Way::new(view, names).uses(index), found);
     }
 }
 
-/// The nodes that name each declaration.
-#[derive(Default)]
-struct Names(FxHashMap<Identity, Vec<Index>>);
-
-impl Names {
-    fn read(view: View<'_, '_, '_>) -> Self {
-        let mut names = Self::default();
-        for index in 0..view.tree.len() {
-            if matches!(view.tree.kind(index), Kind::Name | Kind::MemberAccess)
-                && let Some(declared) = view.cursor(index).and_then(Cursor::referenced)
-            {
-                names.0.entry(declared.identity()).or_default().push(index);
-            }
-        }
-        names
+/// Whether a node is `offsetof`, or `(size_t)&((T *)0)->m`.
+fn is_offset(view: View<'_, '_, '_>, index: Index) -> bool {
+    if view.is_offset_of(index) {
+        return true;
     }
+    let Some(node) = view.cursor(index).filter(|_| view.tree.kind(index) == Kind::Cast) else { return false };
+    let inner = view.tree.only(index).and_then(|inner| view.cursor(inner));
+    let is_address = inner.is_some_and(|inner| inner.ty().kind() == TypeKind::Pointer);
+    if node.ty().kind() != TypeKind::Number || !is_address {
+        return false;
+    }
+    let sum = view.sum(index);
+    sum.start.is_none() && matches!(sum.terms.as_slice(), [(true, Term::Offset(_))])
 }
 
-/// An offset on its way.
+/// A member's offset.
 struct Offset<'o, 'v, 's, 'u> {
     view: View<'v, 's, 'u>,
-    names: &'o Names,
-    seen: FxHashSet<Index>,
-    open: Vec<Index>,
+    part: Part,
+    path: &'o [Cursor<'u>],
 }
 
 impl<'u> Offset<'_, '_, '_, 'u> {
-    /// The first use as a number, as the end of a sentence.
-    fn used(&mut self) -> Option<&'static str> {
-        while let Some(index) = self.open.pop() {
-            if self.seen.len() > MOST_STEPS {
-                return Some("goes further than is followed");
-            }
-            if self.seen.insert(index)
-                && let Some(used) = self.step(index)
-            {
-                return Some(used);
-            }
+    fn judge(&self, node: Cursor<'u>, uses: &[(Form, Use)], found: &mut Findings<'u>) {
+        let subject = self.part.subject;
+        let mut tell = |demand, used: &str| {
+            let why = format!("the offset of {} {used}", self.part.member);
+            found.push(Found { subject, node, demand, why });
+        };
+        if let Some(used) = uses.iter().find_map(|(form, used)| self.fixed(*form, *used)) {
+            return tell(Demand::Offset { member: self.part.member.clone() }, used);
         }
-        None
-    }
-
-    fn step(&mut self, index: Index) -> Option<&'static str> {
-        let tree = self.view.tree;
-        let parent = tree.parent(index)?;
-        match tree.kind(parent) {
-            Kind::Unexposed if self.is_designated(parent) => return self.designated(index, parent),
-            Kind::Paren | Kind::Unexposed | Kind::Cast => self.converted(parent),
-            Kind::Binary => return self.computed(index, parent),
-            Kind::Conditional | Kind::Selection if tree.values(parent).next() != Some(index) => {
-                self.open.push(parent);
-            }
-            Kind::Subscript if tree.values(parent).next() == Some(index) => self.open.push(parent),
-            Kind::Subscript => return Some("is the index of a table"),
-            Kind::Case => return Some("is a case of a switch"),
-            Kind::Switch => return Some("chooses between cases"),
-            Kind::List => self.listed(index, parent),
-            Kind::Variable => self.follow(self.view.cursor(parent)?),
-            Kind::Call => return self.handed(index, parent),
-            _ => {}
-        }
-        None
-    }
-
-    /// An offset that becomes an address is no number any more.
-    fn converted(&mut self, parent: Index) {
-        if self.view.cursor(parent).is_some_and(|parent| parent.ty().kind() != TypeKind::Pointer) {
-            self.open.push(parent);
+        if uses.iter().any(|(form, used)| *form == Form::Same && self.is_zero_test(*used))
+            && let Some(demand) = zero(self.view, self.path, &self.part)
+        {
+            tell(demand, "is tested for being zero");
         }
     }
 
-    fn is_designated(&self, index: Index) -> bool {
-        let tree = self.view.tree;
-        let is_in_list = tree.parent(index).is_some_and(|list| tree.kind(list) == Kind::List);
-        is_in_list && !self.view.is_offset_of(index) && tree.children(index).nth(1).is_some()
-    }
-
-    /// `.member = offset`, `[offset] = value`
-    fn designated(&mut self, index: Index, parent: Index) -> Option<&'static str> {
-        let tree = self.view.tree;
-        let name = tree.children(parent).filter(|child| tree.kind(*child) == Kind::MemberName).last();
-        match name {
-            Some(name) => self.follow(self.view.cursor(name)?.referenced()?),
-            // An index in front of a value.
-            None => {
-                return (tree.children(parent).next() == Some(index)).then_some("is the index of a table");
-            }
-        }
-        None
-    }
-
-    fn listed(&mut self, index: Index, list: Index) {
-        let view = self.view;
-        let Some(ty) = view.cursor(list).map(Cursor::ty) else { return };
-        if !matches!(ty.kind(), TypeKind::Record | TypeKind::Array) {
-            return self.open.push(list);
-        }
-        let all = positions(view.tree, view.records, list);
-        match all.into_iter().find(|(value, _)| *value == index) {
-            Some((_, Position::Member(member))) => self.follow(member),
-            _ => self.open.push(list),
+    /// A use as a number, as the end of a sentence.
+    fn fixed(&self, form: Form, used: Use) -> Option<&'static str> {
+        match used {
+            Use::Compared { other, .. } if self.is_own(other) || self.is_apart(form, other) => None,
+            Use::Compared { .. } if self.is_zero_test(used) && form == Form::Same => None,
+            Use::Compared { .. } => Some("is compared"),
+            Use::Computed { operator: Operator::Bits } => None,
+            Use::Computed { .. } => Some("is computed with"),
+            Use::Kept { bits } => self.outgrows(bits).then_some("is kept in too few bits for any offset"),
+            Use::Index => Some("is the index of a table"),
+            Use::Case => Some("is a case of a switch"),
+            Use::Chooses { .. } => Some("chooses between cases"),
+            Use::Printed => Some("is printed"),
+            Use::TooFar => Some("goes further than is followed"),
+            Use::Tested => None,
         }
     }
 
-    fn computed(&mut self, index: Index, parent: Index) -> Option<&'static str> {
-        let view = self.view;
-        let (left, right) = (view.tree.values(parent).next()?, view.tree.values(parent).nth(1)?);
-        let other = if left == index { right } else { left };
-        match view.cursor(parent)?.binary_operator() {
-            Operator::Add | Operator::Subtract | Operator::Multiply | Operator::Bits => {
-                self.converted(parent)
-            }
-            Operator::Divide | Operator::Remainder | Operator::ShiftLeft | Operator::ShiftRight => {
-                return Some("is computed with");
-            }
-            Operator::Compare | Operator::Order if self.is_own(other) => {}
-            Operator::Compare | Operator::Order => return Some("is compared"),
-            Operator::Assign | Operator::Move if left != index => {
-                self.follow(view.cursor(view.peeled(left))?.referenced()?);
-            }
-            _ => {}
+    fn is_zero_test(&self, used: Use) -> bool {
+        match used {
+            Use::Tested => true,
+            Use::Compared { other, .. } => constant(self.view, other) == Some(0) && !self.is_own(other),
+            _ => false,
         }
-        None
     }
 
     /// Whether a number is an offset, too, or a size.
@@ -166,26 +95,34 @@ impl<'u> Offset<'_, '_, '_, 'u> {
         sum.has_offsets() || sum.sizes(true).next().is_some()
     }
 
-    fn handed(&mut self, index: Index, call: Index) -> Option<&'static str> {
-        let view = self.view;
-        let function = view.cursor(call)?.referenced()?;
-        let count = usize::try_from(view.cursor(call)?.argument_count()).ok()?;
-        let values: Vec<Index> = view.tree.values(call).collect();
-        let number = values
-            .len()
-            .checked_sub(count)
-            .and_then(|first| values.get(first..)?.iter().position(|argument| *argument == index))?;
-        if function.ty().is_open_function() && number >= function.ty().parameter_count() {
-            return function.name().contains("print").then_some("is printed");
-        }
-        let own = function.definition()?;
-        self.follow(own.argument(u32::try_from(number).ok()?)?);
-        None
+    /// Whether no order gives the member an offset as large as a number, or as small.
+    fn is_apart(&self, form: Form, index: Index) -> bool {
+        let number = constant(self.view, index).filter(|_| form == Form::Same);
+        number.is_some_and(|number| number < 0 || number.unsigned_abs() > self.largest())
     }
 
-    /// All uses of what the offset is kept in.
-    fn follow(&mut self, declared: Cursor<'u>) {
-        let named = self.names.0.get(&declared.identity()).into_iter().flatten();
-        self.open.extend(named.copied());
+    fn outgrows(&self, bits: u32) -> bool {
+        self.largest().checked_shr(bits).is_some_and(|rest| rest > 0)
     }
+
+    /// The largest offset that any order gives.
+    fn largest(&self) -> u64 {
+        let holder = self.path.first().and_then(|member| named_holder(*member));
+        let size = holder.map_or(0, |holder| self.view.records.largest(holder.ty()));
+        let own = self.path.last().and_then(|member| member.ty().size()).unwrap_or(0);
+        size.saturating_sub(own)
+    }
+}
+
+/// What keeps an offset zero, or keeps it from being zero.
+pub(super) fn zero<'u>(view: View<'_, '_, 'u>, path: &[Cursor<'u>], part: &Part) -> Option<Demand> {
+    let is_inside = path.iter().skip(1).any(|member| member.bit_offset().unwrap_or(0) > 0);
+    let holder = named_holder(*path.first()?)?;
+    let members = view.records.members(holder.ty());
+    let first = members.first().filter(|_| !is_inside)?;
+    let is_first = view.records.number(holder.ty(), &part.member) == Some(0);
+    Some(match is_first {
+        true => Demand::First { count: 1 },
+        false => Demand::Order { first: first.name.clone(), then: part.member.clone() },
+    })
 }

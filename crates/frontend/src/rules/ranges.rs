@@ -100,7 +100,7 @@ pub(super) fn size<'u>(view: View<'_, '_, 'u>, index: Index, found: &mut Finding
         && context(view, index) == Use::Constant
     {
         let why = "its size is asserted".to_owned();
-        found.push(Found { subject, node, demand: Demand::Size, why });
+        found.push(Found { subject, node, demand: Demand::Room, why });
     }
 }
 

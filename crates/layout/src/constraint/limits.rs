@@ -14,6 +14,8 @@ pub struct Constraints {
     pub units: Vec<Unit>,
     /// Cacheline constraints, which depend on offsets: [`Constraints::check`] does not check them.
     pub line_constraints: Vec<CachelineConstraint>,
+    /// Whether the struct keeps its size, which depends on offsets, too.
+    pub keeps_size: bool,
 }
 
 /// Where an order breaks a constraint.
@@ -50,7 +52,8 @@ pub fn constraints_for_new_member(
     constrain_by_layout(layout, &inferred, requests, &mut units);
     constrain_by_requests(layout, requests, &mut units);
     number_regions(layout, requests, &mut units);
-    Ok(Constraints { line_constraints: lines::line_constraints(layout, requests, &units), units })
+    let line_constraints = lines::line_constraints(layout, requests, &units);
+    Ok(Constraints { line_constraints, units, keeps_size: requests.size_is_kept })
 }
 
 impl Constraints {

@@ -54,6 +54,8 @@ pub struct PlacementRequests {
     pub line_requests: Vec<CachelineRequest>,
     /// Whether code asserts something about the struct's size.
     pub size_is_asserted: bool,
+    /// Whether code takes the struct's size for a number: orders of other sizes break it.
+    pub size_is_kept: bool,
     /// Whether an order is wanted even if something beside the program knows the layout: if the struct is packed, or
     /// part of a user interface.
     pub is_shared_allowed: bool,

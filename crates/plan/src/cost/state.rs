@@ -161,7 +161,9 @@ impl<'p> OrderState<'p> {
     /// kept.
     pub fn fits(&self) -> bool {
         let mut sizes = self.sizes.iter().zip(&self.problem.builds);
-        let fits = sizes.all(|(size, build)| *size <= build.size_limit) && self.keeps_offsets();
+        let keeps_size = self.problem.constraints.keeps_size;
+        let is_legal = |size: u64, limit: u64| if keeps_size { size == limit } else { size <= limit };
+        let fits = sizes.all(|(size, build)| is_legal(*size, build.size_limit)) && self.keeps_offsets();
         fits && self.violated_pins().next().is_none()
     }
 

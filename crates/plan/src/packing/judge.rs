@@ -73,7 +73,10 @@ impl<'a> SizeJudge<'a> {
             self.declared.iter().enumerate().all(|(config, declared)| {
                 let sizes = self.sizes(config, order);
                 let mut sizes = sizes.iter().zip(declared).zip(&self.builds);
-                sizes.all(|((size, declared), build)| *size <= declared + lines * build.line)
+                sizes.all(|((size, declared), build)| match self.constraints.keeps_size {
+                    true => size == declared,
+                    false => *size <= declared + lines * build.line,
+                })
             })
         };
         self.constraints.check(order).is_ok()

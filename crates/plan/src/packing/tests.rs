@@ -144,6 +144,8 @@ fn shuffled_orders_differ_by_seed_and_keep_everything() {
         (0..64).filter(|seed| with(requests, *seed).chosen.size > layout.size).count()
     };
     assert_eq!(grown(&sized), 0);
+    let kept = PlacementRequests { size_is_kept: true, ..requests.clone() };
+    assert!((0..64).all(|seed| with(&kept, seed).chosen.size == layout.size));
     assert!((8..56).contains(&grown(&requests)), "{} of 64 grow", grown(&requests));
 }
 

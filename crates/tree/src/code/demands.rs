@@ -45,8 +45,9 @@ impl StructCode {
                 Demand::Assembler { member } => {
                     read_by_assembler.insert(member.as_str());
                 }
-                Demand::Size => {
+                Demand::Size | Demand::Room => {
                     requests.size_is_asserted = true;
+                    requests.size_is_kept |= used.demand == Demand::Size;
                     found.notes.push(format!("{}: {}", self.place(used), used.why));
                 }
                 demand => {
@@ -126,7 +127,7 @@ fn add_limit(
             add(Limit::Order, then);
         }
         Demand::Whole => return false,
-        Demand::Size | Demand::Assembler { .. } => {}
+        Demand::Size | Demand::Room | Demand::Assembler { .. } => {}
     }
     true
 }

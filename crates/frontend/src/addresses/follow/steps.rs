@@ -167,6 +167,9 @@ impl<'u> Follower<'_, '_, '_, 'u> {
         let (Some(left), Some(right)) = (sides.next(), sides.next()) else { return };
         let Some(operator) = view.cursor(parent).map(Cursor::binary_operator) else { return };
         let is_left = left == index;
+        if matches!(operator, Operator::Compare | Operator::Order) {
+            return self.compared(index, if is_left { right } else { left }, state);
+        }
         if !matches!(operator, Operator::Assign | Operator::Comma) && self.is_too_narrow(parent) {
             return;
         }

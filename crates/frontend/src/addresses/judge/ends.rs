@@ -39,6 +39,8 @@ impl<'m> Judge<'m> {
                 self.record(to, through, &mut recorder);
             }
             (_, End::Frees) => self.last(state, end, &mut recorder),
+            // Asked where all addresses that come there are known.
+            (_, End::Compared { .. }) => {}
             _ if has_own_objects => {}
             (_, End::Unknown | End::Strides { .. }) => self.last(state, end, &mut recorder),
             (Address::Object(ty), _) => self.object(ty, state, end, &mut recorder),
@@ -87,7 +89,7 @@ impl<'m> Judge<'m> {
                 self.sets_fixed(ty, (state.moved, *count), by, recorder);
             }
             End::Sets { count, by, .. } => self.sets(ty, (state.moved, *count), by, recorder),
-            End::Record(_) | End::Frees | End::Unknown | End::Strides { .. } => {}
+            End::Record(_) | End::Frees | End::Unknown | End::Strides { .. } | End::Compared { .. } => {}
         }
     }
 
@@ -116,7 +118,7 @@ impl<'m> Judge<'m> {
             End::Sets { count, by, is_fixed } => {
                 self.beyond_member((state.moved, *count), (by, *is_fixed), through, recorder);
             }
-            End::Record(_) | End::Frees | End::Unknown | End::Strides { .. } => {}
+            End::Record(_) | End::Frees | End::Unknown | End::Strides { .. } | End::Compared { .. } => {}
         }
     }
 

@@ -73,7 +73,7 @@ impl<'m> Judge<'m> {
             self.merged.subjects(to).filter(|(_, front, inner)| *front == 0 && *inner == to)
         {
             if has_room {
-                recorder.record(subject, Demand::Size, why.clone());
+                recorder.record(subject, Demand::Room, why.clone());
             }
             recorder.record(subject, Demand::First { count }, why.clone());
         }

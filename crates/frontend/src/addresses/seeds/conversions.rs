@@ -5,7 +5,7 @@ use super::super::follow::Follower;
 use super::super::names;
 use super::reader::Reader;
 use crate::clang::{Cursor, Kind, Operator, Type, TypeKind};
-use crate::sum::View;
+use crate::sum::{Term, View};
 use crate::tree::Index;
 
 impl<'u> Reader<'_, '_, '_, 'u> {
@@ -41,11 +41,24 @@ impl<'u> Reader<'_, '_, '_, 'u> {
         if from.canonical().spelling().contains("va_list") {
             return;
         }
+        if own.kind() != TypeKind::Record && self.is_of_subject(inner) {
+            return;
+        }
         let origin = self.origin(own);
         let mut follower = Follower::new(self.unit);
         follower.push(inner, beside(view, inner, own));
         let outcome = follower.run();
         self.depart(index, origin, outcome);
+    }
+
+    /// Whether an expression is the address of a subject's member, which is followed as such.
+    fn is_of_subject(&self, index: Index) -> bool {
+        let view = self.unit.view;
+        let peeled = view.peeled(index);
+        let is_member = view.cursor(peeled).map(Cursor::unary_operator) == Some(Operator::AddressOf);
+        let sum = view.sum(peeled);
+        let Some((true, Term::Offset(path))) = sum.terms.last().filter(|_| is_member) else { return false };
+        path.first().is_some_and(|member| view.records.part(*member).is_some())
     }
 
     /// The address of a pointer becomes one of another pointer: what one is given, the other one has.

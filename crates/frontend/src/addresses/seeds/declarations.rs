@@ -4,7 +4,7 @@ use super::super::facts::{End, Place, State};
 use super::super::follow::Follower;
 use super::super::nodes::is_callee;
 use super::super::{follow, names};
-use super::reader::{Reader, is_byte_array, is_open};
+use super::reader::{Reader, is_byte_array, is_open, levels};
 use crate::clang::{Cursor, Kind, Type, TypeKind};
 use crate::tree::Index;
 use std::collections::{BTreeMap, BTreeSet};
@@ -104,6 +104,31 @@ impl<'u> Reader<'_, '_, '_, 'u> {
         }
     }
 
+    /// Tables of other units with numbers that addresses are moved by: those units tell the numbers.
+    pub(crate) fn tables(&mut self) {
+        let view = self.unit.view;
+        let sums = self.unit.sums.borrow();
+        let moved: BTreeSet<&str> =
+            sums.iter().filter_map(|(place, _)| names::sum_of(place)).map(|(by, _)| by).collect();
+        if moved.is_empty() {
+            return;
+        }
+        for nodes in self.unit.names.values() {
+            let named = nodes.first().and_then(|node| view.cursor(*node)?.referenced());
+            let is_elsewhere = |own: &Cursor<'u>| {
+                own.kind() == Kind::Variable && own.is_shared() && own.definition().is_none()
+            };
+            let Some(variable) = named.filter(is_elsewhere) else { continue };
+            let mut ty = variable.ty();
+            while let Some(inner) = ty.element().or_else(|| ty.pointee()) {
+                ty = inner;
+            }
+            if ty.members().into_iter().any(|member| moved.contains(names::variable(member).as_str())) {
+                self.attributed.insert(variable.name());
+            }
+        }
+    }
+
     /// A function whose address is taken may be called through any pointer to its type, or to the type it is cast to.
     pub(crate) fn callback(&mut self, index: Index) {
         let view = self.unit.view;
@@ -131,27 +156,40 @@ impl<'u> Reader<'_, '_, '_, 'u> {
             self.numbers_of_callback(function, ty);
             for number in 0..ty.parameter_count() {
                 let place = names::callback(ty, number);
-                let is_open = ty.parameter(u32::try_from(number).unwrap_or(0)).is_some_and(is_open);
-                if !is_open || !seen.insert(place.clone()) {
-                    continue;
+                let own = ty.parameter(u32::try_from(number).unwrap_or(0));
+                if own.is_some_and(is_open) && seen.insert(place.clone()) {
+                    self.called_back(index, (function, number), place, own.map_or(0, levels));
                 }
-                let mut follower = Follower::new(self.unit);
-                let own = function.ty().parameter(u32::try_from(number).unwrap_or(0)).and_then(Type::pointee);
-                match own.filter(|own| own.kind() == TypeKind::Record) {
-                    Some(record) => {
-                        let shape = self.unit.shape(record);
-                        follower.end(index, State::PLAIN, End::Record(shape));
-                    }
-                    None => {
-                        let end = own
-                            .filter(|_| function.definition().is_none())
-                            .and_then(|own| follow::alone(function, own));
-                        follower.hand(index, State::PLAIN, names::parameter(function, number), end);
-                    }
-                }
-                let outcome = follower.run();
-                self.passage(place, 0, outcome);
             }
+        }
+    }
+
+    /// What a function is handed that a pointer leads to.
+    fn called_back(
+        &mut self,
+        index: Index,
+        (function, number): (Cursor<'u>, usize),
+        place: Place,
+        levels: u8,
+    ) {
+        let own = function.ty().parameter(u32::try_from(number).unwrap_or(0)).and_then(Type::pointee);
+        for level in 0..=levels {
+            let mut follower = Follower::new(self.unit);
+            match own.filter(|own| own.kind() == TypeKind::Record) {
+                Some(record) => {
+                    let shape = self.unit.shape(record);
+                    follower.end(index, State { level, ..State::PLAIN }, End::Record(shape));
+                }
+                None => {
+                    let end = own
+                        .filter(|_| function.definition().is_none())
+                        .and_then(|own| follow::alone(function, own));
+                    let state = State { level, ..State::PLAIN };
+                    follower.hand(index, state, names::parameter(function, number), end);
+                }
+            }
+            let outcome = follower.run();
+            self.passage(place.clone(), level, outcome);
         }
     }
 }

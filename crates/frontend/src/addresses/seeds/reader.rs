@@ -1,6 +1,6 @@
 //! A unit while it is read, and what is found so far.
 
-use super::super::facts::{CodePlace, Departure, End, Given, Origin, Outcome, Passage, Place, State};
+use super::super::facts::{CodePlace, Departure, End, Given, Lent, Origin, Outcome, Passage, Place, State};
 use super::super::follow::Follower;
 use super::super::names;
 use super::super::nodes::Unit;
@@ -26,6 +26,10 @@ pub(crate) struct Reader<'r, 'v, 's, 'u> {
     pub(crate) assembled: BTreeSet<String>,
     pub(crate) mentioned: BTreeSet<(String, CodePlace)>,
     pub(crate) numbers: BTreeSet<(Place, Given)>,
+    pub(crate) overlaid: BTreeSet<(usize, usize)>,
+    pub(crate) filed: BTreeSet<usize>,
+    pub(crate) ordered: BTreeSet<(Place, Place)>,
+    pub(crate) lent: BTreeSet<Lent>,
 }
 
 impl<'u> Reader<'_, '_, '_, 'u> {
@@ -79,9 +83,13 @@ impl<'u> Reader<'_, '_, '_, 'u> {
         let shapes = self.unit.shapes.borrow();
         let has_subjects =
             |shape: usize| shapes.all.get(shape).is_some_and(|shape| !shape.subjects.is_empty());
+        let has_others = |shape: usize, other: usize| {
+            let (own, other) = (shapes.all.get(shape), shapes.all.get(other));
+            own.zip(other).is_some_and(|(own, other)| own.has_other_pointers(other))
+        };
         match origin {
             Origin::Object(shape) if !has_subjects(shape) => outcome.ends.retain(|(_, end, _)| match end {
-                End::Record(other) => has_subjects(*other),
+                End::Record(other) => has_subjects(*other) || has_others(shape, *other),
                 end => *end == End::Frees,
             }),
             Origin::Other(_) => outcome.ends.clear(),
@@ -124,7 +132,7 @@ pub(crate) fn is_byte_array(ty: Type<'_>) -> bool {
 }
 
 /// How many pointers lead to the address in what a type says.
-fn levels(ty: Type<'_>) -> u8 {
+pub(crate) fn levels(ty: Type<'_>) -> u8 {
     let mut levels = 0;
     let mut ty = ty;
     while let Some(inner) = ty.element().or_else(|| ty.pointee())

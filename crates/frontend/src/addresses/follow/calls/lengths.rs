@@ -2,6 +2,7 @@
 
 use super::super::super::facts::End;
 use super::super::super::numbers;
+use super::super::elements::bytes;
 use super::{Does, Handed, is_number};
 use crate::clang::{Cursor, Kind, Operator, Type, TypeKind};
 use crate::sum::Term;
@@ -71,7 +72,9 @@ impl<'u> Handed<'_, '_, '_, 'u> {
             if !is_length {
                 continue;
             }
-            let count = if self.is_divided(*argument) { None } else { count };
+            let own = self.arguments.get(self.number).copied().unwrap_or(self.call);
+            let count = count.filter(|_| !self.is_divided(*argument));
+            let count = count.and_then(|count| bytes(self.view, self.arguments, (own, *argument), count));
             let count = count.map(|count| count.saturating_mul(self.unit_of(*argument)));
             found = Some(match found {
                 Some(Some(known)) => count.map(|count| count.max(known)),
@@ -89,12 +92,7 @@ impl<'u> Handed<'_, '_, '_, 'u> {
     pub(super) fn unit_of(&self, index: Index) -> u64 {
         let own = self.arguments.get(self.number).and_then(|own| self.view.cursor(*own)?.ty().pointee());
         let size = own.filter(|own| own.kind() == TypeKind::Number).and_then(Type::size);
-        let is_of_text = self
-            .view
-            .sum(index)
-            .sizes(true)
-            .any(|(ty, _)| ty.element().is_some_and(|element| element.kind() == TypeKind::Byte));
-        size.filter(|_| is_of_text || !self.has_size(index)).unwrap_or(1)
+        size.filter(|_| !self.has_size(index)).unwrap_or(1)
     }
 
     /// So many elements of a size.

@@ -1,0 +1,107 @@
+//! Addresses that are compared: of members with one another, and with those of their objects.
+
+use super::facts::{CodePlace, End, State, UnitFlows};
+use super::judge::Address;
+use super::merged::{Merged, TypeNumber};
+use crate::demand::{CodeUse, Demand};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
+
+/// Most members whose addresses are told apart at one place: what takes more takes any.
+const MOST_MEMBERS: usize = 64;
+
+/// The addresses that come to one comparison, by the type they are of: `None` is the object's own.
+type Arrived = FxHashMap<TypeNumber, BTreeSet<Option<u64>>>;
+
+/// What comes to comparisons.
+#[derive(Debug, Default)]
+pub(crate) struct Comparisons<'f> {
+    by_place: FxHashMap<(&'f CodePlace, bool), Arrived>,
+}
+
+impl<'f> Comparisons<'f> {
+    /// An address that is compared at a place.
+    pub(crate) fn add(
+        &mut self,
+        merged: &Merged,
+        address: Address,
+        state: State,
+        end: &End,
+        at: &'f CodePlace,
+    ) {
+        let End::Compared { has_order } = end else { return };
+        let is_whole = state.level == 0 && state.moved == Some(0) && !state.is_number;
+        let (ty, member) = match address {
+            Address::Object(ty) => (ty, state.member),
+            Address::Member { holder, offset, .. } => (holder, Some(offset)),
+        };
+        let is_array = |offset| merged.member(ty, offset).is_some_and(|member| member.is_array);
+        if !is_whole || member.is_some_and(is_array) || merged.subjects(ty).next().is_none() {
+            return;
+        }
+        let arrived = self.by_place.entry((at, *has_order)).or_default().entry(ty).or_default();
+        if arrived.len() < MOST_MEMBERS {
+            arrived.insert(member);
+        }
+    }
+
+    /// What the comparisons ask of the order.
+    pub(crate) fn judge(&self, merged: &Merged, found: &mut Vec<CodeUse>) {
+        for ((at, has_order), arrived) in &self.by_place {
+            for (ty, members) in arrived.iter().filter(|(_, members)| members.len() > 1) {
+                for (subject, front, inner) in merged.subjects(*ty) {
+                    let inside = |member: &Option<u64>| member.and_then(|offset| offset.checked_sub(front));
+                    let own: Vec<u64> = members.iter().filter_map(inside).collect();
+                    let name = |offset: &u64| merged.member(inner, *offset).map(|own| own.name.clone());
+                    let names: Vec<String> = own.iter().filter_map(name).collect();
+                    let mut tell = |demand, why: &str| found.push(at.used(subject, demand, why.to_owned()));
+                    if *has_order {
+                        let pairs =
+                            names.iter().zip(names.iter().skip(1)).filter(|(first, then)| first != then);
+                        for (first, then) in pairs {
+                            let demand = Demand::Order { first: first.clone(), then: then.clone() };
+                            tell(demand, "addresses of its members are compared");
+                        }
+                    } else if members.contains(&None) && front == 0 {
+                        let first = merged.shape(inner).and_then(|shape| shape.members.first());
+                        let Some(first) = first.map(|first| first.name.clone()) else { continue };
+                        for (offset, then) in own.iter().zip(&names) {
+                            let demand = match *offset {
+                                0 => Demand::First { count: 1 },
+                                _ if *then == first => continue,
+                                _ => Demand::Order { first: first.clone(), then: then.clone() },
+                            };
+                            tell(demand, "its address is compared with that of a member");
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Members whose addresses units hand to a function that asks which of them is the lower one.
+pub(crate) fn handed(units: &[&UnitFlows], merged: &Merged, found: &mut Vec<CodeUse>) {
+    let mut lent: FxHashMap<&str, BTreeSet<(TypeNumber, u64, &CodePlace)>> = FxHashMap::default();
+    for (unit, own) in
+        units.iter().enumerate().flat_map(|(unit, flows)| flows.lent.iter().map(move |own| (unit, own)))
+    {
+        let ty = merged.number(unit, own.holder);
+        lent.entry(&own.place).or_default().insert((ty, own.offset, &own.at));
+    }
+    for (left, right) in units.iter().flat_map(|flows| &flows.ordered) {
+        let of = |place: &str| lent.get(place).into_iter().flatten();
+        for (ty, offset, at) in of(left) {
+            for (_, other, _) in of(right).filter(|(own, other, _)| own == ty && other != offset) {
+                let name = |offset: &u64| merged.member(*ty, *offset).map(|own| own.name.clone());
+                let (Some(first), Some(then)) = (name(offset.min(other)), name(offset.max(other))) else {
+                    continue;
+                };
+                let own = merged.subjects(*ty).find(|(_, front, inner)| *front == 0 && inner == ty);
+                let demand = Demand::Order { first, then };
+                let why = "addresses of its members are compared".to_owned();
+                found.extend(own.map(|(subject, ..)| at.used(subject, demand, why)));
+            }
+        }
+    }
+}

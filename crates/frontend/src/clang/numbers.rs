@@ -1,0 +1,19 @@
+//! Numbers: bits of members, and operators on bits.
+
+use super::cursor::Cursor;
+use clang_sys as raw;
+
+impl Cursor<'_> {
+    /// Whether a node is `|` or `^`.
+    pub(crate) fn joins_bits(self) -> bool {
+        // SAFETY: see `name`.
+        let operator = unsafe { raw::clang_getCursorBinaryOperatorKind(self.raw) };
+        matches!(operator, raw::CXBinaryOperator_Xor | raw::CXBinaryOperator_Or)
+    }
+
+    /// How many bits a bit-field has.
+    pub(crate) fn bits(self) -> Option<u32> {
+        // SAFETY: see `name`.
+        u32::try_from(unsafe { raw::clang_getFieldDeclBitWidth(self.raw) }).ok()
+    }
+}

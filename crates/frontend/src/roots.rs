@@ -1,0 +1,51 @@
+//! The variables that addresses and numbers are counted from.
+
+use crate::clang::{Cursor, Identity, Kind, Operator};
+use crate::sum::View;
+use crate::tree::Index;
+use std::collections::BTreeMap;
+
+/// Most variables on the way.
+const MOST_VALUES: usize = 64;
+
+/// Whether two expressions are counted from one variable: they lead into one object.
+pub(crate) fn has_common_root(view: View<'_, '_, '_>, left: Index, right: Index) -> bool {
+    let own = roots(view, left);
+    roots(view, right).keys().any(|root| own.contains_key(root))
+}
+/// The variables that an address or a number is counted from at first, without those that memory is read by.
+pub(crate) fn roots<'u>(view: View<'_, '_, 'u>, index: Index) -> BTreeMap<Identity, Cursor<'u>> {
+    let (mut found, mut open) = (BTreeMap::new(), vec![index]);
+    while let Some(at) = open.pop() {
+        let at = view.peeled(at);
+        let cursor = view.cursor(at);
+        match view.tree.kind(at) {
+            Kind::Name => {
+                let variable = cursor.and_then(Cursor::referenced);
+                let variable = variable.filter(|own| !matches!(own.kind(), Kind::Enumerator));
+                let Some(variable) = variable.filter(|own| found.insert(own.identity(), *own).is_none())
+                else {
+                    continue;
+                };
+                if variable.kind() == Kind::Variable && found.len() < MOST_VALUES {
+                    open.extend(view.flow.given(variable.identity()).first());
+                }
+            }
+            Kind::Binary if is_sum(cursor) => open.extend(view.tree.values(at)),
+            Kind::Unary
+                if matches!(
+                    cursor.map(Cursor::unary_operator),
+                    Some(Operator::Step | Operator::StepBack)
+                ) =>
+            {
+                open.extend(view.tree.values(at));
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+fn is_sum(node: Option<Cursor<'_>>) -> bool {
+    matches!(node.map(Cursor::binary_operator), Some(Operator::Add | Operator::Subtract | Operator::Assign))
+}

@@ -1,0 +1,76 @@
+//! Addresses of members that are compared with one another: which of them is the lower one is the members' order.
+
+use crate::clang::{Cursor, Kind, Operator, TypeKind};
+use crate::demand::Demand;
+use crate::records::{Part, named_holder};
+use crate::report::{Findings, Found};
+use crate::roots::has_common_root;
+use crate::sum::{Term, View};
+use crate::tree::Index;
+use rustc_hash::FxHashSet;
+
+/// Most values that an operand is followed back to.
+const MOST_VALUES: usize = 64;
+
+/// `first < second`, where each may be the address of one of several members.
+pub(super) fn find<'u>(view: View<'_, '_, 'u>, index: Index, found: &mut Findings<'u>) {
+    let Some(node) = view.cursor(index).filter(|node| node.binary_operator() == Operator::Order) else {
+        return;
+    };
+    let mut sides = view.tree.values(index);
+    let (Some(left), Some(right)) = (sides.next(), sides.next()) else { return };
+    let may_be_address = |side: Index| {
+        let ty = view.cursor(side).map(Cursor::ty);
+        ty.is_some_and(|ty| {
+            ty.kind() == TypeKind::Pointer || ty.kind() == TypeKind::Number && ty.size() == Some(8)
+        })
+    };
+    if !may_be_address(left) || !may_be_address(right) || has_common_root(view, left, right) {
+        return;
+    }
+    let (first, second) = (members(view, left), members(view, right));
+    for (own, part) in &first {
+        for (other, behind) in second.iter().filter(|(_, behind)| behind.subject == part.subject) {
+            let (first, then) = if own < other { (part, behind) } else { (behind, part) };
+            if first.member != then.member {
+                let why = format!("the addresses of {} and {} are compared", first.member, then.member);
+                let demand = Demand::Order { first: first.member.clone(), then: then.member.clone() };
+                found.push(Found { subject: part.subject, node, demand, why });
+            }
+        }
+    }
+}
+
+/// The members whose addresses an expression may be, with the bits in front of each. Arrays have several addresses,
+/// which are compared with one another.
+fn members(view: View<'_, '_, '_>, index: Index) -> Vec<(u64, Part)> {
+    let (mut found, mut seen, mut open) = (Vec::new(), FxHashSet::default(), vec![index]);
+    while let Some(at) = open.pop() {
+        let at = view.peeled(at);
+        if seen.len() >= MOST_VALUES || !seen.insert(at) {
+            continue;
+        }
+        let cursor = view.cursor(at);
+        match view.tree.kind(at) {
+            Kind::Name => {
+                let variable = cursor.and_then(Cursor::referenced);
+                open.extend(variable.into_iter().flat_map(|own| view.flow.given(own.identity())).copied());
+            }
+            Kind::Conditional => open.extend(view.tree.values(at).skip(1)),
+            Kind::Unary if cursor.map(Cursor::unary_operator) == Some(Operator::AddressOf) => {
+                found.extend(member(view, at));
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+fn member(view: View<'_, '_, '_>, address: Index) -> Option<(u64, Part)> {
+    let sum = view.sum(address);
+    let (true, Term::Offset(path)) = sum.terms.last()? else { return None };
+    let (first, last) = (path.first()?, path.last()?);
+    let holder = named_holder(*first)?;
+    let offset = holder.ty().offset_of(&first.name())?;
+    (last.ty().kind() != TypeKind::Array).then_some((offset, view.records.part(*first)?))
+}

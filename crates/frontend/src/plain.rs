@@ -1,6 +1,6 @@
 //! Numbers that expressions without addresses always are.
 
-use crate::clang::{Cursor, Kind, TypeKind};
+use crate::clang::{Kind, TypeKind};
 use crate::sum::View;
 use crate::tree::Index;
 

@@ -94,6 +94,10 @@ impl Shapes {
             element = inner;
         }
         let is_record = element.kind() == TypeKind::Record;
+        // Holders that are taken for others hand its address on.
+        if let Some(subject) = element.pointee().filter(|pointee| records.subject(*pointee).is_some()) {
+            self.add(records, subject, depth - 1);
+        }
         ShapeMember {
             name: member.name.clone(),
             offset: member.offset / 8,

@@ -1,8 +1,8 @@
 //! Lengths that count elements, in bytes.
 
-use crate::clang::{Type, TypeKind};
+use crate::clang::{Kind, Type, TypeKind};
 use crate::plain::constant;
-use crate::sum::View;
+use crate::sum::{Term, View};
 use crate::tree::Index;
 
 /// The bytes that a length of so many is: `f(values, 3, sizeof(int))` tells the size of one of three elements, and
@@ -14,10 +14,15 @@ pub(super) fn bytes(
     count: u64,
 ) -> Option<u64> {
     let sum = view.sum(length);
-    let of_one = sum.terms.len() == 1
-        && sum
-            .sizes(true)
-            .any(|(ty, _)| matches!(ty.kind(), TypeKind::Number | TypeKind::Byte | TypeKind::Pointer));
+    let of_one = view.tree.kind(view.peeled(length)) == Kind::SizeOf
+        && match sum.terms.as_slice() {
+            [(true, Term::Size(ty, _))] => {
+                matches!(ty.kind(), TypeKind::Number | TypeKind::Byte | TypeKind::Pointer)
+            }
+            // A type without a declaration.
+            [(true, Term::Number(_))] => true,
+            _ => false,
+        };
     if of_one {
         let behind = arguments.iter().skip_while(|argument| **argument != pointer).skip(1);
         let numbers = behind.filter(|argument| **argument != length).filter_map(|argument| {

@@ -16,10 +16,10 @@ impl<'u> Reader<'_, '_, '_, 'u> {
         let (mut read, mut written) = (BTreeSet::new(), BTreeSet::new());
         for nodes in self.unit.names.values() {
             let member = nodes.first().and_then(|node| view.cursor(*node)?.referenced());
-            let Some(member) = member.filter(|member| member.kind() == Kind::Member && keeps(member.ty()))
-            else {
-                continue;
+            let is_keeper = |member: &Cursor<'u>| {
+                member.kind() == Kind::Member && keeps(member.ty()) && !member.is_of_system()
             };
+            let Some(member) = member.filter(is_keeper) else { continue };
             let is_written = !view.flow.given(member.identity()).is_empty()
                 || nodes.iter().any(|node| self.is_given_elsewhere(*node));
             let places = if is_written { &mut written } else { &mut read };
@@ -79,7 +79,13 @@ impl<'u> Reader<'_, '_, '_, 'u> {
         if !function.is_some_and(|function| reads_files(&function.name())) {
             return;
         }
-        for argument in follow::arguments(view, call) {
+        let ty = function.map(Cursor::ty);
+        for (number, argument) in follow::arguments(view, call).into_iter().enumerate() {
+            let parameter = ty.and_then(|ty| ty.parameter(u32::try_from(number).unwrap_or(u32::MAX)));
+            let pointee = parameter.and_then(Type::pointee);
+            if pointee.is_none_or(|pointee| pointee.kind() != TypeKind::Void) {
+                continue;
+            }
             let sum = view.sum(argument);
             let record =
                 sum.start.filter(|start| sum.terms.is_empty() && start.ty.kind() == TypeKind::Record);

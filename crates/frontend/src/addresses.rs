@@ -16,7 +16,8 @@
 //! * `given`: numbers that addresses are moved by, over all units.
 //! * `compared`: what comes to comparisons of addresses.
 //! * `twins`: members of records that are taken for one another; `noted` is kept for both.
-//! * `join`: all units' facts as demands; `merged` are all units' records, `judge` tells what an end asks.
+//! * `join`: all units' facts as demands; `merged` are all units' records, `taken` is what addresses are taken for, `judge` tells
+//!   what an end asks.
 
 mod compared;
 mod contracts;
@@ -32,6 +33,7 @@ mod noted;
 mod numbers;
 mod seeds;
 mod shapes;
+mod taken;
 mod twins;
 
 pub(crate) use contracts::reads_open_bytes;

@@ -2,13 +2,7 @@
 //!
 //! * `lists`: initialisers by position.
 //! * `ranges`: offsets and differences of addresses, and what comes of them.
-//! * `offsets`, `sizes`: offsets and sizes that are used as numbers; `ways` is where these go.
-//! * `entries`: objects found by addresses of members that may be null.
-//! * `compared`: addresses of members compared with one another; `sorted`: put in order by C++'s library.
-//! * `distances`: distances of objects as numbers.
-//! * `object_sizes`: what the compiler says is left of an object.
-//! * `buffers`: addresses kept together with lengths.
-//! * `elements`: offsets kept together with numbers of elements.
+//! * `values`: offsets, sizes and addresses that are used as values.
 //! * `neighbours`: bytes in front of objects and behind them.
 //! * `casts`: bytes and other types' members taken for objects.
 //! * `pairs`: what two types have in common.
@@ -21,28 +15,19 @@
 //! * `templates`: objects that templates make or take apart by position.
 
 mod bits;
-mod buffers;
 mod casts;
 mod classes;
-mod compared;
-mod distances;
 mod effects;
-mod elements;
-mod entries;
 mod initialisers;
 mod layouts;
 mod library;
 mod lists;
 mod neighbours;
-mod object_sizes;
-mod offsets;
 mod pairs;
 mod ranges;
-mod sizes;
-mod sorted;
 mod templates;
+mod values;
 mod walks;
-mod ways;
 
 pub(crate) use library::find as of_library;
 
@@ -57,7 +42,7 @@ pub(crate) fn findings<'u>(view: View<'_, '_, 'u>) -> Findings<'u> {
         match view.tree.kind(index) {
             Kind::List => {
                 lists::find(view, index, &mut found);
-                buffers::listed(view, index, &mut found);
+                values::listed(view, index, &mut found);
             }
             Kind::Asm => layouts::assembler(view, index, &mut found),
             Kind::Binary => {
@@ -65,9 +50,7 @@ pub(crate) fn findings<'u>(view: View<'_, '_, 'u>) -> Findings<'u> {
                 ranges::compared(view, index, &mut found);
                 ranges::begun(view, index, &mut found);
                 walks::find(view, index, &mut found);
-                buffers::assigned(view, index, &mut found);
-                distances::find(view, index, &mut found);
-                compared::find(view, index, &mut found);
+                values::binary(view, index, &mut found);
             }
             Kind::Unexposed if view.is_offset_of(index) => ranges::find(view, index, &mut found),
             Kind::Unexposed | Kind::Cast | Kind::FunctionalCast => {
@@ -97,12 +80,7 @@ pub(crate) fn findings<'u>(view: View<'_, '_, 'u>) -> Findings<'u> {
         }
     }
     neighbours::find(view, &mut found);
-    let names = ways::Names::read(view);
-    offsets::find(view, &names, &mut found);
-    sizes::find(view, &names, &mut found);
-    entries::find(view, &names, &mut found);
-    sorted::find(view, &mut found);
-    object_sizes::find(view, &mut found);
+    values::find(view, &mut found);
     layouts::made_by_assembler(view, &mut found);
     found
 }

@@ -7,6 +7,7 @@ use super::judge::{Address, Judge, Through};
 use super::merged::{Merged, TypeNumber};
 use super::names;
 use super::noted::Noted;
+use super::taken::Taken;
 use super::twins::{Pairs, Twins};
 use crate::demand::CodeUse;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -315,8 +316,8 @@ impl<'f> Join<'f> {
         (seen, noted): (&mut Seen<'f>, &mut Noted<'f>),
         found: &mut Demands,
     ) {
-        let taken = Taken::new(self);
-        let mut places: Vec<&'f str> = taken.first_places(self);
+        let taken = self.taken();
+        let mut places: Vec<&'f str> = taken.first_places(|place| self.entering.contains_key(place));
         places.sort_unstable();
         for place in places {
             self.take_first_members(taken.all(place), found);
@@ -443,6 +444,26 @@ impl<'f> Join<'f> {
         self.entering.get(place).is_some_and(|entering| entering.len() > MOST_FREED)
     }
 
+    /// The records that addresses are taken for.
+    fn taken(&self) -> Taken<'f> {
+        let mut taken = Taken::default();
+        let passages =
+            self.passages.iter().flat_map(|(place, all)| all.iter().map(move |known| (*place, known)));
+        for (place, known) in passages.filter(|(_, known)| known.passage.level == 0) {
+            for (state, end, at) in &known.passage.outcome.ends {
+                if let (End::Record(shape), State::PLAIN) = (end, *state) {
+                    taken.take(place, self.merged.number(known.unit, *shape), at);
+                }
+            }
+            for (state, next, ..) in &known.passage.outcome.places {
+                if let Some(next) = actual(&self.defined, next) {
+                    taken.hand(place, next, *state == State::PLAIN);
+                }
+            }
+        }
+        taken.spread()
+    }
+
     /// Whether a place has objects of its own that an end is for.
     fn is_explained(&self, visit: Visit<'f>, (unit, end): (usize, &End)) -> bool {
         let Some(entering) = self.entering.get(visit.place) else { return false };
@@ -474,71 +495,5 @@ fn actual<'f>(defined: &FxHashSet<&str>, place: &'f str) -> Option<&'f str> {
         Some((function, _)) if defined.contains(function) => None,
         Some((_, memory)) => Some(memory),
         None => Some(place),
-    }
-}
-
-/// Most types that an address of one object is taken for: memory that becomes objects of more is nobody's.
-const MOST_TAKEN: usize = 1;
-
-/// The records that addresses at each place are taken for, here or where they are handed on to.
-struct Taken<'f> {
-    types: FxHashMap<&'f str, BTreeMap<TypeNumber, &'f CodePlace>>,
-    /// Places that others hand addresses to.
-    reached: FxHashSet<&'f str>,
-    direct: FxHashSet<&'f str>,
-}
-
-impl<'f> Taken<'f> {
-    fn new(join: &Join<'f>) -> Self {
-        let mut taken =
-            Self { types: FxHashMap::default(), reached: FxHashSet::default(), direct: FxHashSet::default() };
-        let mut handed: FxHashMap<&'f str, Vec<&'f str>> = FxHashMap::default();
-        let mut open: Vec<(&'f str, TypeNumber, &'f CodePlace)> = Vec::new();
-        let passages =
-            join.passages.iter().flat_map(|(place, all)| all.iter().map(move |known| (*place, known)));
-        for (place, known) in passages.filter(|(_, known)| known.passage.level == 0) {
-            for (state, end, at) in &known.passage.outcome.ends {
-                let End::Record(shape) = end else { continue };
-                let ty = join.merged.number(known.unit, *shape);
-                if *state == State::PLAIN {
-                    taken.direct.insert(place);
-                    open.push((place, ty, at));
-                }
-            }
-            for (state, next, ..) in &known.passage.outcome.places {
-                let Some(next) = actual(&join.defined, next) else { continue };
-                taken.reached.insert(next);
-                if *state == State::PLAIN {
-                    handed.entry(next).or_default().push(place);
-                }
-            }
-        }
-        open.sort_unstable();
-        while let Some((place, ty, at)) = open.pop() {
-            if taken.types.entry(place).or_default().insert(ty, at).is_none() {
-                open.extend(handed.get(place).into_iter().flatten().map(|from| (*from, ty, at)));
-            }
-        }
-        taken
-    }
-
-    /// Places that no object of this program comes to: where addresses come in, and where they are taken for records.
-    fn first_places(&self, join: &Join<'f>) -> Vec<&'f str> {
-        let is_first = |place: &&'f str| {
-            !join.entering.contains_key(place)
-                && (self.direct.contains(place) || !self.reached.contains(place))
-        };
-        self.types.keys().copied().filter(is_first).collect()
-    }
-
-    /// All records.
-    fn all(&self, place: &str) -> Option<&BTreeMap<TypeNumber, &'f CodePlace>> {
-        self.types.get(place)
-    }
-
-    /// The records, unless they are many.
-    fn types(&self, place: &str) -> impl Iterator<Item = (TypeNumber, &'f CodePlace)> + '_ {
-        let types = self.types.get(place).filter(|types| types.len() <= MOST_TAKEN);
-        types.into_iter().flatten().map(|(ty, at)| (*ty, *at))
     }
 }

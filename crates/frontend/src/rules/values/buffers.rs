@@ -9,7 +9,7 @@ use crate::sum::{Term, View};
 use crate::tree::Index;
 
 /// `{ object, sizeof(*object) }`
-pub(super) fn listed<'u>(view: View<'_, '_, 'u>, index: Index, found: &mut Findings<'u>) {
+pub(crate) fn listed<'u>(view: View<'_, '_, 'u>, index: Index, found: &mut Findings<'u>) {
     let Some(list) = view.cursor(index).filter(|list| list.ty().kind() == TypeKind::Record) else { return };
     let values: Vec<Index> = view.tree.children(index).map(|value| last_value(view, value)).collect();
     for part in values.iter().filter_map(|value| Stretch::find(view, *value)) {

@@ -9,8 +9,25 @@ use crate::meaning::value::{Base, Sum, Value, join};
 
 /// Instructions that take more bytes of memory than a number has, by a part of their names.
 const WIDE: [&str; 19] = [
-    "dqu", "dqa", "ups", "aps", "apd", "upd", "cmpxchg8b", "cmpxchg16b", "gdt", "idt", "save", "rstor", "ldp ",
-    "stp ", "ldm", "stm", "ld1", "st1", "rep",
+    "dqu",
+    "dqa",
+    "ups",
+    "aps",
+    "apd",
+    "upd",
+    "cmpxchg8b",
+    "cmpxchg16b",
+    "gdt",
+    "idt",
+    "save",
+    "rstor",
+    "ldp ",
+    "stp ",
+    "ldm",
+    "stm",
+    "ld1",
+    "st1",
+    "rep",
 ];
 
 /// Instructions that go from byte to byte and name no register.
@@ -75,8 +92,9 @@ impl<'t> Evaluator<'_, '_, 't> {
                 b"::" => section += 2,
                 b"(" => {
                     let before = self.cursor.pieces.get(start.wrapping_sub(1));
-                    let constraint =
-                        before.filter(|piece| piece.kind == Kind::Quoted).map_or(&b""[..], |piece| piece.text);
+                    let constraint = before
+                        .filter(|piece| piece.kind == Kind::Quoted)
+                        .map_or(&b""[..], |piece| piece.text);
                     let value = self.unary();
                     self.cursor.at = self.cursor.behind(start);
                     found.push(Operand { constraint, is_output: section == 1, value });
@@ -148,6 +166,5 @@ fn counts_bytes(text: &[u8]) -> bool {
 
 /// Whether an assembler text has an instruction that takes more bytes than a number has.
 fn is_wide(text: &[u8]) -> bool {
-    text.starts_with(b"\"")
-        && WIDE.iter().any(|part| memchr::memmem::find(text, part.as_bytes()).is_some())
+    text.starts_with(b"\"") && WIDE.iter().any(|part| memchr::memmem::find(text, part.as_bytes()).is_some())
 }

@@ -28,7 +28,8 @@ enum Seen {
 }
 
 /// Words that say nothing of an object's class.
-const SILENT: &str = " const volatile mutable struct class enum union typename std chrono inline alignas constexpr ";
+const SILENT: &str =
+    " const volatile mutable struct class enum union typename std chrono inline alignas constexpr ";
 
 /// Names of plain types that the library declares.
 const PLAIN: &str = " size_t void auto complex bitset span time_point duration nanoseconds microseconds milliseconds \
@@ -207,7 +208,15 @@ impl<'t> Evaluator<'_, '_, 't> {
         let before = at.wrapping_sub(1);
         let is_body = matches!(
             self.cursor.text(before),
-            b"const" | b"noexcept" | b"override" | b"final" | b"try" | b"enum" | b"struct" | b"union" | b"class"
+            b"const"
+                | b"noexcept"
+                | b"override"
+                | b"final"
+                | b"try"
+                | b"enum"
+                | b"struct"
+                | b"union"
+                | b"class"
         );
         let is_type = matches!(
             self.cursor.text(before.wrapping_sub(1)),

@@ -37,9 +37,8 @@ impl<'t> Evaluator<'_, '_, 't> {
     /// All entries that a value may be.
     fn entries(&self, value: &Value<'t>) -> Vec<Sum<'t>> {
         let kept = self.slot_of(value).map(|slot| self.kept(slot)).unwrap_or_default();
-        let own = value.entry.map(|(record, member)| {
-            Sum::object(record).and(true, Term::Offset(record, member))
-        });
+        let own =
+            value.entry.map(|(record, member)| Sum::object(record).and(true, Term::Offset(record, member)));
         let mut all: Vec<Sum<'t>> = own.into_iter().collect();
         join(&mut all, &kept);
         all

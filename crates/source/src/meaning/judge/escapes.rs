@@ -72,7 +72,9 @@ impl<'t> Evaluator<'_, '_, 't> {
             self.cursor.at = at + 1;
             self.cursor.skip_angles();
             for inside in at + 2..self.cursor.at {
-                let Some((record, _)) = world.subjects.get_key_value(self.cursor.text(inside)) else { continue };
+                let Some((record, _)) = world.subjects.get_key_value(self.cursor.text(inside)) else {
+                    continue;
+                };
                 let record = *record;
                 self.escape(&[Sum::object(record)]);
                 self.keep(Slot::Outside, &[Sum::object(record)]);
@@ -112,7 +114,8 @@ impl<'t> Evaluator<'_, '_, 't> {
         is_cast: bool,
     ) {
         let world = self.world();
-        let is_known = sums.iter().any(|sum| !matches!(sum.base, None | Some(Base::Bytes | Base::Sized)));
+        let is_known =
+            sums.iter().any(|sum| !matches!(sum.base, None | Some(Base::Bytes | Base::Sized | Base::Parts)));
         if !world.is_complete || is_known || value.is_text || constant(value).is_some() {
             return;
         }

@@ -51,11 +51,14 @@ impl<'t> Evaluator<'_, '_, 't> {
             return None;
         }
         let behind = open + 1..open + MOST;
-        let end = behind.clone().find(|at| matches!(self.cursor.text(*at), b"," | b">" | b">>" | b"<" | b""))?;
+        let end =
+            behind.clone().find(|at| matches!(self.cursor.text(*at), b"," | b">" | b">>" | b"<" | b""))?;
         let is_pointer = (open + 1..end).any(|at| self.cursor.text(at) == b"*");
-        let words = (open + 1..end).filter(|at| self.cursor.pieces.get(*at).is_some_and(|piece| piece.kind == Kind::Word));
+        let words = (open + 1..end)
+            .filter(|at| self.cursor.pieces.get(*at).is_some_and(|piece| piece.kind == Kind::Word));
         let names = words.map(|at| self.cursor.text(at));
-        let names: Vec<&'t [u8]> = names.filter(|name| !matches!(*name, b"const" | b"struct" | b"std")).collect();
+        let names: Vec<&'t [u8]> =
+            names.filter(|name| !matches!(*name, b"const" | b"struct" | b"std")).collect();
         let last = names.last().filter(|_| is_pointer)?;
         match () {
             () if names.contains(&BYTE) => Some(BYTE),
@@ -67,15 +70,14 @@ impl<'t> Evaluator<'_, '_, 't> {
 
     /// The address of a member, of a kind that is sorted.
     pub(in crate::meaning) fn may_be_sorted(&mut self, member: &Value<'t>) {
-        let Some((record, name)) = member.member.filter(|(record, _)| self.is_cpp && self.subject(record).is_some())
+        let Some((record, name)) =
+            member.member.filter(|(record, _)| self.is_cpp && self.subject(record).is_some())
         else {
             return;
         };
         let kinds = self.kept(KINDS);
         let kind = kind_of(&self.world().resolve(&member.ty));
-        let is_kind = |sum: &Sum<'t>| {
-            matches!(sum.base, Some(Base::Object(known)) if known == VOID || Some(known) == kind)
-        };
+        let is_kind = |sum: &Sum<'t>| matches!(sum.base, Some(Base::Object(known)) if known == VOID || Some(known) == kind);
         let sums = member.place.clone().unwrap_or_default();
         if !kinds.iter().any(is_kind) || !sums.iter().any(|sum| sum.member() == Some((record, name))) {
             return;

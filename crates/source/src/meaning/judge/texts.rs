@@ -1,13 +1,23 @@
 //! Functions of the library that are told how many bytes of a member they take: by a number, or in a format.
 
 use crate::meaning::code::evaluator::Evaluator;
-use crate::meaning::types::{Function, Type, lossy};
+use crate::meaning::types::{Type, lossy};
 use crate::meaning::value::{Sum, Value, constant};
 
 /// Functions of bounded texts.
 const BOUNDED: [&str; 12] = [
-    "strncpy", "stpncpy", "strncat", "strlcpy", "strlcat", "strscpy", "strncmp", "strncasecmp", "strnlen", "memchr",
-    "snprintf", "vsnprintf",
+    "strncpy",
+    "stpncpy",
+    "strncat",
+    "strlcpy",
+    "strlcat",
+    "strscpy",
+    "strncmp",
+    "strncasecmp",
+    "strnlen",
+    "memchr",
+    "snprintf",
+    "vsnprintf",
 ];
 
 /// A conversion of a format: the bytes that it stores, if that is known.
@@ -18,15 +28,7 @@ struct Conversion {
 
 impl<'t> Evaluator<'_, '_, 't> {
     /// Members that a function which nobody defines is told to take more of than there is.
-    pub(in crate::meaning) fn taken_beyond(
-        &mut self,
-        name: &[u8],
-        function: Option<&Function<'t>>,
-        arguments: &[Value<'t>],
-    ) {
-        if function.is_some_and(|function| function.is_defined) {
-            return;
-        }
+    pub(in crate::meaning) fn taken_beyond(&mut self, name: &[u8], arguments: &[Value<'t>]) {
         let text = lossy(name);
         if text.contains("scanf") {
             return self.scanned(&text, arguments);
@@ -37,7 +39,9 @@ impl<'t> Evaluator<'_, '_, 't> {
         }
         let numbers: Vec<u64> = arguments
             .iter()
-            .filter(|argument| !argument.is_type && matches!(self.world().resolve(&argument.ty), Type::Number(..)))
+            .filter(|argument| {
+                !argument.is_type && matches!(self.world().resolve(&argument.ty), Type::Number(..))
+            })
             .filter_map(|argument| u64::try_from(constant(argument)?).ok())
             .collect();
         for argument in arguments.iter().filter(|argument| !argument.is_type) {
@@ -109,12 +113,16 @@ fn conversions(format: &[u8]) -> Vec<Conversion> {
             continue;
         }
         let is_skipped = rest.first() == Some(&b'*');
-        let digits = rest.iter().skip(usize::from(is_skipped)).take_while(|byte| byte.is_ascii_digit()).count();
+        let digits =
+            rest.iter().skip(usize::from(is_skipped)).take_while(|byte| byte.is_ascii_digit()).count();
         let from = usize::from(is_skipped);
         let width = rest.get(from..from + digits).and_then(|digits| std::str::from_utf8(digits).ok());
         let width: Option<u64> = width.and_then(|width| width.parse().ok());
         let behind = rest.get(from + digits..).unwrap_or_default();
-        let long = behind.iter().take_while(|byte| matches!(byte, b'h' | b'l' | b'j' | b'z' | b't' | b'L' | b'm')).count();
+        let long = behind
+            .iter()
+            .take_while(|byte| matches!(byte, b'h' | b'l' | b'j' | b'z' | b't' | b'L' | b'm'))
+            .count();
         let kind = behind.get(long).copied().unwrap_or(b' ');
         if !is_skipped {
             found.push(conversion(kind, behind.get(..long).unwrap_or_default(), width));

@@ -134,14 +134,15 @@ impl<'t> Cursor<'_, '_, 't> {
     /// Whether a bracket holds parameters rather than values of a C++ object.
     fn are_parameters(&self) -> bool {
         let first = self.pieces.get(self.at + 1);
-        !(self.world.has_cpp && self.has_value()) && first.is_none_or(|first| {
-            first.kind == Kind::Word
-                && (first.text == b"operator" || !STATEMENT_WORDS.has(first.text))
-                && !is_among(" reinterpret_cast static_cast const_cast dynamic_cast ", first.text)
-                && !matches!(self.text(self.at + 2), b"." | b"->" | b"+" | b"-")
-                && (!self.world.globals.contains_key(first.text) || self.is_type(first.text))
-                || matches!(first.text, b")" | b"...")
-        })
+        !(self.world.has_cpp && self.has_value())
+            && first.is_none_or(|first| {
+                first.kind == Kind::Word
+                    && (first.text == b"operator" || !STATEMENT_WORDS.has(first.text))
+                    && !is_among(" reinterpret_cast static_cast const_cast dynamic_cast ", first.text)
+                    && !matches!(self.text(self.at + 2), b"." | b"->" | b"+" | b"-")
+                    && (!self.world.globals.contains_key(first.text) || self.is_type(first.text))
+                    || matches!(first.text, b")" | b"...")
+            })
     }
 
     /// Whether a value stands behind a comma or the bracket here: an address, a number, a text, a function's name.
@@ -181,7 +182,8 @@ impl<'t> Cursor<'_, '_, 't> {
             || is_among(NUMBERS, word)
             || is_among(ATTRIBUTES, word)
             || matches!(word, b"void" | b"decltype" | b"typeof" | b"__typeof__" | b"struct" | b"union");
-        let is_part = matches!(self.text(at + 1), b"." | b"->") || self.text(at + 1) == b"[" && self.word(at).is_some();
+        let is_part =
+            matches!(self.text(at + 1), b"." | b"->") || self.text(at + 1) == b"[" && self.word(at).is_some();
         !is_type && (is_part || self.text(at + 1) == b"(" && self.text(at + 2) != b"*")
     }
 

@@ -112,7 +112,6 @@ impl<'t> Evaluator<'_, '_, 't> {
         self.callbacks(function, name, arguments);
         self.side_by_side(arguments);
         let does = self.does_beside(does(name), arguments);
-        self.deleter(name, arguments);
         self.called_for_effect(function, name, does);
         self.written(function, name, arguments);
         if does == Does::Moves {

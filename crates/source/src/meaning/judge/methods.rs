@@ -117,6 +117,7 @@ impl<'t> Evaluator<'_, '_, 't> {
         arguments: &[Value<'t>],
     ) {
         if !function.is_some_and(|function| function.is_defined) {
+            self.deleter(name, arguments);
             self.taken_beyond(name, arguments);
             self.handed_as_number(name, does, arguments);
         }

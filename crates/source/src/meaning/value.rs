@@ -15,6 +15,8 @@ pub(super) enum Base<'t> {
     Bytes,
     /// Memory that is shared with others: the function that gave it.
     Mapped(&'t [u8]),
+    /// Memory of which parts of a fixed size are counted.
+    Parts,
     /// Memory of a size that the caller has told.
     Sized,
     /// A function, with the file that alone knows it.

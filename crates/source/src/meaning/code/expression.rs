@@ -3,7 +3,7 @@
 use crate::meaning::code::evaluator::{Context, Evaluator, Slot};
 use crate::meaning::syntax::words::is_among;
 use crate::meaning::types::{Type, decayed, lossy};
-use crate::meaning::value::{Base, Sum, Term, Value, constant, join, number_sum, product};
+use crate::meaning::value::{Base, Sum, Term, Value, constant, join, product};
 use crate::uses::UseDemand;
 
 /// Deepest nesting, and most steps in a file.
@@ -214,7 +214,7 @@ impl<'t> Evaluator<'_, '_, 't> {
                 self.offset_is_number(right, "counted in bits");
                 self.mixed(left, right, sign);
                 self.shifted_size(left);
-                let shifted = if sign == b"<<" { shifted(left, right) } else { Vec::new() };
+                let shifted = if sign == b"<<" { shifted(left) } else { Vec::new() };
                 Value::sums(Type::Number(b"int", 4), shifted)
             }
             b"/" | b">>" => {
@@ -227,6 +227,8 @@ impl<'t> Evaluator<'_, '_, 't> {
                 )
             }
             b"|" => {
+                self.shifted_size(left);
+                self.shifted_size(right);
                 let mut sums = left.sums.clone();
                 let others: Vec<Sum<'t>> =
                     right.sums.iter().filter(|sum| sum.base.is_some()).cloned().collect();
@@ -308,6 +310,7 @@ impl<'t> Evaluator<'_, '_, 't> {
                 join(&mut sums, &[first.plus(second, added)]);
             }
         }
+        self.parts_counted(left, right, &mut sums);
         sums.retain(Sum::is_telling_or_number);
         let ty = match (is_pointer(left), is_pointer(right)) {
             (true, true) => Type::Number(b"long", 8),
@@ -387,18 +390,10 @@ impl<'t> Evaluator<'_, '_, 't> {
     }
 }
 
-/// A number that is shifted: so many times a power of two.
-fn shifted<'t>(left: &Value<'t>, right: &Value<'t>) -> Vec<Sum<'t>> {
+/// A number that is shifted: so many times a power of two. Of two constants it is a flag rather than a count.
+fn shifted<'t>(left: &Value<'t>) -> Vec<Sum<'t>> {
     let is_number = left.sums.iter().all(|sum| !sum.is_telling());
-    let by = constant(right).and_then(|by| u32::try_from(by).ok());
-    match (constant(left), by) {
-        (Some(number), Some(by)) => {
-            number.checked_shl(by).map(|number| vec![number_sum(number)]).unwrap_or_default()
-        }
-        (_, Some(0)) => left.sums.clone(),
-        _ if is_number => vec![Sum::term(Term::Stride)],
-        _ => Vec::new(),
-    }
+    if is_number { vec![Sum::term(Term::Stride)] } else { Vec::new() }
 }
 
 fn precedence(sign: &[u8]) -> Option<u8> {

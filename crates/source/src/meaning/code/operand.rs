@@ -2,9 +2,14 @@
 
 use crate::meaning::code::evaluator::{Context, Evaluator, Local, Slot};
 use crate::meaning::stream::Kind;
+use crate::meaning::syntax::words::is_among;
 use crate::meaning::types::Type;
 use crate::meaning::value::{Sum, Term, Value, constant, number_sum};
 use std::sync::Arc;
+
+/// Words that cast what stands in brackets behind a type.
+const CASTS: &str = " static_cast reinterpret_cast const_cast dynamic_cast bit_cast __bit_cast static_pointer_cast \
+     reinterpret_pointer_cast ";
 
 /// The name of a function without one: all share what they give back.
 pub(in crate::meaning) const LAMBDA: &[u8] = b"[]";
@@ -253,18 +258,7 @@ impl<'t> Evaluator<'_, '_, 't> {
             b"sizeof_field" | b"FIELD_SIZEOF" if self.cursor.is(b"(") => return self.offset(word),
             b"va_arg" | b"__builtin_va_arg" if self.cursor.is(b"(") => return self.variadic(),
             b"_Generic" if self.cursor.is(b"(") => return self.generic(),
-            b"static_cast"
-            | b"reinterpret_cast"
-            | b"const_cast"
-            | b"dynamic_cast"
-            | b"bit_cast"
-            | b"__bit_cast"
-            | b"static_pointer_cast"
-            | b"reinterpret_pointer_cast"
-                if self.cursor.is(b"<") =>
-            {
-                return self.named_cast(word);
-            }
+            _ if self.cursor.is(b"<") && is_among(CASTS, word) => return self.named_cast(word),
             b"operator" => return Value::default(),
             _ => {}
         }

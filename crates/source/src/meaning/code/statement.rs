@@ -103,6 +103,7 @@ impl<'t> Evaluator<'_, '_, 't> {
     }
 
     pub(in crate::meaning) fn returned(&mut self) {
+        let is_coroutine = self.cursor.is(b"co_return");
         self.cursor.at += 1;
         let ty = self.returns.clone();
         if self.cursor.is(b"{") {
@@ -114,6 +115,9 @@ impl<'t> Evaluator<'_, '_, 't> {
         let value = self.expression();
         let sums = self.sums_of(&value);
         self.returned_entry(&value);
+        if is_coroutine {
+            return self.handed_to_promise(b"return_value", &sums);
+        }
         self.returned_end(&sums, &value);
         self.convert(&value, &ty, false);
         if !self.is_typed(&ty) && !self.function.is_empty() {

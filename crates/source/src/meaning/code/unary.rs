@@ -78,7 +78,7 @@ impl<'t> Evaluator<'_, '_, 't> {
                 self.cursor.at += 1;
                 let value = self.unary();
                 let sums = self.sums_of(&value);
-                self.lost(&sums);
+                self.handed_to_promise(b"yield_value", &sums);
                 Value::default()
             }
             b"new" => self.new_object(),

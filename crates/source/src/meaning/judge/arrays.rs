@@ -1,6 +1,7 @@
 //! Arrays of members whose ends nothing shows.
 
 use crate::meaning::code::evaluator::Evaluator;
+use crate::meaning::judge::callee::{Does, does};
 use crate::meaning::types::{Type, lossy};
 use crate::meaning::value::{Base, Sum, Term, Value};
 use crate::uses::UseDemand;
@@ -62,8 +63,31 @@ impl<'t> Evaluator<'_, '_, 't> {
                 self.tell_whole(record, format!("{} is handed where its bytes begin and end", lossy(name)));
             }
         }
+        self.from_object_to_object(name, arguments, all);
         let all: Vec<Sum<'t>> = all.iter().flatten().cloned().collect();
         self.over_members(&all);
+    }
+
+    /// The bytes from one object to another.
+    fn from_object_to_object(&mut self, name: &[u8], arguments: &[Value<'t>], all: &[Vec<Sum<'t>>]) {
+        let world = self.world();
+        if !self.is_cpp || does(name) != Does::Unknown {
+            return;
+        }
+        let bytes =
+            arguments.iter().zip(all).filter(|(value, _)| world.pointee(&value.ty) == Some(Type::Byte));
+        let starts = bytes.filter_map(|(_, sums)| match sums.as_slice() {
+            [Sum { base: Some(Base::Object(record)), terms }] if terms.is_empty() => Some(*record),
+            _ => None,
+        });
+        let starts: Vec<&'t [u8]> = starts.collect();
+        for pair in starts.windows(2) {
+            if let [first, second] = pair
+                && first == second
+            {
+                self.tell_whole(first, format!("{} is handed where its bytes begin and end", lossy(name)));
+            }
+        }
     }
 
     /// An address in one member beside the end of another: all between them stays.

@@ -112,7 +112,6 @@ impl<'t> Evaluator<'_, '_, 't> {
         self.callbacks(function, name, arguments);
         self.side_by_side(arguments);
         let does = self.does_beside(does(name), arguments);
-        self.deleter(name, arguments);
         self.called_for_effect(function, name, does);
         self.written(function, name, arguments);
         if does == Does::Moves {
@@ -148,10 +147,7 @@ impl<'t> Evaluator<'_, '_, 't> {
             function.is_some_and(|function| function.is_defined) && !matches!(does, Does::Sets | Does::Moves);
         let all: Vec<Vec<Sum<'t>>> = arguments.iter().map(|argument| self.sums_of(argument)).collect();
         if !is_macro {
-            self.taken_beyond(name, function, arguments);
-            if !function.is_some_and(|function| function.is_defined) {
-                self.handed_as_number(name, does, arguments);
-            }
+            self.handed_with_numbers((name, does), function, arguments);
             self.counted_arrays(name, arguments, &all);
             if !is_known {
                 self.between(name, arguments, &all);

@@ -187,6 +187,12 @@ impl<'t> Evaluator<'_, '_, 't> {
                     self.tell_whole(wanted, "bytes are taken for it".to_owned());
                 }
             }
+            (Some(Base::Parts), _) => {
+                if let Type::Record(wanted) = to {
+                    let what = "objects are counted by parts of a fixed size".to_owned();
+                    self.tell(wanted, UseDemand::Size, Vec::new(), what);
+                }
+            }
             (Some(Base::Mapped(function)), _) => {
                 if let Type::Record(wanted) = to {
                     self.tell_whole(wanted, format!("memory that {} gives is taken for it", lossy(function)));

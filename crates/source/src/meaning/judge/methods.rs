@@ -3,7 +3,7 @@
 use crate::meaning::code::evaluator::{Evaluator, Slot};
 use crate::meaning::code::operand::LAMBDA;
 use crate::meaning::judge::callee::{Does, does};
-use crate::meaning::types::{Type, lossy};
+use crate::meaning::types::{Function, Type, lossy};
 use crate::meaning::value::{Base, Sum, Term, Value, join};
 
 /// Functions that give where an array begins, and those that give its end.
@@ -43,6 +43,12 @@ impl<'t> Evaluator<'_, '_, 't> {
                 self.keep(Slot::Method(name, number), &sums);
             }
         }
+    }
+
+    /// What a coroutine gives out, or what is thrown: a method of its promise may keep it.
+    pub(in crate::meaning) fn handed_to_promise(&mut self, method: &'static [u8], sums: &[Sum<'t>]) {
+        self.keep(Slot::Method(method, 0), sums);
+        self.lost(sums);
     }
 
     fn is_length(&self, value: &Value<'t>, sums: &[Sum<'t>]) -> bool {
@@ -103,8 +109,22 @@ impl<'t> Evaluator<'_, '_, 't> {
         Some(edge)
     }
 
+    /// What a function that nobody defines may do by the numbers that it is told.
+    pub(in crate::meaning) fn handed_with_numbers(
+        &mut self,
+        (name, does): (&[u8], Does),
+        function: Option<&Function<'t>>,
+        arguments: &[Value<'t>],
+    ) {
+        if !function.is_some_and(|function| function.is_defined) {
+            self.deleter(name, arguments);
+            self.taken_beyond(name, arguments);
+            self.handed_as_number(name, does, arguments);
+        }
+    }
+
     /// An address as a number that a function is handed which nobody defines: it may look there.
-    pub(in crate::meaning) fn handed_as_number(&mut self, name: &[u8], does: Does, arguments: &[Value<'t>]) {
+    fn handed_as_number(&mut self, name: &[u8], does: Does, arguments: &[Value<'t>]) {
         let world = self.world();
         let text = lossy(name);
         if !world.is_complete

@@ -1,6 +1,7 @@
 //! Rooms of a fixed size, of which objects are cut, and tables that end within an object.
 
 use crate::meaning::code::evaluator::{Evaluator, Slot};
+use crate::meaning::types::Type;
 use crate::meaning::value::{Base, Sum, Term, Value};
 use crate::uses::UseDemand;
 
@@ -48,6 +49,24 @@ impl<'t> Evaluator<'_, '_, 't> {
         records.collect()
     }
 
+    /// `memory + (index << shift)`, of memory that nothing else is known of.
+    pub(in crate::meaning) fn parts_counted(
+        &self,
+        left: &Value<'t>,
+        right: &Value<'t>,
+        sums: &mut Vec<Sum<'t>>,
+    ) {
+        let world = self.world();
+        let is_memory = |value: &Value<'t>| matches!(world.pointee(&value.ty), Some(Type::Byte | Type::Void));
+        if !world.is_complete || !is_memory(left) && !is_memory(right) {
+            return;
+        }
+        let is_stride = |(added, term): &(bool, Term<'t>)| *added && *term == Term::Stride;
+        for sum in sums.iter_mut().filter(|sum| sum.base.is_none() && sum.terms.iter().any(is_stride)) {
+            *sum = Sum { base: Some(Base::Parts), terms: Vec::new() };
+        }
+    }
+
     /// `count * sizeof(struct s) + sizeof(void *)`: memory for so many objects and the first bytes of one more, as a
     /// table has that ends where the first member is null.
     pub(in crate::meaning) fn begun(&mut self, left: &Value<'t>, right: &Value<'t>, added: bool) {
@@ -84,6 +103,9 @@ fn sizes_in<'t>(sums: &[Sum<'t>]) -> Vec<&'t [u8]> {
 
 /// A number, the end of an array, or what is left of one.
 fn is_room(sum: &Sum<'_>) -> bool {
+    if sum.base.is_none() && sum.terms == [(true, Term::Stride)] {
+        return true;
+    }
     let is_place = matches!(sum.base, None | Some(Base::Bytes));
     let number = sum.terms.iter().filter(|(added, term)| *added && matches!(term, Term::Number(_))).count();
     let others = |(added, term): &(bool, Term<'_>)| match term {

@@ -1,7 +1,7 @@
 //! Functions of the library that are told how many bytes of a member they take: by a number, or in a format.
 
 use crate::meaning::code::evaluator::Evaluator;
-use crate::meaning::types::{Function, Type, lossy};
+use crate::meaning::types::{Type, lossy};
 use crate::meaning::value::{Sum, Value, constant};
 
 /// Functions of bounded texts.
@@ -28,15 +28,7 @@ struct Conversion {
 
 impl<'t> Evaluator<'_, '_, 't> {
     /// Members that a function which nobody defines is told to take more of than there is.
-    pub(in crate::meaning) fn taken_beyond(
-        &mut self,
-        name: &[u8],
-        function: Option<&Function<'t>>,
-        arguments: &[Value<'t>],
-    ) {
-        if function.is_some_and(|function| function.is_defined) {
-            return;
-        }
+    pub(in crate::meaning) fn taken_beyond(&mut self, name: &[u8], arguments: &[Value<'t>]) {
         let text = lossy(name);
         if text.contains("scanf") {
             return self.scanned(&text, arguments);

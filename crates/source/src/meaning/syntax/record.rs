@@ -5,6 +5,7 @@ use crate::meaning::syntax::cursor::{Body, Cursor, Specifiers};
 use crate::meaning::syntax::declarator::DEEPEST;
 use crate::meaning::syntax::words::{SILENT_WORDS, STATEMENT_WORDS};
 use crate::meaning::types::{Function, Member, Record, Type};
+use std::ops::Range;
 
 /// Most words of a member's type that are kept.
 const MOST_WORDS: usize = 60;
@@ -54,26 +55,7 @@ impl<'t> Cursor<'_, '_, 't> {
         let start = self.at;
         self.members(end.saturating_sub(1), &mut record);
         self.at = end;
-        record.has_constructor = (start..end).any(|at| {
-            let before = self.text(at.wrapping_sub(1));
-            tag.is_some()
-                && self.word(at) == tag
-                && self.text(at + 1) == b"("
-                && !matches!(before, b"~" | b"new" | b"." | b"->" | b"=" | b"return")
-        });
-        let inside = start..end;
-        record.has_destructor = inside.clone().any(|at| {
-            let is_own = tag.is_some() && self.text(at) == b"~" && self.word(at + 1) == tag;
-            let is_empty = self.text(at + 4) == b"{" && self.text(at + 5) == b"}";
-            is_own && self.text(at + 4) != b"=" && !is_empty
-        });
-        record.is_made_elsewhere =
-            inside.clone().any(|at| tag.is_some() && self.declares_constructor(at, tag));
-        record.has_copy = inside
-            .clone()
-            .any(|at| self.text(at) == b"operator" && self.text(at + 1) == b"=" && !is_defaulted(self, at));
-        record.has_storage =
-            inside.into_iter().any(|at| self.text(at) == b"operator" && self.text(at + 1) == b"new");
+        self.special_methods(start..end, tag, &mut record);
         for body in self.met.bodies.iter_mut().skip(bodies) {
             body.class = body.class.or(tag);
         }
@@ -94,9 +76,29 @@ impl<'t> Cursor<'_, '_, 't> {
         Some((Type::Record(name), true))
     }
 
+    /// Constructors, destructors and the like that stand in a class's body.
+    fn special_methods(&self, inside: Range<usize>, tag: Option<&'t [u8]>, record: &mut Record<'t>) {
+        let is_operator = |at: usize, sign: &[u8]| self.text(at) == b"operator" && self.text(at + 1) == sign;
+        record.has_copy = inside.clone().any(|at| is_operator(at, b"=") && !is_defaulted(self, at));
+        record.has_storage = inside.clone().any(|at| is_operator(at, b"new"));
+        let Some(tag) = tag else { return };
+        record.has_constructor = inside.clone().any(|at| {
+            let before = self.text(at.wrapping_sub(1));
+            self.word(at) == Some(tag)
+                && self.text(at + 1) == b"("
+                && !matches!(before, b"~" | b"new" | b"." | b"->" | b"=" | b"return")
+        });
+        record.has_destructor = inside.clone().any(|at| {
+            let is_own = self.text(at) == b"~" && self.word(at + 1) == Some(tag);
+            let is_empty = self.text(at + 4) == b"{" && self.text(at + 5) == b"}";
+            is_own && self.text(at + 4) != b"=" && !is_empty
+        });
+        record.is_made_elsewhere = inside.clone().any(|at| self.declares_constructor(at, tag));
+    }
+
     /// Whether a constructor is declared at a place whose body stands elsewhere.
-    fn declares_constructor(&self, at: usize, tag: Option<&'t [u8]>) -> bool {
-        let is_constructor = self.word(at) == tag
+    fn declares_constructor(&self, at: usize, tag: &[u8]) -> bool {
+        let is_constructor = self.word(at) == Some(tag)
             && self.text(at + 1) == b"("
             && (matches!(self.text(at.wrapping_sub(1)), b";" | b"{" | b"}" | b":")
                 || matches!(self.text(at.wrapping_sub(1)), b"explicit" | b"constexpr" | b"inline"));

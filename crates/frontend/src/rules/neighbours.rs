@@ -142,7 +142,10 @@ impl<'u> Departures<'u> {
                     None => Demand::Last { member: name() },
                 };
                 let why = format!("bytes behind {} are reached by number", member.name);
-                found.push(Found { subject, node, demand, why });
+                found.push(Found { subject, node, demand, why: why.clone() });
+                if members.get(at + 1).is_some_and(|next| is_moved_apart(member.ty, next.ty)) {
+                    found.push(Found { subject, node, demand: Demand::Offset { member: name() }, why });
+                }
             }
         }
     }
@@ -162,6 +165,11 @@ impl<'u> Departures<'u> {
         let record = ty.canonical().declaration().filter(|_| ty.kind() == TypeKind::Record);
         record.and_then(|record| self.by_record.get(&record.identity()).copied()).unwrap_or_default()
     }
+}
+
+/// Whether how far a member lies behind another one depends on where that stands.
+fn is_moved_apart(first: Type<'_>, then: Type<'_>) -> bool {
+    matches!((first.alignment(), then.alignment()), (Some(first), Some(then)) if then > first)
 }
 
 /// The bytes that a number always is which is added to an address that was not moved before:

@@ -96,11 +96,13 @@ impl<'u> Reader<'_, '_, '_, 'u> {
     }
 }
 
-/// Whether a member may keep an address that its type doesn't tell.
+/// Whether a member is a pointer, or an array of pointers. Numbers that no unit gives a value by name are many, and
+/// seldom addresses.
 fn keeps(ty: Type<'_>) -> bool {
     let mut ty = ty;
     while let Some(element) = ty.element() {
         ty = element;
     }
-    is_open(ty) || ty.pointee().is_some_and(|pointee| pointee.kind() == TypeKind::Record)
+    let is_record = |ty: Type<'_>| ty.pointee().is_some_and(|own| own.kind() == TypeKind::Record);
+    ty.kind() == TypeKind::Pointer && (is_open(ty) || is_record(ty))
 }

@@ -1,6 +1,6 @@
 //! Lengths that count elements, in bytes.
 
-use crate::clang::{Kind, Type, TypeKind};
+use crate::clang::{Kind, Operator, Type, TypeKind};
 use crate::plain::constant;
 use crate::sum::{Term, View};
 use crate::tree::Index;
@@ -27,6 +27,10 @@ pub(super) fn bytes(
         let behind = arguments.iter().skip_while(|argument| **argument != pointer).skip(1);
         let numbers = behind.filter(|argument| **argument != length).filter_map(|argument| {
             let node = view.cursor(*argument)?;
+            // Flags count nothing.
+            if view.cursor(view.peeled(*argument))?.binary_operator() == Operator::Bits {
+                return None;
+            }
             u64::try_from(constant(view, *argument).filter(|_| node.ty().is_integer())?).ok()
         });
         return numbers.filter(|number| *number > 1).try_fold(count, u64::checked_mul);

@@ -15,12 +15,12 @@
 //! * `contracts`: what functions of libraries do with bytes.
 //! * `given`: numbers that addresses are moved by, over all units.
 //! * `compared`: what comes to comparisons of addresses.
-//! * `twins`: members of records that are taken for one another; `noted` is kept for both.
-//! * `join`: all units' facts as demands; `merged` are all units' records, `taken` is what addresses are taken for, `judge` tells
-//!   what an end asks.
+//! * `counterparts`: members of records that are taken for one another; `noted` is kept for both.
+//! * `join`: all units' facts as demands; `merged` are all units' records, `judge` tells what an end asks.
 
 mod compared;
 mod contracts;
+mod counterparts;
 mod facts;
 mod follow;
 mod given;
@@ -33,8 +33,6 @@ mod noted;
 mod numbers;
 mod seeds;
 mod shapes;
-mod taken;
-mod twins;
 
 pub(crate) use contracts::reads_open_bytes;
 pub(crate) use facts::CodePlace;

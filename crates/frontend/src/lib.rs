@@ -9,12 +9,10 @@
 //! * `unit`: commands of builds, cleaned for clang; `database` reads them from build folders.
 //! * `demand`: what is found.
 //! * `clang`: safe wrappers over libclang; `tree` is a unit's nodes as a list.
-//! * `records`, `flow`, `sum`, `roots`: which types are subjects, where variables get their values from, addresses and
-//!   lengths as sums of offsets, variables that they are counted from.
-//! * `reach`: how far code reaches that takes an object for a longer one.
+//! * `records`, `flow`, `sum`: which types are subjects, where variables get their values from, addresses and
+//!   lengths as sums of offsets.
 //! * `rules`: what code can depend on.
 //! * `addresses`: where addresses of objects go, and what that asks of their order.
-//! * `plain`: numbers that expressions without addresses are.
 //! * `report`: findings with places and macros.
 
 mod addresses;
@@ -24,11 +22,8 @@ mod demand;
 mod error;
 mod flow;
 mod frontend;
-mod plain;
-mod reach;
 mod records;
 mod report;
-mod roots;
 mod rules;
 mod sum;
 mod tree;

@@ -1,4 +1,12 @@
 //! Numbers and addresses as sums: offsets and sizes of members, numbers, and what they are counted from.
+//!
+//! * `plain`: numbers that expressions without addresses are.
+//! * `roots`: variables that addresses are counted from.
+//! * `reach`: how far code reaches that takes an object for a longer one.
+
+pub(crate) mod plain;
+pub(crate) mod reach;
+pub(crate) mod roots;
 
 use crate::clang::{Cursor, Kind, Operator, Type, TypeKind};
 use crate::flow::Flow;

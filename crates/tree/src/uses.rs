@@ -58,7 +58,7 @@ fn find_anywhere(
     let words = words_file.as_ref().map(WordsFile::words).unwrap_or_default();
     let learned = Mutex::new(Vec::new());
     let by_file = fieldline_parallel::map(files, |path| {
-        let stamp = words_file.as_ref().and_then(|_| Stamp::of(&tree.join(path)));
+        let stamp = words_file.as_ref().and_then(|_| Stamp::read(&tree.join(path)));
         if words.lacks(path, stamp, tags.wanted()) {
             return (false, vec![FileUses::default(); structs.len()]);
         }

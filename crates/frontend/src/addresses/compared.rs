@@ -13,7 +13,7 @@ const MOST_MEMBERS: usize = 64;
 /// The addresses that come to one comparison, by the type they are of: `None` is the object's own.
 type Arrived = FxHashMap<TypeNumber, BTreeSet<Option<u64>>>;
 
-/// What comes to comparisons.
+/// Addresses that come to comparisons.
 #[derive(Debug, Default)]
 pub(crate) struct Comparisons<'f> {
     by_place: FxHashMap<(&'f CodePlace, bool), Arrived>,
@@ -45,7 +45,7 @@ impl<'f> Comparisons<'f> {
         }
     }
 
-    /// What the comparisons ask of the order.
+    /// Demands of the comparisons on the order.
     pub(crate) fn judge(&self, merged: &Merged, found: &mut Vec<CodeUse>) {
         for ((at, has_order), arrived) in &self.by_place {
             for (ty, members) in arrived.iter().filter(|(_, members)| members.len() > 1) {
@@ -90,9 +90,9 @@ pub(crate) fn handed(units: &[&UnitFlows], merged: &Merged, found: &mut Vec<Code
         lent.entry(&own.place).or_default().insert((ty, own.offset, &own.at));
     }
     for (left, right) in units.iter().flat_map(|flows| &flows.ordered) {
-        let of = |place: &str| lent.get(place).into_iter().flatten();
-        for (ty, offset, at) in of(left) {
-            for (_, other, _) in of(right).filter(|(own, other, _)| own == ty && other != offset) {
+        let lent_at = |place: &str| lent.get(place).into_iter().flatten();
+        for (ty, offset, at) in lent_at(left) {
+            for (_, other, _) in lent_at(right).filter(|(own, other, _)| own == ty && other != offset) {
                 let name = |offset: &u64| merged.member(*ty, *offset).map(|own| own.name.clone());
                 let (Some(first), Some(then)) = (name(offset.min(other)), name(offset.max(other))) else {
                     continue;

@@ -2,6 +2,7 @@
 
 mod assembler;
 mod atomics;
+mod callee;
 mod calls;
 mod comparisons;
 mod conversions;

@@ -1,14 +1,16 @@
 //! All units' facts as demands.
 
+mod taken;
+
+use self::taken::Taken;
 use super::compared::handed;
+use super::counterparts::{Counterparts, Pairs};
 use super::facts::{CodePlace, Departure, End, Origin, Passage, State, UnitFlows};
 use super::given::Numbers;
 use super::judge::{Address, Judge, Through};
 use super::merged::{Merged, TypeNumber};
 use super::names;
 use super::noted::Noted;
-use super::taken::Taken;
-use super::twins::{Pairs, Twins};
 use crate::demand::CodeUse;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
@@ -59,15 +61,15 @@ pub fn demands(units: &[&UnitFlows]) -> Demands {
     for (unit, departure) in departures().filter(|departure| !of_subject(departure)) {
         join.follow(unit, departure, (&mut seen, &mut noted), &mut found);
     }
-    join.twins = noted.pairs.twins(units, &merged);
-    join.follow_twins((&mut seen, &mut noted), &mut found);
+    join.counterparts = noted.pairs.counterparts(units, &merged);
+    join.follow_counterparts((&mut seen, &mut noted), &mut found);
     for (unit, departure) in departures().filter(of_subject) {
         join.follow(unit, departure, (&mut seen, &mut noted), &mut found);
     }
     for (unit, flows) in units.iter().enumerate() {
         for (function, shape, place) in &flows.given {
             let ty = merged.number(unit, *shape);
-            // A unit that knows nothing of the struct may define it for a twin.
+            // A unit that knows nothing of the struct may define it for a counterpart.
             found.unread.insert(function.clone());
             let uses = merged
                 .subjects(ty)
@@ -163,7 +165,7 @@ struct Join<'f> {
     entering: FxHashMap<&'f str, FxHashSet<TypeNumber>>,
     numbers: Numbers<'f>,
     /// Places whose addresses are read from other places, too.
-    twins: Twins<'f>,
+    counterparts: Counterparts<'f>,
 }
 
 /// An address at a place.
@@ -230,7 +232,7 @@ impl<'f> Join<'f> {
             assembled: units.iter().flat_map(|flows| &flows.assembled).map(String::as_str).collect(),
             entering: FxHashMap::default(),
             numbers: Numbers::new(units),
-            twins: Twins::default(),
+            counterparts: Counterparts::default(),
         };
         join.enter(units);
         join
@@ -298,8 +300,8 @@ impl<'f> Join<'f> {
     }
 
     /// Addresses of subjects that are written as what they are, and read as something else.
-    fn follow_twins(&self, (seen, noted): (&mut Seen<'f>, &mut Noted<'f>), found: &mut Demands) {
-        for (ty, place) in &self.twins.records {
+    fn follow_counterparts(&self, (seen, noted): (&mut Seen<'f>, &mut Noted<'f>), found: &mut Demands) {
+        for (ty, place) in &self.counterparts.records {
             let passages = self.passages.get(place).into_iter().flatten();
             let mut ends = passages.flat_map(|known| &known.passage.outcome.ends);
             let Some((_, _, at)) = ends.next() else { continue };
@@ -411,8 +413,8 @@ impl<'f> Join<'f> {
                 return;
             }
         }
-        let twins = self.twins.places.get(visit.place).into_iter().flatten();
-        open.extend(twins.map(|place| Visit { place, is_kept: true, ..visit }));
+        let counterparts = self.counterparts.places.get(visit.place).into_iter().flatten();
+        open.extend(counterparts.map(|place| Visit { place, is_kept: true, ..visit }));
         if self.passages.contains_key(visit.place) {
             return open.push(visit);
         }

@@ -6,7 +6,7 @@ use crate::clang::{Cursor, Kind, Type};
 /// Most methods that override one another.
 const DEEPEST: usize = 16;
 
-/// What names begin with that the linker knows functions of C++ by.
+/// The begin of names that the linker knows functions of C++ by.
 const MANGLED: &str = "_Z";
 
 /// The method that runs a function without a name.

@@ -1,10 +1,10 @@
-//! What is noted while addresses are followed, to be judged where all are known.
+//! Notes made while addresses are followed, to be judged where all are known.
 
 use super::compared::Comparisons;
+use super::counterparts::Pairs;
 use super::facts::{CodePlace, End, State};
 use super::judge::Address;
 use super::merged::Merged;
-use super::twins::Pairs;
 
 /// Comparisons, and records that are taken for one another.
 #[derive(Debug, Default)]

@@ -3,6 +3,7 @@
 mod attributes;
 mod calls;
 mod conversions;
+mod counterparts;
 mod declarations;
 mod lambdas;
 mod members;
@@ -10,7 +11,6 @@ mod numbers;
 mod ordered;
 mod reader;
 mod symbols;
-mod twins;
 mod unconverted;
 
 use self::reader::Reader;
@@ -21,29 +21,12 @@ use super::nodes::Unit;
 use crate::clang::{Kind, TypeKind};
 use crate::sum::View;
 use crate::tree::Index;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// All that a unit says of addresses.
 pub(crate) fn read<'u>(view: View<'_, '_, 'u>, address_size: u64) -> UnitFlows {
     let unit = Unit::new(view, address_size);
-    let mut read = Reader {
-        unit: &unit,
-        departures: Vec::new(),
-        results: BTreeMap::new(),
-        given: BTreeSet::new(),
-        passages: Vec::new(),
-        defined: Vec::new(),
-        symbols: BTreeSet::new(),
-        attributed: BTreeSet::new(),
-        open: BTreeSet::new(),
-        assembled: BTreeSet::new(),
-        mentioned: BTreeSet::new(),
-        numbers: BTreeSet::new(),
-        overlaid: BTreeSet::new(),
-        filed: BTreeSet::new(),
-        ordered: BTreeSet::new(),
-        lent: BTreeSet::new(),
-    };
+    let mut read = Reader::new(&unit);
     for index in 0..view.tree.len() {
         read.node(index);
     }

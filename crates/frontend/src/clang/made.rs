@@ -1,4 +1,4 @@
-//! What functions are made for from templates.
+//! Arguments that functions are made for from templates.
 
 use super::cursor::{Cursor, Type};
 use clang_sys as raw;

@@ -2,8 +2,8 @@
 
 use crate::clang::{Cursor, Identity, Kind, Operator, Type, TypeKind};
 use crate::demand::Demand;
-use crate::reach::reach;
 use crate::report::{Findings, Found};
+use crate::sum::reach::reach;
 use crate::sum::{Sum, Term, View};
 use crate::tree::Index;
 use rustc_hash::FxHashMap;
@@ -100,8 +100,8 @@ impl<'u> Departures<'u> {
             };
             (0..view.tree.len()).filter(is_own).collect()
         };
-        let is_alike = view.records.shared(from, to) > 0;
-        if let Some(count) = reach(view, index, (from, to), named).filter(|_| is_alike) {
+        let begins_same = view.records.shared(from, to) > 0;
+        if let Some(count) = reach(view, index, (from, to), named).filter(|_| begins_same) {
             self.leave(from, i64::try_from(count).unwrap_or(i64::MAX), node);
         }
     }

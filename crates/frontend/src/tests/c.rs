@@ -95,8 +95,8 @@ fn offsets_that_are_relied_on_stay() {
 
 #[test]
 fn casts_hold_what_both_types_begin_with() {
-    let twin = "struct u { int x; int y; char *z; };\n";
-    let all = |text: &str| asked(&format!("{twin}{text}"));
+    let counterpart = "struct u { int x; int y; char *z; };\n";
+    let all = |text: &str| asked(&format!("{counterpart}{text}"));
     expect(
         &[
             ("int f(struct s *p) { return ((struct u *)p)->y; }", &[first(2)]),

@@ -4,8 +4,8 @@ use super::*;
 
 #[test]
 fn lengths_and_addresses_are_followed() {
-    let twin = "struct u { int x; int y; };\nvoid put(const void *, size_t);\nunsigned words(const unsigned *, int);\n";
-    let all = |text: &str| asked(&format!("{twin}{text}"));
+    let counterpart = "struct u { int x; int y; };\nvoid put(const void *, size_t);\nunsigned words(const unsigned *, int);\n";
+    let all = |text: &str| asked(&format!("{counterpart}{text}"));
     expect(
         &[
             ("void f(struct s *p) { size_t n = sizeof(*p); put(p, n); }", &[Demand::Whole]),

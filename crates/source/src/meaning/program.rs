@@ -1,8 +1,8 @@
 //! Files with all that they declare.
 
 use super::includes::{IncludeGraph, is_path_of};
+use super::judge::cpp::templates::template_names;
 use super::judge::symbols::words_in;
-use super::judge::templates::template_names;
 use super::macros::{KnownMacro, Macros};
 use super::stream::{self, Kind, Piece, Stream};
 use super::syntax::items::{self, Items};

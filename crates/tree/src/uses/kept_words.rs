@@ -34,7 +34,7 @@ pub(super) struct Stamp {
 
 impl Stamp {
     /// Of a file of a size that is kept.
-    pub(super) fn of(path: &Path) -> Option<Self> {
+    pub(super) fn read(path: &Path) -> Option<Self> {
         let data = std::fs::metadata(path).ok()?;
         (data.is_file() && data.len() <= LARGEST).then(|| Self::from(&data))
     }
@@ -139,7 +139,7 @@ impl WordsFile {
         Self { path, bytes }
     }
 
-    /// What is kept.
+    /// The words that are kept.
     pub(super) fn words(&self) -> KeptWords<'_> {
         let kept: Option<(u32, Vec<Entry<'_>>)> = postcard::from_bytes(&self.bytes).ok();
         let entries = kept.filter(|(version, _)| *version == VERSION).map(|(_, entries)| entries);
@@ -219,7 +219,7 @@ mod tests {
         std::fs::write(&file, "int one;").unwrap();
         let old = SystemTime::now() - Duration::from_secs(100);
         let stamp = || {
-            let stamp = Stamp::of(&file).unwrap();
+            let stamp = Stamp::read(&file).unwrap();
             Stamp { changed: (0, 0), ..stamp }
         };
         let age = || std::fs::File::options().write(true).open(&file).unwrap().set_modified(old).unwrap();

@@ -44,7 +44,7 @@ pub(super) struct TreeFiles<'f> {
     pub(super) all: &'f [String],
     /// Those that say the tag of a struct, or that are too large for it to be known.
     pub(super) tagged: &'f [String],
-    /// What is known of them before they are read.
+    /// The words that they are known to say before they are read.
     pub(super) words: &'f KeptWords<'f>,
 }
 
@@ -236,7 +236,7 @@ fn say(
 ) -> Vec<Text> {
     let finder = NameFinder::for_names(names.iter().cloned());
     let found = fieldline_parallel::map(files, |path| {
-        let lacks = || words.lacks(path, Stamp::of(&tree.join(path)), finder.wanted());
+        let lacks = || words.lacks(path, Stamp::read(&tree.join(path)), finder.wanted());
         if !is_wanted(path) && lacks() {
             return None;
         }

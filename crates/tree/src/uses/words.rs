@@ -30,7 +30,7 @@ impl<T: Ord> WordFinder<T> {
         Self { named, finder }
     }
 
-    /// What a text says, with the place of each name.
+    /// The names that a text says, each with its place.
     pub(super) fn said<'w>(&'w self, text: &'w [u8]) -> impl Iterator<Item = (&'w T, usize)> {
         let hits = self.finder.iter().flat_map(move |finder| finder.find_iter(text));
         hits.flat_map(move |hit| {
@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_that_begin_or_end_alike_are_all_found() {
+    fn names_within_other_names_are_found() {
         let words = ["se", "sched", "sched_entity", "entity"];
         let names = words.iter().zip(0..).map(|(word, number)| (KnownName::word(word), number));
         let member = KnownName { is_member: true, ..KnownName::word("se") };

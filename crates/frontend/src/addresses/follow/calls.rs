@@ -6,6 +6,8 @@ mod lengths;
 use super::super::contracts::{Does, Returned, is_of_c_library, of_library, of_memory, only_keeps, returns};
 use super::super::facts::{End, State};
 use super::super::names;
+pub(crate) use super::callee::{function, is_unconverted};
+use super::callee::{is_of_cpp_library, is_void};
 use super::follower::Follower;
 use super::several::several;
 use super::unseen::alone;
@@ -40,14 +42,6 @@ fn operands(view: View<'_, '_, '_>, call: Index, all: &[Index]) -> Option<Vec<In
     let is_method = function.holder().is_some_and(|holder| holder.kind() == Kind::Record);
     let operands = all.iter().copied().filter(|value| !is_name(value));
     Some(operands.skip(usize::from(is_method)).collect())
-}
-
-/// The function that a call names.
-pub(crate) fn function<'u>(view: View<'_, '_, 'u>, call: Index) -> Option<Cursor<'u>> {
-    let function = view.cursor(call)?.referenced()?;
-    let is_function = matches!(function.kind(), Kind::Function | Kind::Constructor | Kind::Template);
-    // Functions of libraries have one name, whatever they are made for; the program's have a body for each.
-    is_function.then(|| function.template().filter(|template| template.is_of_system()).unwrap_or(function))
 }
 
 /// The type of the function that a call goes to through a pointer.
@@ -165,12 +159,6 @@ impl<'u> Follower<'_, '_, '_, 'u> {
     }
 }
 
-/// Whether a function of the compiler takes any pointer: its arguments aren't converted.
-pub(crate) fn is_unconverted(function: Cursor<'_>, number: usize) -> bool {
-    let own = u32::try_from(number).ok().and_then(|number| function.ty().parameter(number));
-    function.name().starts_with("__builtin_") && own.is_some_and(is_void)
-}
-
 /// Whether a function of the compiler reads or writes what it is handed the address of.
 fn is_atomic(name: &str) -> bool {
     ["__sync_", "__atomic_", "__c11_atomic_"].iter().any(|start| name.starts_with(start))
@@ -186,15 +174,6 @@ fn is_address_to(function: Cursor<'_>, does: Does) -> bool {
 fn is_open_at(function: Cursor<'_>, number: usize) -> bool {
     let ty = u32::try_from(number).ok().and_then(|number| function.ty().parameter(number));
     ty.and_then(Type::pointee).is_some_and(|pointee| pointee.kind() != TypeKind::Record)
-}
-
-/// Whether a function is one of C++'s library, or of another one that is written in C++.
-pub(super) fn is_of_cpp_library(function: Cursor<'_>) -> bool {
-    function.is_of_system() && (function.is_of_cpp() || function.identifier().starts_with("c:@N@"))
-}
-
-fn is_void(ty: Type<'_>) -> bool {
-    ty.pointee().is_some_and(|pointee| pointee.kind() == TypeKind::Void)
 }
 
 fn is_array(member: Cursor<'_>) -> bool {

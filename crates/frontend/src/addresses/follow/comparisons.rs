@@ -3,7 +3,7 @@
 use super::super::facts::{End, State};
 use super::follower::Follower;
 use crate::clang::{Cursor, Kind, Operator, TypeKind};
-use crate::roots::has_common_root;
+use crate::sum::roots::has_common_root;
 use crate::tree::Index;
 
 impl<'u> Follower<'_, '_, '_, 'u> {

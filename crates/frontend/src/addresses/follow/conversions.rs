@@ -4,7 +4,7 @@ use super::super::facts::{End, State};
 use super::super::names;
 use super::follower::Follower;
 use crate::clang::{Cursor, Identity, Kind, Operator, Type, TypeKind};
-use crate::reach::reach;
+use crate::sum::reach::reach;
 use crate::tree::Index;
 
 impl<'u> Follower<'_, '_, '_, 'u> {

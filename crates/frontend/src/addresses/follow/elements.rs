@@ -1,7 +1,7 @@
 //! Lengths that count elements, in bytes.
 
 use crate::clang::{Kind, Operator, Type, TypeKind};
-use crate::plain::constant;
+use crate::sum::plain::constant;
 use crate::sum::{Term, View};
 use crate::tree::Index;
 

@@ -1,8 +1,8 @@
-//! What a function without a body is handed as the first of several.
+//! Addresses that a function without a body is handed as those of the first of several.
 
 use super::super::facts::{End, State};
 use super::super::names;
-use super::calls::{function, is_of_cpp_library, is_unconverted};
+use super::callee::{function, is_of_cpp_library, is_unconverted};
 use super::follower::Follower;
 use crate::clang::{Cursor, Kind, Type, TypeKind};
 use crate::sum::View;

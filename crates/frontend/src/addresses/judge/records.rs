@@ -155,11 +155,11 @@ impl<'m> Judge<'m> {
         let own =
             shape.members.iter().find(|own| own.offset <= offset && offset < own.offset + own.size.max(1));
         let record = own.and_then(|own| own.record).and_then(|record| self.merged.shape(record));
-        let begins_alike = |record: &Shape| {
+        let begins_same = |record: &Shape| {
             record.name == other.name
                 || (other.size <= record.size || !is_function) && common_prefix(record, other, false) > 0
         };
-        if moved == 0 && record.is_some_and(begins_alike) {
+        if moved == 0 && record.is_some_and(begins_same) {
             return;
         }
         let start = i128::from(offset) + i128::from(moved);

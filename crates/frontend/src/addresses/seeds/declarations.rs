@@ -164,7 +164,7 @@ impl<'u> Reader<'_, '_, '_, 'u> {
         }
     }
 
-    /// What a function is handed that a pointer leads to.
+    /// Arguments of a function that a pointer leads to.
     fn called_back(
         &mut self,
         index: Index,

@@ -6,8 +6,8 @@ use crate::addresses::facts::Lent;
 use crate::addresses::follow;
 use crate::clang::{Cursor, Kind, Operator, TypeKind};
 use crate::records::named_holder;
-use crate::roots::{has_common_root, roots};
 use crate::sum::Term;
+use crate::sum::roots::{has_common_root, roots};
 use crate::tree::Index;
 
 impl<'u> Reader<'_, '_, '_, 'u> {

@@ -32,6 +32,30 @@ pub(crate) struct Reader<'r, 'v, 's, 'u> {
     pub(crate) lent: BTreeSet<Lent>,
 }
 
+impl<'r, 'v, 's, 'u> Reader<'r, 'v, 's, 'u> {
+    /// A reader that has seen nothing yet.
+    pub(crate) fn new(unit: &'r Unit<'v, 's, 'u>) -> Self {
+        Self {
+            unit,
+            departures: Vec::new(),
+            results: BTreeMap::new(),
+            given: BTreeSet::new(),
+            passages: Vec::new(),
+            defined: Vec::new(),
+            symbols: BTreeSet::new(),
+            attributed: BTreeSet::new(),
+            open: BTreeSet::new(),
+            assembled: BTreeSet::new(),
+            mentioned: BTreeSet::new(),
+            numbers: BTreeSet::new(),
+            overlaid: BTreeSet::new(),
+            filed: BTreeSet::new(),
+            ordered: BTreeSet::new(),
+            lent: BTreeSet::new(),
+        }
+    }
+}
+
 impl<'u> Reader<'_, '_, '_, 'u> {
     pub(crate) fn view(&self) -> View<'_, '_, 'u> {
         self.unit.view

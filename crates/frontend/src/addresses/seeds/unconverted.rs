@@ -69,7 +69,7 @@ impl<'u> Reader<'_, '_, '_, 'u> {
     }
 }
 
-/// What an array in arrays is one of.
+/// The elements of an array in arrays.
 fn innermost(ty: Type<'_>) -> Type<'_> {
     std::iter::successors(Some(ty), |ty| ty.element()).last().unwrap_or(ty)
 }

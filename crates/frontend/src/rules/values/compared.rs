@@ -4,7 +4,7 @@ use crate::clang::{Cursor, Kind, Operator, TypeKind};
 use crate::demand::Demand;
 use crate::records::{Part, named_holder};
 use crate::report::{Findings, Found};
-use crate::roots::has_common_root;
+use crate::sum::roots::has_common_root;
 use crate::sum::{Term, View};
 use crate::tree::Index;
 use rustc_hash::FxHashSet;

@@ -2,9 +2,9 @@
 
 use crate::clang::{Cursor, Kind, Operator, Type, TypeKind};
 use crate::demand::Demand;
-use crate::plain::constant;
 use crate::report::{Findings, Found};
 use crate::sum::View;
+use crate::sum::plain::constant;
 use crate::tree::Index;
 
 /// `((uintptr_t)object - (uintptr_t)table) >> 4`, `((char *)object - (char *)table) / 24`

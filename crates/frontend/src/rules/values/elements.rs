@@ -2,10 +2,10 @@
 
 use crate::clang::{Cursor, Kind, Operator, Type, TypeKind};
 use crate::demand::Demand;
-use crate::plain::constant;
 use crate::records::positions::{Position, positions};
 use crate::records::{Part, named_holder};
 use crate::report::{Findings, Found};
+use crate::sum::plain::constant;
 use crate::sum::{Term, View};
 use crate::tree::Index;
 

@@ -4,8 +4,8 @@
 use super::offsets::zero;
 use super::ways::{Form, Names, Use, Way};
 use crate::clang::{Cursor, Identity, Kind, Operator};
-use crate::plain::is_null;
 use crate::report::{Findings, Found};
+use crate::sum::plain::is_null;
 use crate::sum::{Term, View};
 use crate::tree::Index;
 
@@ -87,7 +87,7 @@ impl<'u> Origin<'_, '_, '_, 'u> {
         let holders = std::iter::successors(view.tree.parent(index), |holder| view.tree.parent(*holder));
         let function = holders.filter(|holder| view.tree.kind(*holder) == Kind::Function).last();
         let Some(body) = function.map(|function| view.tree.below(function)) else { return false };
-        let named = self.names.of(declared).iter().filter(|name| body.contains(name));
+        let named = self.names.places(declared).iter().filter(|name| body.contains(name));
         named.copied().any(|name| self.is_asked(name))
     }
 

@@ -1,4 +1,4 @@
-//! What the compiler says is left of an object behind a member's address, where it is more than a limit to check.
+//! How much the compiler says is left of an object behind a member's address, where it is more than a limit to check.
 
 use crate::clang::{Cursor, Identity, Kind, Operator};
 use crate::demand::{Demand, Edge};

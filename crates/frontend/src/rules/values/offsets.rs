@@ -6,9 +6,9 @@
 use super::ways::{Form, Names, Use, Way};
 use crate::clang::{Cursor, Kind, Operator, TypeKind};
 use crate::demand::Demand;
-use crate::plain::constant;
 use crate::records::{Part, named_holder};
 use crate::report::{Findings, Found};
+use crate::sum::plain::constant;
 use crate::sum::{Term, View};
 use crate::tree::Index;
 
@@ -114,7 +114,7 @@ impl<'u> Offset<'_, '_, '_, 'u> {
     }
 }
 
-/// What keeps an offset zero, or keeps it from being zero.
+/// The demand that keeps an offset zero, or keeps it from being zero.
 pub(super) fn zero<'u>(view: View<'_, '_, 'u>, path: &[Cursor<'u>], part: &Part) -> Option<Demand> {
     let is_inside = path.iter().skip(1).any(|member| member.bit_offset().unwrap_or(0) > 0);
     let holder = named_holder(*path.first()?)?;

@@ -3,9 +3,9 @@
 use super::ways::{Form, Names, Use, Way};
 use crate::clang::{Cursor, Kind, Operator, Type};
 use crate::demand::Demand;
-use crate::plain::constant;
 use crate::report::{Findings, Found};
 use crate::sum::View;
+use crate::sum::plain::constant;
 use crate::tree::Index;
 
 /// All sizes of subjects in a unit.

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 /// Containers that order their keys.
 const CONTAINERS: [&str; 5] = ["map", "set", "multimap", "multiset", "priority_queue"];
-/// What compares by `<` or `>`.
+/// Functions that compare by `<` or `>`.
 const COMPARED_BY: [&str; 4] = ["less", "greater", "less_equal", "greater_equal"];
 /// Functions that order values, and how many arguments they have if they are told nothing else to order them by.
 const FUNCTIONS: [(&str, u32); 8] = [
@@ -51,7 +51,7 @@ pub(super) fn find<'u>(view: View<'_, '_, 'u>, found: &mut Findings<'u>) {
     }
 }
 
-/// What the addresses lead to that a node orders.
+/// The objects whose addresses a node orders.
 fn ordered<'u>(view: View<'_, '_, 'u>, index: Index) -> Option<(Cursor<'u>, Type<'u>)> {
     let node = view.cursor(index)?;
     match view.tree.kind(index) {

@@ -2,9 +2,9 @@
 //! done with them there.
 
 use crate::clang::{Cursor, Identity, Kind, Operator, Type, TypeKind};
-use crate::plain::constant;
 use crate::records::positions::{Position, positions};
 use crate::sum::View;
+use crate::sum::plain::constant;
 use crate::tree::Index;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -63,7 +63,7 @@ impl Names {
     }
 
     /// The nodes that name a declaration.
-    pub(super) fn of(&self, declared: Identity) -> &[Index] {
+    pub(super) fn places(&self, declared: Identity) -> &[Index] {
         self.0.get(&declared).map_or(&[], Vec::as_slice)
     }
 }

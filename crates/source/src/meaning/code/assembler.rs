@@ -106,7 +106,7 @@ impl<'t> Evaluator<'_, '_, 't> {
         found
     }
 
-    /// What an operand hands to the text.
+    /// The value that an operand hands to the text.
     fn operand(&mut self, operand: &Operand<'t>, counts: bool, is_wide: bool) {
         let mut sums = self.sums_of(&operand.value);
         self.escape(&sums);

@@ -29,7 +29,7 @@ pub(in crate::meaning) enum Slot<'t> {
     Escaped(&'t [u8]),
     /// Whether a function changes anything but its own variables.
     Effect(Option<usize>, &'t [u8]),
-    /// What methods of a name, function objects and lambdas are handed.
+    /// Arguments of methods of a name, of function objects and of lambdas.
     Method(&'t [u8], usize),
     /// Whether the body of a constructor of a class is known.
     Constructor(&'t [u8]),

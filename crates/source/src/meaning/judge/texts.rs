@@ -77,7 +77,7 @@ impl<'t> Evaluator<'_, '_, 't> {
         Some((placed.size, subject.size.saturating_sub(placed.offset), element))
     }
 
-    /// What a format stores into members.
+    /// Bytes that a format stores into members.
     fn scanned(&mut self, name: &str, arguments: &[Value<'t>]) {
         let at = usize::from(!name.ends_with("scanf") || name.contains("sscanf") || name.contains("fscanf"));
         let format = arguments.get(at).filter(|format| format.is_text && !format.text.is_empty());

@@ -1,7 +1,7 @@
 //! The records that addresses are taken for, by the places that they come from.
 
-use super::facts::CodePlace;
-use super::merged::TypeNumber;
+use super::super::facts::CodePlace;
+use super::super::merged::TypeNumber;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 

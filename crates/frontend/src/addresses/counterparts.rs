@@ -50,32 +50,32 @@ impl Pairs {
     }
 
     /// The places that each place's addresses are read from, too.
-    pub(crate) fn twins<'f>(&self, units: &[&'f UnitFlows], merged: &Merged) -> Twins<'f> {
+    pub(crate) fn counterparts<'f>(&self, units: &[&'f UnitFlows], merged: &Merged) -> Counterparts<'f> {
         let written: FxHashSet<&str> =
             units.iter().flat_map(|flows| &flows.written).map(String::as_str).collect();
         let read = units.iter().flat_map(|flows| &flows.read).map(String::as_str);
         let open: FxHashSet<&'f str> = read.filter(|place| !written.contains(place)).collect();
-        let mut twins = Twins::default();
+        let mut counterparts = Counterparts::default();
         for (from, to) in &self.0 {
             let (own, others) = (pointers(merged, *from), pointers(merged, *to));
             for other in &others {
                 let Some(place) = open.get(other.place.as_str()) else { continue };
                 let same = own.iter().filter(|own| own.offset == other.offset && own.ty != other.ty);
                 for own in same.filter(|own| own.is_array == other.is_array && own.place != other.place) {
-                    twins.places.entry(own.place.clone()).or_default().push(place);
+                    counterparts.places.entry(own.place.clone()).or_default().push(place);
                     let record = own.ty.strip_suffix('*').map(|name| merged.named(name.trim_end()));
                     let record = record.filter(|record| merged.subjects(*record).next().is_some());
-                    twins.records.extend(record.map(|record| (record, *place)));
+                    counterparts.records.extend(record.map(|record| (record, *place)));
                 }
             }
         }
-        twins
+        counterparts
     }
 }
 
 /// Places that addresses come to in the bytes of other records.
 #[derive(Debug, Default)]
-pub(crate) struct Twins<'f> {
+pub(crate) struct Counterparts<'f> {
     /// By the place that they are written to.
     pub(crate) places: FxHashMap<String, Vec<&'f str>>,
     /// Subjects whose addresses are written as what they are.

@@ -11,7 +11,7 @@ const BEGINS: [&[u8]; 5] = [b"begin", b"cbegin", b"data", b"rend", b"crend"];
 const ENDS: [&[u8]; 4] = [b"end", b"cend", b"rbegin", b"crbegin"];
 
 impl<'t> Evaluator<'_, '_, 't> {
-    /// What a method or lambda is handed for a parameter whose type says nothing of it.
+    /// The argument of a method or lambda for a parameter whose type says nothing of it.
     pub(in crate::meaning) fn handed_to_body(
         &self,
         name: &'t [u8],
@@ -45,7 +45,7 @@ impl<'t> Evaluator<'_, '_, 't> {
         }
     }
 
-    /// What a coroutine gives out, or what is thrown: a method of its promise may keep it.
+    /// A value that a coroutine gives out, or that is thrown: a method of its promise may keep it.
     pub(in crate::meaning) fn handed_to_promise(&mut self, method: &'static [u8], sums: &[Sum<'t>]) {
         self.keep(Slot::Method(method, 0), sums);
         self.lost(sums);
@@ -69,7 +69,7 @@ impl<'t> Evaluator<'_, '_, 't> {
         }
     }
 
-    /// What is done with arguments beside a function of the library that copies or compares bytes.
+    /// The work on arguments beside a function of the library that copies or compares bytes.
     pub(in crate::meaning) fn does_beside(&self, does: Does, arguments: &[Value<'t>]) -> Does {
         let is_memory = |value: &Value<'t>| {
             let name = value.call.filter(|_| value.ty == Type::Unknown && value.sums.is_empty());
@@ -109,7 +109,7 @@ impl<'t> Evaluator<'_, '_, 't> {
         Some(edge)
     }
 
-    /// What a function that nobody defines may do by the numbers that it is told.
+    /// The bytes that a function that nobody defines may reach by the numbers that it is told.
     pub(in crate::meaning) fn handed_with_numbers(
         &mut self,
         (name, does): (&[u8], Does),

@@ -1,6 +1,6 @@
 //! Members of C++ classes whose construction, copying or destruction others may see.
 //!
-//! What is known to be harmless is: numbers, pointers, arrays of these, classes of the program without effects, and
+//! Known to be harmless are numbers, pointers, arrays of these, classes of the program without effects, and
 //! classes of the library that hold such. All others show.
 
 use crate::meaning::code::evaluator::{Evaluator, Slot};
@@ -16,7 +16,7 @@ const DEEPEST: usize = 8;
 /// Most members of a class whose types are looked at.
 const MOST: usize = 400;
 
-/// What is seen of an object as it is made, copied or destroyed.
+/// Effects that are seen of an object as it is made, copied or destroyed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Seen {
     /// Nothing: its bytes are all there is.
@@ -84,7 +84,7 @@ impl<'t> Evaluator<'_, '_, 't> {
         busy.map(|(_, name)| name).collect()
     }
 
-    /// What is seen of a member.
+    /// Effects that are seen of a member.
     fn seen_of(&self, member: &Member<'t>, depth: usize) -> Seen {
         let world = self.world();
         let ty = innermost(world, &member.ty);
@@ -98,7 +98,7 @@ impl<'t> Evaluator<'_, '_, 't> {
         }
     }
 
-    /// What is seen of objects of a class.
+    /// Effects that are seen of objects of a class.
     fn class_seen(&self, class: &'t [u8], depth: usize) -> Seen {
         let Some(known) = self.world().records.get(class).filter(|_| depth > 0) else { return Seen::Plain };
         let members = known.members.iter().take(MOST).map(|member| self.seen_of(member, depth - 1));
@@ -118,7 +118,7 @@ impl<'t> Evaluator<'_, '_, 't> {
             || !known.computed.is_empty()
     }
 
-    /// What is seen of a type by its words.
+    /// Effects that are seen of a type by its words.
     fn words_seen(&self, words: &[&'t [u8]], depth: usize) -> Seen {
         let mut most = Seen::Plain;
         for (at, word) in words.iter().enumerate() {

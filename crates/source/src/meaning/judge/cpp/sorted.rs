@@ -6,7 +6,7 @@ use crate::meaning::syntax::words::{NUMBERS, is_among};
 use crate::meaning::types::{Type, lossy};
 use crate::meaning::value::{Base, Sum, Value};
 
-/// What sorted containers are told to keep, of the program as a whole.
+/// Members that sorted containers keep, of the program as a whole.
 const KINDS: Slot<'static> = Slot::Global(b"(sorted)");
 
 /// Templates that compare what they keep.

@@ -1,0 +1,5 @@
+//! Demands of offsets, sizes and addresses that are used as numbers.
+
+pub(in crate::meaning) mod entries;
+pub(in crate::meaning) mod offsets;
+pub(in crate::meaning) mod rooms;

@@ -1,8 +1,10 @@
 //! All units' facts as demands.
 
 mod taken;
+mod visit;
 
 use self::taken::Taken;
+use self::visit::{Visit, length};
 use super::compared::handed;
 use super::counterparts::{Counterparts, Pairs};
 use super::facts::{CodePlace, Departure, End, Origin, Passage, State, UnitFlows};
@@ -168,47 +170,9 @@ struct Join<'f> {
     counterparts: Counterparts<'f>,
 }
 
-/// An address at a place.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Visit<'f> {
-    place: &'f str,
-    state: State,
-    /// Whether it was kept in a member or a variable on its way, where others are kept too.
-    is_kept: bool,
-    /// Bytes that the caller says there are.
-    count: Option<u64>,
-}
-
-impl Visit<'_> {
-    /// An end, no farther than the caller says.
-    fn bounded(&self, state: State, end: &End) -> (State, End) {
-        match (self.count, end) {
-            (Some(count), End::Bytes { count: own, by }) if state.moved.is_none() || own.is_none() => (
-                State { moved: Some(0), least: Some(0), ..state },
-                End::Bytes { count: Some(count), by: by.clone() },
-            ),
-            (Some(count), End::Sets { count: own, by, is_fixed })
-                if state.moved.is_none() || own.is_none() =>
-            {
-                let end = End::Sets { count: Some(count), by: by.clone(), is_fixed: *is_fixed };
-                (State { moved: Some(0), least: Some(0), ..state }, end)
-            }
-            _ => (state, end.clone()),
-        }
-    }
-}
-
 /// For each kind of address, the places where it was, and how often each was come to.
 type Seen<'f> =
     FxHashMap<Address, (FxHashSet<Visit<'f>>, FxHashMap<(&'f str, u8, bool), (usize, Option<i64>)>)>;
-
-/// A length that a caller gives, as far as it is one. One byte is what any text has.
-fn length(otherwise: &Option<End>) -> Option<u64> {
-    match otherwise {
-        Some(End::Bytes { count: Some(count), .. }) if *count > 1 => Some(*count),
-        _ => None,
-    }
-}
 
 impl<'f> Join<'f> {
     fn new(units: &[&'f UnitFlows], merged: &'f Merged) -> Self {

@@ -158,7 +158,7 @@ impl<'u> Reader<'_, '_, '_, 'u> {
                 let place = names::callback(ty, number);
                 let own = ty.parameter(u32::try_from(number).unwrap_or(0));
                 if own.is_some_and(is_open) && seen.insert(place.clone()) {
-                    self.called_back(index, (function, number), place, own.map_or(0, levels));
+                    self.called_back(index, (function, number), &place, own.map_or(0, levels));
                 }
             }
         }
@@ -169,7 +169,7 @@ impl<'u> Reader<'_, '_, '_, 'u> {
         &mut self,
         index: Index,
         (function, number): (Cursor<'u>, usize),
-        place: Place,
+        place: &Place,
         levels: u8,
     ) {
         let own = function.ty().parameter(u32::try_from(number).unwrap_or(0)).and_then(Type::pointee);

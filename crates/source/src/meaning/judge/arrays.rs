@@ -63,13 +63,13 @@ impl<'t> Evaluator<'_, '_, 't> {
                 self.tell_whole(record, format!("{} is handed where its bytes begin and end", lossy(name)));
             }
         }
-        self.from_object_to_object(name, arguments, all);
+        self.object_to_object(name, arguments, all);
         let all: Vec<Sum<'t>> = all.iter().flatten().cloned().collect();
         self.over_members(&all);
     }
 
     /// The bytes from one object to another.
-    fn from_object_to_object(&mut self, name: &[u8], arguments: &[Value<'t>], all: &[Vec<Sum<'t>>]) {
+    fn object_to_object(&mut self, name: &[u8], arguments: &[Value<'t>], all: &[Vec<Sum<'t>>]) {
         let world = self.world();
         if !self.is_cpp || does(name) != Does::Unknown {
             return;

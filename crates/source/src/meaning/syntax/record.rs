@@ -77,7 +77,7 @@ impl<'t> Cursor<'_, '_, 't> {
     }
 
     /// Constructors, destructors and the like that stand in a class's body.
-    fn special_methods(&self, inside: Range<usize>, tag: Option<&'t [u8]>, record: &mut Record<'t>) {
+    fn special_methods(&self, mut inside: Range<usize>, tag: Option<&'t [u8]>, record: &mut Record<'t>) {
         let is_operator = |at: usize, sign: &[u8]| self.text(at) == b"operator" && self.text(at + 1) == sign;
         record.has_copy = inside.clone().any(|at| is_operator(at, b"=") && !is_defaulted(self, at));
         record.has_storage = inside.clone().any(|at| is_operator(at, b"new"));
@@ -93,7 +93,7 @@ impl<'t> Cursor<'_, '_, 't> {
             let is_empty = self.text(at + 4) == b"{" && self.text(at + 5) == b"}";
             is_own && self.text(at + 4) != b"=" && !is_empty
         });
-        record.is_made_elsewhere = inside.clone().any(|at| self.declares_constructor(at, tag));
+        record.is_made_elsewhere = inside.any(|at| self.declares_constructor(at, tag));
     }
 
     /// Whether a constructor is declared at a place whose body stands elsewhere.

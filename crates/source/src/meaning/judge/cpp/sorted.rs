@@ -50,9 +50,8 @@ impl<'t> Evaluator<'_, '_, 't> {
         if self.cursor.text(open) != b"<" {
             return None;
         }
-        let behind = open + 1..open + MOST;
-        let end =
-            behind.clone().find(|at| matches!(self.cursor.text(*at), b"," | b">" | b">>" | b"<" | b""))?;
+        let end = (open + 1..open + MOST)
+            .find(|at| matches!(self.cursor.text(*at), b"," | b">" | b">>" | b"<" | b""))?;
         let is_pointer = (open + 1..end).any(|at| self.cursor.text(at) == b"*");
         let words = (open + 1..end)
             .filter(|at| self.cursor.pieces.get(*at).is_some_and(|piece| piece.kind == Kind::Word));

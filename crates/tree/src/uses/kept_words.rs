@@ -109,7 +109,7 @@ impl Wanted {
         let is_in = |word: &u64| {
             places(*word, filter.len()).all(|(byte, bit)| filter.get(byte).is_some_and(|own| own & bit != 0))
         };
-        self.0.as_ref().is_none_or(|words| words.iter().any(is_in))
+        filter.is_empty() || self.0.as_ref().is_none_or(|words| words.iter().any(is_in))
     }
 }
 
@@ -126,6 +126,8 @@ struct Entry<'k> {
 pub(super) struct WordsFile {
     path: PathBuf,
     bytes: Vec<u8>,
+    /// When files began to be read: what changed shortly before may change again without another time.
+    opened: SystemTime,
 }
 
 impl WordsFile {
@@ -136,7 +138,7 @@ impl WordsFile {
         let path = folder.join(format!("{name:032x}.words"));
         // Without such a file, or with one that is cut, all is read.
         let bytes = std::fs::read(&path).unwrap_or_default();
-        Self { path, bytes }
+        Self { path, bytes, opened: SystemTime::now() }
     }
 
     /// The words that are kept.
@@ -148,8 +150,7 @@ impl WordsFile {
 
     /// Keeps new words of files beside those kept before. A folder that can't be written to keeps nothing.
     pub(super) fn keep(&self, words: &KeptWords<'_>, learned: &[(&String, Stamp, Vec<u8>)]) {
-        let now = SystemTime::now();
-        let settled = learned.iter().filter(|(_, stamp, _)| stamp.is_settled(now));
+        let settled = learned.iter().filter(|(_, stamp, _)| stamp.is_settled(self.opened));
         let new: FxHashMap<&str, (Stamp, &[u8])> =
             settled.map(|(path, stamp, filter)| (path.as_str(), (*stamp, filter.as_slice()))).collect();
         if new.is_empty() {

@@ -47,13 +47,13 @@ mod tests {
 
     #[test]
     fn names_within_other_names_are_found() {
-        let words = ["se", "sched", "sched_entity", "entity"];
+        let words = ["re", "queue", "queue_entry", "entry"];
         let names = words.iter().zip(0..).map(|(word, number)| (KnownName::word(word), number));
-        let member = KnownName { is_member: true, ..KnownName::word("se") };
+        let member = KnownName { is_member: true, ..KnownName::word("re") };
         let finder = WordFinder::new(names.chain([(member, 9)]).collect());
         let said = |text: &str| finder.said(text.as_bytes()).map(|(own, _)| *own).collect::<Vec<i32>>();
-        assert_eq!(said("struct sched_entity *se"), [2, 0]);
-        assert_eq!(said("sched_entity_x xsched sched_ent entity"), [3]);
-        assert_eq!(said("p->se; sched"), [0, 9, 1]);
+        assert_eq!(said("struct queue_entry *re"), [2, 0]);
+        assert_eq!(said("queue_entry_x xqueue queue_ent entry"), [3]);
+        assert_eq!(said("p->re; queue"), [0, 9, 1]);
     }
 }

@@ -15,6 +15,8 @@ pub(crate) struct Flow {
     given: FxHashMap<Identity, Vec<Index>>,
     /// Variables that are stepped or moved on.
     changed: FxHashSet<Identity>,
+    /// Those of them that are moved back.
+    lowered: FxHashSet<Identity>,
 }
 
 impl Flow {
@@ -50,14 +52,31 @@ impl Flow {
         self.changed.contains(&variable)
     }
 
+    /// Whether a variable is moved back.
+    pub(crate) fn is_counted_down(&self, variable: Identity) -> bool {
+        self.lowered.contains(&variable)
+    }
+
     fn stepped(&mut self, tree: &Tree<'_>, index: Index) {
         let Some(node) = tree.get(index) else { return };
-        let is_step = match node.kind {
-            Kind::Unary => matches!(node.cursor.unary_operator(), Operator::Step | Operator::StepBack),
-            _ => matches!(node.cursor.binary_operator(), Operator::Move | Operator::MoveBack),
+        let is_back = match node.kind {
+            Kind::Unary => match node.cursor.unary_operator() {
+                Operator::Step => false,
+                Operator::StepBack => true,
+                _ => return,
+            },
+            _ => match node.cursor.binary_operator() {
+                Operator::Move => false,
+                Operator::MoveBack => true,
+                _ => return,
+            },
         };
-        let variable = tree.values(index).next().filter(|_| is_step).and_then(|left| tree.get(left));
-        self.changed.extend(variable.and_then(|left| left.cursor.referenced()).map(Cursor::identity));
+        let variable = tree.values(index).next().and_then(|left| tree.get(left));
+        let Some(variable) = variable.and_then(|left| left.cursor.referenced()) else { return };
+        self.changed.insert(variable.identity());
+        if is_back {
+            self.lowered.insert(variable.identity());
+        }
     }
 
     fn add(&mut self, variable: Identity, value: Index) {

@@ -17,6 +17,7 @@
 mod code;
 mod includes;
 mod judge;
+mod layout;
 mod macros;
 mod program;
 mod read;

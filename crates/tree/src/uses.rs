@@ -1,6 +1,7 @@
 //! Code elsewhere in the tree that depends on the order of members: constraints and notes.
 
 mod by_file;
+mod kept_findings;
 mod kept_words;
 mod left_out;
 mod macro_uses;
@@ -12,11 +13,12 @@ mod words;
 
 use anyhow::{Context, Result};
 pub(crate) use by_file::{UsesByFile, has_name, names, summarize_reasons};
-pub(crate) use kept_words::write_whole;
+pub(crate) use kept_words::{program, write_whole};
 pub(crate) use scope::{DeclaredStruct, read_up_to};
 pub(crate) use view::BuildView;
 
 use fieldline_source::uses::{FileUses, UsedStruct, find_uses};
+use kept_findings::KeptFindings;
 use kept_words::{Stamp, WordsFile};
 use macro_uses::PendingMacro;
 use meant::{NameFinder, TreeFiles};
@@ -24,7 +26,7 @@ use scope::{LARGEST, is_in_scope, leads_to_scope, used_struct};
 use std::path::Path;
 use std::sync::Mutex;
 
-/// Of trees with more files, words are kept.
+/// Of trees with more files, words and findings are kept.
 const MANY: usize = 4000;
 
 /// Uses of structs in a tree; with a build, those alone that it leaves out. `kept`: a folder for what is kept of large
@@ -36,12 +38,21 @@ pub(crate) fn find_in_tree(
 ) -> Result<Vec<UsesByFile>> {
     let mut files = files_below(tree, "", structs).with_context(|| tree.display().to_string())?;
     files.sort_unstable();
+    let kept = kept.filter(|_| files.len() > MANY);
+    let before =
+        kept.filter(|_| view.is_none()).map(|folder| KeptFindings::new((tree, folder), &files, structs));
+    if let Some(found) = before.as_ref().and_then(KeptFindings::find) {
+        return Ok(found);
+    }
     let mut found = match view {
         Some(view) => left_out::find(tree, &files, structs, view),
         None => find_anywhere((tree, kept), &files, structs),
     };
     for struct_uses in &mut found {
         struct_uses.drop_repeated();
+    }
+    if let Some(before) = before {
+        before.keep(&found);
     }
     Ok(found)
 }
@@ -54,7 +65,7 @@ fn find_anywhere(
 ) -> Vec<UsesByFile> {
     let subjects: Vec<UsedStruct> = structs.iter().map(|declared| used_struct(declared.layout)).collect();
     let tags = NameFinder::for_tags(structs);
-    let words_file = kept.filter(|_| files.len() > MANY).map(|folder| WordsFile::open(folder, tree));
+    let words_file = kept.map(|folder| WordsFile::open(folder, tree));
     let words = words_file.as_ref().map(WordsFile::words).unwrap_or_default();
     let learned = Mutex::new(Vec::new());
     let by_file = fieldline_parallel::map(files, |path| {

@@ -3,6 +3,7 @@
 use super::facts::{CodePlace, End, State, UnitFlows};
 use super::judge::Address;
 use super::merged::{Merged, TypeNumber};
+use super::names;
 use crate::demand::{CodeUse, Demand};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
@@ -42,6 +43,18 @@ impl<'f> Comparisons<'f> {
         let arrived = self.by_place.entry((at, *has_order)).or_default().entry(ty).or_default();
         if arrived.len() < MOST_MEMBERS {
             arrived.insert(member);
+        }
+    }
+
+    /// Adds addresses that were followed elsewhere.
+    pub(crate) fn add_all(&mut self, other: Self) {
+        for (place, arrived) in other.by_place {
+            let own = self.by_place.entry(place).or_default();
+            for (ty, members) in arrived {
+                let own = own.entry(ty).or_default();
+                let room = MOST_MEMBERS.saturating_sub(own.len());
+                own.extend(members.into_iter().take(room));
+            }
         }
     }
 
@@ -104,4 +117,21 @@ pub(crate) fn handed(units: &[&UnitFlows], merged: &Merged, found: &mut Vec<Code
             }
         }
     }
+}
+
+/// Functions that are handed addresses of several members of one record: they may ask which is the lower one.
+pub(crate) fn comparing(units: &[&UnitFlows], merged: &Merged) -> BTreeSet<String> {
+    let mut known: FxHashMap<(&str, TypeNumber), (&str, u64)> = FxHashMap::default();
+    let mut found = BTreeSet::new();
+    for (unit, own) in
+        units.iter().enumerate().flat_map(|(unit, flows)| flows.lent.iter().map(move |own| (unit, own)))
+    {
+        let ty = merged.number(unit, own.holder);
+        let Some(function) = names::function_of(&own.place) else { continue };
+        let (place, offset) = *known.entry((function, ty)).or_insert((&own.place, own.offset));
+        if place != own.place && offset != own.offset {
+            found.insert(function.to_owned());
+        }
+    }
+    found
 }

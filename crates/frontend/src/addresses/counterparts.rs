@@ -32,6 +32,11 @@ impl Pairs {
         pairs
     }
 
+    /// Adds pairs found elsewhere.
+    pub(crate) fn add_all(&mut self, other: Self) {
+        self.0.extend(other.0);
+    }
+
     /// An object's address comes to an end where it is taken for another record's.
     pub(crate) fn add(
         &mut self,

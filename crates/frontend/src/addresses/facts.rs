@@ -66,6 +66,8 @@ pub(crate) enum Given {
     /// A member's offset that the compiler takes, or a sum with one.
     Offset,
     Number(i64),
+    /// A number that is made of sizes of types, as it is in this order.
+    Size(i64),
     /// Nobody knows how many, but at least so many.
     Unknown(i64),
     /// The values that another place is given.

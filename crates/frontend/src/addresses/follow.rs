@@ -16,6 +16,7 @@ mod steps;
 mod stores;
 mod unseen;
 
+pub(crate) use assembler::wide_operands;
 pub(crate) use calls::{arguments, function, is_unconverted, pointed_to};
 pub(crate) use follower::Follower;
 pub(crate) use moves::parameter_of;

@@ -24,17 +24,16 @@ impl<'f> Numbers<'f> {
         numbers
     }
 
-    /// An address behind a sum with what a place is given. Offsets that the compiler takes lead to members wherever
+    /// An address behind a sum with values that a place is given. Offsets that the compiler takes lead to members wherever
     /// these stand, and a zero beside them stands for none.
-    pub(crate) fn moved(&self, state: State, place: &str, scale: i64) -> Vec<State> {
-        let all = self.all(place);
+    pub(crate) fn moved(state: State, all: &[&Given], scale: i64) -> Vec<State> {
         let has_offsets = all.contains(&&Given::Offset);
         let mut states: Vec<State> = Vec::new();
         for given in all {
             let next = match given {
                 Given::Offset | Given::From(_) => continue,
-                Given::Number(0) if has_offsets => continue,
-                Given::Number(number) => state.by(number.saturating_mul(scale)),
+                Given::Number(0) | Given::Size(0) if has_offsets => continue,
+                Given::Number(number) | Given::Size(number) => state.by(number.saturating_mul(scale)),
                 Given::Unknown(least) if scale > 0 => {
                     let least = least.saturating_mul(scale);
                     State { least: state.least.and_then(|own| own.checked_add(least)), ..state.forward() }
@@ -51,8 +50,23 @@ impl<'f> Numbers<'f> {
         }
     }
 
-    /// The values that a place is given here, and by those that hand on what they are given.
-    fn all(&self, place: &str) -> Vec<&'f Given> {
+    /// Bytes of the steps that a place is given the number of, or the number of their bits, times a number.
+    pub(crate) fn strides(
+        &self,
+        (place, scale, is_shift): (&str, u64, bool),
+    ) -> impl Iterator<Item = u64> + use<'f> {
+        let number = move |given: &'f Given| match given {
+            Given::Number(bits) if is_shift => {
+                1_u64.checked_shl(u32::try_from(*bits).ok()?)?.checked_mul(scale)
+            }
+            Given::Number(number) => u64::try_from(*number).ok()?.checked_mul(scale),
+            _ => None,
+        };
+        self.all(place).into_iter().filter_map(number)
+    }
+
+    /// The values that a place is given here, and by those that hand on what they are given; each once.
+    pub(crate) fn all(&self, place: &str) -> Vec<&'f Given> {
         let mut seen: FxHashSet<&str> = FxHashSet::default();
         let (mut open, mut all) = (vec![place], Vec::new());
         while let Some(place) = open.pop() {
@@ -60,6 +74,7 @@ impl<'f> Numbers<'f> {
                 match given {
                     Given::From(next) if seen.insert(next) => open.push(next),
                     Given::From(_) => {}
+                    given if all.contains(given) => {}
                     given => all.push(*given),
                 }
             }

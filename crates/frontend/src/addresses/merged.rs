@@ -1,7 +1,7 @@
 //! Records of all units, each once.
 
-use super::facts::RAW;
-use super::facts::{Origin, Passage, Shape, ShapeMember, ShapeNumber, UnitFlows};
+use super::facts::{CodePlace, End, Origin, Outcome, Passage, RAW, State};
+use super::facts::{Shape, ShapeMember, ShapeNumber, UnitFlows};
 use rustc_hash::FxHashMap;
 
 /// The number of a type among all units'.
@@ -117,18 +117,33 @@ impl Merged {
         })
     }
 
-    /// A text that tells passages apart, the same in all units.
-    pub(crate) fn key(&self, unit: usize, passage: &Passage) -> String {
-        let ends = passage.outcome.ends.iter().map(|(state, end, place)| {
-            let record = match end {
-                super::facts::End::Record(shape) => Some(self.number(unit, *shape)),
-                _ => None,
-            };
-            match record {
-                Some(record) => format!("{state:?} {record} {place:?}"),
-                None => format!("{state:?} {end:?} {place:?}"),
-            }
-        });
-        format!("{} {:?} {:?}", passage.level, ends.collect::<Vec<_>>(), passage.outcome.places)
+    /// All that a passage may differ in from others, the same in all units.
+    pub(crate) fn key<'f>(&self, unit: usize, passage: &'f Passage) -> PassageKey<'f> {
+        let end = |end: &'f End| match end {
+            End::Record(shape) => Err(self.number(unit, *shape)),
+            end => Ok(end),
+        };
+        let Outcome { ends, places } = &passage.outcome;
+        PassageKey {
+            level: passage.level,
+            ends: ends.iter().map(|(state, own, place)| (*state, end(own), place)).collect(),
+            places: places
+                .iter()
+                .map(|(state, place, otherwise, at)| {
+                    (*state, place.as_str(), otherwise.as_ref().map(end), at)
+                })
+                .collect(),
+        }
     }
+}
+
+/// An end, a record by its number among all units'.
+type EndKey<'f> = Result<&'f End, TypeNumber>;
+
+/// All that passages differ in, the same in all units.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub(crate) struct PassageKey<'f> {
+    level: u8,
+    ends: Vec<(State, EndKey<'f>, &'f CodePlace)>,
+    places: Vec<(State, &'f str, Option<EndKey<'f>>, &'f CodePlace)>,
 }

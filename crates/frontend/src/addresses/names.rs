@@ -127,6 +127,20 @@ pub(crate) fn sum(by: &str, scale: i64, line: &str) -> Place {
     format!("sum + {scale} + {by} + {line}")
 }
 
+/// An address that is moved at a line in steps of what a place is given, or of as many bits, times a number.
+pub(crate) fn steps(by: &str, (scale, is_shift): (u64, bool), line: &str) -> Place {
+    let operator = if is_shift { "<<" } else { "*" };
+    format!("steps + {scale} + {operator} + {by} + {line}")
+}
+
+/// The place of such steps, the number, and whether it is bits that the place is given.
+pub(crate) fn steps_of(place: &str) -> Option<(&str, u64, bool)> {
+    let mut parts = place.strip_prefix("steps + ")?.split(" + ");
+    let scale = parts.next()?.parse().ok()?;
+    let is_shift = parts.next()? == "<<";
+    Some((parts.next()?, scale, is_shift))
+}
+
 /// The place and the number of such a sum.
 pub(crate) fn sum_of(place: &str) -> Option<(&str, i64)> {
     let mut parts = place.strip_prefix("sum + ")?.split(" + ");

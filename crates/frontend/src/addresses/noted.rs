@@ -24,4 +24,10 @@ impl<'f> Noted<'f> {
         self.compared.add(merged, address, state, end, at);
         self.pairs.add(merged, address, state, (unit, end), is_explained);
     }
+
+    /// Adds what was noted elsewhere.
+    pub(crate) fn add_all(&mut self, other: Self) {
+        self.compared.add_all(other.compared);
+        self.pairs.add_all(other.pairs);
+    }
 }

@@ -194,3 +194,51 @@ fn assembler_hands_addresses_on_by_symbols_and_results() {
         all,
     );
 }
+
+#[test]
+fn addresses_in_steps_of_a_given_number_fix_the_size() {
+    let typed = "struct s { long a; int b; char c; } all[4];\n\
+        static void *at(void *m, size_t i, unsigned step) { return (char *)m + (HOW); }\n\
+        int f(void) { struct s *p = at(all, 1, GIVEN); return p->b; }\n";
+    let kept = "struct s { long a; int b; char c; }; struct t { char *memory; unsigned step; };\n\
+        static void *at(const struct t *t, size_t i) { unsigned step = t->step; return t->memory + (HOW); }\n\
+        int f(void) { struct t t = { malloc(4 * sizeof(struct s)), GIVEN }; struct s *p = at(&t, 1); return p->b; }\n";
+    let cases: &[(&str, &[Demand])] = &[
+        ("i << step, 4", &[Demand::Size]),
+        ("i << step, 5", &[]),
+        ("i * step, sizeof(struct s)", &[]),
+        ("i << 4, 1", &[Demand::Size]),
+    ];
+    for head in [typed, kept] {
+        expect(cases, |text| {
+            let (how, given) = text.split_once(", ").unwrap_or((text, ""));
+            demands("a.c", &format!("{HEAD}{}", head.replace("HOW", how).replace("GIVEN", given)))
+        });
+    }
+}
+
+#[test]
+fn members_that_are_taken_for_longer_numbers_keep_the_next_beside_them() {
+    let head = "struct s { int a; int b; int c; short d; }; int scan(const char *, ...);\n\
+        static int one(int *p) { return *p; }\n\
+        static int many(char *p, int n, size_t size, int (*get)(void *)) { int sum = 0; while (n--) { sum += get(p); p += size; } return sum; }\n\
+        static int get(void *p) { return *(int *)p; }\n";
+    let all = |text: &str| demands("a.c", &format!("{HEAD}{head}{text}"));
+    expect(
+        &[
+            ("void f(struct s *p) { scan(\"%ld\", (long *)&p->b); }", &[run(&["b", "c"]), offset("b")]),
+            ("int f(struct s *p) { return (*(int (*)[2])&p->b)[1]; }", &[run(&["b", "c"])]),
+            ("int f(struct s *p) { return one((int *)(unsigned *)&p->b); }", &[]),
+            (
+                "int f(struct s *p) { return many((char *)&p->b, 2, sizeof(int), get); }",
+                &[run(&["a", "b", "c", "d"])],
+            ),
+            (
+                "void f(struct s *p) { asm(\"movdqu %0, %%xmm0\" : : \"m\"(p->a)); }",
+                &[run(&["a", "b", "c", "d"])],
+            ),
+            ("void f(struct s *p) { asm(\"incl %0\" : \"+m\"(p->a)); }", &[]),
+        ],
+        all,
+    );
+}

@@ -57,6 +57,17 @@ fn sizes_that_are_parts_of_numbers_or_compared_with_numbers_stay() {
             &[Demand::Size],
         ),
         ("static struct s table[4]; long f(struct s *p) { return p - table; }", &[]),
+        (
+            "static char room[72]; static size_t left = 72;\n\
+             static void *take(size_t n) { if (left < n) return NULL; left -= n; return room + left; }\n\
+             void f(void) { struct s *p = take(sizeof(*p)); p->a = 1; }",
+            &[Demand::Size],
+        ),
+        (
+            "static char room[72]; static void *take(size_t n, size_t left) { return left < n ? NULL : room; }\n\
+             void f(size_t left) { struct s *p = take(sizeof(*p), left); p->a = 1; }",
+            &[],
+        ),
     ];
     expect(cases, asked);
 }

@@ -29,7 +29,8 @@ fn shuffle_struct(request: PlanRequest<'_>, options: &PlanOptions, seed: u64) ->
         let may_grow = random.below(2) == 0 && !request.requests.size_is_asserted;
         let order = random_walk(&judge, u64::from(may_grow), &mut random);
         if moved_units(&order).is_empty() {
-            return Decision::Keep("no other order keeps every constraint".to_owned()).plan(layout);
+            return Decision::Keep("no other order was found that keeps every constraint".to_owned())
+                .plan(layout);
         }
         let reason = "its place is drawn at random";
         let explain =
@@ -39,12 +40,14 @@ fn shuffle_struct(request: PlanRequest<'_>, options: &PlanOptions, seed: u64) ->
     })
 }
 
-/// Exchanges and inserts units at random, keeping what is accepted with so many lines more.
+/// Exchanges and inserts units at random, keeping what is accepted with so many lines more. A walk that comes back to the
+/// declared order ends with the last other one.
 fn random_walk(judge: &SizeJudge<'_>, lines: u64, random: &mut Random) -> Vec<usize> {
     let mut order = judge.constraints.initial_order();
     if !judge.accepts(&order, 0) {
         order = (0..order.len()).collect();
     }
+    let mut last_other = None;
     for _ in 0..CHANGES_PER_UNIT * order.len() {
         let (from, to) = (random.below(order.len()), random.below(order.len()));
         let mut other = order.clone();
@@ -56,7 +59,10 @@ fn random_walk(judge: &SizeJudge<'_>, lines: u64, random: &mut Random) -> Vec<us
         }
         if judge.accepts(&other, lines) {
             order = other;
+            if !order.is_sorted() {
+                last_other = Some(order.clone());
+            }
         }
     }
-    order
+    last_other.filter(|_| order.is_sorted()).unwrap_or(order)
 }

@@ -150,6 +150,17 @@ fn shuffled_orders_differ_by_seed_and_keep_everything() {
 }
 
 #[test]
+fn a_walk_that_comes_back_has_another_order() {
+    let layout = layout(&[(8, 8), (8, 8)]);
+    let requests = PlacementRequests::default();
+    for seed in 0..16 {
+        let request = PlanRequest { layout: &layout, requests: &requests };
+        let plan = super::shuffle(&[request], &PlanOptions::default(), seed).structs.remove(0);
+        assert_eq!(plan.order(), [1, 0], "seed {seed}");
+    }
+}
+
+#[test]
 fn a_struct_in_which_nothing_may_move_names_each_constraint() {
     let layout = layout(&[(8, 8), (4, 4), (8, 8)]);
     let held = |member| PinnedMember { member, reason: format!("reason {member}") };

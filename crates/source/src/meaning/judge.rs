@@ -14,3 +14,4 @@ pub(in crate::meaning) mod numbers;
 pub(in crate::meaning) mod ordering;
 pub(in crate::meaning) mod symbols;
 pub(in crate::meaning) mod texts;
+pub(in crate::meaning) mod ways;

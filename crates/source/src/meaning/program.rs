@@ -3,6 +3,7 @@
 use super::includes::{IncludeGraph, is_path_of};
 use super::judge::cpp::templates::template_names;
 use super::judge::symbols::words_in;
+use super::judge::ways::library::is_of_c_library;
 use super::macros::{KnownMacro, Macros};
 use super::stream::{self, Kind, Piece, Stream};
 use super::syntax::items::{self, Items};
@@ -35,17 +36,13 @@ impl<'t> Program<'t> {
         let mut streams: Vec<Stream<'t>> = fieldline_parallel::map(files, |file| stream::read(file.text));
         include_rows(files, &mut streams);
         let texts = files.iter().map(|file| file.text).collect();
-        let named: Vec<(&str, Vec<&[u8]>)> = files
-            .iter()
-            .zip(&streams)
-            .map(|(file, stream)| (file.path, stream.includes.iter().map(|include| include.path).collect()))
-            .collect();
-        let includes = Arc::new(IncludeGraph::new(&named));
+        let named = files.iter().zip(&streams).map(|(file, stream)| (file.path, paths_in(stream)));
+        let includes = Arc::new(IncludeGraph::new(&named.collect::<Vec<_>>()));
         let mut macros = Macros { is_complete, texts, includes, ..Macros::default() };
         let mut assembler = FxHashSet::default();
         for (file, (stream, read)) in streams.iter().zip(files).enumerate() {
-            let is_shared = !is_unit(read.path);
             for definition in &stream.macros {
+                let is_shared = !is_unit(read.path);
                 macros.add(KnownMacro { definition: definition.clone(), file, is_shared });
             }
             if is_complete {
@@ -70,10 +67,20 @@ impl<'t> Program<'t> {
         let mut templates = FxHashSet::default();
         streams.iter().filter(|_| has_cpp).for_each(|stream| template_names(&stream.pieces, &mut templates));
         let templates = Arc::new(templates);
+        let has_only_c_library = is_complete && includes_only_c_library(files, &streams);
         let enums = streams.iter().filter(|_| has_cpp).flat_map(|stream| enum_names(&stream.pieces));
         let enums = Arc::new(enums.collect());
-        let fresh =
-            World { templates, enums, macros, assembler, subjects, is_complete, has_cpp, ..World::default() };
+        let fresh = World {
+            templates,
+            enums,
+            macros,
+            assembler,
+            subjects,
+            is_complete,
+            has_cpp,
+            has_only_c_library,
+            ..World::default()
+        };
         let mut world = fresh.clone();
         // Declarations, of which those read later know those read first: twice, for names in any order.
         for _ in 0..2 {
@@ -102,6 +109,20 @@ impl<'t> Program<'t> {
         find_holders(&mut world);
         Self { world, streams, expanded }
     }
+}
+
+/// The paths that a file's `#include` lines name.
+fn paths_in<'t>(stream: &Stream<'t>) -> Vec<&'t [u8]> {
+    stream.includes.iter().map(|include| include.path).collect()
+}
+
+/// Whether all headers that files include are their own or those of C's library.
+fn includes_only_c_library(files: &[ReadFile<'_>], streams: &[Stream<'_>]) -> bool {
+    let mut paths: Vec<&[u8]> = streams.iter().flat_map(paths_in).collect();
+    paths.sort_unstable();
+    paths.dedup();
+    let is_own = |path: &[u8]| files.iter().any(|file| is_path_of(file.path, path));
+    paths.into_iter().all(|path| is_of_c_library(path) || is_own(path))
 }
 
 /// Words that assembler code in a file's functions, or between them, says.

@@ -162,6 +162,7 @@ pub(super) fn read_code<'t>(
         described: FxHashMap::default(),
         is_quiet: !tells,
         steps: 0,
+        switched: Vec::new(),
         effects: 0,
         is_cpp: !path.ends_with(".c") && world.has_cpp,
         has_templates: pieces.iter().any(|piece| piece.text == b"template"),

@@ -1,6 +1,8 @@
 use super::*;
 use crate::uses::UseDemand;
 
+mod ways;
+
 /// Declarations that the texts share.
 const HEAD: &str = "typedef unsigned long size_t; typedef unsigned char u8; typedef unsigned long uintptr_t;\n\
     #define offsetof(T, m) __builtin_offsetof(T, m)\n\

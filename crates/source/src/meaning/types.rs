@@ -39,12 +39,14 @@ impl<'t> Type<'t> {
 }
 
 /// A member of a struct; those of unnamed ones inside stand among the others.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Member<'t> {
     pub(super) name: &'t [u8],
     pub(super) ty: Type<'t>,
     /// In C++, the words and signs of its type.
     pub(super) words: Vec<&'t [u8]>,
+    /// Of a bit-field, its bits, if a number says so.
+    pub(super) bits: Option<u32>,
 }
 
 /// A struct, class or union.
@@ -166,6 +168,8 @@ pub(super) struct World<'t> {
     pub(super) holders: Arc<FxHashMap<&'t [u8], Type<'t>>>,
     /// Whether all code is read: what isn't defined there is opaque.
     pub(super) is_complete: bool,
+    /// Whether no header of the system that a file includes is another library's than C's.
+    pub(super) has_only_c_library: bool,
     /// Whether a file is C++.
     pub(super) has_cpp: bool,
     /// Names that assembler code says.
@@ -271,7 +275,7 @@ impl<'t> World<'t> {
         Some(pairs.by_ref().take_while(is_same_kind).count())
     }
 
-    fn is_same_kind(&self, first: &Type<'t>, second: &Type<'t>, depth: usize) -> bool {
+    pub(super) fn is_same_kind(&self, first: &Type<'t>, second: &Type<'t>, depth: usize) -> bool {
         let (first, second) = (self.resolve(first), self.resolve(second));
         match (&first, &second) {
             (Type::Pointer(_), Type::Pointer(_)) => true,

@@ -68,7 +68,9 @@ impl<'t> Sum<'t> {
 
     /// Whether it says anything of an object.
     pub(super) fn is_telling(&self) -> bool {
-        let tells = |term: &Term<'_>| matches!(term, Term::Offset(..) | Term::Size(_) | Term::MemberSize(..));
+        let tells = |term: &Term<'_>| {
+            matches!(term, Term::Offset(..) | Term::Size(_) | Term::MemberSize(..) | Term::Distance(_))
+        };
         self.base.is_some() || self.terms.iter().any(|(_, term)| tells(term))
     }
 
@@ -205,6 +207,15 @@ pub(super) struct Value<'t> {
 pub(super) enum Kept<'t> {
     Variable(&'t [u8]),
     Member(&'t [u8], &'t [u8]),
+}
+
+/// The place that a pointer to a record was had from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part<'t> {
+    /// A member of a record.
+    Member(&'t [u8], &'t [u8]),
+    /// A parameter of the function here, by its number.
+    Parameter(usize),
 }
 
 impl<'t> Value<'t> {

@@ -1,5 +1,7 @@
 //! Uses, and the struct they are of.
 
+use serde::{Deserialize, Serialize};
+
 /// A struct whose uses are wanted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UsedStruct {
@@ -12,7 +14,7 @@ pub struct UsedStruct {
 }
 
 /// Kinds of demand that a use makes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum UseDemand {
     /// The members end a range of bytes: what stands before (behind) them stays there.
     Boundary,
@@ -35,7 +37,7 @@ pub enum UseDemand {
 }
 
 /// A place in the tree that depends on a struct's order.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct StructUse {
     /// 1-based line.
     pub line: u32,

@@ -3,7 +3,7 @@
 //! An entry is named by what was asked: the unit's command, the structs, the front end and this program. It holds as
 //! long as the content of every file that the unit read is the same.
 
-use crate::uses::write_whole;
+use crate::uses::{program, write_whole};
 use fieldline_frontend::{SourceUnit, Subject, UnitUses};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
@@ -42,9 +42,7 @@ pub(super) struct Contents(FxHashMap<PathBuf, u128>);
 
 impl Cache {
     pub(super) fn new(folder: PathBuf, frontend: &str) -> Self {
-        // Rules change with the program, so another program's results are none.
-        let program = std::env::current_exe().and_then(std::fs::read).unwrap_or_default();
-        let reader = xxh3_128(&program) ^ xxh3_128(frontend.as_bytes());
+        let reader = program() ^ xxh3_128(frontend.as_bytes());
         Self { folder, reader }
     }
 

@@ -19,6 +19,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+/// Units that are read before what they say is kept.
+const KEPT_AT_ONCE: usize = 64;
+
 /// Most times that units are added because addresses go to functions they define.
 const MOST_ROUNDS: usize = 4;
 
@@ -143,7 +146,7 @@ impl CodeReader {
             units.iter().zip(&kept).filter(|(_, kept)| kept.is_none()).map(|(unit, _)| *unit).collect();
         let designated = DesignatedTree::new(&self.tree, &self.build, structs, &missing);
         let (done, begun) = (AtomicUsize::new(0), Instant::now());
-        let mut read = fieldline_parallel::map(&missing, |unit| {
+        let read_unit = |unit: &&SourceUnit| {
             let mut result = self.frontend.uses(unit, subjects);
             if let Ok(uses) = &mut result {
                 let values = designated.as_ref().map(|tree| tree.find(unit)).unwrap_or_default();
@@ -154,21 +157,39 @@ impl CodeReader {
             let left = begun.elapsed() / done as u32 * (missing.len() - done) as u32;
             progress(Progress { done, count: missing.len(), left });
             result
-        });
-        if let Some(cache) = &self.cache {
-            contents.read(read.iter().flatten().flat_map(|uses| uses.files.clone()));
-            for (unit, result) in missing.iter().zip(&read) {
-                // Where headers are missing, they may be installed before the next run.
-                if let Ok(uses) = result.as_ref().map_err(|_| ())
-                    && uses.errors.is_empty()
-                {
-                    cache.keep(unit, asked, uses, &contents);
-                }
-            }
+        };
+        let mut read = Vec::with_capacity(missing.len());
+        // What is kept now isn't lost if the run is ended.
+        for units in missing.chunks(KEPT_AT_ONCE) {
+            let results = fieldline_parallel::map(units, read_unit);
+            self.keep(asked, units, &results, &mut contents);
+            read.extend(results);
         }
-        let mut read = read.drain(..);
+        let mut read = read.into_iter();
         let all = kept.into_iter().map(|kept| kept.map(Ok).or_else(|| read.next()));
         all.flatten().collect()
+    }
+}
+
+impl CodeReader {
+    /// Keeps what was found in units.
+    fn keep(
+        &self,
+        asked: Asked,
+        units: &[&SourceUnit],
+        results: &[Result<UnitUses, fieldline_frontend::Error>],
+        contents: &mut Contents,
+    ) {
+        let Some(cache) = &self.cache else { return };
+        contents.read(results.iter().flatten().flat_map(|uses| uses.files.clone()));
+        for (unit, uses) in
+            units.iter().zip(results).filter_map(|(unit, result)| Some((unit, result.as_ref().ok()?)))
+        {
+            // Where headers are missing, they may be installed before the next run.
+            if uses.errors.is_empty() {
+                cache.keep(unit, asked, uses, contents);
+            }
+        }
     }
 }
 

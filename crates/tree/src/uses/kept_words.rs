@@ -39,11 +39,17 @@ impl Stamp {
         (data.is_file() && data.len() <= LARGEST).then(|| Self::from(&data))
     }
 
-    fn is_settled(&self, now: SystemTime) -> bool {
-        let now = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        let limit = i64::try_from(now.saturating_sub(SETTLED).as_secs()).unwrap_or(0);
-        self.modified.0 < limit && self.changed.0 < limit
+    /// Of a file of any size.
+    pub(super) fn read_any(path: &Path) -> Option<Self> {
+        Some(Self::from(&std::fs::metadata(path).ok()?))
     }
+}
+
+/// Whether a file can't change any more without another time.
+pub(super) fn is_settled(stamp: Stamp, now: SystemTime) -> bool {
+    let now = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let limit = i64::try_from(now.saturating_sub(SETTLED).as_secs()).unwrap_or(0);
+    stamp.modified.0 < limit && stamp.changed.0 < limit
 }
 
 impl From<&Metadata> for Stamp {
@@ -150,7 +156,7 @@ impl WordsFile {
 
     /// Keeps new words of files beside those kept before. A folder that can't be written to keeps nothing.
     pub(super) fn keep(&self, words: &KeptWords<'_>, learned: &[(&String, Stamp, Vec<u8>)]) {
-        let settled = learned.iter().filter(|(_, stamp, _)| stamp.is_settled(self.opened));
+        let settled = learned.iter().filter(|(_, stamp, _)| is_settled(*stamp, self.opened));
         let new: FxHashMap<&str, (Stamp, &[u8])> =
             settled.map(|(path, stamp, filter)| (path.as_str(), (*stamp, filter.as_slice()))).collect();
         if new.is_empty() {
@@ -181,6 +187,11 @@ impl KeptWords<'_> {
         let entry = self.0.get(path).filter(|entry| Some(entry.stamp) == stamp);
         entry.is_some_and(|entry| !wanted.may_be_in(entry.filter))
     }
+}
+
+/// A hash of this program: rules change with it, so that another program's results are none.
+pub(crate) fn program() -> u128 {
+    xxh3_128(&std::env::current_exe().and_then(std::fs::read).unwrap_or_default())
 }
 
 /// Writes a file as a whole or not at all, with its folder.

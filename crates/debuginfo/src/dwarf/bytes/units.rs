@@ -4,7 +4,8 @@ use super::sections::{DebugSections, R};
 use crate::error::{Error, Result};
 use fieldline_layout::types::TargetMachine;
 use gimli::{
-    Abbreviations, DebuggingInformationEntry, Section, UnitHeader, UnitOffset, UnitSectionOffset, UnitType,
+    Abbreviations, DebugStrOffsetsBase, DebuggingInformationEntry, Section, UnitHeader, UnitOffset,
+    UnitSectionOffset, UnitType,
 };
 use rustc_hash::FxHashMap;
 use std::ops::Range;
@@ -25,6 +26,8 @@ pub(crate) struct UnitEntry<'s> {
     pub(crate) header: UnitHeader<R<'s>>,
     pub(crate) section: UnitSection,
     abbreviations: OnceLock<Arc<Abbreviations>>,
+    /// Where strings that are given by their number are listed for the unit.
+    string_offsets: OnceLock<DebugStrOffsetsBase>,
     /// Offset of each type that is in a namespace or class, and its path; sorted. Read when first needed.
     pub(crate) paths: OnceLock<Vec<(usize, Arc<str>)>>,
 }
@@ -89,8 +92,8 @@ impl<'s> Dwarf<'s> {
             if section == UnitSection::Info {
                 self.reject_split_dwarf(&header)?;
             }
-            let (abbreviations, paths) = Default::default();
-            self.units.push(UnitEntry { header, section, abbreviations, paths });
+            let (abbreviations, string_offsets, paths) = Default::default();
+            self.units.push(UnitEntry { header, section, abbreviations, string_offsets, paths });
         }
         Ok(())
     }
@@ -214,6 +217,19 @@ impl<'s> Dwarf<'s> {
         let abbreviations = Arc::clone(self.abbreviations(unit)?);
         gimli::Unit::new_with_abbreviations(self.dwarf_of(entry.section), entry.header, abbreviations)
             .map_err(|error| self.error(".debug_info", header_offset(&entry.header), &error))
+    }
+
+    /// Where strings that are given by their number are listed for a unit; `None` if its root is broken.
+    pub(crate) fn string_offsets_base(&self, unit: u32) -> Option<DebugStrOffsetsBase> {
+        let entry = self.entry(unit).ok()?;
+        // A unit's line program is read with it: once, not for each string.
+        match entry.string_offsets.get() {
+            Some(base) => Some(*base),
+            None => {
+                let base = self.unit(unit).ok()?.str_offsets_base;
+                Some(*entry.string_offsets.get_or_init(|| base))
+            }
+        }
     }
 
     /// The DIE alone, without its children.

@@ -34,7 +34,13 @@ impl<'s> Dwarf<'s> {
             Value::DebugStrRef(offset) => dwarf.string(offset),
             Value::DebugStrRefSup(offset) => dwarf.sup_string(offset),
             Value::DebugLineStrRef(offset) => dwarf.line_string(offset),
-            other => dwarf.attr_string(&self.unit(unit).ok()?, other),
+            Value::DebugStrOffsetsIndex(index) => {
+                let base = self.string_offsets_base(unit)?;
+                let format = self.entry(unit).ok()?.header.format();
+                let offset = dwarf.debug_str_offsets.get_str_offset(format, base, index);
+                offset.and_then(|offset| dwarf.string(offset))
+            }
+            _ => return None,
         };
         reader.ok().map(|reader| reader.slice())
     }

@@ -4,10 +4,26 @@ use super::super::facts::{End, State};
 use super::super::seeds::is_open;
 use super::follower::Follower;
 use crate::clang::{Cursor, Kind, Operator, Type, TypeKind};
+use crate::sum::View;
 use crate::tree::Index;
+
+/// Registers that are longer than a pointer, and instructions that access two of them, by parts of their names.
+const WIDE: [(&str, u64); 9] = [
+    ("zmm", 64),
+    ("ymm", 32),
+    ("xmm", 16),
+    ("cmpxchg16b", 16),
+    ("cmpxchg8b", 8),
+    ("ldp ", 16),
+    ("stp ", 16),
+    ("ldxp ", 16),
+    ("casp ", 16),
+];
 
 /// Assembler code as it is written.
 struct Written {
+    /// The bytes that its widest instruction may access.
+    width: Option<u64>,
     has_instructions: bool,
     /// Of each operand, in order.
     constraints: Vec<String>,
@@ -42,8 +58,28 @@ impl Written {
             }
         }
         let changes_memory = operands.iter().any(|word| word == "\"memory\"");
-        Some(Self { has_instructions, constraints, changes_memory })
+        let has_word = |word: &&str| template.iter().any(|text| text.contains(word));
+        let width = WIDE.iter().find(|(word, _)| has_word(word)).map(|(_, width)| *width);
+        Some(Self { width, has_instructions, constraints, changes_memory })
     }
+}
+
+/// Members in memory that are operands of instructions which access more bytes than they have, with the bytes.
+pub(crate) fn wide_operands(view: View<'_, '_, '_>, node: Index) -> Vec<(Index, u64)> {
+    let Some(written) = view.cursor(node).and_then(Written::read) else { return Vec::new() };
+    let operands: Vec<Index> = view.tree.values(node).collect();
+    let Some(width) = written.width.filter(|_| written.constraints.len() == operands.len()) else {
+        return Vec::new();
+    };
+    let operands = operands.into_iter().zip(&written.constraints);
+    let in_memory = operands.filter(|(operand, constraint)| {
+        let size = view.cursor(*operand).and_then(|operand| operand.ty().size());
+        constraint.contains(['m', 'Q']) && size.is_some_and(|size| size < width)
+    });
+    in_memory
+        .map(|(operand, _)| (operand, width))
+        .filter(|(operand, _)| view.tree.kind(view.peeled(*operand)) == Kind::MemberAccess)
+        .collect()
 }
 
 impl<'u> Follower<'_, '_, '_, 'u> {

@@ -167,7 +167,7 @@ fn is_atomic(name: &str) -> bool {
 /// Whether a number that is an address is one to a function of the system, as a place in a file of memory is.
 fn is_address_to(function: Cursor<'_>, does: Does) -> bool {
     let is_outside = function.is_of_system() && function.definition().is_none();
-    is_outside && does == Does::Reads && !function.name().starts_with("__builtin_")
+    is_outside && matches!(does, Does::Reads | Does::Unknown) && !function.name().starts_with("__builtin_")
 }
 
 /// Whether a parameter of a function doesn't say itself what it points to.

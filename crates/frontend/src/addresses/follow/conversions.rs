@@ -40,11 +40,25 @@ impl<'u> Follower<'_, '_, '_, 'u> {
                     self.taken_for(index, parent, (from, pointee), state);
                 }
                 Some(pointee) if pointee.kind() == TypeKind::Function => {}
-                _ => self.push(parent, State { is_number: false, ..state }),
+                _ => {
+                    self.lengthened(index, parent, (from, to), state);
+                    self.push(parent, State { is_number: false, ..state });
+                }
             },
             TypeKind::Number | TypeKind::Array => self.push(parent, state),
             TypeKind::Byte if from.kind() == TypeKind::Byte && self.is_only_summed(parent) => {}
             _ => self.not_understood(index, state),
+        }
+    }
+
+    /// The address of a number becomes that of a longer one, or of an array: there are as many bytes for whoever gets it.
+    fn lengthened(&mut self, index: Index, parent: Index, (from, to): (Type<'u>, Type<'u>), state: State) {
+        let own = from.pointee().or_else(|| from.element()).filter(|own| own.kind() == TypeKind::Number);
+        let (Some(own), Some(to)) = (own.and_then(Type::size), to.pointee()) else { return };
+        let is_longer = matches!(to.kind(), TypeKind::Number | TypeKind::Array | TypeKind::Pointer)
+            && to.size().is_some_and(|size| size > own);
+        if is_longer && state.level == 0 && !self.unit.view.is_never_run(parent) {
+            self.end(index, state, End::Bytes { count: to.size(), by: to.spelling() });
         }
     }
 

@@ -61,6 +61,9 @@ impl<'u> Follower<'_, '_, '_, 'u> {
         if let Some(bytes) = self.stride(other, scale) {
             self.end(parent, state, End::Strides { bytes });
         }
+        for steps in self.given_steps(other, scale) {
+            self.hand(parent, state, steps, None);
+        }
         let amount = bytes(numbers::number(view, other), scale);
         let amount = if is_added { amount } else { amount.and_then(i64::checked_neg) };
         let state = match amount {
@@ -83,13 +86,38 @@ impl<'u> Follower<'_, '_, '_, 'u> {
         sizes.fold(0, i64::saturating_add)
     }
 
+    /// The places that may give the number of bytes that an address is moved in steps of, or that number's bits.
+    fn given_steps(&self, index: Index, scale: Option<u64>) -> Vec<Place> {
+        let view = self.unit.view;
+        let index = view.peeled(index);
+        let is_shift = match view.cursor(index).map(Cursor::binary_operator) {
+            Some(Operator::ShiftLeft) => true,
+            Some(Operator::Multiply) => false,
+            _ => return Vec::new(),
+        };
+        let Some(scale) = scale else { return Vec::new() };
+        let at = self.unit.place(index);
+        let line = format!("{}:{}", at.file.display(), at.line);
+        let sides = view.tree.values(index).skip(usize::from(is_shift));
+        let places = sides.filter_map(|side| self.given_place(side, MOST_HOPS));
+        places.map(|place| names::steps(&place, (scale, is_shift), &line)).collect()
+    }
+
     /// The number of bytes that a product of a number and something unknown counts in.
     fn stride(&self, index: Index, scale: Option<u64>) -> Option<u64> {
         let view = self.unit.view;
         let index = view.peeled(index);
-        let is_product = view.cursor(index)?.binary_operator() == Operator::Multiply;
-        if !is_product || view.cursor(index)?.constant().is_some() {
+        if view.cursor(index)?.constant().is_some() {
             return None;
+        }
+        let is_product = match view.cursor(index)?.binary_operator() {
+            Operator::Multiply => true,
+            Operator::ShiftLeft => false,
+            _ => return None,
+        };
+        if !is_product {
+            let bits = view.tree.values(index).nth(1).and_then(|bits| view.cursor(bits)?.constant())?;
+            return 1_u64.checked_shl(u32::try_from(bits).ok()?)?.checked_mul(scale?);
         }
         let number = view.tree.values(index).find_map(|side| {
             let has_size = view.tree.kind(view.peeled(side)) == Kind::SizeOf

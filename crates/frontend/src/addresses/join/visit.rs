@@ -1,11 +1,13 @@
 //! An address at a place.
 
 use super::super::facts::{End, State};
+use super::places::PlaceNumber;
+use std::borrow::Cow;
 
 /// An address at a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Visit<'f> {
-    pub(super) place: &'f str,
+pub(super) struct Visit {
+    pub(super) place: PlaceNumber,
     pub(super) state: State,
     /// Whether it was kept in a member or a variable on its way, where others are kept too.
     pub(super) is_kept: bool,
@@ -13,29 +15,20 @@ pub(super) struct Visit<'f> {
     pub(super) count: Option<u64>,
 }
 
-impl Visit<'_> {
+impl Visit {
     /// An end, no farther than the caller says.
-    pub(super) fn bounded(&self, state: State, end: &End) -> (State, End) {
+    pub(super) fn bounded<'e>(&self, state: State, end: &'e End) -> (State, Cow<'e, End>) {
+        let at_begin = State { moved: Some(0), least: Some(0), ..state };
+        let is_open = |own: &Option<u64>| state.moved.is_none() || own.is_none();
         match (self.count, end) {
-            (Some(count), End::Bytes { count: own, by }) if state.moved.is_none() || own.is_none() => (
-                State { moved: Some(0), least: Some(0), ..state },
-                End::Bytes { count: Some(count), by: by.clone() },
-            ),
-            (Some(count), End::Sets { count: own, by, is_fixed })
-                if state.moved.is_none() || own.is_none() =>
-            {
-                let end = End::Sets { count: Some(count), by: by.clone(), is_fixed: *is_fixed };
-                (State { moved: Some(0), least: Some(0), ..state }, end)
+            (Some(count), End::Bytes { count: own, by }) if is_open(own) => {
+                (at_begin, Cow::Owned(End::Bytes { count: Some(count), by: by.clone() }))
             }
-            _ => (state, end.clone()),
+            (Some(count), End::Sets { count: own, by, is_fixed }) if is_open(own) => {
+                let end = End::Sets { count: Some(count), by: by.clone(), is_fixed: *is_fixed };
+                (at_begin, Cow::Owned(end))
+            }
+            _ => (state, Cow::Borrowed(end)),
         }
-    }
-}
-
-/// A length that a caller gives, as far as it is one. One byte is what any text has.
-pub(super) fn length(otherwise: &Option<End>) -> Option<u64> {
-    match otherwise {
-        Some(End::Bytes { count: Some(count), .. }) if *count > 1 => Some(*count),
-        _ => None,
     }
 }

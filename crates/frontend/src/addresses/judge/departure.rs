@@ -1,13 +1,33 @@
 //! The judge of one departure.
 
-use super::super::facts::{CodePlace, Departure, Origin};
+use super::super::facts::{CodePlace, Origin};
 use super::super::merged::{Merged, TypeNumber};
 
 /// The object that an address is of, all units' numbers of types.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Address {
     Object(TypeNumber),
     Member { holder: TypeNumber, offset: u64, size: u64, is_array: bool },
+}
+
+impl Address {
+    /// Of an address in a unit.
+    pub(crate) fn new(merged: &Merged, unit: usize, origin: &Origin) -> Self {
+        match *origin {
+            Origin::Object(shape) => Self::Object(merged.number(unit, shape)),
+            Origin::Member { holder, offset, size, is_array } => {
+                Self::Member { holder: merged.number(unit, holder), offset, size, is_array }
+            }
+            Origin::Other(ref name) => Self::Object(merged.named(name)),
+        }
+    }
+
+    /// The type of the object that it is of, or in.
+    pub(crate) fn ty(self) -> TypeNumber {
+        match self {
+            Self::Object(ty) | Self::Member { holder: ty, .. } => ty,
+        }
+    }
 }
 
 /// How an address came to its end.
@@ -43,23 +63,7 @@ pub(crate) struct Judge<'m> {
     pub(crate) at: &'m CodePlace,
 }
 
-impl<'m> Judge<'m> {
-    pub(crate) fn new(merged: &'m Merged, unit: usize, departure: &'m Departure) -> Self {
-        let address = match departure.origin {
-            Origin::Object(shape) => Address::Object(merged.number(unit, shape)),
-            Origin::Member { holder, offset, size, is_array } => {
-                Address::Member { holder: merged.number(unit, holder), offset, size, is_array }
-            }
-            Origin::Other(ref name) => Address::Object(merged.named(name)),
-        };
-        Self { merged, address, at: &departure.at }
-    }
-
-    /// Of an object that nobody is seen to hand to a place, but that is taken from it.
-    pub(crate) fn taken(merged: &'m Merged, ty: TypeNumber, at: &'m CodePlace) -> Self {
-        Self { merged, address: Address::Object(ty), at }
-    }
-
+impl Judge<'_> {
     pub(crate) fn address(&self) -> Address {
         self.address
     }

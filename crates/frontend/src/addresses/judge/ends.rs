@@ -32,7 +32,7 @@ impl<'m> Judge<'m> {
             return;
         }
         let mut recorder = Recorder { at: self.at, end: at, found };
-        let has_own_objects = is_explained && !is_head(state, end);
+        let has_own_objects = is_explained && !is_head(state, end) && !self.is_walk(state);
         match (self.address, end) {
             (_, End::Record(shape)) => {
                 let to = (self.merged.number(unit, *shape), state.moved);
@@ -48,6 +48,11 @@ impl<'m> Judge<'m> {
                 self.member(is_array, state, (end, through), &mut recorder);
             }
         }
+    }
+
+    /// Whether an address was moved on from a member that is no array: code that does so means the members around it.
+    fn is_walk(&self, state: State) -> bool {
+        matches!(self.address, Address::Member { is_array: false, .. }) && state.moved.is_none()
     }
 
     /// Whether an address leads behind its object.

@@ -39,6 +39,7 @@ impl<'u> Reader<'_, '_, '_, 'u> {
         self.handed_beside(index);
         self.given(index);
         self.unconverted_arguments(index);
+        self.given_for_another(index);
         self.read_from_stream(index);
     }
 

@@ -109,7 +109,8 @@ impl<'u> Reader<'_, '_, '_, 'u> {
         }
         if let Some(number) = self.plain_number(value) {
             if (0..TOO_LARGE).contains(&number) {
-                self.numbers.insert((place.clone(), Given::Number(number)));
+                let given = if sum.sizes(true).next().is_some() { Given::Size } else { Given::Number };
+                self.numbers.insert((place.clone(), given(number)));
             }
             return;
         }

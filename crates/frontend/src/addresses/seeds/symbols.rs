@@ -1,5 +1,7 @@
 //! Assembler code between functions, which knows variables and functions by their symbols, and operands of that inside.
 
+use super::super::facts::{End, State};
+use super::super::follow;
 use super::super::follow::Follower;
 use super::reader::Reader;
 use crate::clang::{Kind, Type, TypeKind};
@@ -13,9 +15,16 @@ const SHARED: [&str; 4] = [".globl", ".global", ".weak", ".comm"];
 const VALUES: [&str; 4] = [".set", ".equ", ".equiv", ".thumb_set"];
 
 impl<'u> Reader<'_, '_, '_, 'u> {
-    /// Pointers to records that are operands.
+    /// Pointers to records that are operands, and members that instructions read more than.
     pub(crate) fn operands(&mut self, index: Index) {
         let view = self.unit.view;
+        for (operand, bytes) in follow::wide_operands(view, index) {
+            let mut follower = Follower::new(self.unit);
+            let by = "assembler code".to_owned();
+            follower.end(operand, State::PLAIN, End::Bytes { count: Some(bytes), by });
+            let outcome = follower.run();
+            self.member_of(operand, &view.address_sum(view.peeled(operand)), outcome);
+        }
         for operand in view.tree.values(index).collect::<Vec<_>>() {
             let own = view.cursor(operand).and_then(|operand| operand.ty().pointee());
             let Some(own) = own.filter(|own| own.kind() == TypeKind::Record) else { continue };

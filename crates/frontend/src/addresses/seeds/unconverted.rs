@@ -69,6 +69,39 @@ impl<'u> Reader<'_, '_, '_, 'u> {
     }
 }
 
+impl<'u> Reader<'_, '_, '_, 'u> {
+    /// `std::reinterpret_pointer_cast<T>(pointer)`: C++'s library gives the same for another record than it was handed.
+    pub(crate) fn given_for_another(&mut self, call: Index) {
+        let view = self.unit.view;
+        let is_library = |function: &Cursor<'u>| function.is_of_cpp() && function.is_of_system();
+        if follow::function(view, call).filter(is_library).is_none() {
+            return;
+        }
+        let Some((template, to)) = view.cursor(call).and_then(|call| made_for(call.ty())) else { return };
+        for argument in follow::arguments(view, call) {
+            let own = view.cursor(argument).and_then(|argument| made_for(argument.ty()));
+            let Some((_, own)) = own.filter(|(own, _)| own.identity() == template.identity()) else {
+                continue;
+            };
+            let is_related = own.equals(to) || view.records.derives(own, to) || view.records.derives(to, own);
+            if is_related {
+                continue;
+            }
+            let mut follower = Follower::new(self.unit);
+            let shape = self.unit.shape(to);
+            follower.end(argument, State::PLAIN, End::Record(shape));
+            let (origin, outcome) = (self.origin(own), follower.run());
+            self.depart(argument, origin, outcome);
+        }
+    }
+}
+
+/// The template that a type was made from, and the first record that it was made for.
+fn made_for<'u>(ty: Type<'u>) -> Option<(Cursor<'u>, Type<'u>)> {
+    let record = ty.template_arguments().into_iter().find(|own| own.kind() == TypeKind::Record)?;
+    Some((ty.canonical().declaration()?.template()?, record))
+}
+
 /// The elements of an array in arrays.
 fn innermost(ty: Type<'_>) -> Type<'_> {
     std::iter::successors(Some(ty), |ty| ty.element()).last().unwrap_or(ty)

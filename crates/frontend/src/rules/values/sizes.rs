@@ -37,6 +37,11 @@ impl<'u> Size<'_, '_, 'u> {
             (Form::Added, Use::Compared { other, operator: Operator::Order }) if self.is_room(other) => {
                 Some("decides how many objects there is room for")
             }
+            (Form::Same, Use::Compared { other, operator: Operator::Order })
+                if self.is_counted_down(other) =>
+            {
+                Some("decides how many objects there is room for")
+            }
             (Form::Same, Use::Chooses { switch }) if self.has_case(switch) => {
                 Some("chooses between numbers of cases")
             }
@@ -71,6 +76,16 @@ impl<'u> Size<'_, '_, 'u> {
         let view = self.view;
         let has_own = view.sum(index).sizes(true).any(|(ty, _)| ty.equals(self.ty));
         !has_own && constant(view, index).is_some_and(|room| room > 0)
+    }
+
+    /// Whether an expression is what is left of a number of bytes.
+    fn is_counted_down(&self, index: Index) -> bool {
+        let view = self.view;
+        let named = view.cursor(view.peeled(index)).and_then(Cursor::referenced);
+        named.is_some_and(|named| {
+            let given = view.flow.given(named.identity());
+            view.flow.is_counted_down(named.identity()) && given.iter().any(|value| self.is_room(*value))
+        })
     }
 
     fn has_case(&self, switch: Index) -> bool {

@@ -63,8 +63,10 @@ impl<'t> Evaluator<'_, '_, 't> {
         self.class = body.class;
         self.returns = body.function.returns.clone();
         self.described.clear();
+        self.switched.clear();
         self.cursor.at = body.range.start;
-        let scope = self.parameters(body.name, &body.function);
+        // A constructor is called by its class.
+        let scope = self.parameters(self.function, &body.function);
         self.scopes = vec![scope];
         self.cursor.at = body.range.start;
         if let Some(class) = body.class.filter(|class| is_unnamed || body.name == *class) {
@@ -124,7 +126,11 @@ impl<'t> Evaluator<'_, '_, 't> {
 
     /// The value in brackets that a constructor gives a member.
     fn initialised(&mut self, class: &'t [u8], name: &'t [u8]) {
-        let ty = self.world().member(class, name).unwrap_or_default();
+        // A name that isn't a member's is that of a class which this one is derived from, or its own.
+        let world = self.world();
+        let base = Type::Named(name);
+        let base = if matches!(world.resolve(&base), Type::Record(_)) { base } else { Type::Unknown };
+        let ty = world.member(class, name).unwrap_or(base);
         let is_object =
             !matches!(self.world().resolve(&ty), Type::Number(..) | Type::Byte | Type::Pointer(_));
         match self.cursor.here() {

@@ -61,6 +61,7 @@ impl<'t> Evaluator<'_, '_, 't> {
             false => self.sums_of(&value),
         };
         self.assign(name, &sums);
+        self.keep_parts(name, &right);
     }
 
     /// Whether what looks like parameters are values: variables stand there.

@@ -2,7 +2,7 @@
 
 use crate::meaning::syntax::cursor::Cursor;
 use crate::meaning::types::{TargetStruct, Type, World};
-use crate::meaning::value::{Base, Sum, Term, Value, join};
+use crate::meaning::value::{Base, Part, Sum, Term, Value, join};
 use crate::uses::UseDemand;
 use rustc_hash::FxHashMap;
 
@@ -39,6 +39,10 @@ pub(in crate::meaning) enum Slot<'t> {
     Grown(&'t [u8], &'t [u8]),
     /// Members of a record whose addresses a sorted container may keep.
     Sorted(&'t [u8]),
+    /// Longer kinds, or anything behind its end, that pointers to a record lead to.
+    Reached(&'t [u8]),
+    /// Whether a function counts on from the record that a parameter points to.
+    Counted(Option<usize>, &'t [u8], usize),
 }
 
 /// Values by slot.
@@ -73,6 +77,8 @@ pub(in crate::meaning) struct Local<'t> {
     /// The number of the parameter that it is.
     pub(in crate::meaning) parameter: Option<usize>,
     pub(in crate::meaning) is_static: bool,
+    /// Of a pointer to a record, where it was had from.
+    pub(in crate::meaning) parts: Vec<Part<'t>>,
 }
 
 #[derive(Debug)]
@@ -99,6 +105,8 @@ pub(in crate::meaning) struct Evaluator<'w, 'p, 't> {
     pub(in crate::meaning) is_cpp: bool,
     /// Whether a name may be a template's parameter.
     pub(in crate::meaning) has_templates: bool,
+    /// Records by whose sizes the function chooses cases.
+    pub(in crate::meaning) switched: Vec<&'t [u8]>,
     /// How often something changed that others see.
     pub(in crate::meaning) effects: usize,
 }
@@ -148,15 +156,16 @@ impl<'w, 'p, 't> Evaluator<'w, 'p, 't> {
             let home = self.loose_home();
             return self.keep(Slot::LooseMember(home, name), sums);
         }
-        self.shared_place(record, name, sums);
-        self.keep(Slot::Member(record, name), sums);
+        let owner = self.world().owner(record, name);
+        self.shared_place(owner, name, sums);
+        self.keep(Slot::Member(owner, name), sums);
         self.keep(Slot::AnyMember(name), sums);
     }
 
     pub(in crate::meaning) fn kept_member(&self, record: &'t [u8], name: &'t [u8]) -> Vec<Sum<'t>> {
         let mut sums = self.kept(Slot::LooseMember(self.loose_home(), name));
         match record.is_empty() {
-            false => join(&mut sums, &self.kept(Slot::Member(record, name))),
+            false => join(&mut sums, &self.kept(Slot::Member(self.world().owner(record, name), name))),
             true if self.world().is_complete => join(&mut sums, &self.kept(Slot::AnyMember(name))),
             true => {}
         }

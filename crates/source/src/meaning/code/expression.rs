@@ -71,7 +71,7 @@ impl<'t> Evaluator<'_, '_, 't> {
         // The type of a member of what isn't known was only guessed by its name.
         let is_guess = matches!(left.member, Some((b"", _)));
         let value = if is_guess { right.clone() } else { self.convert(&right, &left.ty, false) };
-        self.store(left, &value, start);
+        self.store(left, (&value, &right), start);
         self.keep_entry(left, &right);
         let entry = value.entry.or(right.entry);
         Value { place: left.place.clone(), entry, ..value }
@@ -88,14 +88,18 @@ impl<'t> Evaluator<'_, '_, 't> {
     }
 
     /// Keeps a value where it is put.
-    fn store(&mut self, left: &Value<'t>, value: &Value<'t>, start: usize) {
+    fn store(&mut self, left: &Value<'t>, (value, right): (&Value<'t>, &Value<'t>), start: usize) {
         let given = self.sums_of(value);
+        if left.is_content || left.name.is_none() && left.member.is_none() {
+            self.stored_beside(&left.ty, &given);
+        }
         let sums: Vec<Sum<'t>> = match left.is_content {
             true => given.iter().filter_map(Sum::as_content).collect(),
             false => given.clone(),
         };
         if let Some(name) = left.name {
             self.assign(name, &sums);
+            self.keep_parts(name, right);
             let local = self.local(name);
             let is_own = local.is_some_and(|local| !local.is_static) && !left.is_content;
             let parameter = local.and_then(|local| local.parameter).filter(|_| left.is_content);
@@ -106,6 +110,9 @@ impl<'t> Evaluator<'_, '_, 't> {
                 self.changes();
             }
         } else if let Some((record, member)) = left.member {
+            if let Some(bits) = self.bits_of(record, member) {
+                self.kept_in_bits(value, bits);
+            }
             if !self.is_typed(&left.ty) {
                 self.keep_member(record, member, &sums);
             }
@@ -219,7 +226,7 @@ impl<'t> Evaluator<'_, '_, 't> {
             }
             b"/" | b">>" => {
                 if !right.sums.iter().any(Sum::is_telling) {
-                    self.divided(left);
+                    self.distance_is_number(left, "counted in parts");
                 }
                 Value::sums(
                     Type::Number(b"long", 8),
@@ -235,7 +242,12 @@ impl<'t> Evaluator<'_, '_, 't> {
                 join(&mut sums, &others);
                 Value::sums(left.ty.clone(), sums)
             }
-            b"&" | b"%" => Value::sums(left.ty.clone(), left.sums.clone()),
+            b"&" | b"%" => {
+                if sign == b"%" && !right.sums.iter().any(Sum::is_telling) {
+                    self.distance_is_number(left, "counted in parts");
+                }
+                Value::sums(left.ty.clone(), left.sums.clone())
+            }
             b"<" | b">" | b"<=" | b">=" | b"==" | b"!=" => {
                 self.compare(left, right, matches!(sign, b"==" | b"!="));
                 Value::typed(Type::Number(b"int", 4))
@@ -277,16 +289,6 @@ impl<'t> Evaluator<'_, '_, 't> {
         self.escape(&sums);
     }
 
-    /// The distance of two addresses of objects in parts of a fixed size.
-    fn divided(&mut self, left: &Value<'t>) {
-        for (_, term) in left.sums.iter().flat_map(|sum| &sum.terms) {
-            if let Term::Distance(record) = term {
-                let what = "the bytes from object to object are counted in parts".to_owned();
-                self.tell(record, UseDemand::Size, Vec::new(), what);
-            }
-        }
-    }
-
     /// The bytes from one object to another, of two addresses that aren't typed as such.
     fn distance(&self, left: &Value<'t>, right: &Value<'t>, added: bool) -> Option<Sum<'t>> {
         if added || self.is_typed(&left.ty) || self.is_typed(&right.ty) {
@@ -303,6 +305,11 @@ impl<'t> Evaluator<'_, '_, 't> {
     pub(in crate::meaning) fn sum(&mut self, left: &Value<'t>, right: &Value<'t>, added: bool) -> Value<'t> {
         let world = self.world();
         let is_pointer = |value: &Value<'t>| world.resolve(&value.ty).element().is_some();
+        for (value, number) in [(left, right), (right, left)] {
+            if is_pointer(value) && !is_pointer(number) && constant(number) != Some(0) {
+                self.counted_on(value);
+            }
+        }
         let (ours, theirs) = (self.scaled(left, right), self.scaled(right, left));
         let mut sums = Vec::new();
         for first in &ours {

@@ -359,6 +359,9 @@ impl<'t> Evaluator<'_, '_, 't> {
             self.place_unknown(&value);
         }
         let sums = self.sums_of(&value);
+        if self.is_cpp && world.records.get(record).is_some_and(|known| known.has_constructor) {
+            self.keep(Slot::Method(record, progress.next - 1), &sums);
+        }
         let is_typed = self.is_typed(&ty);
         for sum in &sums {
             match sum.base {
@@ -378,6 +381,9 @@ impl<'t> Evaluator<'_, '_, 't> {
             progress.computed.extend(name);
         }
         self.convert(&value, &ty, false);
+        if let Some(bits) = name.and_then(|name| self.bits_of(record, name)) {
+            self.kept_in_bits(&value, bits);
+        }
         if let Some(name) = name.filter(|_| !is_typed) {
             self.keep_member(record, name, &sums);
         }

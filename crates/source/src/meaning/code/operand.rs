@@ -278,7 +278,8 @@ impl<'t> Evaluator<'_, '_, 't> {
             return Value { call: Some(word), ..Value::typed(ty) };
         }
         // `return T{…}`: a list of a type that nobody declares.
-        if self.is_cpp && self.cursor.is(b"{") && matches!(before, b"return" | b"=" | b"(" | b",") {
+        let is_list = self.is_cpp && self.cursor.is(b"{") && !self.cursor.is_type(word);
+        if is_list && matches!(before, b"return" | b"=" | b"(" | b",") {
             self.list(&Type::Unknown);
             return Value::default();
         }

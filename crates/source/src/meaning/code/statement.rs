@@ -62,6 +62,7 @@ impl<'t> Evaluator<'_, '_, 't> {
 
     fn conditional_case(&mut self) {
         let value = self.expression();
+        self.is_case(&value);
         self.offset_is_number(&value, "a label of a switch");
         if self.cursor.eat(b"...") {
             let value = self.expression();
@@ -73,6 +74,7 @@ impl<'t> Evaluator<'_, '_, 't> {
     /// The bracket behind `if` and its kin.
     fn condition(&mut self) {
         let is_loop = self.cursor.is(b"for");
+        let is_choice = self.cursor.is(b"switch");
         self.cursor.at += 1;
         if matches!(self.cursor.here(), b"constexpr") {
             self.cursor.at += 1;
@@ -97,6 +99,9 @@ impl<'t> Evaluator<'_, '_, 't> {
             if !is_loop || ends == 1 {
                 let value = std::mem::take(&mut self.last);
                 self.null_is_tested(&value);
+                if is_choice {
+                    self.switched_by(&value);
+                }
             }
         }
         self.cursor.at = close;

@@ -17,6 +17,9 @@ impl<'t> Evaluator<'_, '_, 't> {
         let is_array = matches!(resolved, Type::Array(..));
         let inner = world.resolve(&pointee);
         let sums = self.sums_of(value);
+        if index != Some(0) {
+            self.counted_on(value);
+        }
         if !matches!(inner, Type::Record(_)) || !is_array {
             for sum in &sums {
                 self.read_at(sum, &inner, index, &resolved);
@@ -55,6 +58,8 @@ impl<'t> Evaluator<'_, '_, 't> {
     }
 
     fn read_at(&mut self, sum: &Sum<'t>, pointee: &Type<'t>, index: Option<i64>, ty: &Type<'t>) {
+        let taken = if *pointee == Type::Byte { Type::Byte.pointer() } else { pointee.clone() };
+        self.taken_behind(sum, &taken);
         if let Some(Base::Behind(record)) = sum.base
             && (index.is_some_and(|index| index < 0) || sum.terms.iter().any(|(added, _)| !added))
         {
@@ -197,7 +202,7 @@ impl<'t> Evaluator<'_, '_, 't> {
         let world = self.world();
         let Some(pointee) = world.pointee(&value.ty) else { return };
         if matches!(pointee, Type::Record(_)) {
-            return;
+            return self.counted_on(value);
         }
         let takes_offset = number.sums.iter().any(|sum| sum.offsets().count() > 0);
         for sum in self.sums_of(value) {

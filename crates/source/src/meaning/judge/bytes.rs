@@ -15,6 +15,7 @@ impl<'t> Evaluator<'_, '_, 't> {
         sum: &Sum<'t>,
         (number, arguments, all): (usize, &[Value<'t>], &[Vec<Sum<'t>>]),
     ) {
+        self.taken_behind(sum, &Type::Void.pointer());
         let Some(Base::Object(record)) = sum.base else { return };
         if self.subject(record).is_none() {
             return self.handed_with_base(name, does, record, (number, arguments, all));

@@ -4,7 +4,7 @@ use crate::meaning::code::evaluator::{Context, Evaluator, Slot};
 use crate::meaning::judge::callee::{
     Does, does, fills_several, gives_back, is_address, is_assertion, is_transfer, links, reaches_beyond,
 };
-use crate::meaning::types::{Type, lossy};
+use crate::meaning::types::{Function, Type, lossy};
 use crate::meaning::value::{Base, Kept, Sum, Value, constant};
 use crate::uses::UseDemand;
 
@@ -18,6 +18,7 @@ impl<'t> Evaluator<'_, '_, 't> {
             self.constructed(&ty);
             return Value::typed(ty);
         }
+        let made = self.classes_before(self.cursor.at);
         self.cursor.at += 1;
         let before = self.context;
         if is_assertion(name) {
@@ -26,6 +27,7 @@ impl<'t> Evaluator<'_, '_, 't> {
         let arguments = self.arguments(name, end);
         self.context = before;
         self.cursor.at = end;
+        self.made_of(&made, &arguments);
         if name.ends_with(b"bit_cast") {
             for argument in &arguments {
                 if let Type::Record(record) = self.world().resolve(&argument.ty) {
@@ -95,27 +97,17 @@ impl<'t> Evaluator<'_, '_, 't> {
         let is_macro = arguments.iter().any(|argument| argument.is_type);
         let function = world.functions.get(name).filter(|_| !is_macro);
         if let Some(function) = function {
-            for (number, (argument, (_, ty))) in arguments.iter().zip(&function.parameters).enumerate() {
-                let sums = self.sums_of(argument);
-                self.convert(argument, ty, false);
-                if let (true, Some(_), Some(place)) = (self.is_cpp, argument.member, &argument.place) {
-                    self.keep(Slot::Referred(function.home, name, number), place);
-                }
-                if (function.is_defined || world.is_complete) && !self.is_typed(ty) {
-                    self.keep(Slot::Parameter(function.home, name, number), &sums);
-                }
-                if !function.is_defined && world.assembler.contains(name) {
-                    self.assembled(name, &sums, ty);
-                }
-            }
+            self.given_parameters(name, function, arguments);
         }
         self.callbacks(function, name, arguments);
         self.side_by_side(arguments);
+        self.handed_parts(name, function, arguments);
         let does = self.does_beside(does(name), arguments);
         self.called_for_effect(function, name, does);
         self.written(function, name, arguments);
         if does == Does::Moves {
             self.moved_pointer(arguments);
+            self.moved_holder(arguments);
         }
         // A nested function, or one that is declared nowhere.
         if function.is_none() && !is_macro {
@@ -136,6 +128,9 @@ impl<'t> Evaluator<'_, '_, 't> {
             self.printed_addresses(arguments);
         }
         self.handed_whole(name, function, is_printed, arguments);
+        if function.is_none() && !is_macro {
+            self.looked_at(name, does, arguments);
+        }
         for argument in arguments.iter().filter(|argument| is_printed && !argument.is_type) {
             self.offset_is_number(argument, "printed");
         }
@@ -170,6 +165,29 @@ impl<'t> Evaluator<'_, '_, 't> {
         self.allocated(name, does, arguments, &all, function.map(|function| function.returns.clone()))
     }
 
+    /// Arguments as the parameters that they are for.
+    fn given_parameters(&mut self, name: &'t [u8], function: &Function<'t>, arguments: &[Value<'t>]) {
+        let world = self.world();
+        for (number, (argument, (_, ty))) in arguments.iter().zip(&function.parameters).enumerate() {
+            let sums = self.sums_of(argument);
+            self.convert(argument, ty, false);
+            if let (true, Some((holder, member)), Some(place)) =
+                (self.is_cpp, argument.member, &argument.place)
+            {
+                self.keep(Slot::Referred(function.home, name, number), place);
+                if let Type::Record(record) = world.resolve(&argument.ty) {
+                    self.handed_as_part(holder, member, record);
+                }
+            }
+            if (function.is_defined || world.is_complete) && !self.is_typed(ty) {
+                self.keep(Slot::Parameter(function.home, name, number), &sums);
+            }
+            if !function.is_defined && world.assembler.contains(name) {
+                self.assembled(name, &sums, ty);
+            }
+        }
+    }
+
     /// Objects that a function keeps which nobody defines.
     pub(in crate::meaning) fn kept_outside(&mut self, arguments: &[Value<'t>]) {
         for argument in arguments.iter().filter(|argument| !argument.is_type && !argument.is_function()) {
@@ -192,7 +210,7 @@ impl<'t> Evaluator<'_, '_, 't> {
     fn handed_whole(
         &mut self,
         name: &'t [u8],
-        function: Option<&crate::meaning::types::Function<'t>>,
+        function: Option<&Function<'t>>,
         is_printed: bool,
         arguments: &[Value<'t>],
     ) {
@@ -202,6 +220,7 @@ impl<'t> Evaluator<'_, '_, 't> {
         }
         let text = lossy(name);
         let leaves = is_transfer(&text);
+        self.transferred(&text, arguments);
         for argument in arguments.iter().filter(|argument| !argument.is_type) {
             if let (true, Type::Record(record)) = (is_printed, world.resolve(&argument.ty)) {
                 self.tell_whole(record, format!("{text} is handed it by value"));
@@ -283,6 +302,9 @@ impl<'t> Evaluator<'_, '_, 't> {
         self.cursor.at = end;
         let ty = self.world().resolve(ty);
         if !self.is_aggregate(&ty) {
+            if let Type::Record(class) = ty {
+                self.made_of(&[class], &values);
+            }
             let name = match ty {
                 Type::Named(name @ (b"string_view" | b"shared_ptr")) => name,
                 _ => b"a constructor",

@@ -1,7 +1,7 @@
 //! Values that are given another type.
 
 use crate::meaning::code::evaluator::{Evaluator, Slot};
-use crate::meaning::types::{Type, lossy, spell};
+use crate::meaning::types::{Function, Type, lossy, spell};
 use crate::meaning::value::{Base, Sum, Term, Value, constant};
 use crate::uses::UseDemand;
 
@@ -15,25 +15,9 @@ impl<'t> Evaluator<'_, '_, 't> {
     ) -> Value<'t> {
         let world = self.world();
         let target = world.resolve(ty);
-        if let Some(function) =
-            value.call.filter(|_| is_cast && value.is_function()).and_then(|name| world.functions.get(name))
-        {
-            let records = function.parameters.iter().filter_map(|(_, ty)| match world.pointee(ty) {
-                Some(Type::Record(record)) => Some(Sum::object(record)),
-                _ => None,
-            });
-            let records: Vec<Sum<'t>> = records.collect();
-            // Objects that are handed by value lie in registers and on the stack by their order.
-            let own = function.parameters.iter().map(|(_, ty)| ty).chain([&function.returns]);
-            for ty in own.filter(|_| target != Type::Unknown) {
-                if let Type::Record(record) = world.resolve(ty) {
-                    self.tell_whole(
-                        record,
-                        "a function that is handed or returns it is called as another type".to_owned(),
-                    );
-                }
-            }
-            self.keep(Slot::Global(b"(cast)"), &records);
+        let called = value.call.filter(|_| is_cast && value.is_function());
+        if let Some(function) = called.and_then(|name| world.functions.get(name)) {
+            self.cast_function(function, &target);
         }
         let sums = self.sums_of(value);
         if let (Type::Record(wanted), Type::Record(own)) = (&target, world.resolve(&value.ty))
@@ -48,6 +32,13 @@ impl<'t> Evaluator<'_, '_, 't> {
         let Some(to) = target.element().map(|element| world.resolve(element)) else {
             if target == Type::Byte && world.is_complete {
                 self.offset_is_number(value, "kept in a byte");
+            }
+            // An object that is made of a value without saying so.
+            if let Type::Record(class) = target
+                && self.is_cpp
+                && world.resolve(&value.ty) != target
+            {
+                self.handed_to_constructor(class, std::slice::from_ref(&sums));
             }
             // Numbers keep what they count.
             return Value {
@@ -80,6 +71,25 @@ impl<'t> Evaluator<'_, '_, 't> {
         let entry = value.entry.or_else(|| self.entry_of(&sums, &to));
         let sums = if keeps { sums } else { Vec::new() };
         Value { ty: target, sums, call: value.call, entry, ..Value::default() }
+    }
+
+    /// A function whose type is cast.
+    fn cast_function(&mut self, function: &Function<'t>, target: &Type<'t>) {
+        let world = self.world();
+        let records = function.parameters.iter().filter_map(|(_, ty)| match world.pointee(ty) {
+            Some(Type::Record(record)) => Some(Sum::object(record)),
+            _ => None,
+        });
+        let records: Vec<Sum<'t>> = records.collect();
+        // Objects that are handed by value lie in registers and on the stack by their order.
+        let own = function.parameters.iter().map(|(_, ty)| ty).chain([&function.returns]);
+        for ty in own.filter(|_| *target != Type::Unknown) {
+            if let Type::Record(record) = world.resolve(ty) {
+                let what = "a function that is handed or returns it is called as another type";
+                self.tell_whole(record, what.to_owned());
+            }
+        }
+        self.keep(Slot::Global(b"(cast)"), &records);
     }
 
     /// An address that comes from where others were put and aren't followed.
@@ -155,6 +165,7 @@ impl<'t> Evaluator<'_, '_, 't> {
     }
 
     fn judge(&mut self, sum: &Sum<'t>, to: &Type<'t>, is_cast: bool) {
+        self.taken_behind(sum, to);
         match (sum.base, sum.terms.as_slice()) {
             (Some(Base::Object(record)), []) => self.start(record, to, is_cast),
             (Some(Base::Object(record)), [(true, Term::Offset(own, member))]) if record == *own => {
@@ -243,8 +254,10 @@ impl<'t> Evaluator<'_, '_, 't> {
             return self.tell(record, UseDemand::First, Vec::new(), what());
         }
         if world.begins_with(wanted, record) {
+            self.longer_kind(record, wanted);
             return self.tell(wanted, UseDemand::First, Vec::new(), what());
         }
+        self.longer_kind(record, wanted);
         match world.common_prefix(record, wanted) {
             Some(0) if !is_cast => {}
             Some(0) => {
@@ -296,6 +309,11 @@ impl<'t> Evaluator<'_, '_, 't> {
                 let what =
                     format!("{} is taken for the beginning of a struct {}", lossy(member), lossy(wanted));
                 self.tell_from(record, member, what);
+            }
+            (Type::Record(inner), Type::Record(wanted))
+                if inner == wanted && !matches!(own, Type::Array(..)) =>
+            {
+                self.handed_as_part(record, member, inner);
             }
             // A tail of bytes holds what its users put there.
             (Type::Byte, Type::Record(wanted)) if is_cast && matches!(own, Type::Array(..)) => {

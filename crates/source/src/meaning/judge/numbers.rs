@@ -3,3 +3,4 @@
 pub(in crate::meaning) mod entries;
 pub(in crate::meaning) mod offsets;
 pub(in crate::meaning) mod rooms;
+pub(in crate::meaning) mod sizes;

@@ -120,11 +120,11 @@ impl<'t> Cursor<'_, '_, 't> {
                             && !STATEMENT_WORDS.has(piece.text)
                             && !SILENT_WORDS.has(piece.text)
                     });
-                    bases.extend(words.filter(|piece| self.is_type(piece.text)).map(|piece| Member {
-                        name: b"",
-                        ty: Type::Named(piece.text),
-                        words: Vec::new(),
-                    }));
+                    bases.extend(
+                        words
+                            .filter(|piece| self.is_type(piece.text))
+                            .map(|piece| Member { ty: Type::Named(piece.text), ..Member::default() }),
+                    );
                     self.at = at;
                     return true;
                 }
@@ -191,11 +191,7 @@ impl<'t> Cursor<'_, '_, 't> {
             let before = self.at;
             let declared = self.declarator(&found.ty);
             let is_field = declared.as_ref().is_none_or(|declared| declared.function.is_none());
-            if is_field && self.eat(b":") {
-                while self.at < end && !matches!(self.here(), b"," | b";") {
-                    self.at += 1;
-                }
-            }
+            let bits = if is_field { self.bits(end) } else { None };
             let mut silent = Specifiers::default();
             while self.skip_silent(&mut silent) {}
             self.default_list(declared.as_ref().filter(|_| is_field).map(|declared| &declared.ty));
@@ -216,7 +212,8 @@ impl<'t> Cursor<'_, '_, 't> {
             if let Some(declared) = declared.filter(|declared| {
                 !is_function && !is_static && !found.is_typedef && !declared.name.is_empty()
             }) {
-                record.members.push(Member { name: declared.name, ty: declared.ty, words: words.clone() });
+                let (name, ty, words) = (declared.name, declared.ty, words.clone());
+                record.members.push(Member { name, ty, words, bits });
             }
             if is_function && self.at < end && self.method(end, body) {
                 return;
@@ -229,6 +226,23 @@ impl<'t> Cursor<'_, '_, 't> {
             self.at =
                 if matches!(self.here(), b"(" | b"{" | b"[") { self.behind(self.at) } else { self.at + 1 };
         }
+    }
+
+    /// The bits of a bit-field, whose colon stands here; 0 if they aren't a number.
+    fn bits(&mut self, end: usize) -> Option<u32> {
+        if !self.eat(b":") {
+            return None;
+        }
+        let start = self.at;
+        while self.at < end && !matches!(self.here(), b"," | b";") {
+            self.at += 1;
+        }
+        let inside = self.pieces.get(start..self.at).unwrap_or_default();
+        let number = match inside {
+            [only] => std::str::from_utf8(only.text).ok().and_then(|text| text.parse().ok()),
+            _ => None,
+        };
+        Some(number.unwrap_or(0))
     }
 
     /// The words of a member's type from a place to here, with the sign of a reference; in C++ only.
@@ -262,11 +276,7 @@ impl<'t> Cursor<'_, '_, 't> {
         if self.word(self.at).is_some() && self.text(self.at + 1) == b"(" {
             let words = self.pieces.get(self.at + 2..stop).unwrap_or_default();
             let name = words.iter().find(|piece| piece.kind == Kind::Word);
-            record.members.extend(name.map(|piece| Member {
-                name: piece.text,
-                ty: Type::Unknown,
-                words: Vec::new(),
-            }));
+            record.members.extend(name.map(|piece| Member { name: piece.text, ..Member::default() }));
         }
         self.at = stop + 1;
     }

@@ -3,7 +3,7 @@
 use super::super::super::facts::End;
 use super::super::super::numbers;
 use super::super::elements::bytes;
-use super::{Does, Handed, is_number};
+use super::{Does, Handed, function, is_number};
 use crate::clang::{Cursor, Kind, Operator, Type, TypeKind};
 use crate::sum::Term;
 use crate::tree::Index;
@@ -85,7 +85,26 @@ impl<'u> Handed<'_, '_, '_, 'u> {
         if found.is_none() && does == Does::Reads && name.ends_with("ioctl") {
             found = Some(None);
         }
+        let found = found.map(|count| count.filter(|_| !self.is_product()));
         found.map(|count| End::Bytes { count, by: name.to_owned() })
+    }
+
+    /// Whether numbers behind the pointer may be how many elements there are, and the size of one: a function of the program
+    /// with more than one of them may multiply them.
+    fn is_product(&self) -> bool {
+        let view = self.view;
+        if function(view, self.call).is_some_and(Cursor::is_of_system) {
+            return false;
+        }
+        let behind = self.arguments.iter().skip(self.number + 1).copied();
+        let counts = behind.filter(|argument| {
+            let cursor = view.cursor(*argument).filter(|argument| is_number(argument.ty()));
+            cursor.is_some_and(|cursor| {
+                let is_one = cursor.constant().is_some_and(|number| number <= 1);
+                !is_one && !self.is_flag(*argument)
+            })
+        });
+        counts.count() > 1
     }
 
     /// The bytes that a number counts in: beside a pointer to elements it counts those, unless it is made of sizes.

@@ -10,6 +10,12 @@ use crate::meaning::value::{Base, Sum, Term, Value, join};
 const BEGINS: [&[u8]; 5] = [b"begin", b"cbegin", b"data", b"rend", b"crend"];
 const ENDS: [&[u8]; 4] = [b"end", b"cend", b"rbegin", b"crbegin"];
 
+/// Most classes that the arguments of a constructor are followed through.
+const MOST_CLASSES: usize = 16;
+
+/// Most words of a template's arguments.
+const MOST_WORDS: usize = 16;
+
 impl<'t> Evaluator<'_, '_, 't> {
     /// The argument of a method or lambda for a parameter whose type says nothing of it.
     pub(in crate::meaning) fn handed_to_body(
@@ -22,6 +28,56 @@ impl<'t> Evaluator<'_, '_, 't> {
         match is_body && !self.is_typed(ty) {
             true => self.kept(Slot::Method(name, number)),
             false => Vec::new(),
+        }
+    }
+
+    /// Classes with constructors that a template is told in front of the bracket at a place: `make_unique<T>(…)`.
+    pub(in crate::meaning) fn classes_before(&self, open: usize) -> Vec<&'t [u8]> {
+        let mut found = Vec::new();
+        if !self.is_cpp || self.cursor.text(open.wrapping_sub(1)) != b">" {
+            return found;
+        }
+        for at in (open.saturating_sub(MOST_WORDS)..open).rev() {
+            let word = self.cursor.text(at);
+            if word == b"<" {
+                break;
+            }
+            let known = self.world().records.get(word);
+            if known.is_some_and(|known| known.has_constructor || known.has_base) {
+                found.push(word);
+            }
+        }
+        found
+    }
+
+    /// Classes that are made of some values.
+    pub(in crate::meaning) fn made_of(&mut self, classes: &[&'t [u8]], values: &[Value<'t>]) {
+        if classes.is_empty() {
+            return;
+        }
+        let all: Vec<Vec<Sum<'t>>> = values.iter().map(|value| self.sums_of(value)).collect();
+        for class in classes {
+            self.handed_to_constructor(class, &all);
+        }
+    }
+
+    /// Arguments of a constructor, which may be one of a class that this one is derived from.
+    pub(in crate::meaning) fn handed_to_constructor(&mut self, class: &'t [u8], all: &[Vec<Sum<'t>>]) {
+        let world = self.world();
+        let mut left = vec![class];
+        for _ in 0..MOST_CLASSES {
+            let Some(class) = left.pop() else { break };
+            for (number, sums) in all.iter().enumerate() {
+                self.keep(Slot::Method(class, number), sums);
+            }
+            let Some(known) = world.records.get(class).filter(|known| !known.has_constructor) else {
+                continue;
+            };
+            let bases = known.members.iter().filter(|member| member.name.is_empty());
+            left.extend(bases.filter_map(|member| match world.resolve(&member.ty) {
+                Type::Record(base) => Some(base),
+                _ => None,
+            }));
         }
     }
 

@@ -60,14 +60,18 @@ impl<'t> Evaluator<'_, '_, 't> {
         if is_equality && self.world().is_complete {
             self.found_by_member(left, right);
             for (value, other) in [(left, right), (right, left)] {
-                if constant(other) == Some(0) {
-                    self.offset_is_tested(value);
+                match constant(other) {
+                    Some(0) => self.offset_is_tested(value),
+                    _ => self.size_is_compared(value, other),
                 }
             }
         }
         for (value, other) in [(left, right), (right, left)] {
             if is_equality && self.is_null(other) {
                 self.null_is_tested(value);
+            }
+            if constant(other).is_some_and(|number| number != 0) {
+                self.distance_is_number(value, "compared with a number");
             }
         }
         let sides: Vec<Sum<'t>> = left.sums.iter().chain(&right.sums).cloned().collect();
@@ -117,7 +121,7 @@ impl<'t> Evaluator<'_, '_, 't> {
     /// An offset that is tested for 0, which may say that there is none.
     pub(in crate::meaning) fn offset_is_tested(&mut self, value: &Value<'t>) {
         if self.world().is_complete {
-            self.offset_is_number(value, "tested for 0");
+            self.offsets_are(value, "tested for 0");
         }
     }
 
@@ -160,6 +164,11 @@ impl<'t> Evaluator<'_, '_, 't> {
 
     /// An offset that is used as a number, not added to an address.
     pub(in crate::meaning) fn offset_is_number(&mut self, value: &Value<'t>, what: &str) {
+        self.offsets_are(value, what);
+        self.distance_is_number(value, what);
+    }
+
+    fn offsets_are(&mut self, value: &Value<'t>, what: &str) {
         for sum in value.sums.iter().filter(|sum| sum.base.is_none()) {
             let offsets: Vec<_> = sum.offsets().collect();
             for (_, record, member) in offsets {
@@ -168,6 +177,18 @@ impl<'t> Evaluator<'_, '_, 't> {
                 let what = format!("the offset of {} is {what}", lossy(member));
                 self.tell(record, UseDemand::Offset, vec![number], what);
             }
+        }
+    }
+
+    /// The bytes from object to object, as a number: the size stays.
+    pub(in crate::meaning) fn distance_is_number(&mut self, value: &Value<'t>, what: &str) {
+        let terms = value.sums.iter().flat_map(|sum| &sum.terms);
+        let records = terms.filter_map(|(_, term)| match term {
+            Term::Distance(record) => Some(*record),
+            _ => None,
+        });
+        for record in records.collect::<Vec<_>>() {
+            self.tell_size(record, format!("the bytes from object to object are {what}"));
         }
     }
 

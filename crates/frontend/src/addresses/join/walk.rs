@@ -1,0 +1,261 @@
+//! Addresses followed from place to place.
+
+use super::super::facts::{CodePlace, Departure, End, State, UnitFlows};
+use super::super::given::Numbers;
+use super::super::judge::{Address, Judge, Through};
+use super::super::merged::{Merged, TypeNumber};
+use super::super::noted::Noted;
+use super::found::Demands;
+use super::places::{Handed, Known, PlaceNumber, PlaceTable};
+use super::taken::Taken;
+use super::visit::Visit;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeMap;
+
+/// Most times an address is read from memory on its way.
+const DEEPEST: u8 = 3;
+
+/// Most types whose objects a function gives out again as they came back. With more, it gives out memory.
+const MOST_FREED: usize = 2;
+
+/// Most distances that an address is told apart by at one place: code that moves it on again and again is a walk.
+const MOST_STATES: usize = 4;
+
+/// An address at its begin.
+#[derive(Clone, Debug)]
+pub(super) enum Begin<'f> {
+    /// Stops being a pointer to its type in a unit.
+    Departure { unit: usize, departure: &'f Departure, handed: Vec<Handed<'f>> },
+    /// Is at a place, where code takes it for a type's.
+    Place { place: PlaceNumber, is_kept: bool, at: &'f CodePlace },
+}
+
+/// Begins by what they are addresses of.
+pub(super) type Begins<'b, 'f> = BTreeMap<Address, Vec<&'b Begin<'f>>>;
+
+/// Findings on the ways of addresses.
+pub(super) type Found<'f> = (Demands, Noted<'f>);
+
+/// All that is needed to follow an address.
+pub(super) struct Walk<'f> {
+    pub(super) merged: &'f Merged,
+    pub(super) table: PlaceTable<'f>,
+    pub(super) numbers: Numbers<'f>,
+}
+
+/// The ways of addresses of one thing: the places where they were, and how often each was come to.
+#[derive(Default)]
+struct Seen {
+    visits: FxHashSet<Visit>,
+    states: FxHashMap<(PlaceNumber, u8, bool), (usize, Option<i64>)>,
+}
+
+impl<'f> Walk<'f> {
+    pub(super) fn new(units: &[&'f UnitFlows], merged: &'f Merged) -> Self {
+        Self { merged, table: PlaceTable::new(units, merged), numbers: Numbers::new(units) }
+    }
+
+    /// Follows all addresses. Those of one thing are followed together, as their ways are the same from the place on
+    /// where they meet.
+    pub(super) fn follow_all(&self, begins: &Begins<'_, 'f>, found: &mut Found<'f>) {
+        let begins: Vec<_> = begins.iter().collect();
+        for (demands, noted) in fieldline_parallel::map(&begins, |(address, begins)| {
+            let (mut seen, mut found) = (Seen::default(), Found::default());
+            for begin in *begins {
+                self.follow(**address, begin, &mut seen, &mut found);
+            }
+            found.0.settle();
+            found
+        }) {
+            found.0.add(demands);
+            found.1.add_all(noted);
+        }
+    }
+
+    fn follow(&self, address: Address, begin: &Begin<'f>, seen: &mut Seen, found: &mut Found<'f>) {
+        let mut open: Vec<Visit> = Vec::new();
+        match begin {
+            Begin::Departure { unit, departure, handed } => {
+                let judge = Judge { merged: self.merged, address, at: &departure.at };
+                for (state, end, place) in &departure.outcome.ends {
+                    found.1.add(self.merged, (address, *state), (*unit, end, false), place);
+                    judge.judge(*state, (*unit, end), place, Through::NONE, &mut found.0.uses);
+                }
+                for handed in handed {
+                    let is_kept = self.table.get(handed.place).is_some_and(|place| place.is_kept);
+                    let visit =
+                        Visit { place: handed.place, state: handed.state, is_kept, count: handed.count };
+                    self.visit(visit, (*unit, handed), (&judge, false), &mut open, &mut found.0);
+                }
+                self.follow_on(open, &judge, seen, found);
+            }
+            Begin::Place { place, is_kept, at } => {
+                let judge = Judge { merged: self.merged, address, at };
+                open.push(Visit { place: *place, state: State::PLAIN, is_kept: *is_kept, count: None });
+                self.follow_on(open, &judge, seen, found);
+            }
+        }
+    }
+
+    fn follow_on(
+        &self,
+        mut open: Vec<Visit>,
+        judge: &Judge<'_>,
+        seen: &mut Seen,
+        (found, noted): &mut Found<'f>,
+    ) {
+        while let Some(mut visit) = open.pop() {
+            if visit.state.level > DEEPEST || seen.visits.contains(&visit) {
+                continue;
+            }
+            let key = (visit.place, visit.state.level, visit.is_kept);
+            let (count, least) = seen.states.entry(key).or_insert((0, visit.state.least));
+            *count += 1;
+            if *count > MOST_STATES {
+                visit.state = visit.state.walked(*least);
+            }
+            if !seen.visits.insert(visit) {
+                continue;
+            }
+            let Some(place) = self.table.get(visit.place) else { continue };
+            for known in place.passages.iter().filter(|known| known.level == visit.state.level) {
+                self.end(visit, known, judge, (&mut *found, &mut *noted));
+                for handed in &known.handed {
+                    let is_kept =
+                        visit.is_kept || self.table.get(handed.place).is_some_and(|place| place.is_kept);
+                    let next = Visit {
+                        place: handed.place,
+                        state: visit.state.then(handed.state),
+                        is_kept,
+                        count: handed.count.or(visit.count),
+                    };
+                    self.visit(next, (known.unit, handed), (judge, true), &mut open, found);
+                }
+            }
+        }
+    }
+
+    /// The ends of a passage.
+    fn end(
+        &self,
+        visit: Visit,
+        known: &Known<'f>,
+        judge: &Judge<'_>,
+        (found, noted): (&mut Demands, &mut Noted<'f>),
+    ) {
+        for (state, end, at) in known.ends {
+            let is_explained = self.is_explained(visit, (known.unit, end));
+            let through = Through { is_explained, is_function: true };
+            let own = (judge.address(), visit.state.then(*state));
+            noted.add(self.merged, own, (known.unit, end, is_explained), at);
+            let (state, end) = visit.bounded(visit.state.then(*state), end);
+            judge.judge(state, (known.unit, &end), at, through, &mut found.uses);
+        }
+    }
+
+    fn visit(
+        &self,
+        visit: Visit,
+        (unit, handed): (usize, &Handed<'f>),
+        (judge, is_function): (&Judge<'_>, bool),
+        open: &mut Vec<Visit>,
+        found: &mut Demands,
+    ) {
+        let actual = self.table.get(visit.place).and_then(|place| place.actual);
+        let Some((actual, place)) = actual.and_then(|actual| Some((actual, self.table.get(actual)?))) else {
+            return;
+        };
+        let visit = Visit { place: actual, ..visit };
+        if let Some((by, scale)) = place.sum {
+            let given = place.given.get_or_init(|| self.numbers.all(by));
+            let states = Numbers::moved(visit.state, given, scale);
+            return open.extend(states.into_iter().map(|state| Visit { state, ..visit }));
+        }
+        if let Some(steps) = place.steps {
+            let through = Through { is_explained: false, is_function };
+            for bytes in self.numbers.strides(steps) {
+                judge.judge(
+                    visit.state,
+                    (unit, &End::Strides { bytes }),
+                    handed.at,
+                    through,
+                    &mut found.uses,
+                );
+            }
+            return;
+        }
+        found.callbacks.extend(place.callback);
+        if matches!(handed.otherwise, Some(End::Frees)) {
+            let through = Through { is_explained: false, is_function };
+            judge.judge(visit.state, (unit, &End::Frees), handed.at, through, &mut found.uses);
+            // Objects of so many types come back there, that the memory is nobody's.
+            if place.entering.len() > MOST_FREED {
+                return;
+            }
+        }
+        open.extend(place.counterparts.iter().map(|place| Visit { place: *place, is_kept: true, ..visit }));
+        if !place.passages.is_empty() {
+            return open.push(visit);
+        }
+        if let Some(function) = place.function {
+            found.unread.insert(function.to_owned());
+        }
+        let otherwise = if place.is_assembled { Some(&End::Unknown) } else { handed.otherwise };
+        if otherwise.is_none()
+            && let (Some(function), Address::Object(ty)) = (place.function, judge.address())
+        {
+            let uses = self
+                .merged
+                .subjects(ty)
+                .map(|(subject, ..)| handed.at.used(subject, crate::Demand::Whole, String::new()));
+            found.handed.entry(function.to_owned()).or_default().extend(uses);
+        }
+        if let Some(end) = otherwise {
+            let is_explained = self.is_explained(visit, (unit, end));
+            let through = Through { is_explained, is_function };
+            judge.judge(visit.state, (unit, end), handed.at, through, &mut found.uses);
+        }
+        judge.handed(handed.at, &mut found.uses);
+    }
+
+    /// The records that addresses are taken for.
+    pub(super) fn taken(&self) -> Taken<'f> {
+        let mut taken = Taken::default();
+        for (place, known) in self.table.passages().filter(|(_, known)| known.level == 0) {
+            for (state, end, at) in known.ends {
+                if let (End::Record(shape), State::PLAIN) = (end, *state) {
+                    taken.take(place, self.merged.number(known.unit, *shape), at);
+                }
+            }
+            for handed in &known.handed {
+                if let Some(next) = self.table.actual(handed.place) {
+                    taken.hand(place, next, handed.state == State::PLAIN);
+                }
+            }
+        }
+        taken.spread(|place| self.name(place))
+    }
+
+    pub(super) fn name(&self, place: PlaceNumber) -> &'f str {
+        self.table.get(place).map_or("", |place| place.name)
+    }
+
+    /// Whether a place has objects of its own that an end is for.
+    fn is_explained(&self, visit: Visit, (unit, end): (usize, &End)) -> bool {
+        let Some(place) = self.table.get(visit.place) else { return false };
+        let is_own = |ty: TypeNumber| place.entering.contains(&ty);
+        match end {
+            End::Record(shape) if is_own(self.merged.number(unit, *shape)) => true,
+            // Objects may be carved out of bytes that are kept there.
+            End::Record(_)
+            | End::Unknown
+            | End::Bytes { .. }
+            | End::Sets { .. }
+            | End::Elements { .. }
+            | End::Several { .. }
+            | End::Sorts { .. }
+            | End::Text { .. } => visit.is_kept && place.has_bytes,
+            End::Frees | End::Strides { .. } | End::Compared { .. } => false,
+        }
+    }
+}

@@ -1,0 +1,6 @@
+//! Ways of addresses past what their types say: behind a record, in the bytes of holders, into C's library.
+
+pub(in crate::meaning) mod holders;
+pub(in crate::meaning) mod library;
+pub(in crate::meaning) mod parts;
+pub(in crate::meaning) mod reached;

@@ -10,6 +10,9 @@ pub(crate) type ShapeNumber = usize;
 /// The result of functions without a body: memory that nothing is known of.
 pub(crate) const RAW: &str = "memory";
 
+/// Begins the name of the type of a variable that is one number or character: nothing stands behind it.
+pub(crate) const SINGLE: &str = "one ";
+
 /// A place that holds addresses and that other units may know too: a parameter, a member, a result.
 pub(crate) type Place = String;
 

@@ -1,6 +1,6 @@
 //! Records of all units, each once.
 
-use super::facts::{CodePlace, End, Origin, Outcome, Passage, RAW, State};
+use super::facts::{CodePlace, End, Origin, Outcome, Passage, RAW, SINGLE, State};
 use super::facts::{Shape, ShapeMember, ShapeNumber, UnitFlows};
 use rustc_hash::FxHashMap;
 
@@ -108,11 +108,11 @@ impl Merged {
             .map(|(number, _)| number)
     }
 
-    /// Whether a type is characters or numbers.
+    /// Whether a type is characters or numbers of which there may be several.
     pub(crate) fn is_bytes(&self, number: TypeNumber) -> bool {
         self.shape(number).is_some_and(|shape| {
             shape.name == RAW
-                || !["struct ", "union ", "class "].iter().any(|word| shape.name.starts_with(word))
+                || ![SINGLE, "struct ", "union ", "class "].iter().any(|word| shape.name.starts_with(word))
                     && shape.members.is_empty()
         })
     }

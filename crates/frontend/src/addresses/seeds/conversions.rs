@@ -1,6 +1,6 @@
 //! Conversions at which an address stops being a pointer to its type.
 
-use super::super::facts::{End, Origin, Outcome, State};
+use super::super::facts::{End, Origin, Outcome, SINGLE, State};
 use super::super::follow::Follower;
 use super::super::names;
 use super::reader::Reader;
@@ -44,7 +44,10 @@ impl<'u> Reader<'_, '_, '_, 'u> {
         if own.kind() != TypeKind::Record && self.is_of_subject(inner) {
             return;
         }
-        let origin = self.origin(own);
+        let origin = match self.origin(own) {
+            Origin::Other(name) if is_single(view, inner) => Origin::Other(format!("{SINGLE}{name}")),
+            origin => origin,
+        };
         let mut follower = Follower::new(self.unit);
         follower.push(inner, beside(view, inner, own));
         let outcome = follower.run();
@@ -222,6 +225,16 @@ impl<'u> Reader<'_, '_, '_, 'u> {
             self.passage(names::variable_arguments(function), 0, outcome);
         }
     }
+}
+
+/// Whether an address is that of a variable which is no array.
+fn is_single(view: View<'_, '_, '_>, index: Index) -> bool {
+    let address = view.peeled(index);
+    let is_address = view.cursor(address).map(Cursor::unary_operator) == Some(Operator::AddressOf);
+    let inner = view.tree.only(address).filter(|_| is_address).map(|inner| view.peeled(inner));
+    let inner = inner.and_then(|inner| view.cursor(inner)).filter(|inner| inner.ty().element().is_none());
+    let variable = inner.and_then(Cursor::referenced);
+    variable.is_some_and(|variable| matches!(variable.kind(), Kind::Variable | Kind::Parameter))
 }
 
 /// How far an expression leads from a single object: `object + 1`.

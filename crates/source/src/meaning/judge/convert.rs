@@ -251,6 +251,7 @@ impl<'t> Evaluator<'_, '_, 't> {
             return;
         }
         if world.begins_with(record, wanted) {
+            self.begun_as_part(record, wanted);
             return self.tell(record, UseDemand::First, Vec::new(), what());
         }
         if world.begins_with(wanted, record) {

@@ -58,6 +58,19 @@ impl<'t> Evaluator<'_, '_, 't> {
         }
     }
 
+    /// A pointer to a record is taken for one to what it begins with: that is its first member, handed on.
+    pub(in crate::meaning) fn begun_as_part(&mut self, record: &'t [u8], wanted: &'t [u8]) {
+        let world = self.world();
+        let mut holder = record;
+        while let Some(first) = world.records.get(holder).and_then(|known| known.members.first()) {
+            self.handed_as_part(holder, first.name, wanted);
+            match world.resolve(&first.ty) {
+                Type::Record(inner) if inner != wanted && inner != holder => holder = inner,
+                _ => return,
+            }
+        }
+    }
+
     /// Whether what follows a member of a record may be what a longer kind goes on with.
     fn may_go_on_as(&self, holder: &'t [u8], member: &[u8], (record, longer): (&'t [u8], &'t [u8])) -> bool {
         let world = self.world();

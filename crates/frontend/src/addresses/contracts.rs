@@ -120,6 +120,11 @@ pub(super) fn is_keeper(name: &str) -> bool {
     of_library(name) == Does::Unknown && of_memory(name).is_none()
 }
 
+/// Whether a library's function may write addresses of its own to memory that it is handed.
+pub(super) fn writes_pointers(name: &str) -> bool {
+    matches!(of_library(name), Does::Reads | Does::Unknown)
+}
+
 /// Functions of C's library that keep an address, give its memory back, or only compare it, and take no function that
 /// they could call with it.
 const ADDRESSES: [&str; 16] = [

@@ -79,7 +79,7 @@ fn begins<'f>(units: &[&'f UnitFlows], walk: &mut Walk<'f>) -> Vec<Begin<'f>> {
 /// Notes which types come where.
 fn enter(begins: &[Begin<'_>], walk: &mut Walk<'_>) {
     let merged = walk.merged;
-    let mut open: Vec<(PlaceNumber, TypeNumber)> = Vec::new();
+    let mut open: Vec<(PlaceNumber, u8, TypeNumber)> = Vec::new();
     for begin in begins {
         let Begin::Departure { unit, departure, handed } = begin else { continue };
         if departure.by.as_deref().is_some_and(|function| walk.table.is_defined(function)) {
@@ -92,7 +92,9 @@ fn enter(begins: &[Begin<'_>], walk: &mut Walk<'_>) {
         let is_inside =
             |state: &State| size.zip(state.least).is_none_or(|(size, least)| size == 0 || least < size);
         let inside = handed.iter().filter(|handed| is_inside(&handed.state));
-        open.extend(inside.filter_map(|handed| Some((walk.table.actual(handed.place)?, ty))));
+        open.extend(
+            inside.filter_map(|handed| Some((walk.table.actual(handed.place)?, handed.state.level, ty))),
+        );
     }
     walk.table.enter(open, merged);
 }

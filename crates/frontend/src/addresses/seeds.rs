@@ -1,6 +1,7 @@
 //! Where following begins: conversions of addresses, addresses of members, and the places that other units hand addresses to.
 
 mod attributes;
+mod behind;
 mod calls;
 mod conversions;
 mod counterparts;
@@ -31,6 +32,7 @@ pub(crate) fn read<'u>(view: View<'_, '_, 'u>, address_size: u64) -> UnitFlows {
         read.node(index);
     }
     read.variables();
+    read.written_behind();
     let results = std::mem::take(&mut read.results);
     for (place, nodes) in results {
         for level in 0..=1 {
@@ -121,6 +123,7 @@ impl<'u> Reader<'_, '_, '_, 'u> {
         match self.unit.view.tree.kind(index) {
             Kind::Unexposed | Kind::Cast | Kind::FunctionalCast => {
                 self.converted(index);
+                self.typed_memory(index);
                 self.taken_from_list(index);
             }
             Kind::Unary => self.address(index),
@@ -153,6 +156,7 @@ impl<'u> Reader<'_, '_, '_, 'u> {
             Kind::UnexposedDeclaration => self.assembler(index),
             Kind::Union => self.alternatives(index),
             Kind::Name => self.callback(index),
+            Kind::Return => self.returned_memory(index),
             Kind::Lambda => self.lambda(index),
             Kind::Variable => self.symbol(index),
             Kind::Attribute => self.attribute(index),

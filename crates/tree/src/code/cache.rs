@@ -18,11 +18,18 @@ pub(super) struct Cache {
     reader: u128,
 }
 
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Deserialize)]
 struct Entry {
     /// Of the content of all files that were read.
     content: String,
     uses: UnitUses,
+}
+
+/// The same, to be written.
+#[derive(Debug, Serialize)]
+struct WrittenEntry<'u> {
+    content: String,
+    uses: &'u UnitUses,
 }
 
 /// The structs that units are asked for, as a hash.
@@ -69,7 +76,7 @@ impl Cache {
     /// Keeps what was found. A folder that can't be written to keeps nothing.
     pub(super) fn keep(&self, unit: &SourceUnit, asked: Asked, uses: &UnitUses, contents: &Contents) {
         let Some(content) = contents.digest(&uses.files) else { return };
-        let entry = Entry { content, uses: uses.clone() };
+        let entry = WrittenEntry { content, uses };
         let path = self.path(unit, asked);
         let Ok(bytes) = postcard::to_stdvec(&entry) else { return };
         drop(write_whole(&path, &bytes));

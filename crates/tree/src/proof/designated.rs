@@ -36,13 +36,17 @@ pub(crate) struct PositionalValue {
 
 impl DesignatedTree {
     /// A tree for the structs whose definitions can be marked, each with its file from the top of the tree. `None` if
-    /// there is none, or no unit. Both folders are real paths.
+    /// there is none, or no unit that GCC compiles. Both folders are real paths.
     pub(crate) fn new(
         tree: &Path,
         build: &Path,
         structs: &[(&Layout, &str)],
         units: &[&SourceUnit],
     ) -> Option<Self> {
+        let units: Vec<&SourceUnit> = units.iter().copied().filter(|unit| is_of_gcc(unit)).collect();
+        if units.is_empty() {
+            return None;
+        }
         let mut patch = Patch::new();
         for (layout, _) in structs {
             let declaration = Declaration::from(*layout);
@@ -53,8 +57,7 @@ impl DesignatedTree {
         }
         let sources = units.iter().filter_map(|unit| unit.file.strip_prefix(tree).ok());
         let sources: BTreeSet<PathBuf> = sources.map(Path::to_owned).collect();
-        let overlay =
-            (!patch.is_empty() && !units.is_empty()).then(|| Overlay::new(tree, &patch, &sources).ok())??;
+        let overlay = (!patch.is_empty()).then(|| Overlay::new(tree, &patch, &sources).ok())??;
         Some(Self { overlay, tree: tree.to_owned(), build: build.to_owned() })
     }
 

@@ -136,6 +136,13 @@ impl<'u> Follower<'_, '_, '_, 'u> {
 impl<'u> Follower<'_, '_, '_, 'u> {
     /// A function of the program that gives out memory or takes it back, by its name: its body says what that means.
     fn given_back(&mut self, call: Index, (function, number): (Cursor<'u>, usize), state: State) {
+        // Addresses in the memory go with it, wherever it goes.
+        if state.level > 0 {
+            if returns(&function.name(), number).is_some() {
+                self.push(call, state);
+            }
+            return;
+        }
         for own in self.unit.returned_states(function, number, state.level).unwrap_or_default() {
             self.push(call, state.then(own));
         }

@@ -20,6 +20,8 @@ pub(crate) struct Follower<'f, 'v, 's, 'u> {
     /// How many states each node was given, and the least distance of the first one.
     states: FxHashMap<Index, (usize, Option<i64>)>,
     pub(crate) open: Vec<(Index, State)>,
+    /// Variables that addresses were written behind, and how far.
+    pub(crate) behind: FxHashSet<(Identity, u8)>,
 }
 
 impl<'f, 'v, 's, 'u> Follower<'f, 'v, 's, 'u> {
@@ -30,6 +32,7 @@ impl<'f, 'v, 's, 'u> Follower<'f, 'v, 's, 'u> {
             seen: FxHashSet::default(),
             states: FxHashMap::default(),
             open: Vec::new(),
+            behind: FxHashSet::default(),
         }
     }
 

@@ -2,7 +2,8 @@
 
 use super::super::facts::{End, State};
 use super::super::names;
-use super::calls::function as called;
+use super::super::contracts::{of_memory, returns};
+use super::calls::{arguments, function as called};
 use super::follower::Follower;
 use crate::clang::{Cursor, Kind, Operator, Type, TypeKind};
 use crate::records::positions::{Position, positions};
@@ -113,6 +114,9 @@ impl<'u> Follower<'_, '_, '_, 'u> {
                 if declared.kind() == Kind::Parameter && level > 0 {
                     self.stored_through(to, declared, state);
                 }
+                if is_local && declared.kind() == Kind::Variable && level > 0 {
+                    self.stored_behind(declared, state);
+                }
                 match is_local {
                     true => self.follow(declared.identity(), state),
                     false => self.hand(to, state, names::variable(declared), None),
@@ -120,9 +124,40 @@ impl<'u> Follower<'_, '_, '_, 'u> {
             }
             // `*f() = p`
             _ => match called(view, at).filter(|_| level > 0) {
-                Some(function) => self.hand(to, State { level, ..state }, names::result(function), None),
+                Some(function) => {
+                    let state = State { level, ..state };
+                    // New memory has no other name.
+                    if of_memory(&function.name()).is_none() {
+                        self.hand(to, state, names::result(function), None);
+                    }
+                    self.stored_through_same(at, function, state);
+                }
                 None => self.not_understood(to, State { level: 0, ..state }),
             },
+        }
+    }
+
+    /// `*pointer = p`: what the variable points to is what its values point to, and has other names there.
+    fn stored_behind(&mut self, variable: Cursor<'u>, state: State) {
+        if !self.behind.insert((variable.identity(), state.level)) {
+            return;
+        }
+        let view = self.unit.view;
+        let given = view.flow.given(variable.identity()).iter();
+        for value in given.filter(|value| leads_to_addresses(view, **value)) {
+            self.store(*value, state);
+        }
+    }
+
+    /// `*realloc(list, size) = p`: a function gives an argument back.
+    fn stored_through_same(&mut self, call: Index, function: Cursor<'u>, state: State) {
+        let name = function.name();
+        if function.definition().is_some() && of_memory(&name).is_none() {
+            return;
+        }
+        let given_back = arguments(self.unit.view, call).into_iter().enumerate();
+        for (_, argument) in given_back.filter(|(number, _)| returns(&name, *number).is_some()) {
+            self.store(argument, state);
         }
     }
 
@@ -190,6 +225,34 @@ pub(crate) fn captures<'u>(view: View<'_, '_, 'u>, lambda: Index) -> Vec<(Index,
     let is_value =
         |child: &Index| !matches!(view.tree.kind(*child), Kind::VariableName | Kind::Block | Kind::This);
     view.tree.values(lambda).filter(is_value).zip(variables).collect()
+}
+
+/// Whether a type is a pointer to pointers.
+pub(crate) fn points_to_pointers(ty: Type<'_>) -> bool {
+    ty.pointee().is_some_and(|held| held.kind() == TypeKind::Pointer)
+}
+
+/// Whether a type is a pointer to numbers that are as wide as pointers.
+fn points_to_numbers(ty: Type<'_>) -> bool {
+    ty.pointee().is_some_and(|held| {
+        held.kind() == TypeKind::Number && held.size() == Some(8) && !held.is_enumeration()
+    })
+}
+
+/// Whether a value is a pointer to pointers, or was one before it was made a pointer to anything.
+pub(crate) fn leads_to_pointers(view: View<'_, '_, '_>, value: Index) -> bool {
+    leads(view, value, points_to_pointers)
+}
+
+/// The same, also of numbers that may be addresses.
+pub(crate) fn leads_to_addresses(view: View<'_, '_, '_>, value: Index) -> bool {
+    leads(view, value, |ty| points_to_pointers(ty) || points_to_numbers(ty))
+}
+
+fn leads(view: View<'_, '_, '_>, value: Index, is_wanted: fn(Type<'_>) -> bool) -> bool {
+    let (whole, inner) = (view.cursor(value), view.cursor(view.peeled(value)));
+    let is_constant = view.tree.kind(view.peeled(value)) == Kind::Integer;
+    !is_constant && [whole, inner].into_iter().flatten().any(|own| is_wanted(own.ty()))
 }
 
 /// The value that a `return` gives.

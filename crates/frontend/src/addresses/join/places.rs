@@ -6,6 +6,9 @@ use super::super::names;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::OnceLock;
 
+/// Most times an address is read from memory on its way.
+pub(super) const DEEPEST: u8 = 3;
+
 /// The number of a place.
 pub(super) type PlaceNumber = usize;
 
@@ -31,10 +34,10 @@ pub(super) struct PlaceFacts<'f> {
     /// Of a callback's parameter: how many parameters it has, and which.
     pub(super) callback: Option<(usize, usize)>,
     pub(super) passages: Vec<Known<'f>>,
-    /// Types whose addresses come there.
-    pub(super) entering: FxHashSet<TypeNumber>,
-    /// Whether characters or numbers are among them.
-    pub(super) has_bytes: bool,
+    /// Types whose addresses come there, each with how often what comes must be read from memory to get at one.
+    pub(super) entering: FxHashSet<(u8, TypeNumber)>,
+    /// Whether characters or numbers are among them: a bit for each number of reads.
+    has_bytes: u64,
     /// Places that addresses are read from that are written there.
     pub(super) counterparts: Vec<PlaceNumber>,
 }
@@ -68,6 +71,18 @@ pub(super) struct PlaceTable<'f> {
     defined: FxHashSet<&'f str>,
     /// Functions in assembler between those of a unit.
     assembled: FxHashSet<&'f str>,
+}
+
+impl PlaceFacts<'_> {
+    /// Whether addresses of characters or numbers come there.
+    pub(super) fn has_bytes(&self, level: u8) -> bool {
+        self.has_bytes & (1 << level) != 0
+    }
+
+    /// How many types' addresses come there themselves.
+    pub(super) fn types(&self) -> usize {
+        self.entering.iter().filter(|(level, _)| *level == 0).count()
+    }
 }
 
 impl<'f> PlaceTable<'f> {
@@ -166,16 +181,18 @@ impl<'f> PlaceTable<'f> {
     }
 
     /// Notes that addresses of types come to places, and to all where these hand them on.
-    pub(super) fn enter(&mut self, mut open: Vec<(PlaceNumber, TypeNumber)>, merged: &Merged) {
-        while let Some((place, ty)) = open.pop() {
-            let Some(place) = self.places.get_mut(place) else { continue };
-            if !place.entering.insert(ty) {
+    pub(super) fn enter(&mut self, mut open: Vec<(PlaceNumber, u8, TypeNumber)>, merged: &Merged) {
+        while let Some((place, level, ty)) = open.pop() {
+            let Some(place) = self.places.get_mut(place).filter(|_| level <= DEEPEST) else { continue };
+            if !place.entering.insert((level, ty)) {
                 continue;
             }
-            place.has_bytes |= merged.is_bytes(ty);
-            let handed = place.passages.iter().flat_map(|known| &known.handed);
-            let next: Vec<PlaceNumber> = handed.map(|handed| handed.place).collect();
-            open.extend(next.into_iter().filter_map(|place| Some((self.actual(place)?, ty))));
+            place.has_bytes |= u64::from(merged.is_bytes(ty)) << level;
+            let known = place.passages.iter().filter(|known| known.level == level);
+            let handed = known.flat_map(|known| &known.handed);
+            let next: Vec<(PlaceNumber, u8)> =
+                handed.map(|handed| (handed.place, handed.state.level)).collect();
+            open.extend(next.into_iter().filter_map(|(place, level)| Some((self.actual(place)?, level, ty))));
         }
     }
 }

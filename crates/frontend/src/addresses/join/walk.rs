@@ -6,14 +6,11 @@ use super::super::judge::{Address, Judge, Through};
 use super::super::merged::{Merged, TypeNumber};
 use super::super::noted::Noted;
 use super::found::Demands;
-use super::places::{Handed, Known, PlaceNumber, PlaceTable};
+use super::places::{DEEPEST, Handed, Known, PlaceNumber, PlaceTable};
 use super::taken::Taken;
 use super::visit::Visit;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
-
-/// Most times an address is read from memory on its way.
-const DEEPEST: u8 = 3;
 
 /// Most types whose objects a function gives out again as they came back. With more, it gives out memory.
 const MOST_FREED: usize = 2;
@@ -189,7 +186,7 @@ impl<'f> Walk<'f> {
             let through = Through { is_explained: false, is_function };
             judge.judge(visit.state, (unit, &End::Frees), handed.at, through, &mut found.uses);
             // Objects of so many types come back there, that the memory is nobody's.
-            if place.entering.len() > MOST_FREED {
+            if place.types() > MOST_FREED {
                 return;
             }
         }
@@ -243,7 +240,7 @@ impl<'f> Walk<'f> {
     /// Whether a place has objects of its own that an end is for.
     fn is_explained(&self, visit: Visit, (unit, end): (usize, &End)) -> bool {
         let Some(place) = self.table.get(visit.place) else { return false };
-        let is_own = |ty: TypeNumber| place.entering.contains(&ty);
+        let is_own = |ty: TypeNumber| place.entering.contains(&(visit.state.level, ty));
         match end {
             End::Record(shape) if is_own(self.merged.number(unit, *shape)) => true,
             // Objects may be carved out of bytes that are kept there.
@@ -254,7 +251,7 @@ impl<'f> Walk<'f> {
             | End::Elements { .. }
             | End::Several { .. }
             | End::Sorts { .. }
-            | End::Text { .. } => visit.is_kept && place.has_bytes,
+            | End::Text { .. } => visit.is_kept && place.has_bytes(visit.state.level),
             End::Frees | End::Strides { .. } | End::Compared { .. } => false,
         }
     }

@@ -1,8 +1,8 @@
 //! Arguments and results of calls.
 
-use super::super::contracts::{is_keeper, reads_files};
+use super::super::contracts::{is_keeper, of_memory, reads_files, writes_pointers};
 use super::super::facts::{Departure, End, Origin, Outcome, Place, RAW, State};
-use super::super::follow::Follower;
+use super::super::follow::{Follower, leads_to_pointers};
 use super::super::{follow, names};
 use super::reader::{Reader, is_open};
 use crate::clang::{Cursor, Kind, Operator, Type, TypeKind};
@@ -203,29 +203,45 @@ impl<'u> Reader<'_, '_, '_, 'u> {
     /// Memory that a function is handed for an address: what it writes there is read from it.
     fn out_parameters(&mut self, index: Index) {
         let view = self.unit.view;
-        let Some(function) = follow::function(view, index) else { return };
-        let declared = function.ty();
+        let function = follow::function(view, index);
+        if function.is_some_and(|function| of_memory(&function.name()).is_some()) {
+            return;
+        }
         for (number, argument) in follow::arguments(view, index).into_iter().enumerate() {
-            let held = view.cursor(argument).and_then(|argument| argument.ty().pointee());
-            let is_memory = held.is_some_and(|held| held.kind() == TypeKind::Pointer);
-            if !is_memory || view.tree.kind(view.peeled(argument)) == Kind::Integer {
+            if !leads_to_pointers(view, argument) {
                 continue;
             }
-            let place = match number < declared.parameter_count() {
-                true => names::parameter(function, number),
-                false => names::plain_arguments(function),
-            };
-            let mut follower = Follower::new(self.unit);
-            follower.store(argument, State { level: 1, ..State::PLAIN });
-            let outcome = follower.run();
+            for level in 1..=self.depth(argument) {
+                self.written_through(index, (number, argument), level);
+            }
+        }
+    }
+
+    /// What is written behind an argument comes to the variable whose address it is.
+    fn written_through(&mut self, index: Index, (number, argument): (usize, Index), level: u8) {
+        let view = self.unit.view;
+        let mut follower = Follower::new(self.unit);
+        follower.store(argument, State { level, ..State::PLAIN });
+        let outcome = follower.run();
+        let Some(function) = follow::function(view, index) else {
+            if let Some(called) = follow::pointed_to(view, index) {
+                self.passage(names::callback(called, number), level, outcome);
+            }
+            return;
+        };
+        let place = match number < function.ty().parameter_count() {
+            true => names::parameter(function, number),
+            false => names::plain_arguments(function),
+        };
+        if level == 1 {
             if let Some(place) = outside(view, index) {
                 self.passage(place, 0, outcome.clone());
             }
-            if function.definition().is_none() {
+            if function.definition().is_none() && writes_pointers(&function.name()) {
                 self.unknown_memory(index, Some(function), Outcome { ends: Vec::new(), ..outcome.clone() });
             }
-            self.passage(place, 1, outcome);
         }
+        self.passage(place, level, outcome);
     }
 
     /// Results of functions that a library calls are kept by it.

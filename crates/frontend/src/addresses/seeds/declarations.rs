@@ -1,7 +1,7 @@
 //! Functions, variables and members that other units may know.
 
 use super::super::facts::{End, Place, State};
-use super::super::follow::Follower;
+use super::super::follow::{Follower, points_to_pointers};
 use super::super::nodes::is_callee;
 use super::super::{follow, names};
 use super::reader::{Reader, is_byte_array, is_open, levels};
@@ -157,6 +157,12 @@ impl<'u> Reader<'_, '_, '_, 'u> {
             for number in 0..ty.parameter_count() {
                 let place = names::callback(ty, number);
                 let own = ty.parameter(u32::try_from(number).unwrap_or(0));
+                if own.is_some_and(|own| points_to_pointers(own) || is_void_pointer(own)) {
+                    let mut follower = Follower::new(self.unit);
+                    follower.hand(index, State { level: 1, ..State::PLAIN }, place.clone(), None);
+                    let outcome = follower.run();
+                    self.passage(names::parameter(function, number), 1, outcome);
+                }
                 if own.is_some_and(is_open) && seen.insert(place.clone()) {
                     self.called_back(index, (function, number), &place, own.map_or(0, levels));
                 }
@@ -192,6 +198,10 @@ impl<'u> Reader<'_, '_, '_, 'u> {
             self.passage(place.clone(), level, outcome);
         }
     }
+}
+
+fn is_void_pointer(ty: Type<'_>) -> bool {
+    ty.pointee().is_some_and(|held| held.kind() == TypeKind::Void)
 }
 
 /// The record that a type is or points to.

@@ -19,6 +19,8 @@ pub(super) enum Base<'t> {
     Parts,
     /// Memory of a size that the caller has told.
     Sized,
+    /// An address that comes from where it isn't followed: of any object whose address went there.
+    Escaped,
     /// A function, with the file that alone knows it.
     Function(Option<usize>, &'t [u8]),
 }

@@ -34,6 +34,8 @@ pub(super) struct PlaceFacts<'f> {
     /// Of a callback's parameter: how many parameters it has, and which.
     pub(super) callback: Option<(usize, usize)>,
     pub(super) passages: Vec<Known<'f>>,
+    /// How often what comes there is read from memory in passages: a bit for each number of reads.
+    levels: u64,
     /// Types whose addresses come there, each with how often what comes must be read from memory to get at one.
     pub(super) entering: FxHashSet<(u8, TypeNumber)>,
     /// Whether characters or numbers are among them: a bit for each number of reads.
@@ -74,6 +76,12 @@ pub(super) struct PlaceTable<'f> {
 }
 
 impl PlaceFacts<'_> {
+    /// Whether units tell what becomes of an address that is read from memory so often there. Of a function with a body,
+    /// they tell what becomes of its arguments.
+    pub(super) fn is_known(&self, level: u8) -> bool {
+        self.levels & (1 | 1_u64.checked_shl(level.into()).unwrap_or(0)) != 0
+    }
+
     /// Whether addresses of characters or numbers come there.
     pub(super) fn has_bytes(&self, level: u8) -> bool {
         self.has_bytes & (1 << level) != 0
@@ -102,6 +110,7 @@ impl<'f> PlaceTable<'f> {
                     let handed = table.handed(&passage.outcome);
                     let known = Known { unit, level: passage.level, ends: &passage.outcome.ends, handed };
                     if let Some(place) = table.places.get_mut(place) {
+                        place.levels |= 1_u64.checked_shl(known.level.into()).unwrap_or(0);
                         place.passages.push(known);
                     }
                 }

@@ -191,7 +191,7 @@ impl<'f> Walk<'f> {
             }
         }
         open.extend(place.counterparts.iter().map(|place| Visit { place: *place, is_kept: true, ..visit }));
-        if !place.passages.is_empty() {
+        if place.is_known(visit.state.level) {
             return open.push(visit);
         }
         if let Some(function) = place.function {

@@ -65,6 +65,12 @@ impl<'t> Evaluator<'_, '_, 't> {
         {
             return self.tell_whole(record, "its last bytes are found from its end".to_owned());
         }
+        if sum.base == Some(Base::Escaped) && (index != Some(0) || !sum.terms.is_empty()) {
+            for record in self.escaped_as(pointee) {
+                let sum = Sum { base: Some(Base::Object(record)), terms: sum.terms.clone() };
+                self.read_at(&sum, pointee, index, ty);
+            }
+        }
         let Some(Base::Object(record)) = sum.base else { return };
         if self.subject(record).is_none() || sum.subtracts() {
             return;

@@ -51,7 +51,7 @@ impl<'t> Evaluator<'_, '_, 't> {
         // What may be what is wanted is taken to be that.
         let is_explained = |sum: &Sum<'t>| matches!((&to, sum.base), (Type::Record(wanted), Some(Base::Object(own))) if *wanted == own && sum.terms.is_empty());
         self.taken_from_outside(value, &sums, &to, is_cast);
-        self.taken_from_anywhere(value, &sums, &to, is_cast);
+        let is_escaped = self.taken_from_anywhere(value, &sums, &to, is_cast);
         let is_pointer = world.resolve(&value.ty).element().is_some();
         let is_kept = value.member.is_some();
         // A member of what isn't known was only guessed by its name: without a cast it has the type it is given to.
@@ -69,7 +69,10 @@ impl<'t> Evaluator<'_, '_, 't> {
             _ => true,
         };
         let entry = value.entry.or_else(|| self.entry_of(&sums, &to));
-        let sums = if keeps { sums } else { Vec::new() };
+        let mut sums = if keeps { sums } else { Vec::new() };
+        if is_escaped {
+            sums.push(Sum { base: Some(Base::Escaped), terms: Vec::new() });
+        }
         Value { ty: target, sums, call: value.call, entry, ..Value::default() }
     }
 

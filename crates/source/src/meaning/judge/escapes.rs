@@ -105,19 +105,20 @@ impl<'t> Evaluator<'_, '_, 't> {
         }
     }
 
-    /// A pointer of unknown origin taken for one to numbers: it may be an address that isn't followed.
+    /// A pointer of unknown origin taken for one to numbers: it may be an address that isn't followed. Gives whether there
+    /// is one.
     pub(in crate::meaning) fn taken_from_anywhere(
         &mut self,
         value: &Value<'t>,
         sums: &[Sum<'t>],
         to: &Type<'t>,
         is_cast: bool,
-    ) {
+    ) -> bool {
         let world = self.world();
         let is_known =
             sums.iter().any(|sum| !matches!(sum.base, None | Some(Base::Bytes | Base::Sized | Base::Parts)));
         if !world.is_complete || is_known || value.is_text || constant(value).is_some() {
-            return;
+            return false;
         }
         let is_memory = value.call.is_some_and(|name| does(name) == Does::Keeps);
         let pointee = world.pointee(&value.ty);
@@ -132,17 +133,24 @@ impl<'t> Evaluator<'_, '_, 't> {
             Type::Number(..) if is_open && !is_memory => to.clone(),
             // A pointer that is read out of bytes, or out of what isn't known.
             Type::Pointer(inner) if (is_open || is_bytes) && is_cast => world.resolve(inner),
-            _ => return,
+            _ => return false,
         };
         if !matches!(number, Type::Number(..)) {
-            return;
+            return false;
         }
-        let mut escaped: Vec<&'t [u8]> = world.subjects.keys().copied().collect();
-        escaped.retain(|record| !self.kept(Slot::Escaped(record)).is_empty());
-        escaped.retain(|record| self.begins_with_number(record, &number));
-        escaped.sort_unstable();
-        for record in escaped {
+        let escaped = self.escaped_as(&number);
+        for record in &escaped {
             self.start(record, &number, false);
         }
+        !escaped.is_empty()
+    }
+
+    /// Records whose addresses went where they aren't followed, and whose first members may be read as a number.
+    pub(in crate::meaning) fn escaped_as(&mut self, number: &Type<'t>) -> Vec<&'t [u8]> {
+        let mut escaped: Vec<&'t [u8]> = self.world().subjects.keys().copied().collect();
+        escaped.retain(|record| !self.kept(Slot::Escaped(record)).is_empty());
+        escaped.retain(|record| self.begins_with_number(record, number));
+        escaped.sort_unstable();
+        escaped
     }
 }

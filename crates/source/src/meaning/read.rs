@@ -12,6 +12,8 @@ use rustc_hash::FxHashMap;
 
 /// Rounds in which values are followed from function to function; in the last, uses are told.
 pub(super) const ROUNDS: usize = 7;
+/// Rounds that tell: what is of unknown origin is known only when all values were followed, and is followed itself.
+const TELLING_ROUNDS: usize = 4;
 /// Most definitions of one macro that are tried.
 pub(super) const TURNS: usize = 3;
 
@@ -38,9 +40,8 @@ pub fn find_meant_uses(
     let is_code = |file: usize| !is_assembler(files.get(file).map_or("", |file| file.path));
     let mut known = Flows::default();
     let mut found: Vec<(usize, Found)> = Vec::new();
-    let (mut before, mut is_last) = (0, false);
-    for round in 0..ROUNDS {
-        let tells = std::mem::replace(&mut is_last, false);
+    let (mut before, mut tells) = (0, false);
+    for round in 0..ROUNDS + TELLING_ROUNDS {
         let results: Vec<(Vec<Found>, Flows<'_>)> = fieldline_parallel::map(&numbers, |file| {
             let file = *file;
             if !files.get(file).is_some_and(|file| file.is_searched) || !is_code(file) {
@@ -70,16 +71,16 @@ pub fn find_meant_uses(
             }
             all
         });
-        let is_done = tells;
+        found.clear();
         for (file, (uses, flows)) in results.into_iter().enumerate() {
             found.extend(uses.into_iter().map(|found| (file, found)));
             merge(&mut known, flows);
         }
         let size = known.values().map(Vec::len).sum();
-        if is_done {
+        if tells && size == before {
             break;
         }
-        is_last = round + 2 >= ROUNDS || size == before;
+        tells |= round + 2 >= ROUNDS || size == before;
         before = size;
     }
     let path_of = |file: usize| files.get(file).map_or_else(String::new, |file| file.path.to_owned());

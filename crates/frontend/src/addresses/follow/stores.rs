@@ -1,8 +1,8 @@
 //! An address that is kept in variables, members and results.
 
+use super::super::contracts::{of_memory, returns};
 use super::super::facts::{End, State};
 use super::super::names;
-use super::super::contracts::{of_memory, returns};
 use super::calls::{arguments, function as called};
 use super::follower::Follower;
 use crate::clang::{Cursor, Kind, Operator, Type, TypeKind};

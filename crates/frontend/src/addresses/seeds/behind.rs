@@ -92,8 +92,9 @@ fn shared_place(declared: Cursor<'_>) -> Option<Place> {
         Kind::Variable => declared.holder().is_none_or(|holder| holder.kind() != Kind::Function),
         _ => false,
     };
-    let is_open = declared.ty().pointee().is_some_and(|held| {
-        matches!(held.kind(), TypeKind::Pointer | TypeKind::Number | TypeKind::Void)
-    });
+    let is_open = declared
+        .ty()
+        .pointee()
+        .is_some_and(|held| matches!(held.kind(), TypeKind::Pointer | TypeKind::Number | TypeKind::Void));
     (is_shared && is_open).then(|| names::variable(declared))
 }

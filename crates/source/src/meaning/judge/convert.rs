@@ -28,6 +28,7 @@ impl<'t> Evaluator<'_, '_, 't> {
             self.records(own, wanted, true);
         }
         self.pointers_to_pointers(value, &target, is_cast);
+        self.filled_elsewhere(value, &target);
         self.untyped(&sums, &target);
         let Some(to) = target.element().map(|element| world.resolve(element)) else {
             if target == Type::Byte && world.is_complete {
@@ -70,7 +71,8 @@ impl<'t> Evaluator<'_, '_, 't> {
         };
         let entry = value.entry.or_else(|| self.entry_of(&sums, &to));
         let mut sums = if keeps { sums } else { Vec::new() };
-        if is_escaped {
+        // Until all values were followed, one without an origin may just not have got its own yet.
+        if is_escaped && !self.is_quiet {
             sums.push(Sum { base: Some(Base::Escaped), terms: Vec::new() });
         }
         Value { ty: target, sums, call: value.call, entry, ..Value::default() }
@@ -123,18 +125,6 @@ impl<'t> Evaluator<'_, '_, 't> {
         }
         for record in outside {
             self.start(record, to, false);
-        }
-    }
-
-    /// A pointer to pointers taken for one to pointers to another type.
-    fn pointers_to_pointers(&mut self, value: &Value<'t>, target: &Type<'t>, is_cast: bool) {
-        let world = self.world();
-        let inner = |ty: &Type<'t>| world.pointee(&world.pointee(ty)?);
-        if let (Some(Type::Record(own)), Some(Type::Record(wanted))) = (inner(&value.ty), inner(target))
-            && is_cast
-            && own != wanted
-        {
-            self.records(own, wanted, true);
         }
     }
 

@@ -4,3 +4,4 @@ pub(in crate::meaning) mod holders;
 pub(in crate::meaning) mod library;
 pub(in crate::meaning) mod parts;
 pub(in crate::meaning) mod reached;
+pub(in crate::meaning) mod slots;

@@ -29,7 +29,7 @@ impl<'u> Reader<'_, '_, '_, 'u> {
         }
     }
 
-    /// What is written behind a place is written behind its values.
+    /// Writes behind the values of a place what is written behind it.
     fn memory_of(&mut self, place: &Place, values: &[Index]) {
         let deepest = values.iter().map(|value| self.depth(*value)).max().unwrap_or(0);
         for level in 1..=deepest {
@@ -49,7 +49,7 @@ impl<'u> Reader<'_, '_, '_, 'u> {
         own.map(|own| levels(own.ty())).max().unwrap_or(0).clamp(1, DEEPEST)
     }
 
-    /// What a function's result points to is what the values point to that it returns.
+    /// Joins what a result points to with what the returned values point to.
     pub(crate) fn returned_memory(&mut self, index: Index) {
         let view = self.unit.view;
         let mut holders = std::iter::successors(view.tree.parent(index), |holder| view.tree.parent(*holder));

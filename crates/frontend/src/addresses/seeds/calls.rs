@@ -217,7 +217,7 @@ impl<'u> Reader<'_, '_, '_, 'u> {
         }
     }
 
-    /// What is written behind an argument comes to the variable whose address it is.
+    /// Brings what is written behind an argument to the variable whose address it is.
     fn written_through(&mut self, index: Index, (number, argument): (usize, Index), level: u8) {
         let view = self.unit.view;
         let mut follower = Follower::new(self.unit);

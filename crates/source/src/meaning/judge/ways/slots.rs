@@ -19,10 +19,9 @@ impl<'t> Evaluator<'_, '_, 't> {
             (Some(Type::Record(own)), Some(Type::Record(wanted))) if is_cast && own != wanted => {
                 self.records(own, wanted, true);
             }
+            (Some(Type::Record(_)), Some(Type::Record(_))) => {}
             (Some(Type::Record(record)), other) if other.is_some() || self.is_open_pointer(target) => {
-                if !matches!(other, Some(Type::Record(_))) {
-                    self.escape(&[Sum::object(record)]);
-                }
+                self.escape(&[Sum::object(record)]);
             }
             // What is written there by its type is read without it.
             (Some(Type::Void | Type::Byte | Type::Number(..)), Some(Type::Record(record))) if is_cast => {

@@ -10,9 +10,9 @@ use super::value::{Value, join};
 use crate::uses::StructUse;
 use rustc_hash::FxHashMap;
 
-/// Most rounds in which values are followed from function to function, before uses are told.
+/// Rounds in which values are followed from function to function; at the latest the last one tells uses.
 pub(super) const ROUNDS: usize = 7;
-/// Most further rounds that tell uses: what is of unknown origin is known only now, and is followed itself.
+/// Most further rounds that tell uses: what is of unknown origin is known only then, and is followed itself.
 const TELLING_ROUNDS: usize = 4;
 /// Most definitions of one macro that are tried.
 pub(super) const TURNS: usize = 3;

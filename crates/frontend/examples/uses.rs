@@ -15,7 +15,7 @@ fn main() -> Result<(), Error> {
     let (units, begun) = (units(Path::new(&build))?, Instant::now());
     let (mut seen, mut unknown) = (BTreeSet::new(), 0);
     for unit in &units {
-        let found = match frontend.uses(unit, &subjects) {
+        let found = match frontend.uses(unit, &subjects, &BTreeSet::new()) {
             Ok(found) => found,
             Err(error) => {
                 unknown += 1;

@@ -13,6 +13,7 @@ use crate::sum::View;
 use crate::tree::{MOST_INSTANCES, Tree};
 use crate::unit::{SourceUnit, words};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// A loaded libclang. Threads may share it, each with units of its own.
@@ -47,8 +48,14 @@ impl Frontend {
     }
 
     /// The uses of the subjects in a unit that depend on the order of their members. Errors in the unit are part of
-    /// the result: the unit is not known then.
-    pub fn uses(&self, unit: &SourceUnit, subjects: &[Subject]) -> Result<UnitUses, Error> {
+    /// the result: the unit is not known then. `read_elsewhere`: headers, absolute, whose static functions another unit
+    /// reads: of these only what this unit calls is read.
+    pub fn uses(
+        &self,
+        unit: &SourceUnit,
+        subjects: &[Subject],
+        read_elsewhere: &BTreeSet<&Path>,
+    ) -> Result<UnitUses, Error> {
         if !unit.file.is_file() {
             let message = "the build compiled it, but it isn't there".to_owned();
             return Err(Error::Content { file: unit.file.clone(), message });
@@ -57,6 +64,11 @@ impl Frontend {
             .map_err(|code| Error::Unit { file: unit.file.clone(), code })?;
         let (tree, library) = Tree::read(&parsed);
         let records = Records::new(subjects, &unit.directory, &tree);
+        let is_c = unit.file.extension().is_some_and(|end| end == "c");
+        let tree = match is_c && !read_elsewhere.is_empty() {
+            true => tree.without_unreached(&records, |file| read_elsewhere.contains(file)),
+            false => tree,
+        };
         let flow = Flow::read(&tree, &records);
         let view = View { tree: &tree, records: &records, flow: &flow };
         let mut found = rules::findings(view);
@@ -72,7 +84,8 @@ impl Frontend {
             first,
             last,
         });
-        Ok(UnitUses { uses, flows, errors, files, skipped: skipped.collect() })
+        let has_lists = rules::has_lists(view);
+        Ok(UnitUses { uses, flows, errors, has_lists, files, skipped: skipped.collect() })
     }
 }
 
@@ -126,6 +139,8 @@ pub struct UnitUses {
     pub flows: UnitFlows,
     /// Why parts of the unit could not be read. A unit with errors is unknown, never clean.
     pub errors: Vec<Diagnostic>,
+    /// Whether a list initialises a subject, or what holds one.
+    pub has_lists: bool,
     /// The files that were read, absolute, in order.
     pub files: Vec<PathBuf>,
     /// Lines in them that this build leaves out.

@@ -35,6 +35,12 @@ use crate::clang::Kind;
 use crate::report::Findings;
 use crate::sum::View;
 
+/// Whether a list in braces initialises a subject, or what holds one.
+pub(crate) fn has_lists(view: View<'_, '_, '_>) -> bool {
+    let mut lists = (0..view.tree.len()).filter(|index| view.tree.kind(*index) == Kind::List);
+    lists.any(|list| view.cursor(list).is_some_and(|list| !view.records.within(list.ty()).is_empty()))
+}
+
 /// All that a unit's nodes ask of the subjects.
 pub(crate) fn findings<'u>(view: View<'_, '_, 'u>) -> Findings<'u> {
     let (effects, mut found) = (effects::Effects::new(view), Findings::new());

@@ -8,6 +8,7 @@ mod projects;
 mod values;
 
 use crate::{CodeUse, Demand, Edge, Frontend, SourceUnit, Subject, UnitUses};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// libclang, if the machine has it.
@@ -33,7 +34,7 @@ fn read(frontend: &Frontend, folder: &Path, file: &str, text: &str) -> UnitUses 
         arguments: arguments.split(' ').map(str::to_owned).collect(),
         reads: Vec::new(),
     };
-    frontend.uses(&unit, &[subject("s")]).unwrap()
+    frontend.uses(&unit, &[subject("s")], &BTreeSet::new()).unwrap()
 }
 
 /// Uses of `struct s` in a text that has no errors.
@@ -108,4 +109,41 @@ fn last(member: &str) -> Demand {
 
 fn run(members: &[&str]) -> Demand {
     Demand::Run { members: members.iter().map(|member| (*member).to_owned()).collect() }
+}
+
+/// Whether a unit depends on the order of `struct s`, if another unit reads the header's functions.
+fn depends_with_shared_header(text: &str) -> Option<bool> {
+    let frontend = frontend()?;
+    let folder = tempfile::tempdir().unwrap();
+    let header = folder.path().join("s.h");
+    let code = "struct s { int a; int b; };\n\
+        static inline int second(struct s *p) { return ((int *)p)[1]; }\n\
+        static inline int by_second(struct s *p) { return second(p); }\n\
+        static inline void clean(struct s **p) { ((int *)*p)[1] = 0; }\n\
+        static __attribute__((used)) int kept(struct s *p) { return p->a; }\n";
+    std::fs::write(&header, code).unwrap();
+    let file = folder.path().join("a.c");
+    std::fs::write(&file, format!("#include \"s.h\"\n{text}\n")).unwrap();
+    let arguments = ["gcc", "-c"].map(str::to_owned).to_vec();
+    let unit = SourceUnit { file, directory: folder.path().to_owned(), arguments, reads: Vec::new() };
+    let found = frontend.uses(&unit, &[subject("s")], &BTreeSet::from([header.as_path()])).unwrap();
+    assert_eq!(found.errors, [], "{text}");
+    let joined = crate::demands(&[&found.flows]).uses;
+    Some(!found.uses.is_empty() || !joined.is_empty())
+}
+
+#[test]
+fn functions_of_headers_that_others_read_count_where_they_are_called() {
+    for (text, depends) in [
+        ("int f(struct s *p) { return p->a; }", false),
+        ("int f(struct s *p) { return second(p); }", true),
+        ("int f(struct s *p) { return by_second(p); }", true),
+        ("int (*f)(struct s *) = by_second;", true),
+        ("#define SECOND(p) by_second(p)\nint f(struct s *p) { return SECOND(p); }", true),
+        ("void f(struct s *p) { __attribute__((cleanup(clean))) struct s *q = p; }", true),
+        ("int f(struct s *) __attribute__((alias(\"g\"))); int g(struct s *p) { return second(p); }", true),
+    ] {
+        let Some(found) = depends_with_shared_header(text) else { return };
+        assert_eq!(found, depends, "{text}");
+    }
 }

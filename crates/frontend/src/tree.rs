@@ -1,6 +1,7 @@
 //! A unit's syntax tree as a list of nodes, with what its templates become behind it.
 
 mod instances;
+mod unreached;
 
 pub(crate) use instances::MOST as MOST_INSTANCES;
 

@@ -6,6 +6,7 @@
 //! * `definitions`: the units that define functions.
 //! * `cache`: what was read before.
 //! * `lines`: lines that were read.
+//! * `shared_headers`: which unit reads which header's functions.
 //! * `read`: units, read on all threads.
 //! * `demands`: what code demands, as requests for the planner.
 
@@ -16,6 +17,7 @@ mod demands;
 mod lines;
 mod names;
 mod read;
+mod shared_headers;
 mod texts;
 
 pub use read::{CodeReader, Progress, StructCode};

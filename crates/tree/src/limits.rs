@@ -188,12 +188,18 @@ pub fn apply_limits(plan: &mut Plan, limits: Vec<SourceLimits>) {
 }
 
 /// Holds the orders of a plan that was made before against what a tree and its build ask for. What breaks that is
-/// refused. The layouts are those of the structs with members that move, in the plan's order.
+/// refused. `layouts`: those of the plan's structs, where they are known. All are asked for, also those that don't
+/// move: what text says of a struct depends on which headers are read beside it, and so on the structs asked for.
 /// Fails if the tree can't be read.
-pub fn recheck(plan: &mut Plan, source: &SourceInput<'_>, layouts: &[Layout]) -> Result<()> {
-    let limits = read_limits(source, layouts)?;
-    let moved = plan.structs.iter_mut().filter(|struct_plan| struct_plan.changes());
-    for ((struct_plan, layout), limits) in moved.zip(layouts).zip(limits) {
+pub fn recheck(plan: &mut Plan, source: &SourceInput<'_>, layouts: &[Option<Layout>]) -> Result<()> {
+    let known: Vec<Layout> = layouts.iter().flatten().cloned().collect();
+    let mut limits = read_limits(source, &known)?.into_iter();
+    for (struct_plan, layout) in plan.structs.iter_mut().zip(layouts) {
+        let Some(layout) = layout else { continue };
+        let limits = limits.next().unwrap_or_default();
+        if !struct_plan.changes() {
+            continue;
+        }
         let request = PlanRequest { layout, requests: &limits.requests };
         let refusal = limits.refusal.or_else(|| request.broken_by(struct_plan));
         struct_plan.proof = limits.proof;

@@ -83,12 +83,16 @@ fn recheck(plan: &mut Plan, args: &PatchArgs) -> Result<()> {
     let program =
         args.vmlinux.as_deref().context("--build needs --vmlinux, the program the plan was made with")?;
     let layouts = types::with_types(program, None, None, |types| {
-        let moved = plan.structs.iter().filter(|struct_plan| struct_plan.changes());
         let layout = |struct_plan: &StructPlan| {
             let layout = types.layout_with_fingerprint(&struct_plan.name, struct_plan.fingerprint)?;
             Ok(Layout { name: struct_plan.name.clone(), ..layout })
         };
-        moved.map(layout).collect::<Result<Vec<Layout>>>()
+        // What couldn't be read for the plan isn't read now; what moves has to be.
+        let known = |struct_plan: &StructPlan| match struct_plan.changes() {
+            true => layout(struct_plan).map(Some),
+            false => Ok(layout(struct_plan).ok()),
+        };
+        plan.structs.iter().map(known).collect::<Result<Vec<Option<Layout>>>>()
     })?;
     let code = open_build(Some(&args.tree), args.code.build.as_deref(), program)?;
     let meter = ProgressMeter::default();

@@ -226,7 +226,11 @@ fn a_unit_with_errors_says_so_and_structs_of_one_name_are_distinct() {
     std::fs::write(&unit.file, "#include \"other.h\"\nstruct s v = { 1, 2 };\n").unwrap();
     for (file, line, count) in [("other.h", 1, 1), ("else.h", 1, 0), ("other.h", 90, 0)] {
         let wanted = Subject { file: Some(file.into()), line: Some(line), ..subject("s") };
-        assert_eq!(frontend.uses(&unit, &[wanted]).unwrap().uses.len(), count, "{file}:{line}");
+        assert_eq!(
+            frontend.uses(&unit, &[wanted], &BTreeSet::new()).unwrap().uses.len(),
+            count,
+            "{file}:{line}"
+        );
     }
 }
 

@@ -3,8 +3,9 @@
 //! An entry is named by what was asked: the unit's command, the structs, the front end and this program. It holds as
 //! long as the content of every file that the unit read is the same.
 
+use super::shared_headers::UnitPart;
 use crate::uses::{program, write_whole};
-use fieldline_frontend::{SourceUnit, Subject, UnitUses};
+use fieldline_frontend::{Subject, UnitUses};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -53,13 +54,16 @@ impl Cache {
         Self { folder, reader }
     }
 
-    fn path(&self, unit: &SourceUnit, asked: Asked) -> PathBuf {
+    fn path(&self, part: &UnitPart<'_>, asked: Asked) -> PathBuf {
+        let unit = part.unit;
         let mut hash = Xxh3::new();
         hash.update(&self.reader.to_le_bytes());
         hash.update(&asked.0.to_le_bytes());
         let paths = [&unit.file, &unit.directory].map(|path| path.as_os_str().as_encoded_bytes());
+        let elsewhere = part.read_elsewhere.iter().map(|path| path.as_os_str().as_encoded_bytes());
+        hash.update(&unit.arguments.len().to_le_bytes());
         // Lengths in front, so that no two commands look alike.
-        for word in paths.into_iter().chain(unit.arguments.iter().map(String::as_bytes)) {
+        for word in paths.into_iter().chain(unit.arguments.iter().map(String::as_bytes)).chain(elsewhere) {
             hash.update(&word.len().to_le_bytes());
             hash.update(word);
         }
@@ -67,17 +71,17 @@ impl Cache {
     }
 
     /// The files whose contents an entry depends on; none if there is no entry.
-    pub(super) fn find(&self, unit: &SourceUnit, asked: Asked) -> Option<CachedUses> {
-        let bytes = std::fs::read(self.path(unit, asked)).ok()?;
+    pub(super) fn find(&self, part: &UnitPart<'_>, asked: Asked) -> Option<CachedUses> {
+        let bytes = std::fs::read(self.path(part, asked)).ok()?;
         let entry: Entry = postcard::from_bytes(&bytes).ok()?;
         Some(CachedUses(entry))
     }
 
     /// Keeps what was found. A folder that can't be written to keeps nothing.
-    pub(super) fn keep(&self, unit: &SourceUnit, asked: Asked, uses: &UnitUses, contents: &Contents) {
+    pub(super) fn keep(&self, part: &UnitPart<'_>, asked: Asked, uses: &UnitUses, contents: &Contents) {
         let Some(content) = contents.digest(&uses.files) else { return };
         let entry = WrittenEntry { content, uses };
-        let path = self.path(unit, asked);
+        let path = self.path(part, asked);
         let Ok(bytes) = postcard::to_stdvec(&entry) else { return };
         drop(write_whole(&path, &bytes));
     }
@@ -123,6 +127,8 @@ impl Contents {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fieldline_frontend::SourceUnit;
+    use std::collections::BTreeSet;
 
     #[test]
     fn an_entry_holds_until_a_file_changes() {
@@ -138,12 +144,14 @@ mod tests {
         let unit =
             SourceUnit { file: "/u.c".into(), arguments: vec!["cc".to_owned()], ..SourceUnit::default() };
         let uses = UnitUses { files: vec![file.clone()], ..UnitUses::default() };
+        let other = SourceUnit { arguments: vec!["cc".to_owned(), "-DX".to_owned()], ..unit.clone() };
+        let (unit, other) = (UnitPart::whole(&unit), UnitPart::whole(&other));
         let none = Asked::new(&[]);
         assert!(cache.find(&unit, none).is_none());
         cache.keep(&unit, none, &uses, &contents());
         assert_eq!(cache.find(&unit, none).unwrap().uses(&contents()), Some(uses));
-        let other = SourceUnit { arguments: vec!["cc".to_owned(), "-DX".to_owned()], ..unit.clone() };
-        assert!(cache.find(&other, none).is_none());
+        let less = UnitPart { read_elsewhere: BTreeSet::from([Path::new("/a.h")]), ..unit.clone() };
+        assert!(cache.find(&other, none).is_none() && cache.find(&less, none).is_none());
         assert!(cache.find(&unit, Asked::new(&[Subject::default()])).is_none());
         std::fs::write(&file, "two").unwrap();
         assert_eq!(cache.find(&unit, none).unwrap().uses(&contents()), None);

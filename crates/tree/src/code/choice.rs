@@ -7,7 +7,7 @@ use fieldline_source::declared::words;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// How far behind `sizeof` its operand is looked for.
 const OPERAND: usize = 60;
@@ -17,8 +17,8 @@ const OPERAND: usize = 60;
 pub(super) struct Choice {
     /// Their indices, with the structs (by index) that each may see.
     pub(super) units: BTreeMap<usize, BTreeSet<usize>>,
-    /// Headers that may see a struct.
-    pub(super) headers: BTreeSet<std::path::PathBuf>,
+    /// Headers that may see a struct, with the structs.
+    pub(super) headers: BTreeMap<PathBuf, BTreeSet<usize>>,
 }
 
 /// The files that each unit includes.
@@ -50,7 +50,7 @@ pub(super) fn choose(texts: &Texts, units: &[SourceUnit], tags: &[String]) -> Ch
     let headers = seen.iter().filter(|(path, structs)| {
         !structs.is_empty() && texts.files.get(**path).is_some_and(|file| file.is_header)
     });
-    choice.headers = headers.map(|(path, _)| path.to_path_buf()).collect();
+    choice.headers = headers.map(|(path, structs)| (path.to_path_buf(), structs.clone())).collect();
     cover_headers(&mut choice, units, &included, &seen, texts);
     choice
 }
@@ -159,7 +159,7 @@ fn cover_headers(
     let chosen: Vec<usize> = choice.units.keys().copied().collect();
     let files_of = |number: usize| included.files(number).map(Path::as_os_str);
     let mut covered: FxHashSet<&OsStr> = chosen.into_iter().flat_map(files_of).collect();
-    for header in choice.headers.clone() {
+    for header in choice.headers.keys() {
         if covered.contains(header.as_os_str()) {
             continue;
         }

@@ -4,6 +4,7 @@ use super::cache::{Asked, Cache, Contents};
 use super::choice::{Choice, choose};
 use super::definitions::{assembled, defining};
 use super::lines::ReadLines;
+use super::shared_headers::{SharedHeaders, UnitPart};
 use super::texts::Texts;
 use crate::proof::designated::{DesignatedTree, PositionalValue};
 use crate::uses::names;
@@ -99,13 +100,20 @@ impl CodeReader {
         let (mut flows, mut lines): (Vec<UnitFlows>, ReadLines) = (Vec::new(), ReadLines::default());
         let mut chosen = choice.units.clone();
         let mut next: Vec<usize> = chosen.keys().copied().collect();
-        let mut demanded = Demands::default();
+        let (mut demanded, mut shared) = (Demands::default(), SharedHeaders::default());
         for _ in 0..MOST_ROUNDS {
-            let read = self.read_units(&next, &choice, (structs, &subjects), progress);
-            for (number, result) in next.iter().zip(read) {
-                let Some(unit) = self.units.get(*number) else { continue };
+            let parts = shared.divide(next.iter().filter_map(|number| self.units.get(*number)));
+            let read = self.read_units(&parts, &choice, (structs, &subjects), progress);
+            for ((number, part), result) in next.iter().zip(&parts).zip(read) {
                 let seen = chosen.get(number).cloned().unwrap_or_default();
-                flows.extend(add_unit(&mut found, &mut lines, (unit, &self.tree), &seen, result));
+                let unknown = unread_part(part.unit, &result, &self.tree);
+                let hidden =
+                    if unknown.is_some() { part.seen_alone(&choice.headers) } else { BTreeSet::new() };
+                for number in hidden.difference(&seen) {
+                    let code = found.get_mut(*number);
+                    code.into_iter().for_each(|code| code.unknown.extend(unknown.clone()));
+                }
+                flows.extend(add_unit(&mut found, &mut lines, unknown, &seen, result));
             }
             demanded = demands(&flows.iter().collect::<Vec<_>>());
             next = defining(&texts, &self.units, &demanded, &chosen);
@@ -131,27 +139,32 @@ impl CodeReader {
     /// The results of the chosen units, in their order.
     fn read_units(
         &self,
-        numbers: &[usize],
+        units: &[UnitPart<'_>],
         choice: &Choice,
         (structs, subjects): (&[(&Layout, &str)], &[Subject]),
         progress: &(dyn Fn(Progress) + Sync),
     ) -> Vec<Result<UnitUses, fieldline_frontend::Error>> {
-        let units: Vec<&SourceUnit> = numbers.iter().filter_map(|number| self.units.get(*number)).collect();
         let (mut contents, asked) = (Contents::default(), Asked::new(subjects));
-        let kept = fieldline_parallel::map(&units, |unit| self.cache.as_ref()?.find(unit, asked));
+        let kept = fieldline_parallel::map(units, |part| self.cache.as_ref()?.find(part, asked));
         contents.read(kept.iter().flatten().flat_map(|entry| entry.files().to_vec()));
         let kept: Vec<Option<UnitUses>> =
             kept.into_iter().map(|entry| entry.and_then(|entry| entry.uses(&contents))).collect();
-        let missing: Vec<&SourceUnit> =
-            units.iter().zip(&kept).filter(|(_, kept)| kept.is_none()).map(|(unit, _)| *unit).collect();
-        let designated = DesignatedTree::new(&self.tree, &self.build, structs, &missing);
+        let missing: Vec<&UnitPart<'_>> =
+            units.iter().zip(&kept).filter(|(_, kept)| kept.is_none()).map(|(part, _)| part).collect();
+        let sources: Vec<&SourceUnit> = missing.iter().map(|part| part.unit).collect();
+        let designated = DesignatedTree::new(&self.tree, &self.build, structs, &sources);
         let (done, begun) = (AtomicUsize::new(0), Instant::now());
-        let read_unit = |unit: &&SourceUnit| {
-            let mut result = self.frontend.uses(unit, subjects);
+        let read_unit = |part: &&UnitPart<'_>| {
+            let unit = part.unit;
+            let mut result = self.frontend.uses(unit, subjects, &part.read_elsewhere);
             if let Ok(uses) = &mut result {
-                let values = designated.as_ref().map(|tree| tree.find(unit)).unwrap_or_default();
+                // Where no list makes an object of the structs, no value has a position.
+                let may_report = uses.has_lists || !uses.errors.is_empty();
+                let designated = designated.as_ref().filter(|_| may_report);
+                let values = designated.map(|tree| tree.find(unit)).unwrap_or_default();
                 add_positional(uses, subjects, &values);
-                uses.skipped.retain(|lines| choice.headers.contains(&lines.file) || lines.file == unit.file);
+                uses.skipped
+                    .retain(|lines| choice.headers.contains_key(&lines.file) || lines.file == unit.file);
             }
             let done = done.fetch_add(1, Ordering::Relaxed) + 1;
             let left = begun.elapsed() / done as u32 * (missing.len() - done) as u32;
@@ -160,9 +173,9 @@ impl CodeReader {
         };
         let mut read = Vec::with_capacity(missing.len());
         // What is kept now isn't lost if the run is ended.
-        for units in missing.chunks(KEPT_AT_ONCE) {
-            let results = fieldline_parallel::map(units, read_unit);
-            self.keep(asked, units, &results, &mut contents);
+        for parts in missing.chunks(KEPT_AT_ONCE) {
+            let results = fieldline_parallel::map(parts, read_unit);
+            self.keep(asked, parts, &results, &mut contents);
             read.extend(results);
         }
         let mut read = read.into_iter();
@@ -176,18 +189,18 @@ impl CodeReader {
     fn keep(
         &self,
         asked: Asked,
-        units: &[&SourceUnit],
+        parts: &[&UnitPart<'_>],
         results: &[Result<UnitUses, fieldline_frontend::Error>],
         contents: &mut Contents,
     ) {
         let Some(cache) = &self.cache else { return };
         contents.read(results.iter().flatten().flat_map(|uses| uses.files.clone()));
-        for (unit, uses) in
-            units.iter().zip(results).filter_map(|(unit, result)| Some((unit, result.as_ref().ok()?)))
+        for (part, uses) in
+            parts.iter().zip(results).filter_map(|(part, result)| Some((part, result.as_ref().ok()?)))
         {
             // Where headers are missing, they may be installed before the next run.
             if uses.errors.is_empty() {
-                cache.keep(unit, asked, uses, contents);
+                cache.keep(part, asked, uses, contents);
             }
         }
     }
@@ -258,11 +271,10 @@ fn unread_part(
 fn add_unit(
     found: &mut [StructCode],
     lines: &mut ReadLines,
-    (unit, tree): (&SourceUnit, &Path),
+    unknown: Option<String>,
     seen: &BTreeSet<usize>,
     result: Result<UnitUses, fieldline_frontend::Error>,
 ) -> Option<UnitFlows> {
-    let unknown = unread_part(unit, &result, tree);
     for index in seen {
         if let Some(code) = found.get_mut(*index) {
             code.units += 1;

@@ -69,6 +69,8 @@ pub enum Demand {
     },
     /// All members stay where they are.
     Whole,
+    /// The same, as nobody knows what is done with the object.
+    Unclear,
     /// The size of the struct stays.
     Size,
     /// The struct becomes no larger.

@@ -1,19 +1,18 @@
 //! All files of a tree that can matter, read together.
 
-use super::code::evaluator::{Context, Evaluator, Flows, Found};
+use super::code::evaluator::{Context, Evaluator, Flows, Found, Slot};
 use super::program::{Program, ReadFile, declare, is_assembler};
 use super::stream::Piece;
 use super::syntax::cursor::{Cursor, Met};
 use super::syntax::items;
 use super::types::{TargetStruct, Type, World};
-use super::value::{Value, join};
-use crate::uses::StructUse;
+use super::value::{Sum, Value, join, join_what_fits};
+use crate::uses::{StructUse, UseDemand};
 use rustc_hash::FxHashMap;
 
-/// Rounds in which values are followed from function to function; at the latest the last one tells uses.
-pub(super) const ROUNDS: usize = 7;
-/// Most further rounds that tell uses: what is of unknown origin is known only then, and is followed itself.
-const TELLING_ROUNDS: usize = 4;
+/// Most rounds in which values are followed from function to function, and again while uses are told. They grow until
+/// nothing is new, which takes as many rounds as the longest way is long.
+const MOST_ROUNDS: usize = 40;
 /// Most definitions of one macro that are tried.
 pub(super) const TURNS: usize = 3;
 
@@ -38,11 +37,8 @@ pub fn find_meant_uses(
     let Program { world, streams, expanded, .. } = &program;
     let numbers: Vec<usize> = (0..files.len()).collect();
     let is_code = |file: usize| !is_assembler(files.get(file).map_or("", |file| file.path));
-    let mut known = Flows::default();
-    let mut found: Vec<(usize, Found)> = Vec::new();
-    let (mut before, mut tells) = (0, false);
-    for round in 0..ROUNDS + TELLING_ROUNDS {
-        let results: Vec<(Vec<Found>, Flows<'_>)> = fieldline_parallel::map(&numbers, |file| {
+    let (mut found, open) = follow(Flows::default(), |known, tells| {
+        let results = fieldline_parallel::map(&numbers, |file| {
             let file = *file;
             if !files.get(file).is_some_and(|file| file.is_searched) || !is_code(file) {
                 return (Vec::new(), Flows::default());
@@ -58,31 +54,26 @@ pub fn find_meant_uses(
                         &again
                     }
                 };
-                let (found, flows) = read_code(
-                    world,
-                    (files[file].path, own, &streams[file].packs),
-                    file,
-                    subjects,
-                    &known,
-                    tells,
-                );
+                let source = (files[file].path, own.as_slice(), streams[file].packs.as_slice());
+                let (found, flows) = read_code(world, source, file, subjects, known, tells);
                 all.0.extend(found);
                 merge(&mut all.1, flows);
             }
             all
         });
-        found.clear();
-        for (file, (uses, flows)) in results.into_iter().enumerate() {
+        let (mut found, mut flows) = (Vec::new(), Flows::default());
+        for (file, (uses, more)) in results.into_iter().enumerate() {
             found.extend(uses.into_iter().map(|found| (file, found)));
-            merge(&mut known, flows);
+            merge(&mut flows, more);
         }
-        let size = known.values().map(Vec::len).sum();
-        if tells && size == before {
-            break;
-        }
-        tells |= round + 2 >= ROUNDS || size == before;
-        before = size;
-    }
+        (found, flows)
+    });
+    found.extend(open.into_iter().filter_map(|record| {
+        let subject = world.subject(record)?;
+        let path = subjects.get(subject)?.file.as_str();
+        let file = files.iter().position(|file| file.path == path).unwrap_or_default();
+        Some((file, unfollowed(subject)))
+    }));
     let path_of = |file: usize| files.get(file).map_or_else(String::new, |file| file.path.to_owned());
     let mut uses: Vec<MeantUse> = found
         .into_iter()
@@ -97,12 +88,73 @@ pub fn find_meant_uses(
     uses
 }
 
+/// Follows values until nothing new is found, at first without telling uses: until then a value without an origin may
+/// just not have got its own yet. Gives the uses, and the records whose ways weren't followed to their ends.
+pub(super) fn follow<'t, F>(
+    mut known: Flows<'t>,
+    read: impl Fn(&Flows<'t>, bool) -> (Vec<F>, Flows<'t>),
+) -> (Vec<F>, Vec<&'t [u8]>) {
+    follow_rounds(&mut known, |known| read(known, false));
+    let found = follow_rounds(&mut known, |known| read(known, true));
+    let dropped = known.keys().filter_map(|slot| match slot {
+        Slot::Dropped(record) => Some(*record),
+        _ => None,
+    });
+    let mut dropped: Vec<&'t [u8]> = dropped.collect();
+    dropped.sort_unstable();
+    (found, dropped)
+}
+
+/// Follows values round by round; gives the uses of the last one.
+pub(super) fn follow_rounds<'t, F>(
+    known: &mut Flows<'t>,
+    read: impl Fn(&Flows<'t>) -> (Vec<F>, Flows<'t>),
+) -> Vec<F> {
+    let mut found = Vec::new();
+    for round in 1..=MOST_ROUNDS {
+        let before: FxHashMap<Slot<'t>, usize> =
+            known.iter().map(|(slot, sums)| (*slot, sums.len())).collect();
+        let (uses, flows) = read(known);
+        found = uses;
+        merge(known, flows);
+        let new = known.iter().map(|(slot, sums)| (sums, before.get(slot).copied().unwrap_or_default()));
+        let new: Vec<&[Sum<'t>]> =
+            new.filter_map(|(sums, from)| sums.get(from..)).filter(|new| !new.is_empty()).collect();
+        if new.is_empty() {
+            break;
+        }
+        if round == MOST_ROUNDS {
+            let mut records: Vec<&'t [u8]> = new.into_iter().flatten().flat_map(Sum::records).collect();
+            records.sort_unstable();
+            records.dedup();
+            records.into_iter().for_each(|record| drop_record(known, record));
+        }
+    }
+    found
+}
+
+fn drop_record<'t>(known: &mut Flows<'t>, record: &'t [u8]) {
+    join(known.entry(Slot::Dropped(record)).or_default(), &[Sum::object(record)]);
+}
+
+/// Adds sums to a slot. Records that have no room there are kept as such.
+pub(super) fn add<'t>(into: &mut Flows<'t>, slot: Slot<'t>, sums: &[Sum<'t>]) {
+    let dropped = join_what_fits(into.entry(slot).or_default(), sums);
+    dropped.into_iter().flat_map(Sum::records).for_each(|record| drop_record(into, record));
+}
+
+/// A struct whose addresses go on farther than they are followed.
+pub(super) fn unfollowed(subject: usize) -> Found {
+    let what = "its addresses go through more places than are followed".to_owned();
+    Found { subject, line: 1, source: 0, demand: UseDemand::Whole, members: Vec::new(), what }
+}
+
 pub(super) fn merge<'t>(into: &mut Flows<'t>, more: Flows<'t>) {
     let mut more: Vec<_> = more.into_iter().collect();
     more.sort();
     for (slot, mut sums) in more {
         sums.sort();
-        join(into.entry(slot).or_default(), &sums);
+        add(into, slot, &sums);
     }
 }
 

@@ -7,7 +7,7 @@ use super::code::evaluator::{Flows, Found};
 use super::includes::IncludeGraph;
 use super::macros::{KnownMacro, Macros};
 use super::program::{Program, ReadFile, declare, is_assembler, is_unit};
-use super::read::{KnownName, MeantUse, ROUNDS, TURNS, into_use, merge, names_in, read_code};
+use super::read::{KnownName, MeantUse, TURNS, follow, follow_rounds, into_use, merge, names_in, read_code, unfollowed};
 use super::stream;
 use super::syntax::items;
 use super::types::{TargetStruct, World};
@@ -34,20 +34,24 @@ impl<'t> UnitReader<'t> {
     /// The values that functions of headers hand on.
     fn follow_headers(&self) -> Flows<'t> {
         let numbers: Vec<usize> = (0..self.headers.len()).collect();
-        let found = fieldline_parallel::map(&numbers, |file| self.read_header(*file, false).1);
-        let mut flows = Flows::default();
-        found.into_iter().for_each(|more| merge(&mut flows, more));
-        flows
+        let mut known = Flows::default();
+        let _: Vec<()> = follow_rounds(&mut known, |known| {
+            let found = fieldline_parallel::map(&numbers, |file| self.read_header(*file, known, false).1);
+            let mut flows = Flows::default();
+            found.into_iter().for_each(|more| merge(&mut flows, more));
+            (Vec::new(), flows)
+        });
+        known
     }
 
-    fn read_header(&self, file: usize, tells: bool) -> (Vec<Found>, Flows<'t>) {
+    fn read_header(&self, file: usize, known: &Flows<'t>, tells: bool) -> (Vec<Found>, Flows<'t>) {
         let Program { world, streams, expanded } = &self.program;
         let (Some(read), Some(pieces), Some(stream)) =
             (self.headers.get(file), expanded.get(file), streams.get(file))
         else {
             return Default::default();
         };
-        read_code(world, (read.path, pieces, &stream.packs), file, self.subjects, &self.flows, tells)
+        read_code(world, (read.path, pieces, &stream.packs), file, self.subjects, known, tells)
     }
 
     /// Uses in the headers; the numbers of the files are theirs.
@@ -55,7 +59,7 @@ impl<'t> UnitReader<'t> {
         let numbers: Vec<usize> = (0..self.headers.len()).collect();
         let found = fieldline_parallel::map(&numbers, |file| {
             let is_searched = self.headers.get(*file).is_some_and(|header| header.is_searched);
-            if is_searched { self.read_header(*file, true).0 } else { Vec::new() }
+            if is_searched { self.read_header(*file, &self.flows, true).0 } else { Vec::new() }
         });
         let world = &self.program.world;
         let path_of = |file: usize| self.path(file).to_owned();
@@ -135,25 +139,15 @@ impl<'t> UnitReader<'t> {
     fn follow<'u>(
         &'u self,
         world: &World<'u>,
-        (path, pieces, packs): (&str, &[stream::Piece<'u>], &[(u32, bool)]),
+        source: (&str, &[stream::Piece<'u>], &[(u32, bool)]),
         file: usize,
     ) -> Vec<Found> {
-        let mut known: Flows<'u> = self.flows.clone();
-        let mut before = 0;
-        for round in 0..ROUNDS {
-            let read = |tells| read_code(world, (path, pieces, packs), file, self.subjects, &known, tells);
-            let (found, flows) = read(round + 1 == ROUNDS);
-            if round + 1 == ROUNDS {
-                return found;
-            }
-            merge(&mut known, flows);
-            let size = known.values().map(Vec::len).sum();
-            if size == before {
-                return read_code(world, (path, pieces, packs), file, self.subjects, &known, true).0;
-            }
-            before = size;
-        }
-        Vec::new()
+        let read = |known: &Flows<'u>, tells: bool| {
+            read_code(world, source, file, self.subjects, known, tells)
+        };
+        let (mut found, open) = follow(self.flows.clone(), read);
+        found.extend(open.into_iter().filter_map(|record| world.subject(record)).map(unfollowed));
+        found
     }
 }
 

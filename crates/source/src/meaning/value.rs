@@ -76,6 +76,22 @@ impl<'t> Sum<'t> {
         self.base.is_some() || self.terms.iter().any(|(_, term)| tells(term))
     }
 
+    /// The records that it says anything of.
+    pub(super) fn records(&self) -> impl Iterator<Item = &'t [u8]> {
+        let base = match self.base {
+            Some(Base::Object(record) | Base::Content(record) | Base::Behind(record)) => Some(record),
+            _ => None,
+        };
+        let of_term = |(_, term): &(bool, Term<'t>)| match term {
+            Term::Offset(record, _) | Term::Size(record) | Term::MemberSize(record, _) | Term::Distance(record) => {
+                Some(*record)
+            }
+            Term::Number(_) | Term::Stride | Term::Other => None,
+        };
+        let of_terms: Vec<&'t [u8]> = self.terms.iter().filter_map(of_term).collect();
+        base.into_iter().chain(of_terms)
+    }
+
     /// As what an array keeps.
     pub(super) fn as_content(&self) -> Option<Self> {
         let base = match self.base {
@@ -241,11 +257,20 @@ impl<'t> Value<'t> {
 
 /// Adds sums to others, each once.
 pub(super) fn join<'t>(into: &mut Vec<Sum<'t>>, more: &[Sum<'t>]) {
+    join_what_fits(into, more);
+}
+
+/// The same; gives those that have no room.
+pub(super) fn join_what_fits<'s, 't>(into: &mut Vec<Sum<'t>>, more: &'s [Sum<'t>]) -> Vec<&'s Sum<'t>> {
+    let mut dropped = Vec::new();
     for sum in more {
-        if into.len() < MOST_SUMS && !into.contains(sum) {
-            into.push(sum.clone());
+        match into.contains(sum) {
+            true => {}
+            false if into.len() < MOST_SUMS => into.push(sum.clone()),
+            false => dropped.push(sum),
         }
     }
+    dropped
 }
 
 pub(super) fn product<'t>(left: &Value<'t>, right: &Value<'t>) -> Vec<Sum<'t>> {

@@ -13,7 +13,8 @@ use std::path::Path;
 pub(crate) struct CodeLimits {
     /// A sentence each.
     pub(crate) notes: Vec<String>,
-    /// Demands on all members at once, and units that could not be read.
+    /// Units that could not be read, and demands on all members at once: those that code shows where it stands, those
+    /// that addresses lead to, what isn't understood.
     pub(crate) whole: Vec<String>,
 }
 
@@ -38,8 +39,8 @@ impl StructCode {
     pub(crate) fn add_to(&self, requests: &mut PlacementRequests, layout: &Layout) -> CodeLimits {
         let mut found = CodeLimits { whole: self.unknown.clone(), ..CodeLimits::default() };
         let mut limits = Limits::new();
-        let mut read_by_assembler = BTreeSet::new();
-        for used in &self.uses {
+        let (mut read_by_assembler, mut unclear) = (BTreeSet::new(), Vec::new());
+        for used in self.uses.iter().chain(&self.followed) {
             let reason = format!("{} ({})", used.why, self.place(used));
             match &used.demand {
                 Demand::Assembler { member } => {
@@ -50,12 +51,14 @@ impl StructCode {
                     requests.size_is_kept |= used.demand == Demand::Size;
                     found.notes.push(format!("{}: {}", self.place(used), used.why));
                 }
+                Demand::Unclear => unclear.push(reason),
                 demand => {
                     let is_known = add_limit(demand, layout, &reason, requests, &mut limits);
                     found.whole.extend((!is_known).then_some(reason));
                 }
             }
         }
+        found.whole.extend(unclear);
         for ((limit, member), reasons) in limits {
             let pins = match limit {
                 Limit::Fixed => &mut requests.fixed,
@@ -126,7 +129,7 @@ fn add_limit(
             add(Limit::Order, first);
             add(Limit::Order, then);
         }
-        Demand::Whole => return false,
+        Demand::Whole | Demand::Unclear => return false,
         Demand::Size | Demand::Room | Demand::Assembler { .. } => {}
     }
     true

@@ -51,8 +51,10 @@ pub struct Progress {
 /// Findings in code about a struct.
 #[derive(Clone, Debug, Default)]
 pub struct StructCode {
-    /// Uses that depend on the order of members.
+    /// Uses that depend on the order of members, as units show them.
     pub(super) uses: Vec<CodeUse>,
+    /// Those that addresses lead to, over all units.
+    pub(super) followed: Vec<CodeUse>,
     /// Units that were read because they may see the struct.
     pub(super) units: usize,
     /// Units that may see the struct and could not be read, a sentence each.
@@ -130,8 +132,10 @@ impl CodeReader {
         let lines = Arc::new(lines);
         for code in &mut found {
             code.lines = Arc::clone(&lines);
-            code.uses.sort();
-            code.uses.dedup();
+            for uses in [&mut code.uses, &mut code.followed] {
+                uses.sort();
+                uses.dedup();
+            }
         }
         Ok(found)
     }
@@ -291,7 +295,7 @@ fn add_unit(
 fn add_demanded(found: &mut [StructCode], demanded: &Demands, assembled: &BTreeMap<String, &Path>) {
     for used in &demanded.uses {
         if let Some(code) = found.get_mut(used.subject) {
-            code.uses.push(CodeUse { subject: 0, ..used.clone() });
+            code.followed.push(CodeUse { subject: 0, ..used.clone() });
         }
     }
     for (function, file) in assembled {
@@ -303,7 +307,7 @@ fn add_demanded(found: &mut [StructCode], demanded: &Demands, assembled: &BTreeM
                 continue;
             }
             let why = format!("its address is handed to {function}, in assembler ({})", file.display());
-            code.uses.push(CodeUse { subject: 0, why, ..used.clone() });
+            code.followed.push(CodeUse { subject: 0, why, ..used.clone() });
         }
     }
 }
@@ -335,7 +339,7 @@ fn add_imported(found: &mut [StructCode], demanded: &Demands, imported: &BTreeSe
         for used in uses {
             let Some(code) = found.get_mut(used.subject) else { continue };
             let why = format!("its address is handed to {function}, which a shared library has");
-            code.uses.push(CodeUse { subject: 0, why, ..used.clone() });
+            code.followed.push(CodeUse { subject: 0, why, ..used.clone() });
         }
     }
 }
@@ -388,8 +392,8 @@ mod tests {
         let files = [("item.h", ITEM), ("a.c", unit)];
         for (imported, count) in [(&["show"][..], 1), (&["hide"][..], 0)] {
             let Some(code) = read_importing(&files, None, imported) else { return };
-            let whole = code.uses.iter().filter(|used| used.demand == Demand::Whole);
-            assert_eq!(whole.count(), count, "{:?}", code.uses);
+            let whole = code.followed.iter().filter(|used| used.demand == Demand::Whole);
+            assert_eq!(whole.count(), count, "{:?}", code.followed);
         }
     }
 

@@ -74,7 +74,10 @@ impl<'m> Judge<'m> {
         match end {
             End::Frees => self.freed(ty, state.moved, recorder),
             End::Strides { bytes } => self.counted(ty, *bytes, recorder),
-            _ => self.whole(ty, "its address is used in a way that is not understood", recorder),
+            _ => {
+                let why = "its address is used in a way that is not understood";
+                self.demand(ty, &Demand::Unclear, why, recorder);
+            }
         }
     }
 
@@ -146,8 +149,12 @@ impl<'m> Judge<'m> {
     }
 
     pub(crate) fn whole(&self, ty: TypeNumber, why: &str, recorder: &mut Recorder<'_>) {
+        self.demand(ty, &Demand::Whole, why, recorder);
+    }
+
+    fn demand(&self, ty: TypeNumber, demand: &Demand, why: &str, recorder: &mut Recorder<'_>) {
         for (subject, ..) in self.merged.subjects(ty) {
-            recorder.record(subject, Demand::Whole, why.to_owned());
+            recorder.record(subject, demand.clone(), why.to_owned());
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Variables, values that are kept, and uses that are found while a file's code is read.
 
+use crate::meaning::read::add;
 use crate::meaning::syntax::cursor::Cursor;
 use crate::meaning::types::{TargetStruct, Type, World};
 use crate::meaning::value::{Base, Part, Sum, Term, Value, join};
@@ -43,6 +44,8 @@ pub(in crate::meaning) enum Slot<'t> {
     Reached(&'t [u8]),
     /// Whether a function counts on from the record that a parameter points to.
     Counted(Option<usize>, &'t [u8], usize),
+    /// A record that a place had no room for.
+    Dropped(&'t [u8]),
 }
 
 /// Values by slot.
@@ -146,7 +149,7 @@ impl<'w, 'p, 't> Evaluator<'w, 'p, 't> {
     pub(in crate::meaning) fn keep(&mut self, slot: Slot<'t>, sums: &[Sum<'t>]) {
         let telling: Vec<Sum<'t>> = sums.iter().filter(|sum| sum.is_telling()).cloned().collect();
         if !telling.is_empty() {
-            join(self.flows.entry(slot).or_default(), &telling);
+            add(&mut self.flows, slot, &telling);
         }
     }
 

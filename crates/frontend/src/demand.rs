@@ -82,6 +82,13 @@ pub enum Demand {
     },
 }
 
+impl Demand {
+    /// Whether no member may move.
+    pub fn is_whole(&self) -> bool {
+        matches!(self, Self::Whole | Self::Unclear)
+    }
+}
+
 /// A macro's definition.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct MacroPlace {

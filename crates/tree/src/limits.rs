@@ -138,7 +138,8 @@ fn read_code(source: &SourceInput<'_>, declared: &[DeclaredStruct<'_>]) -> Resul
     let Some(reader) = source.code else { return Ok(Vec::new()) };
     let structs: Vec<(&Layout, &str)> =
         declared.iter().map(|declared| (declared.layout, declared.header)).collect();
-    reader.read(&structs, source.progress)
+    // Who insists on a new order keeps what else is known to depend on it.
+    reader.read(&structs, source.allowed.is_some(), source.progress)
 }
 
 impl SourceLimits {

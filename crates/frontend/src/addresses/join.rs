@@ -17,10 +17,11 @@ use super::judge::{Address, Judge};
 use super::merged::{Merged, TypeNumber};
 use crate::demand::CodeUse;
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-/// The demands that follow from the facts of all units of a program.
-pub fn demands(units: &[&UnitFlows]) -> Demands {
+/// The demands that follow from the facts of all units of a program. `held`: subjects none of whose members may move in
+/// any case. Theirs, and further ones of subjects that turn out to be so here, are left out; `None` asks for all.
+pub fn demands(units: &[&UnitFlows], held: Option<&BTreeSet<usize>>) -> Demands {
     let merged = Merged::new(units);
     let mut walk = Walk::new(units, &merged);
     let begins = begins(units, &mut walk);
@@ -33,9 +34,9 @@ pub fn demands(units: &[&UnitFlows]) -> Demands {
         Begin::Departure { departure: Departure { origin: Origin::Other(_), .. }, .. } => false,
         begin => address_of(begin).is_some_and(|address| merged.subjects(address.ty()).next().is_some()),
     };
-    let grouped = |is_wanted: &dyn Fn(&Begin<'_>) -> bool| {
+    let grouped = |has_subjects: bool| {
         let mut grouped: Begins<'_, '_> = BTreeMap::new();
-        for begin in begins.iter().filter(|begin| is_wanted(begin)) {
+        for begin in begins.iter().filter(|begin| has_subject(begin) == has_subjects) {
             if let Some(address) = address_of(begin) {
                 grouped.entry(address).or_default().push(begin);
             }
@@ -45,10 +46,10 @@ pub fn demands(units: &[&UnitFlows]) -> Demands {
     let mut found = Found::default();
     found.1.pairs = Pairs::new(units, &merged);
     // Objects of others first: they tell which records are taken for one another.
-    walk.follow_all(&grouped(&|begin| !has_subject(begin)), &mut found);
+    walk.follow_all(&grouped(false), &mut found);
     let written = add_counterparts(units, &mut walk, &found);
     walk.follow_all(&by_type(&written), &mut found);
-    walk.follow_all(&grouped(&has_subject), &mut found);
+    follow_subjects(&walk, grouped(true), held, &mut found);
     add_given(units, &merged, &mut found.0);
     add_assembled(units, &merged, &mut found.0);
     take(units, &walk, &mut found);
@@ -61,6 +62,28 @@ pub fn demands(units: &[&UnitFlows]) -> Demands {
     found.symbols.extend(symbols);
     found.settle();
     found
+}
+
+/// Follows addresses of subjects: of whole objects first, which tell of most structs that nothing may move, and then of
+/// members.
+fn follow_subjects<'f>(
+    walk: &Walk<'f>,
+    mut begins: Begins<'_, 'f>,
+    held: Option<&BTreeSet<usize>>,
+    found: &mut Found<'f>,
+) {
+    let Some(held) = held else { return walk.follow_all(&begins, found) };
+    let mut held = held.clone();
+    let is_held = |held: &BTreeSet<usize>, address: &Address| {
+        walk.merged.subjects(address.ty()).all(|(subject, ..)| held.contains(&subject))
+    };
+    begins.retain(|address, _| !is_held(&held, address));
+    let mut members = begins.split_off(&Address::FIRST_MEMBER);
+    walk.follow_all(&begins, found);
+    let whole = found.0.uses.iter().filter(|used| used.demand.is_whole());
+    held.extend(whole.map(|used| used.subject));
+    members.retain(|address, _| !is_held(&held, address));
+    walk.follow_all(&members, found);
 }
 
 /// All addresses that stop being pointers to their type.

@@ -40,11 +40,63 @@ pub(super) struct Walk<'f> {
     pub(super) numbers: Numbers<'f>,
 }
 
-/// The ways of addresses of one thing: the places where they were, and how often each was come to.
+/// Most lengths that callers give which are told apart at one place: behind a place that many callers share, each of them
+/// would be taken for one of everybody's.
+const MOST_COUNTS: usize = 4;
+
+/// The ways of addresses of one thing: the places where they were, and in which states they came there.
 #[derive(Default)]
 struct Seen {
     visits: FxHashSet<Visit>,
-    states: FxHashMap<(PlaceNumber, u8, bool), (usize, Option<i64>)>,
+    states: FxHashMap<(PlaceNumber, u8, bool), States>,
+}
+
+/// The states in which addresses come to a place.
+struct States {
+    /// How many.
+    count: usize,
+    /// The least distance of the first.
+    least: Option<i64>,
+    /// Lengths that callers give.
+    lengths: Vec<u64>,
+}
+
+impl Seen {
+    /// A visit as one of few states. `None`: it was there before.
+    fn enter(&mut self, mut visit: Visit) -> Option<Visit> {
+        let key = (visit.place, visit.state.level, visit.is_kept);
+        let states = self.states.entry(key).or_insert_with(|| States {
+            count: 0,
+            least: visit.state.least,
+            lengths: Vec::new(),
+        });
+        visit.count = visit.count.map(|length| states.length(length));
+        if self.visits.contains(&visit) {
+            return None;
+        }
+        states.count += 1;
+        if states.count > MOST_STATES {
+            visit.state = visit.state.walked(states.least);
+        }
+        self.visits.insert(visit).then_some(visit)
+    }
+}
+
+impl States {
+    /// A length as one of few: in place of further ones, the longest so far. It asks for all that a shorter one does.
+    fn length(&mut self, length: u64) -> u64 {
+        if self.lengths.contains(&length) {
+            return length;
+        }
+        let longest = self.lengths.iter().copied().max().filter(|_| self.lengths.len() >= MOST_COUNTS);
+        match longest {
+            Some(longest) if longest >= length => longest,
+            _ => {
+                self.lengths.push(length);
+                length
+            }
+        }
+    }
 }
 
 impl<'f> Walk<'f> {
@@ -101,19 +153,11 @@ impl<'f> Walk<'f> {
         seen: &mut Seen,
         (found, noted): &mut Found<'f>,
     ) {
-        while let Some(mut visit) = open.pop() {
-            if visit.state.level > DEEPEST || seen.visits.contains(&visit) {
+        while let Some(visit) = open.pop() {
+            if visit.state.level > DEEPEST {
                 continue;
             }
-            let key = (visit.place, visit.state.level, visit.is_kept);
-            let (count, least) = seen.states.entry(key).or_insert((0, visit.state.least));
-            *count += 1;
-            if *count > MOST_STATES {
-                visit.state = visit.state.walked(*least);
-            }
-            if !seen.visits.insert(visit) {
-                continue;
-            }
+            let Some(visit) = seen.enter(visit) else { continue };
             let Some(place) = self.table.get(visit.place) else { continue };
             for known in place.passages.iter().filter(|known| known.level == visit.state.level) {
                 self.end(visit, known, judge, (&mut *found, &mut *noted));

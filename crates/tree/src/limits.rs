@@ -14,7 +14,7 @@ use fieldline_source::CommentOnPlaces;
 use std::path::Path;
 
 /// Most uses that are told of a struct that is refused for them.
-const MOST_TOLD: usize = 100;
+const MOST_NOTES_ON_USES: usize = 100;
 
 /// A source tree and how its code is read.
 #[derive(Clone, Copy)]
@@ -175,8 +175,10 @@ impl SourceLimits {
             count => format!(", and {count} more such uses"),
         };
         self.refusal.get_or_insert(format!("its order is depended on: {first}{more}"));
-        self.notes.extend(rest.iter().take(MOST_TOLD).map(|demand| format!("its order is depended on: {demand}")));
-        let untold = rest.len().saturating_sub(MOST_TOLD);
+        self.notes.extend(
+            rest.iter().take(MOST_NOTES_ON_USES).map(|demand| format!("its order is depended on: {demand}")),
+        );
+        let untold = rest.len().saturating_sub(MOST_NOTES_ON_USES);
         self.notes.extend((untold > 0).then(|| format!("its order is depended on in {untold} more places")));
     }
 }

@@ -7,7 +7,9 @@ use super::code::evaluator::{Flows, Found};
 use super::includes::IncludeGraph;
 use super::macros::{KnownMacro, Macros};
 use super::program::{Program, ReadFile, declare, is_assembler, is_unit};
-use super::read::{KnownName, MeantUse, TURNS, follow, follow_rounds, into_use, merge, names_in, read_code, unfollowed};
+use super::read::{
+    KnownName, MeantUse, TURNS, follow, follow_rounds, into_use, merge, names_in, read_code, unfollowed,
+};
 use super::stream;
 use super::syntax::items;
 use super::types::{TargetStruct, World};
@@ -142,9 +144,8 @@ impl<'t> UnitReader<'t> {
         source: (&str, &[stream::Piece<'u>], &[(u32, bool)]),
         file: usize,
     ) -> Vec<Found> {
-        let read = |known: &Flows<'u>, tells: bool| {
-            read_code(world, source, file, self.subjects, known, tells)
-        };
+        let read =
+            |known: &Flows<'u>, tells: bool| read_code(world, source, file, self.subjects, known, tells);
         let (mut found, open) = follow(self.flows.clone(), read);
         found.extend(open.into_iter().filter_map(|record| world.subject(record)).map(unfollowed));
         found

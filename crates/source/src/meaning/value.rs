@@ -83,9 +83,10 @@ impl<'t> Sum<'t> {
             _ => None,
         };
         let of_term = |(_, term): &(bool, Term<'t>)| match term {
-            Term::Offset(record, _) | Term::Size(record) | Term::MemberSize(record, _) | Term::Distance(record) => {
-                Some(*record)
-            }
+            Term::Offset(record, _)
+            | Term::Size(record)
+            | Term::MemberSize(record, _)
+            | Term::Distance(record) => Some(*record),
             Term::Number(_) | Term::Stride | Term::Other => None,
         };
         let of_terms: Vec<&'t [u8]> = self.terms.iter().filter_map(of_term).collect();

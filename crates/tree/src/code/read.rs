@@ -117,7 +117,7 @@ impl CodeReader {
                     let code = found.get_mut(*number);
                     code.into_iter().for_each(|code| code.unknown.extend(unknown.clone()));
                 }
-                flows.extend(add_unit(&mut found, &mut lines, unknown, &seen, result));
+                flows.extend(add_unit(&mut found, &mut lines, unknown.as_ref(), &seen, result));
             }
             let held = (!is_thorough).then(|| held(&found));
             demanded = demands(&flows.iter().collect::<Vec<_>>(), held.as_ref());
@@ -285,14 +285,14 @@ fn held(found: &[StructCode]) -> BTreeSet<usize> {
 fn add_unit(
     found: &mut [StructCode],
     lines: &mut ReadLines,
-    unknown: Option<String>,
+    unknown: Option<&String>,
     seen: &BTreeSet<usize>,
     result: Result<UnitUses, fieldline_frontend::Error>,
 ) -> Option<UnitFlows> {
     for index in seen {
         if let Some(code) = found.get_mut(*index) {
             code.units += 1;
-            code.unknown.extend(unknown.clone());
+            code.unknown.extend(unknown.cloned());
         }
     }
     let uses = result.ok()?;

@@ -20,7 +20,7 @@ pub(super) struct UnitPart<'u> {
 pub(super) struct SharedHeaders<'u>(BTreeSet<&'u Path>);
 
 impl<'u> SharedHeaders<'u> {
-    /// What each of some more units reads. What a unit includes is known where the build kept it; any other reads all.
+    /// Divides the reading among some more units. What a unit includes is known where the build kept it; any other reads all.
     pub(super) fn divide(&mut self, units: impl Iterator<Item = &'u SourceUnit>) -> Vec<UnitPart<'u>> {
         units.map(|unit| self.part(unit)).collect()
     }

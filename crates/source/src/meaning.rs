@@ -7,7 +7,7 @@
 //!    them a file knows.
 //! 2. `syntax` reads declarations: typedefs, structs, functions, variables (`types`).
 //! 3. `code` reads bodies. A value has a type and sums: an address in an object, offsets and sizes of members,
-//!    numbers (`value`). What functions, globals and members are given is kept, over all files.
+//!    numbers (`value`). What functions, globals and members are given is kept, over all files (`flows`).
 //! 4. `judge` says what depends on an order: casts, steps, lengths, bytes that are handed on, values by position,
 //!    layouts that others share.
 //!
@@ -15,6 +15,7 @@
 //! handed on as `void *` is followed through calls, pointers to functions, variables, arrays and members.
 
 mod code;
+mod flows;
 mod includes;
 mod judge;
 mod layout;

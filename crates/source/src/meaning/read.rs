@@ -1,18 +1,16 @@
 //! All files of a tree that can matter, read together.
 
-use super::code::evaluator::{Context, Evaluator, Flows, Found, Slot};
+use super::code::evaluator::{Context, Evaluator, Found};
+use super::flows::{Flows, follow, merge};
 use super::program::{Program, ReadFile, declare, is_assembler};
 use super::stream::Piece;
 use super::syntax::cursor::{Cursor, Met};
 use super::syntax::items;
 use super::types::{TargetStruct, Type, World};
-use super::value::{Sum, Value, join, join_what_fits};
+use super::value::Value;
 use crate::uses::{StructUse, UseDemand};
 use rustc_hash::FxHashMap;
 
-/// Most rounds in which values are followed from function to function, and again while uses are told. They grow until
-/// nothing is new, which takes as many rounds as the longest way is long.
-const MOST_ROUNDS: usize = 40;
 /// Most definitions of one macro that are tried.
 pub(super) const TURNS: usize = 3;
 
@@ -88,74 +86,10 @@ pub fn find_meant_uses(
     uses
 }
 
-/// Follows values until nothing new is found, at first without telling uses: until then a value without an origin may
-/// just not have got its own yet. Gives the uses, and the records whose ways weren't followed to their ends.
-pub(super) fn follow<'t, F>(
-    mut known: Flows<'t>,
-    read: impl Fn(&Flows<'t>, bool) -> (Vec<F>, Flows<'t>),
-) -> (Vec<F>, Vec<&'t [u8]>) {
-    follow_rounds(&mut known, |known| read(known, false));
-    let found = follow_rounds(&mut known, |known| read(known, true));
-    let dropped = known.keys().filter_map(|slot| match slot {
-        Slot::Dropped(record) => Some(*record),
-        _ => None,
-    });
-    let mut dropped: Vec<&'t [u8]> = dropped.collect();
-    dropped.sort_unstable();
-    (found, dropped)
-}
-
-/// Follows values round by round; gives the uses of the last one.
-pub(super) fn follow_rounds<'t, F>(
-    known: &mut Flows<'t>,
-    read: impl Fn(&Flows<'t>) -> (Vec<F>, Flows<'t>),
-) -> Vec<F> {
-    let mut found = Vec::new();
-    for round in 1..=MOST_ROUNDS {
-        let before: FxHashMap<Slot<'t>, usize> =
-            known.iter().map(|(slot, sums)| (*slot, sums.len())).collect();
-        let (uses, flows) = read(known);
-        found = uses;
-        merge(known, flows);
-        let new = known.iter().map(|(slot, sums)| (sums, before.get(slot).copied().unwrap_or_default()));
-        let new: Vec<&[Sum<'t>]> =
-            new.filter_map(|(sums, from)| sums.get(from..)).filter(|new| !new.is_empty()).collect();
-        if new.is_empty() {
-            break;
-        }
-        if round == MOST_ROUNDS {
-            let mut records: Vec<&'t [u8]> = new.into_iter().flatten().flat_map(Sum::records).collect();
-            records.sort_unstable();
-            records.dedup();
-            records.into_iter().for_each(|record| drop_record(known, record));
-        }
-    }
-    found
-}
-
-fn drop_record<'t>(known: &mut Flows<'t>, record: &'t [u8]) {
-    join(known.entry(Slot::Dropped(record)).or_default(), &[Sum::object(record)]);
-}
-
-/// Adds sums to a slot. Records that have no room there are kept as such.
-pub(super) fn add<'t>(into: &mut Flows<'t>, slot: Slot<'t>, sums: &[Sum<'t>]) {
-    let dropped = join_what_fits(into.entry(slot).or_default(), sums);
-    dropped.into_iter().flat_map(Sum::records).for_each(|record| drop_record(into, record));
-}
-
 /// A struct whose addresses go on farther than they are followed.
 pub(super) fn unfollowed(subject: usize) -> Found {
     let what = "its addresses go through more places than are followed".to_owned();
     Found { subject, line: 1, source: 0, demand: UseDemand::Whole, members: Vec::new(), what }
-}
-
-pub(super) fn merge<'t>(into: &mut Flows<'t>, more: Flows<'t>) {
-    let mut more: Vec<_> = more.into_iter().collect();
-    more.sort();
-    for (slot, mut sums) in more {
-        sums.sort();
-        add(into, slot, &sums);
-    }
 }
 
 pub(super) fn into_use(

@@ -3,13 +3,12 @@
 //! An address that a file hands to functions of other files isn't followed there. In return a tree of any size is read with the
 //! memory of its headers and of one file for each thread.
 
-use super::code::evaluator::{Flows, Found};
+use super::code::evaluator::Found;
+use super::flows::{Flows, follow, follow_rounds, merge};
 use super::includes::IncludeGraph;
 use super::macros::{KnownMacro, Macros};
 use super::program::{Program, ReadFile, declare, is_assembler, is_unit};
-use super::read::{
-    KnownName, MeantUse, TURNS, follow, follow_rounds, into_use, merge, names_in, read_code, unfollowed,
-};
+use super::read::{KnownName, MeantUse, TURNS, into_use, names_in, read_code, unfollowed};
 use super::stream;
 use super::syntax::items;
 use super::types::{TargetStruct, World};

@@ -1,6 +1,7 @@
 //! Bodies of functions, and what stands outside of them.
 
-use crate::meaning::code::evaluator::{Context, Evaluator, Local, Slot};
+use crate::meaning::code::evaluator::{Context, Evaluator, Local};
+use crate::meaning::flows::Slot;
 use crate::meaning::judge::cpp::methods::joined;
 use crate::meaning::syntax::cursor::Body;
 use crate::meaning::syntax::items::Items;

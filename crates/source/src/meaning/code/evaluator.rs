@@ -1,55 +1,11 @@
 //! Variables, values that are kept, and uses that are found while a file's code is read.
 
-use crate::meaning::read::add;
+use crate::meaning::flows::{Flows, Slot, add};
 use crate::meaning::syntax::cursor::Cursor;
 use crate::meaning::types::{TargetStruct, Type, World};
 use crate::meaning::value::{Base, Part, Sum, Term, Value, join};
 use crate::uses::UseDemand;
 use rustc_hash::FxHashMap;
-
-/// Something that values are kept in beyond a function.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(in crate::meaning) enum Slot<'t> {
-    /// Of a function, which is one file's if it is static.
-    Parameter(Option<usize>, &'t [u8], usize),
-    Returned(Option<usize>, &'t [u8]),
-    Global(&'t [u8]),
-    /// A member of a record.
-    Member(&'t [u8], &'t [u8]),
-    /// A member of any record, by its name.
-    AnyMember(&'t [u8]),
-    /// A member of a record that isn't known; in a part of a tree, of one file.
-    LooseMember(Option<usize>, &'t [u8]),
-    /// Values that a function leaves where a parameter points to.
-    Written(Option<usize>, &'t [u8], usize),
-    /// Addresses of members that a parameter may be a reference to.
-    Referred(Option<usize>, &'t [u8], usize),
-    /// Values that are handed to functions that nobody defines.
-    Outside,
-    /// Objects of a record whose addresses become something else than pointers to it.
-    Escaped(&'t [u8]),
-    /// Whether a function changes anything but its own variables.
-    Effect(Option<usize>, &'t [u8]),
-    /// Arguments of methods of a name, of function objects and of lambdas.
-    Method(&'t [u8], usize),
-    /// Whether the body of a constructor of a class is known.
-    Constructor(&'t [u8]),
-    /// Members by which a variable, member or result may be an entry of a null link: of a function's own, its name.
-    Entry(&'t [u8], &'t [u8]),
-    /// Sizes that a variable or member counts up or down by: of a function's own, its name.
-    Grown(&'t [u8], &'t [u8]),
-    /// Members of a record whose addresses a sorted container may keep.
-    Sorted(&'t [u8]),
-    /// Longer kinds, or anything behind its end, that pointers to a record lead to.
-    Reached(&'t [u8]),
-    /// Whether a function counts on from the record that a parameter points to.
-    Counted(Option<usize>, &'t [u8], usize),
-    /// A record that a place had no room for.
-    Dropped(&'t [u8]),
-}
-
-/// Values by slot.
-pub(in crate::meaning) type Flows<'t> = FxHashMap<Slot<'t>, Vec<Sum<'t>>>;
 
 /// A demand of code.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,6 +1,7 @@
 //! Expressions, read and judged in one go.
 
-use crate::meaning::code::evaluator::{Context, Evaluator, Slot};
+use crate::meaning::code::evaluator::{Context, Evaluator};
+use crate::meaning::flows::Slot;
 use crate::meaning::syntax::words::is_among;
 use crate::meaning::types::{Type, decayed, lossy};
 use crate::meaning::value::{Base, Sum, Term, Value, constant, join, product};

@@ -1,7 +1,8 @@
 //! Lists of values in braces, against the type that they are for.
 
 use crate::body::attribute::is_shouted;
-use crate::meaning::code::evaluator::{Evaluator, Slot};
+use crate::meaning::code::evaluator::Evaluator;
+use crate::meaning::flows::Slot;
 use crate::meaning::judge::callee::Does;
 use crate::meaning::stream::Kind;
 use crate::meaning::types::{Type, World, innermost, lossy};

@@ -1,6 +1,7 @@
 //! Names, members, literals and calls in expressions.
 
-use crate::meaning::code::evaluator::{Context, Evaluator, Local, Slot};
+use crate::meaning::code::evaluator::{Context, Evaluator, Local};
+use crate::meaning::flows::Slot;
 use crate::meaning::stream::Kind;
 use crate::meaning::syntax::words::is_among;
 use crate::meaning::types::Type;

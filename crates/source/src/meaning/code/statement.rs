@@ -1,6 +1,7 @@
 //! Statements of functions.
 
-use crate::meaning::code::evaluator::{Evaluator, Slot};
+use crate::meaning::code::evaluator::Evaluator;
+use crate::meaning::flows::Slot;
 use crate::meaning::syntax::words::is_among;
 use crate::meaning::types::Type;
 use crate::meaning::value::{Base, Sum, Term, Value};

@@ -1,6 +1,7 @@
 //! Functions that are handed objects.
 
-use crate::meaning::code::evaluator::{Context, Evaluator, Slot};
+use crate::meaning::code::evaluator::{Context, Evaluator};
+use crate::meaning::flows::Slot;
 use crate::meaning::judge::callee::{
     Does, does, fills_several, gives_back, is_address, is_assertion, is_transfer, links, reaches_beyond,
 };

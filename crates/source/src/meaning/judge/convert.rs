@@ -1,6 +1,7 @@
 //! Values that are given another type.
 
-use crate::meaning::code::evaluator::{Evaluator, Slot};
+use crate::meaning::code::evaluator::Evaluator;
+use crate::meaning::flows::Slot;
 use crate::meaning::types::{Function, Type, lossy, spell};
 use crate::meaning::value::{Base, Sum, Term, Value, constant};
 use crate::uses::UseDemand;

@@ -3,7 +3,8 @@
 //! An address that becomes a `void *` or a number may go ways that aren't followed. It demands nothing as long as
 //! nobody takes a pointer of unknown origin for one to numbers.
 
-use crate::meaning::code::evaluator::{Evaluator, Slot};
+use crate::meaning::code::evaluator::Evaluator;
+use crate::meaning::flows::Slot;
 use crate::meaning::judge::callee::{Does, does, gives_back};
 use crate::meaning::types::Type;
 use crate::meaning::value::{Base, Sum, Value, constant};

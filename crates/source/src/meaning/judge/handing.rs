@@ -1,6 +1,7 @@
 //! Values that go into functions and come out of them.
 
-use crate::meaning::code::evaluator::{Evaluator, Slot};
+use crate::meaning::code::evaluator::Evaluator;
+use crate::meaning::flows::Slot;
 use crate::meaning::judge::callee::{Does, MAPS, does, gives_addresses, gives_back};
 use crate::meaning::types::{Function, Type, lossy};
 use crate::meaning::value::{Base, Kept, Sum, Term, Value, join};

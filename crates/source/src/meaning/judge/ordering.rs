@@ -1,6 +1,7 @@
 //! Addresses of members that are put in order.
 
-use crate::meaning::code::evaluator::{Evaluator, Slot};
+use crate::meaning::code::evaluator::Evaluator;
+use crate::meaning::flows::Slot;
 use crate::meaning::judge::callee::{Does, does};
 use crate::meaning::types::{Type, lossy};
 use crate::meaning::value::{Sum, Value};

@@ -1,6 +1,7 @@
 //! Symbols: names that the linker and assembler code give to objects and functions.
 
-use crate::meaning::code::evaluator::{Evaluator, Slot};
+use crate::meaning::code::evaluator::Evaluator;
+use crate::meaning::flows::Slot;
 use crate::meaning::stream::Kind;
 use crate::meaning::types::{Type, innermost};
 use crate::meaning::value::{Sum, Value};

@@ -3,7 +3,8 @@
 //! Known to be harmless are numbers, pointers, arrays of these, classes of the program without effects, and
 //! classes of the library that hold such. All others show.
 
-use crate::meaning::code::evaluator::{Evaluator, Slot};
+use crate::meaning::code::evaluator::Evaluator;
+use crate::meaning::flows::Slot;
 use crate::meaning::syntax::words::{NUMBERS, is_among};
 use crate::meaning::types::{Member, Record, Type, innermost};
 use crate::meaning::value::{Base, Sum, Value};

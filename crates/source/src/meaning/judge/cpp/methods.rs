@@ -1,7 +1,8 @@
 //! Methods, function objects and lambdas: what they are handed, and where arrays begin and end by them.
 
-use crate::meaning::code::evaluator::{Evaluator, Slot};
+use crate::meaning::code::evaluator::Evaluator;
 use crate::meaning::code::operand::LAMBDA;
+use crate::meaning::flows::Slot;
 use crate::meaning::judge::callee::{Does, does};
 use crate::meaning::types::{Function, Type, lossy};
 use crate::meaning::value::{Base, Sum, Term, Value, join};

@@ -1,6 +1,7 @@
 //! Sorted containers of addresses: where members' addresses are kept in one, their order shows.
 
-use crate::meaning::code::evaluator::{Evaluator, Slot};
+use crate::meaning::code::evaluator::Evaluator;
+use crate::meaning::flows::Slot;
 use crate::meaning::stream::Kind;
 use crate::meaning::syntax::words::{NUMBERS, is_among};
 use crate::meaning::types::{Type, lossy};

@@ -1,6 +1,7 @@
 //! Entries of null links: where the link comes first, the entry is null too, and code may test that.
 
-use crate::meaning::code::evaluator::{Evaluator, Slot};
+use crate::meaning::code::evaluator::Evaluator;
+use crate::meaning::flows::Slot;
 use crate::meaning::types::{Type, lossy};
 use crate::meaning::value::{Sum, Term, Value, join};
 use crate::uses::UseDemand;

@@ -1,6 +1,7 @@
 //! Rooms of a fixed size, of which objects are cut, and tables that end within an object.
 
-use crate::meaning::code::evaluator::{Evaluator, Slot};
+use crate::meaning::code::evaluator::Evaluator;
+use crate::meaning::flows::Slot;
 use crate::meaning::types::Type;
 use crate::meaning::value::{Base, Sum, Term, Value};
 use crate::uses::UseDemand;

@@ -1,6 +1,7 @@
 //! Holders of addresses: others look at them as other holders, and their bytes go to other holders.
 
-use crate::meaning::code::evaluator::{Evaluator, Slot};
+use crate::meaning::code::evaluator::Evaluator;
+use crate::meaning::flows::Slot;
 use crate::meaning::judge::callee::is_transfer;
 use crate::meaning::types::{Type, lossy};
 use crate::meaning::value::{Base, Sum, Value, join};

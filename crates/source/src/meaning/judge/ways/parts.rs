@@ -1,6 +1,7 @@
 //! Pointers to records that are members: where code counts on from one, the members that follow are reached.
 
-use crate::meaning::code::evaluator::{Evaluator, Slot};
+use crate::meaning::code::evaluator::Evaluator;
+use crate::meaning::flows::Slot;
 use crate::meaning::types::{Function, Type, lossy};
 use crate::meaning::value::{Base, Part, Sum, Value, constant};
 

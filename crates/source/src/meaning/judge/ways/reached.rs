@@ -2,7 +2,8 @@
 //!
 //! A member of such a record is where its holder's next members are reached from, once its address is handed on.
 
-use crate::meaning::code::evaluator::{Evaluator, Slot};
+use crate::meaning::code::evaluator::Evaluator;
+use crate::meaning::flows::Slot;
 use crate::meaning::types::{Type, lossy};
 use crate::meaning::value::{Base, Sum, Term};
 

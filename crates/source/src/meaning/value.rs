@@ -49,7 +49,7 @@ pub(super) struct Sum<'t> {
 
 /// Most terms, and most sums that a value may be.
 const MOST: usize = 8;
-const MOST_SUMS: usize = 24;
+const MOST_SUMS: usize = 128;
 
 impl<'t> Sum<'t> {
     pub(super) fn object(record: &'t [u8]) -> Self {

@@ -40,8 +40,8 @@ pub(super) struct Walk<'f> {
     pub(super) numbers: Numbers<'f>,
 }
 
-/// Most lengths that callers give which are told apart at one place: behind a place that many callers share, each of them
-/// would be taken for one of everybody's.
+/// Most lengths that callers give which are told apart at one place. With more, none is known: behind a place that many
+/// callers share, each would be taken for one of everybody's.
 const MOST_COUNTS: usize = 4;
 
 /// The ways of addresses of one thing: the places where they were, and in which states they came there.
@@ -70,7 +70,7 @@ impl Seen {
             least: visit.state.least,
             lengths: Vec::new(),
         });
-        visit.count = visit.count.map(|length| states.length(length));
+        visit.count = visit.count.filter(|length| states.tells_apart(*length));
         if self.visits.contains(&visit) {
             return None;
         }
@@ -83,19 +83,15 @@ impl Seen {
 }
 
 impl States {
-    /// A length as one of few: in place of further ones, the longest so far. It asks for all that a shorter one does.
-    fn length(&mut self, length: u64) -> u64 {
+    /// Whether a length is one of the few that are told apart. A longer one can't stand for it: memory that is set as a whole
+    /// asks nothing, a part of it does.
+    fn tells_apart(&mut self, length: u64) -> bool {
         if self.lengths.contains(&length) {
-            return length;
+            return true;
         }
-        let longest = self.lengths.iter().copied().max().filter(|_| self.lengths.len() >= MOST_COUNTS);
-        match longest {
-            Some(longest) if longest >= length => longest,
-            _ => {
-                self.lengths.push(length);
-                length
-            }
-        }
+        let has_room = self.lengths.len() < MOST_COUNTS;
+        self.lengths.extend(has_room.then_some(length));
+        has_room
     }
 }
 
@@ -298,5 +294,26 @@ impl<'f> Walk<'f> {
             | End::Text { .. } => visit.is_kept && place.has_bytes(visit.state.level),
             End::Frees | End::Strides { .. } | End::Compared { .. } => false,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn further_lengths_at_a_place_count_as_unknown() {
+        let mut seen = Seen::default();
+        let mut enter = |count| {
+            let visit = Visit { place: 0, state: State::PLAIN, is_kept: true, count };
+            seen.enter(visit).map(|visit| visit.count)
+        };
+        let entered: Vec<Option<Option<u64>>> =
+            [8, 64, 16, 32, 24, 48, 8].into_iter().map(|length| enter(Some(length))).collect();
+        // The sixth is unknown as the fifth was, and the last was there before.
+        let known = [8, 64, 16, 32].map(|length| Some(Some(length)));
+        assert_eq!(entered[..4], known);
+        assert_eq!(entered[4], Some(None));
+        assert_eq!(entered[6], None);
     }
 }

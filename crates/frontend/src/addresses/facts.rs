@@ -123,6 +123,8 @@ pub(crate) struct ShapeMember {
     pub(crate) is_array: bool,
     /// The record that it is.
     pub(crate) record: Option<ShapeNumber>,
+    /// Bytes that its type's place is a multiple of.
+    pub(crate) alignment: u64,
 }
 
 /// The object an address is of.
@@ -252,6 +254,8 @@ pub(crate) enum End {
     Strides { bytes: u64 },
     /// Compares it with another address: which is the lower one, or whether they are the same.
     Compared { has_order: bool },
+    /// Takes bits of it that are zero only at multiples of so many bytes: `address | 1`, `address & ~7`.
+    Masked { bytes: u64 },
     /// Nothing that is understood.
     Unknown,
 }

@@ -8,6 +8,7 @@ mod comparisons;
 mod conversions;
 mod elements;
 mod follower;
+mod masks;
 mod moves;
 mod references;
 mod returned;

@@ -2,6 +2,7 @@
 
 mod departure;
 mod ends;
+mod masks;
 mod members;
 mod objects;
 mod reached;

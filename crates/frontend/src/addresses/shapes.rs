@@ -105,6 +105,7 @@ impl Shapes {
             ty: type_name(element),
             is_array: member.ty.kind() == TypeKind::Array,
             record: is_record.then(|| self.add(records, element, depth - 1)),
+            alignment: member.ty.alignment().unwrap_or(1),
         }
     }
 }

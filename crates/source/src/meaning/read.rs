@@ -9,7 +9,7 @@ use super::syntax::items;
 use super::types::{TargetStruct, Type, World};
 use super::value::Value;
 use crate::uses::{StructUse, UseDemand};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Most definitions of one macro that are tried.
 pub(super) const TURNS: usize = 3;
@@ -147,6 +147,7 @@ pub(super) fn read_code<'t>(
         compared: Vec::new(),
         last: Value::default(),
         described: FxHashMap::default(),
+        tested: FxHashSet::default(),
         is_quiet: !tells,
         steps: 0,
         switched: Vec::new(),

@@ -298,6 +298,16 @@ impl<'t> World<'t> {
             _ => None,
         }
     }
+
+    /// Bytes that a type's place is a multiple of; 1 if not all of it is known.
+    pub(super) fn alignment(&self, ty: &Type<'t>) -> u64 {
+        match innermost(self, ty) {
+            Type::Number(_, size) => u64::from(size.min(16)).max(1),
+            Type::Pointer(_) => 8,
+            Type::Record(record) => self.extent(record).map_or(1, |known| known.alignment),
+            _ => 1,
+        }
+    }
 }
 
 /// The numbers that standard headers and kernels name by width.

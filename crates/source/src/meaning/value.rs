@@ -211,8 +211,10 @@ pub(super) struct Value<'t> {
     pub(super) text: &'t [u8],
     /// Whether it is a size that something unknown multiplies.
     pub(super) is_product: bool,
-    /// The first member of a record that the value is an entry by: null, where the link is null.
+    /// The member of a record that the value is an entry by: where it is the first one, the entry of a null link is null.
     pub(super) entry: Option<(&'t [u8], &'t [u8])>,
+    /// Whether it is known not to be null.
+    pub(super) is_object: bool,
     /// Whether that function's type was cast.
     pub(super) is_cast_function: bool,
     /// The variable, or the member of a record, that it is the address of.

@@ -178,14 +178,22 @@ impl<'u> Follower<'_, '_, '_, 'u> {
                 let other = if is_left { right } else { left };
                 self.moved(index, parent, (other, operator == Operator::Add), state, is_left);
             }
-            Operator::Bits => self.push(parent, state),
+            Operator::Bits => {
+                self.masked(parent, if is_left { right } else { left }, state);
+                self.push(parent, state);
+            }
+            Operator::Remainder if is_left => self.masked(parent, right, state),
             Operator::ShiftRight if is_left => self.shifted_back(index, parent, right, state),
             Operator::ShiftLeft | Operator::Divide if is_left => self.push(parent, state.as_number()),
             Operator::Multiply => self.push(parent, state.as_number()),
             Operator::AssignBits | Operator::Scale if is_left => {
+                if operator == Operator::AssignBits {
+                    self.masked(parent, right, state);
+                }
                 self.push(parent, if operator == Operator::Scale { state.as_number() } else { state });
             }
             Operator::AssignBits => {
+                self.masked(parent, left, state);
                 self.push(parent, state);
                 self.store(left, state);
             }

@@ -292,7 +292,7 @@ impl<'f> Walk<'f> {
             | End::Several { .. }
             | End::Sorts { .. }
             | End::Text { .. } => visit.is_kept && place.has_bytes(visit.state.level),
-            End::Frees | End::Strides { .. } | End::Compared { .. } => false,
+            End::Frees | End::Strides { .. } | End::Compared { .. } | End::Masked { .. } => false,
         }
     }
 }

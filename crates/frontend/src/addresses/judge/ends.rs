@@ -41,6 +41,7 @@ impl<'m> Judge<'m> {
             (_, End::Frees) => self.last(state, end, &mut recorder),
             // Asked where all addresses that come there are known.
             (_, End::Compared { .. }) => {}
+            (_, End::Masked { bytes }) => self.masked(*bytes, state, &mut recorder),
             _ if has_own_objects => {}
             (_, End::Unknown | End::Strides { .. }) => self.last(state, end, &mut recorder),
             (Address::Object(ty), _) => self.object(ty, state, end, &mut recorder),
@@ -97,7 +98,12 @@ impl<'m> Judge<'m> {
                 self.sets_fixed(ty, (state.moved, *count), by, recorder);
             }
             End::Sets { count, by, .. } => self.sets(ty, (state.moved, *count), by, recorder),
-            End::Record(_) | End::Frees | End::Unknown | End::Strides { .. } | End::Compared { .. } => {}
+            End::Record(_)
+            | End::Frees
+            | End::Unknown
+            | End::Strides { .. }
+            | End::Compared { .. }
+            | End::Masked { .. } => {}
         }
     }
 
@@ -126,7 +132,12 @@ impl<'m> Judge<'m> {
             End::Sets { count, by, is_fixed } => {
                 self.beyond_member((state.moved, *count), (by, *is_fixed), through, recorder);
             }
-            End::Record(_) | End::Frees | End::Unknown | End::Strides { .. } | End::Compared { .. } => {}
+            End::Record(_)
+            | End::Frees
+            | End::Unknown
+            | End::Strides { .. }
+            | End::Compared { .. }
+            | End::Masked { .. } => {}
         }
     }
 

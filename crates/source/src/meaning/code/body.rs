@@ -64,6 +64,7 @@ impl<'t> Evaluator<'_, '_, 't> {
         self.class = body.class;
         self.returns = body.function.returns.clone();
         self.described.clear();
+        self.tested.clear();
         self.switched.clear();
         self.cursor.at = body.range.start;
         // A constructor is called by its class.
@@ -198,7 +199,7 @@ impl<'t> Evaluator<'_, '_, 't> {
                 let handed = Value::sums(Type::Void.pointer(), std::mem::take(&mut sums));
                 self.convert(&handed, ty, false);
             }
-            let local = Local { ty: ty.clone(), sums, parameter: Some(number), ..Local::default() };
+            let local = Local { ty: ty.clone(), sums, parameter: Some(number), is_object: true, ..Local::default() };
             scope.insert(*parameter, local);
         }
         scope

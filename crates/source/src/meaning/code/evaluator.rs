@@ -5,7 +5,7 @@ use crate::meaning::syntax::cursor::Cursor;
 use crate::meaning::types::{TargetStruct, Type, World};
 use crate::meaning::value::{Base, Part, Sum, Term, Value, join};
 use crate::uses::UseDemand;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A demand of code.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -36,6 +36,8 @@ pub(in crate::meaning) struct Local<'t> {
     /// The number of the parameter that it is.
     pub(in crate::meaning) parameter: Option<usize>,
     pub(in crate::meaning) is_static: bool,
+    /// Whether it is known not to be null: a parameter, an address, what was tested before.
+    pub(in crate::meaning) is_object: bool,
     /// Of a pointer to a record, where it was had from.
     pub(in crate::meaning) parts: Vec<Part<'t>>,
 }
@@ -59,6 +61,8 @@ pub(in crate::meaning) struct Evaluator<'w, 'p, 't> {
     pub(in crate::meaning) last: Value<'t>,
     /// Objects whose members are given addresses and sizes of a subject in this function.
     pub(in crate::meaning) described: FxHashMap<&'t [u8], (Vec<&'t [u8]>, Vec<&'t [u8]>)>,
+    /// Members that this function has tested for null.
+    pub(in crate::meaning) tested: FxHashSet<&'t [u8]>,
     pub(in crate::meaning) is_quiet: bool,
     pub(in crate::meaning) steps: usize,
     pub(in crate::meaning) is_cpp: bool,

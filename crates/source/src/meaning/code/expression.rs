@@ -65,6 +65,10 @@ impl<'t> Evaluator<'_, '_, 't> {
                 self.stepped(left, &right, sign == b"+=");
                 self.grown(left, &right);
             }
+            if matches!(sign, b"|=" | b"&=") {
+                self.masked(left, &right, sign);
+                self.masked(&right, left, sign);
+            }
             let mixed = self.sums_of(&right);
             self.escape(&mixed);
             return left.clone();
@@ -235,6 +239,8 @@ impl<'t> Evaluator<'_, '_, 't> {
                 )
             }
             b"|" => {
+                self.masked(left, right, sign);
+                self.masked(right, left, sign);
                 self.shifted_size(left);
                 self.shifted_size(right);
                 let mut sums = left.sums.clone();
@@ -244,6 +250,7 @@ impl<'t> Evaluator<'_, '_, 't> {
                 Value::sums(left.ty.clone(), sums)
             }
             b"&" | b"%" => {
+                self.masked(left, right, sign);
                 if sign == b"%" && !right.sums.iter().any(Sum::is_telling) {
                     self.distance_is_number(left, "counted in parts");
                 }
@@ -334,7 +341,7 @@ impl<'t> Evaluator<'_, '_, 't> {
             self.distances(&sums);
             self.left_beside(right, added);
         }
-        Value::sums(ty, sums)
+        Value { is_object: left.is_object, ..Value::sums(ty, sums) }
     }
 
     /// `24 - sizeof(T)` in a constant: what is left beside it has a fixed size.

@@ -112,7 +112,8 @@ impl<'t> Evaluator<'_, '_, 't> {
             place.extend(own);
         }
         let sums = if self.is_typed(&ty) { Vec::new() } else { self.kept_member(record, name) };
-        Value { ty, sums, place: Some(place), member: Some((record, name)), ..Value::default() }
+        let is_object = self.tested.contains(name);
+        Value { ty, sums, place: Some(place), member: Some((record, name)), is_object, ..Value::default() }
     }
 
     pub(in crate::meaning) fn is_null(&self, value: &Value<'t>) -> bool {
@@ -247,6 +248,7 @@ impl<'t> Evaluator<'_, '_, 't> {
                 sums: local.sums.clone(),
                 place: Some(place),
                 name: Some(word),
+                is_object: local.is_object,
                 ..Value::default()
             };
         }

@@ -1,7 +1,6 @@
 //! Demands of a use, told of a record.
 
 use crate::meaning::code::evaluator::{Evaluator, Found};
-use crate::meaning::types::{Type, innermost};
 use crate::uses::UseDemand;
 use std::ops::Range;
 
@@ -28,13 +27,8 @@ impl<'t> Evaluator<'_, '_, 't> {
     pub(in crate::meaning) fn tell_size(&mut self, record: &[u8], what: String) {
         let Some((_, subject)) = self.subject(record) else { return };
         let world = self.world();
-        let aligned = |ty: Type<'t>| match innermost(world, &ty) {
-            Type::Number(_, size) => u64::from(size.min(16)),
-            Type::Pointer(_) => 8,
-            _ => 1,
-        };
         let members = world.records.get(record).map(|known| known.members.as_slice()).unwrap_or_default();
-        let alignment = members.iter().map(|member| aligned(member.ty.clone())).max().unwrap_or(1).max(1);
+        let alignment = members.iter().map(|member| world.alignment(&member.ty)).max().unwrap_or(1);
         let least: u64 = subject.members.iter().map(|member| member.size).sum();
         match least.next_multiple_of(alignment) < subject.size {
             true => self.tell_whole(record, what),

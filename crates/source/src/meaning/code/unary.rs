@@ -100,7 +100,7 @@ impl<'t> Evaluator<'_, '_, 't> {
         let sums = inner.place.unwrap_or_default();
         let variable = inner.name.filter(|_| !inner.is_content).map(Kept::Variable);
         let target = variable.or(inner.member.map(|(record, member)| Kept::Member(record, member)));
-        Value { ty, sums, target, ..Value::default() }
+        Value { ty, sums, target, is_object: true, ..Value::default() }
     }
 
     pub(in crate::meaning) fn size(&mut self) -> Value<'t> {

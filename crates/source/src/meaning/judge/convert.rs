@@ -47,6 +47,7 @@ impl<'t> Evaluator<'_, '_, 't> {
                 ty: if target == Type::Unknown { value.ty.clone() } else { target },
                 sums,
                 call: value.call,
+                is_object: value.is_object,
                 ..Value::default()
             };
         };
@@ -70,13 +71,13 @@ impl<'t> Evaluator<'_, '_, 't> {
             Type::Record(_) => sums.iter().all(|sum| sum.base.is_none()) && sums.len() == 1 && !is_pointer,
             _ => true,
         };
-        let entry = value.entry.or_else(|| self.entry_of(&sums, &to));
+        let entry = value.entry.or_else(|| self.entry_of(&sums, &to, value.is_object));
         let mut sums = if keeps { sums } else { Vec::new() };
         // Until all values were followed, one without an origin may just not have got its own yet.
         if is_escaped && !self.is_quiet {
             sums.push(Sum { base: Some(Base::Escaped), terms: Vec::new() });
         }
-        Value { ty: target, sums, call: value.call, entry, ..Value::default() }
+        Value { ty: target, sums, call: value.call, entry, is_object: value.is_object, ..Value::default() }
     }
 
     /// A function whose type is cast.

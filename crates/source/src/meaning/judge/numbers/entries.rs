@@ -1,4 +1,5 @@
-//! Entries of null links: where the link comes first, the entry is null too, and code may test that.
+//! Entries of null links: where the link comes first, the entry is null too, and code may test that. Where it doesn't,
+//! the entry is never null, and code may count on that.
 
 use crate::meaning::code::evaluator::Evaluator;
 use crate::meaning::flows::Slot;
@@ -10,17 +11,20 @@ use crate::uses::UseDemand;
 const RETURNED: &[u8] = b"()";
 
 impl<'t> Evaluator<'_, '_, 't> {
-    /// The first member that an address was counted back by.
+    /// The member that an address was counted back by, which may be null: where nobody has tested it, or the member is the
+    /// first one.
     pub(in crate::meaning) fn entry_of(
         &self,
         sums: &[Sum<'t>],
         to: &Type<'t>,
+        is_object: bool,
     ) -> Option<(&'t [u8], &'t [u8])> {
         let Type::Record(wanted) = to else { return None };
         sums.iter().find_map(|sum| match sum.terms.as_slice() {
             [(false, Term::Offset(record, member))] if record == wanted => {
                 let (_, subject) = self.subject(record)?;
-                (subject.member(member)?.offset == 0).then_some((*record, *member))
+                let is_first = subject.member(member)?.offset == 0;
+                (is_first || !is_object).then_some((*record, *member))
             }
             _ => None,
         })
@@ -47,6 +51,9 @@ impl<'t> Evaluator<'_, '_, 't> {
 
     /// Keeps that a variable or member may be an entry of a null link.
     pub(in crate::meaning) fn keep_entry(&mut self, left: &Value<'t>, right: &Value<'t>) {
+        if !left.is_content {
+            self.set_object(left.name, right.is_object);
+        }
         let entries = self.entries(right);
         if let Some(slot) = self.slot_of(left).filter(|_| !entries.is_empty()) {
             self.keep(slot, &entries);
@@ -64,10 +71,33 @@ impl<'t> Evaluator<'_, '_, 't> {
     /// A value that is tested for null: where it may be an entry of a null link, the link stays first.
     pub(in crate::meaning) fn null_is_tested(&mut self, value: &Value<'t>) {
         for (record, member) in self.entries(value).iter().filter_map(Sum::member) {
-            let number = self.subject(record).and_then(|(_, subject)| subject.number(member));
-            let Some(number) = number else { continue };
+            let Some((_, subject)) = self.subject(record) else { continue };
+            let Some((number, placed)) = subject.number(member).zip(subject.member(member)) else { continue };
             let what = format!("the entry of a null {} is tested for null", lossy(member));
-            self.tell(record, UseDemand::Offset, vec![number], what);
+            match placed.offset {
+                0 => self.tell(record, UseDemand::Offset, vec![number], what),
+                _ => self.tell(record, UseDemand::First, Vec::new(), what),
+            }
+        }
+        self.is_tested(value);
+    }
+
+    /// What was tested is an object from there on.
+    fn is_tested(&mut self, value: &Value<'t>) {
+        if value.is_content {
+            return;
+        }
+        if let Some((_, member)) = value.member {
+            self.tested.insert(member);
+        }
+        self.set_object(value.name, true);
+    }
+
+    /// Notes whether a variable here is known not to be null.
+    fn set_object(&mut self, name: Option<&'t [u8]>, is_object: bool) {
+        let local = name.and_then(|name| self.scopes.iter_mut().rev().find_map(|scope| scope.get_mut(name)));
+        if let Some(local) = local {
+            local.is_object = is_object;
         }
     }
 }

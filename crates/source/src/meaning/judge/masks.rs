@@ -1,0 +1,51 @@
+//! Bits of a member's address that are zero where the member stands now: marks in the lowest ones, tests for multiples.
+
+use crate::meaning::code::evaluator::Evaluator;
+use crate::meaning::types::lossy;
+use crate::meaning::value::{Base, Sum, Term, Value, constant};
+use crate::uses::UseDemand;
+
+/// Bytes that code may count on an address to be a multiple of, whatever it points to: marks of an unknown number of bits
+/// have room below.
+const OF_ANY: u64 = 8;
+
+/// Most bytes that memory is known to begin at a multiple of: a cacheline.
+const MOST: u64 = 64;
+
+impl<'t> Evaluator<'_, '_, 't> {
+    /// An address beside bits, or divided.
+    pub(in crate::meaning) fn masked(&mut self, address: &Value<'t>, bits: &Value<'t>, sign: &[u8]) {
+        let bits = constant(bits);
+        let bytes = match sign {
+            b"%" => bits.and_then(|by| u64::try_from(by).ok()).filter(|by| by.is_power_of_two()),
+            _ => bits.map_or(Some(OF_ANY), multiple),
+        };
+        let Some(bytes) = bytes.filter(|bytes| (2..=MOST).contains(bytes)) else { return };
+        for sum in self.sums_of(address) {
+            self.counted_on_multiple(&sum, bytes);
+        }
+    }
+
+    fn counted_on_multiple(&mut self, sum: &Sum<'t>, bytes: u64) {
+        let (Some(Base::Object(record)), [(true, Term::Offset(own, member))]) = (sum.base, sum.terms.as_slice())
+        else {
+            return;
+        };
+        let Some((_, subject)) = self.subject(record).filter(|_| own == &record) else { return };
+        let Some((number, placed)) = subject.number(member).zip(subject.member(member)) else { return };
+        let ty = self.world().member(record, member).unwrap_or_default();
+        // Its type sees to it wherever it stands.
+        if self.world().alignment(&ty) % bytes == 0 || placed.offset % bytes != 0 {
+            return;
+        }
+        let what = format!("bits of the address of {} are used that are zero at multiples of {bytes} bytes", lossy(member));
+        self.tell(record, UseDemand::Offset, vec![number], what);
+    }
+}
+
+/// The bytes that an address must be a multiple of for these bits to be zero, or all that are left of it.
+fn multiple(bits: i64) -> Option<u64> {
+    let is_rounding = bits < 0;
+    let kept = if is_rounding { bits.trailing_zeros() } else { u64::BITS - bits.leading_zeros() };
+    1_u64.checked_shl(kept)
+}

@@ -2,6 +2,7 @@
 
 mod assembler;
 mod atomics;
+mod brought;
 mod callee;
 mod calls;
 mod comparisons;
@@ -11,7 +12,6 @@ mod follower;
 mod masks;
 mod moves;
 mod references;
-mod returned;
 mod several;
 mod steps;
 mod stores;

@@ -54,6 +54,22 @@ pub(crate) fn parameter(function: Cursor<'_>, number: usize) -> Place {
     format!("parameter {number} of {}", self::function(function))
 }
 
+/// What a function writes behind one of its parameters.
+pub(crate) fn written(function: Cursor<'_>, number: usize) -> Place {
+    format!("memory behind {number} by {}", self::function(function))
+}
+
+/// The same of all its parameters.
+pub(crate) fn all_written(function: Cursor<'_>) -> Vec<Place> {
+    let count = usize::try_from(function.argument_count()).unwrap_or(0);
+    (0..count).map(|number| written(function, number)).collect()
+}
+
+/// What whatever function a pointer of this type leads to writes behind a parameter.
+pub(crate) fn written_by_callback(function: Type<'_>, number: usize) -> Place {
+    format!("memory behind {number} by a function {}", function.canonical().spelling())
+}
+
 /// The result of a function.
 pub(crate) fn result(function: Cursor<'_>) -> Place {
     format!("result of {}", self::function(function))

@@ -2,30 +2,41 @@
 
 use super::facts::{CodePlace, Place, ShapeNumber, State};
 use super::shapes::Shapes;
-use crate::clang::{Cursor, Identity, Kind, Type};
+use super::wrappers::is_wrapped;
+use crate::clang::{Cursor, Identity, Kind, Type, TypeKind};
 use crate::report::Places;
 use crate::sum::View;
 use crate::tree::Index;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 /// A function, a parameter's number, and how often what it is handed must be read to get at the address.
 pub(crate) type Question = (Identity, usize, u8);
 
+/// Where a function brings what it is handed.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Brought {
+    /// How an address has changed that it returns.
+    pub(crate) returned: Vec<State>,
+    /// How one has changed that it writes behind another argument, by that one's number.
+    pub(crate) stored: Vec<(usize, State)>,
+}
+
 /// Answers so far. While a question is being answered it has none, nor do functions that call themselves.
 #[derive(Debug, Default)]
-pub(crate) struct Returned(pub(crate) FxHashMap<Question, Answer>);
+pub(crate) struct Answers(pub(crate) FxHashMap<Question, Answer>);
 
-/// How a function returns what it is handed.
+/// What becomes of what a function is handed.
 #[derive(Clone, Debug)]
 pub(crate) enum Answer {
     /// It is being found.
     Open,
     /// The function calls itself: all its calls are one.
     Cyclic,
-    /// The ways an address has changed.
-    States(Vec<State>),
+    /// It is known.
+    Known(Rc<Brought>),
 }
 
 /// A unit with the nodes that name each variable and member.
@@ -34,11 +45,13 @@ pub(crate) struct Unit<'v, 's, 'u> {
     /// Bytes of an address.
     pub(crate) address_size: u64,
     pub(crate) names: FxHashMap<Identity, Vec<Index>>,
+    /// The only members of wrappers.
+    wrapped: FxHashSet<Identity>,
     pub(crate) shapes: RefCell<Shapes>,
     pub(crate) places: RefCell<Places<'v, 's, 'u>>,
     /// Functions of this unit alone that only calls by name lead to.
     private: FxHashSet<Identity>,
-    pub(crate) returned: RefCell<Returned>,
+    pub(crate) brought: RefCell<Answers>,
     /// Addresses that are moved by what parameters or members are given, by their places' names.
     pub(crate) sums: RefCell<BTreeSet<(Place, Index)>>,
 }
@@ -53,14 +66,17 @@ impl<'v, 's, 'u> Unit<'v, 's, 'u> {
                 names.entry(declared.identity()).or_default().push(index);
             }
         }
+        let is_wrapped = |nodes: &[Index]| nodes.first().is_some_and(|node| is_wrapped(view, *node));
+        let wrapped = names.iter().filter(|(_, nodes)| is_wrapped(nodes)).map(|(member, _)| *member).collect();
         Self {
             view,
             address_size,
             names,
+            wrapped,
             shapes: RefCell::default(),
             places: RefCell::new(Places::new(view.records)),
             private: private(view),
-            returned: RefCell::default(),
+            brought: RefCell::default(),
             sums: RefCell::default(),
         }
     }
@@ -68,6 +84,19 @@ impl<'v, 's, 'u> Unit<'v, 's, 'u> {
     /// Whether all calls of a function are in this unit, by its name.
     pub(crate) fn is_private(&self, function: Cursor<'u>) -> bool {
         self.private.contains(&function.identity())
+    }
+
+    /// The object or the pointer that a wrapper's member is named of, and whether it is a pointer.
+    pub(crate) fn wrapper_of(&self, node: Index) -> Option<(Index, bool)> {
+        let view = self.view;
+        let member = view.cursor(node).and_then(Cursor::referenced).filter(|member| self.is_wrapped(*member))?;
+        let holder = view.tree.values(node).next().filter(|_| member.kind() == Kind::Member)?;
+        Some((holder, view.cursor(holder)?.ty().kind() == TypeKind::Pointer))
+    }
+
+    /// Whether a member is the only one of a wrapper.
+    pub(crate) fn is_wrapped(&self, member: Cursor<'u>) -> bool {
+        self.wrapped.contains(&member.identity())
     }
 
     pub(crate) fn shape(&self, ty: Type<'u>) -> ShapeNumber {

@@ -123,9 +123,7 @@ impl<'u> Follower<'_, '_, '_, 'u> {
         }
         let otherwise = handed.unknown(does, &name).or_else(|| several(view, function, number, &arguments));
         let otherwise = otherwise.or_else(|| handed.first_bytes(function, does).filter(|_| state.level == 0));
-        for own in self.unit.returned_states(function, number, state.level).unwrap_or_default() {
-            self.push(call, state.then(own));
-        }
+        self.bring(call, (function, number), state);
         self.hand(call, state, names::parameter(function, number), otherwise);
         if function.definition().is_none() {
             handed.to_callbacks(self, state);
@@ -143,9 +141,7 @@ impl<'u> Follower<'_, '_, '_, 'u> {
             }
             return;
         }
-        for own in self.unit.returned_states(function, number, state.level).unwrap_or_default() {
-            self.push(call, state.then(own));
-        }
+        self.bring(call, (function, number), state);
         self.hand(call, state, names::parameter(function, number), Some(End::Frees));
     }
 

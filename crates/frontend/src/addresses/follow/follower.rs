@@ -2,6 +2,7 @@
 
 use super::super::facts::{End, Outcome, Place, State};
 use super::super::nodes::Unit;
+use super::super::wrappers::unwrapped;
 use crate::clang::{Cursor, Identity, Type, TypeKind};
 use crate::tree::Index;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -74,7 +75,8 @@ impl<'f, 'v, 's, 'u> Follower<'f, 'v, 's, 'u> {
     pub(crate) fn read_as(&mut self, index: Index, memory: Type<'u>, state: State) {
         let mut ty = memory;
         for _ in 0..state.level {
-            let Some(inner) = ty.pointee().or_else(|| ty.element()) else { return };
+            let held = unwrapped(ty);
+            let Some(inner) = held.pointee().or_else(|| held.element()) else { return };
             ty = inner;
         }
         if let Some(record) = ty.pointee().filter(|record| record.kind() == TypeKind::Record) {

@@ -50,9 +50,9 @@ impl<'u> Follower<'_, '_, '_, 'u> {
             Kind::Lambda => self.captured(index, parent, state),
             Kind::New => self.made(index, parent, state),
             Kind::Asm => self.assembled(index, parent, state),
-            // Read by its members' names, tested, measured, or an operand as any address is.
-            Kind::MemberAccess
-            | Kind::Statement
+            Kind::MemberAccess => self.unwrapped(parent, state),
+            // Tested, measured, or an operand as any address is.
+            Kind::Statement
             | Kind::Switch
             | Kind::Case
             | Kind::SizeOf
@@ -61,6 +61,17 @@ impl<'u> Follower<'_, '_, '_, 'u> {
             | Kind::StaticAssert
             | Kind::Enumerator => {}
             _ => self.not_understood(index, state),
+        }
+    }
+
+    /// A member is named of what holds the address: of a wrapper, it is that itself.
+    fn unwrapped(&mut self, member: Index, state: State) {
+        match self.unit.wrapper_of(member) {
+            Some((_, false)) => self.push(member, state),
+            Some((_, true)) if state.level > 0 => {
+                self.push(member, State { level: state.level - 1, ..state });
+            }
+            _ => {}
         }
     }
 

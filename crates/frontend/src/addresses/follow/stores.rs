@@ -3,6 +3,7 @@
 use super::super::contracts::{of_memory, returns};
 use super::super::facts::{End, State};
 use super::super::names;
+use super::super::wrappers::{is_wrapper, unwrapped};
 use super::calls::{arguments, function as called};
 use super::follower::Follower;
 use crate::clang::{Cursor, Kind, Operator, Type, TypeKind};
@@ -73,7 +74,14 @@ impl<'u> Follower<'_, '_, '_, 'u> {
         let mut level = state.level;
         loop {
             let inner = view.tree.values(at).next();
+            if let Some((wrapper, is_pointer)) = self.unit.wrapper_of(at) {
+                (at, level) = (wrapper, level.saturating_add(u8::from(is_pointer)));
+                continue;
+            }
             match (view.tree.kind(at), inner) {
+                (Kind::StatementExpression, _) if last_value(view, at).is_some() => {
+                    at = last_value(view, at).unwrap_or(at);
+                }
                 (Kind::Paren | Kind::Unexposed | Kind::Cast, Some(inner)) => at = inner,
                 (Kind::Subscript, Some(inner)) => (at, level) = (inner, level.saturating_add(1)),
                 (Kind::Unary, Some(inner)) => {
@@ -168,7 +176,7 @@ impl<'u> Follower<'_, '_, '_, 'u> {
             function.argument(number).is_some_and(|own| own.identity() == parameter.identity())
         });
         if let Some(number) = number {
-            self.hand(index, state, names::parameter(function, number), None);
+            self.hand(index, state, names::written(function, number), None);
         }
     }
 
@@ -185,6 +193,9 @@ impl<'u> Follower<'_, '_, '_, 'u> {
             }
             TypeKind::Record | TypeKind::Array => {}
             _ => return self.push(list, state),
+        }
+        if is_wrapper(ty) {
+            return self.push(list, state);
         }
         let all = positions(view.tree, view.records, list);
         match all.into_iter().find(|(value, _)| *value == index) {
@@ -229,30 +240,37 @@ pub(crate) fn captures<'u>(view: View<'_, '_, 'u>, lambda: Index) -> Vec<(Index,
 
 /// Whether a type is a pointer to pointers.
 pub(crate) fn points_to_pointers(ty: Type<'_>) -> bool {
-    ty.pointee().is_some_and(|held| held.kind() == TypeKind::Pointer)
+    ty.pointee().map(unwrapped).is_some_and(|held| held.kind() == TypeKind::Pointer)
 }
 
 /// Whether a type is a pointer to numbers that are as wide as pointers.
 fn points_to_numbers(ty: Type<'_>) -> bool {
-    ty.pointee().is_some_and(|held| {
+    ty.pointee().map(unwrapped).is_some_and(|held| {
         held.kind() == TypeKind::Number && held.size() == Some(8) && !held.is_enumeration()
     })
 }
 
-/// Whether a value is a pointer to pointers, or was one before it was made a pointer to anything.
-pub(crate) fn leads_to_pointers(view: View<'_, '_, '_>, value: Index) -> bool {
-    leads(view, value, points_to_pointers)
-}
-
-/// The same, also of numbers that may be addresses.
+/// Whether a value is a pointer to memory that keeps addresses, or was one before it was made a pointer to anything: to
+/// pointers, and to numbers that may be addresses.
 pub(crate) fn leads_to_addresses(view: View<'_, '_, '_>, value: Index) -> bool {
-    leads(view, value, |ty| points_to_pointers(ty) || points_to_numbers(ty))
-}
-
-fn leads(view: View<'_, '_, '_>, value: Index, is_wanted: fn(Type<'_>) -> bool) -> bool {
     let (whole, inner) = (view.cursor(value), view.cursor(view.peeled(value)));
     let is_constant = view.tree.kind(view.peeled(value)) == Kind::Integer;
+    let is_wanted = |ty: Type<'_>| points_to_pointers(ty) || points_to_numbers(ty);
     !is_constant && [whole, inner].into_iter().flatten().any(|own| is_wanted(own.ty()))
+}
+
+/// Whether a value is a pointer to pointers, or to wrappers of addresses, or was one before it was made a pointer to
+/// anything.
+pub(crate) fn leads_to_pointers(view: View<'_, '_, '_>, value: Index) -> bool {
+    let (whole, inner) = (view.cursor(value), view.cursor(view.peeled(value)));
+    let is_wanted = |ty: Type<'_>| points_to_pointers(ty) || ty.pointee().is_some_and(is_wrapper);
+    [whole, inner].into_iter().flatten().any(|own| is_wanted(own.ty()))
+}
+
+/// The value of a statement expression.
+fn last_value(view: View<'_, '_, '_>, expression: Index) -> Option<Index> {
+    let mut blocks = view.tree.children(expression).filter(|child| view.tree.kind(*child) == Kind::Block);
+    view.tree.children(blocks.next()?).last()
 }
 
 /// The value that a `return` gives.

@@ -3,6 +3,7 @@
 use super::super::facts::{Place, State};
 use super::super::follow::{Follower, leads_to_addresses};
 use super::super::names;
+use super::super::wrappers::unwrapped;
 use super::reader::{Reader, levels};
 use crate::clang::{Cursor, Identity, Kind, TypeKind};
 use crate::tree::Index;
@@ -95,6 +96,7 @@ fn shared_place(declared: Cursor<'_>) -> Option<Place> {
     let is_open = declared
         .ty()
         .pointee()
+        .map(unwrapped)
         .is_some_and(|held| matches!(held.kind(), TypeKind::Pointer | TypeKind::Number | TypeKind::Void));
     (is_shared && is_open).then(|| names::variable(declared))
 }

@@ -225,14 +225,16 @@ impl<'u> Reader<'_, '_, '_, 'u> {
         let outcome = follower.run();
         let Some(function) = follow::function(view, index) else {
             if let Some(called) = follow::pointed_to(view, index) {
-                self.passage(names::callback(called, number), level, outcome);
+                self.passage(names::written_by_callback(called, number), level, outcome);
             }
             return;
         };
-        let place = match number < function.ty().parameter_count() {
-            true => names::parameter(function, number),
-            false => names::plain_arguments(function),
-        };
+        if number >= function.ty().parameter_count() {
+            self.passage(names::plain_arguments(function), level, outcome.clone());
+        } else if function.definition().is_none() {
+            // What nobody shows may write what others handed it.
+            self.passage(names::parameter(function, number), level, outcome.clone());
+        }
         if level == 1 {
             if let Some(place) = outside(view, index) {
                 self.passage(place, 0, outcome.clone());
@@ -241,7 +243,7 @@ impl<'u> Reader<'_, '_, '_, 'u> {
                 self.unknown_memory(index, Some(function), Outcome { ends: Vec::new(), ..outcome.clone() });
             }
         }
-        self.passage(place, level, outcome);
+        self.passage(names::written(function, number), level, outcome);
     }
 
     /// Results of functions that a library calls are kept by it.

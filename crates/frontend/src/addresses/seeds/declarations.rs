@@ -3,6 +3,7 @@
 use super::super::facts::{End, Place, State};
 use super::super::follow::{Follower, points_to_pointers};
 use super::super::nodes::is_callee;
+use super::super::wrappers::is_wrapper;
 use super::super::{follow, names};
 use super::reader::{Reader, is_byte_array, is_open, levels};
 use crate::clang::{Cursor, Kind, Type, TypeKind};
@@ -58,6 +59,10 @@ impl<'u> Reader<'_, '_, '_, 'u> {
             let Some(parameter) = view.cursor(node) else { continue };
             let place = names::parameter(function, number);
             let record = parameter.ty().pointee().filter(|pointee| pointee.kind() == TypeKind::Record);
+            // What is handed as its address is judged as any pointer to a record.
+            if record.is_some_and(is_wrapper) {
+                self.held_by_parameter((function, number), parameter);
+            }
             match record {
                 Some(record) if function.is_shared() => {
                     let mut follower = Follower::new(self.unit);
@@ -159,9 +164,10 @@ impl<'u> Reader<'_, '_, '_, 'u> {
                 let own = ty.parameter(u32::try_from(number).unwrap_or(0));
                 if own.is_some_and(|own| points_to_pointers(own) || is_void_pointer(own)) {
                     let mut follower = Follower::new(self.unit);
-                    follower.hand(index, State { level: 1, ..State::PLAIN }, place.clone(), None);
+                    let written = names::written_by_callback(ty, number);
+                    follower.hand(index, State { level: 1, ..State::PLAIN }, written, None);
                     let outcome = follower.run();
-                    self.passage(names::parameter(function, number), 1, outcome);
+                    self.passage(names::written(function, number), 1, outcome);
                 }
                 if own.is_some_and(is_open) && seen.insert(place.clone()) {
                     self.called_back(index, (function, number), &place, own.map_or(0, levels));

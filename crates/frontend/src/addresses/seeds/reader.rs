@@ -5,6 +5,7 @@ use super::super::follow::Follower;
 use super::super::names;
 use super::super::nodes::Unit;
 use super::super::shapes::type_name;
+use super::super::wrappers::{is_wrapper, unwrapped};
 use crate::clang::{Cursor, Type, TypeKind};
 use crate::sum::View;
 use crate::tree::Index;
@@ -79,19 +80,20 @@ impl<'u> Reader<'_, '_, '_, 'u> {
         }
     }
 
-    /// The same for a parameter. Calls that know what the function returns go on by themselves.
+    /// The same for a parameter. Calls that know where the function brings it go on by themselves.
     pub(crate) fn held_by_parameter(
         &mut self,
         (function, number): (Cursor<'u>, usize),
         variable: Cursor<'u>,
     ) {
         let result = names::result(function);
+        let written = names::all_written(function);
         let is_void = variable.ty().pointee().is_some_and(|pointee| pointee.kind() == TypeKind::Void);
         // What is sorted and searched for may be pointers.
         for level in 0..=levels(variable.ty()).max(u8::from(is_void)) {
             let mut outcome = self.outcome_of(variable, level);
-            if self.unit.returned_states(function, number, level).is_some() {
-                outcome.places.retain(|(_, place, ..)| *place != result);
+            if self.unit.brought(function, number, level).is_some() {
+                outcome.places.retain(|(_, place, ..)| *place != result && !written.contains(place));
             }
             self.passage(names::parameter(function, number), level, outcome);
         }
@@ -135,7 +137,8 @@ impl<'u> Reader<'_, '_, '_, 'u> {
     }
 }
 
-/// Whether a type doesn't say what an address leads to: pointers to no records, numbers as wide as pointers.
+/// Whether a type doesn't say what an address leads to: pointers to no records, numbers as wide as pointers, records that
+/// are such numbers.
 pub(crate) fn is_open(ty: Type<'_>) -> bool {
     match ty.kind() {
         TypeKind::Pointer => ty.pointee().is_some_and(|pointee| {
@@ -145,6 +148,7 @@ pub(crate) fn is_open(ty: Type<'_>) -> bool {
             )
         }),
         TypeKind::Number => ty.size() == Some(8) && !ty.is_enumeration(),
+        TypeKind::Record => is_wrapper(ty),
         _ => false,
     }
 }
@@ -159,7 +163,7 @@ pub(crate) fn is_byte_array(ty: Type<'_>) -> bool {
 pub(crate) fn levels(ty: Type<'_>) -> u8 {
     let mut levels = 0;
     let mut ty = ty;
-    while let Some(inner) = ty.element().or_else(|| ty.pointee())
+    while let Some(inner) = ty.element().or_else(|| ty.pointee()).map(unwrapped)
         && matches!(inner.kind(), TypeKind::Pointer | TypeKind::Array)
         && levels < 3
     {

@@ -67,7 +67,8 @@ impl<'v, 's, 'u> Unit<'v, 's, 'u> {
             }
         }
         let is_wrapped = |nodes: &[Index]| nodes.first().is_some_and(|node| is_wrapped(view, *node));
-        let wrapped = names.iter().filter(|(_, nodes)| is_wrapped(nodes)).map(|(member, _)| *member).collect();
+        let wrapped =
+            names.iter().filter(|(_, nodes)| is_wrapped(nodes)).map(|(member, _)| *member).collect();
         Self {
             view,
             address_size,
@@ -89,7 +90,8 @@ impl<'v, 's, 'u> Unit<'v, 's, 'u> {
     /// The object or the pointer that a wrapper's member is named of, and whether it is a pointer.
     pub(crate) fn wrapper_of(&self, node: Index) -> Option<(Index, bool)> {
         let view = self.view;
-        let member = view.cursor(node).and_then(Cursor::referenced).filter(|member| self.is_wrapped(*member))?;
+        let member =
+            view.cursor(node).and_then(Cursor::referenced).filter(|member| self.is_wrapped(*member))?;
         let holder = view.tree.values(node).next().filter(|_| member.kind() == Kind::Member)?;
         Some((holder, view.cursor(holder)?.ty().kind() == TypeKind::Pointer))
     }

@@ -8,7 +8,9 @@ use crate::demand::Demand;
 impl Judge<'_> {
     /// Code counts on an address being a multiple of so many bytes.
     pub(crate) fn masked(&self, bytes: u64, state: State, recorder: &mut Recorder<'_>) {
-        let (Address::Member { holder, offset, .. }, Some(moved)) = (self.address, state.moved) else { return };
+        let (Address::Member { holder, offset, .. }, Some(moved)) = (self.address, state.moved) else {
+            return;
+        };
         let is_multiple = |offset: u64| offset.checked_add_signed(moved).is_some_and(|own| own % bytes == 0);
         for (subject, front, inner) in self.merged.subjects(holder) {
             let Some(offset) = offset.checked_sub(front) else { continue };

@@ -199,7 +199,8 @@ impl<'t> Evaluator<'_, '_, 't> {
                 let handed = Value::sums(Type::Void.pointer(), std::mem::take(&mut sums));
                 self.convert(&handed, ty, false);
             }
-            let local = Local { ty: ty.clone(), sums, parameter: Some(number), is_object: true, ..Local::default() };
+            let local =
+                Local { ty: ty.clone(), sums, parameter: Some(number), is_object: true, ..Local::default() };
             scope.insert(*parameter, local);
         }
         scope

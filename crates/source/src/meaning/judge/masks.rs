@@ -27,7 +27,8 @@ impl<'t> Evaluator<'_, '_, 't> {
     }
 
     fn counted_on_multiple(&mut self, sum: &Sum<'t>, bytes: u64) {
-        let (Some(Base::Object(record)), [(true, Term::Offset(own, member))]) = (sum.base, sum.terms.as_slice())
+        let (Some(Base::Object(record)), [(true, Term::Offset(own, member))]) =
+            (sum.base, sum.terms.as_slice())
         else {
             return;
         };
@@ -38,7 +39,10 @@ impl<'t> Evaluator<'_, '_, 't> {
         if self.world().alignment(&ty) % bytes == 0 || placed.offset % bytes != 0 {
             return;
         }
-        let what = format!("bits of the address of {} are used that are zero at multiples of {bytes} bytes", lossy(member));
+        let what = format!(
+            "bits of the address of {} are used that are zero at multiples of {bytes} bytes",
+            lossy(member)
+        );
         self.tell(record, UseDemand::Offset, vec![number], what);
     }
 }

@@ -242,3 +242,75 @@ fn members_that_are_taken_for_longer_numbers_keep_the_next_beside_them() {
         all,
     );
 }
+
+#[test]
+fn each_call_has_its_own_memory_behind_its_arguments() {
+    let words = "struct u { int x; int y; };\ntypedef struct { unsigned long value; } word;\n\
+        static void set(word *to, unsigned long value) { to->value = value; }\n\
+        static unsigned long get(const word *from) { return from->value; }\n\
+        static void bring(void *what, void **out) { *out = what; }\n\
+        void other(word *to, unsigned long value); unsigned long from_other(word *from);\n\
+        struct lock { int depth; word owner; }; struct box { word *to; };\n";
+    let all = |text: &str| asked(&format!("{words}{text}"));
+    expect(
+        &[
+            (
+                "word one, two; void f(struct s *p) { set(&one, (unsigned long)p); }\n\
+                 int g(void) { struct u *u = (struct u *)get(&two); return u->y; }",
+                &[],
+            ),
+            (
+                "word one; void f(struct s *p) { set(&one, (unsigned long)p); }\n\
+                 int g(void) { struct u *u = (struct u *)get(&one); return u->y; }",
+                &[first(2)],
+            ),
+            (
+                "void f(struct lock *l, struct s *p) { set(&l->owner, (unsigned long)p); }\n\
+                 int g(struct lock *l) { word copy = l->owner; return ((struct u *)copy.value)->y; }",
+                &[first(2)],
+            ),
+            (
+                "static word made(struct s *p) { return (word){ (unsigned long)p }; }\n\
+                 static int second(word w) { return ((struct u *)w.value)->y; }\n\
+                 int f(struct s *p) { word w; w = made(p); return second(w); }",
+                &[first(2)],
+            ),
+            (
+                "int g(struct s *p) { word w = { (unsigned long)p }; return ((struct u *)get(&w))->y; }",
+                &[first(2)],
+            ),
+            (
+                "void f(struct box *b, struct lock *l) { b->to = &l->owner; }\n\
+                 void g(struct box *b, struct s *p) { set(b->to, (unsigned long)p); }\n\
+                 int h(struct lock *l) { return ((struct u *)l->owner.value)->y; }",
+                &[first(2)],
+            ),
+            (
+                "void f(struct s *p) { void *a, *b; bring(p, &a); bring(\"text\", &b); use(((struct u *)b)->y + a); }",
+                &[],
+            ),
+            ("int f(struct s *p) { void *a; bring(p, &a); return ((struct u *)a)->y; }", &[first(2)]),
+        ],
+        all,
+    );
+}
+
+#[test]
+fn low_bits_of_a_member_hold_it_where_its_type_does_not() {
+    let narrow = "struct s { char a[8]; char b[2]; long c; };\n";
+    let all = |text: &str| demands("a.c", &format!("{HEAD}{narrow}{text}"));
+    expect(
+        &[
+            ("int f(struct s *p) { return ((uintptr_t)p->a | 1) == 3; }", &[offset("a")]),
+            ("int f(struct s *p) { return (uintptr_t)p->b % 8 == 0; }", &[offset("b")]),
+            (
+                "int f(struct s *p) { uintptr_t n = (uintptr_t)p->a; n &= ~7UL; return n == 3; }",
+                &[offset("a")],
+            ),
+            ("int f(struct s *p) { return ((uintptr_t)&p->c | 1) == 3; }", &[]),
+            ("int f(struct s *p) { return ((uintptr_t)p->b & ~15UL) == 3; }", &[]),
+            ("int f(struct s *p) { return ((uintptr_t)p->a & ~4095UL) == 3; }", &[]),
+        ],
+        all,
+    );
+}

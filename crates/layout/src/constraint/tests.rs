@@ -252,7 +252,7 @@ fn members_of_a_run_move_as_one_with_all_between() {
     requests.notes = vec![MemberNote::default(); 6];
     requests.notes[2].guard = Some(1);
     let held = constraints(&longs(6), &requests).unwrap();
-    let reason = "its members stay together, but stand under different #if conditions";
+    let reason = "its members stay together, but stand under different #if conditions: a loop walks through them (a.c:7)";
     assert_eq!(held.units[1].constraint.as_ref().unwrap().reason, reason);
 }
 

@@ -1,6 +1,6 @@
 //! Units: members that move together, and their constraints.
 
-use super::requests::{MemberNote, PinnedMember, PlacementRequests};
+use super::requests::{MemberNote, MemberRun, PinnedMember, PlacementRequests};
 use crate::abi::{AbiMember, AbiStruct};
 use crate::layout::{Layout, Member, MemberRole};
 
@@ -113,9 +113,14 @@ pub(super) fn constrain_by_layout(
         let mut notes = unit.members.iter().filter_map(|index| requests.notes.get(*index));
         let spanning = || Some((*unit.members.first()?, spanning_reason(unit, &requests.notes)?));
         let by_layout = |index: usize| Some((index, layout_reason(layout, index, &inferred.members[index])?));
-        let fixed = unit.members.iter().copied().find_map(by_layout).or_else(spanning);
-        let fixed = fixed
-            .map(|(index, reason)| format!("{reason}{}", declaration_site(layout, &layout.members[index])));
+        let place = |index: usize| declaration_site(layout, &layout.members[index]);
+        let fixed = unit.members.iter().copied().find_map(by_layout);
+        let fixed = fixed.map(|(index, reason)| format!("{reason}{}", place(index)));
+        let together = || run_reason(unit, requests);
+        let fixed = fixed.or_else(|| {
+            let (index, reason) = spanning()?;
+            Some(format!("{reason}{}{}", place(index), together()))
+        });
         let fixed = fixed.map(|reason| UnitConstraint { kind: UnitConstraintKind::Fixed, reason });
         let immovable = || {
             let reason = notes.find_map(|note| note.immovable.clone())?;
@@ -167,6 +172,13 @@ fn spanning_reason(unit: &Unit, notes: &[MemberNote]) -> Option<&'static str> {
     }
     differs(|note| note.guard)
         .then_some("its members stay together, but stand under different #if conditions")
+}
+
+/// Why code keeps a unit's members together, behind a sentence that says that it does.
+fn run_reason(unit: &Unit, requests: &PlacementRequests) -> String {
+    let is_own = |run: &&MemberRun| unit.members.contains(&run.first) && unit.members.contains(&run.last);
+    let mut reasons = requests.runs.iter().filter(is_own).map(|run| run.reason.as_str());
+    reasons.next().map_or_else(String::new, |reason| format!(": {reason}"))
 }
 
 pub(super) fn constrain_by_requests(layout: &Layout, requests: &PlacementRequests, units: &mut [Unit]) {

@@ -2,6 +2,7 @@
 
 use super::super::facts::{End, State};
 use super::super::names;
+use super::super::wrappers::is_wrapper;
 use super::follower::Follower;
 use crate::clang::{Cursor, Identity, Kind, Operator, Type, TypeKind};
 use crate::sum::reach::reach;
@@ -46,6 +47,7 @@ impl<'u> Follower<'_, '_, '_, 'u> {
                 }
             },
             TypeKind::Number | TypeKind::Array => self.push(parent, state),
+            TypeKind::Record if is_wrapper(to) => self.push(parent, state),
             TypeKind::Byte if from.kind() == TypeKind::Byte && self.is_only_summed(parent) => {}
             _ => self.not_understood(index, state),
         }

@@ -2,6 +2,7 @@
 
 use super::super::facts::{End, Outcome, State};
 use super::super::numbers;
+use super::super::wrappers::is_wrapper;
 use super::follower::Follower;
 use super::moves::{bytes, shifted};
 use crate::clang::{Cursor, Kind, Operator, Type, TypeKind};
@@ -51,6 +52,7 @@ impl<'u> Follower<'_, '_, '_, 'u> {
             Kind::New => self.made(index, parent, state),
             Kind::Asm => self.assembled(index, parent, state),
             Kind::MemberAccess => self.unwrapped(parent, state),
+            Kind::CompoundLiteral if self.ty(parent).is_some_and(is_wrapper) => self.push(parent, state),
             // Tested, measured, or an operand as any address is.
             Kind::Statement
             | Kind::Switch

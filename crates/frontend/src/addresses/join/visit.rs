@@ -28,6 +28,10 @@ impl Visit {
                 let end = End::Sets { count: Some(count), by: by.clone(), is_fixed: *is_fixed };
                 (at_begin, Cow::Owned(end))
             }
+            // As many elements as the caller's bytes are.
+            (Some(count), End::Elements { by } | End::Several { by }) => {
+                (at_begin, Cow::Owned(End::Bytes { count: Some(count), by: by.clone() }))
+            }
             _ => (state, Cow::Borrowed(end)),
         }
     }

@@ -168,3 +168,48 @@ fn constructors_are_handed_their_arguments() {
         asked,
     );
 }
+
+#[test]
+fn entries_that_are_never_null_keep_the_first_member() {
+    let entry =
+        "#define entry(p) ((struct s *)((char *)(p) - offsetof(struct s, in)))\nstruct in *slots[4];\n";
+    let all = |text: &str| asked(&format!("{entry}{text}"));
+    expect(
+        &[
+            ("int f(int i) { struct s *e = entry(slots[i]); if (e) return e->a; return 0; }", &["first 1"]),
+            (
+                "int f(int i) { struct in *in = slots[i]; struct s *e = entry(in); return e ? e->a : 0; }",
+                &["first 1"],
+            ),
+            (
+                "int f(int i) { struct in *in = slots[i]; if (!in) return 0; struct s *e = entry(in); return e ? e->a : 0; }",
+                &[],
+            ),
+            ("int f(struct in *in) { struct s *e = entry(in); return e ? e->a : 0; }", &[]),
+            ("int f(struct s *p) { struct s *e = entry(&p->in); return e ? e->a : 0; }", &[]),
+        ],
+        all,
+    );
+}
+
+#[test]
+fn low_bits_of_a_member_hold_it_where_its_type_does_not() {
+    let asked = |text: &str| {
+        let s = "struct s { char a[8]; char b[2]; long c; };\n";
+        let subject = placed(&[("a", 0, 8), ("b", 8, 2), ("c", 16, 8)], 24);
+        spelled(&uses_of("a.c", &format!("{HEAD}{s}{text}"), subject))
+    };
+    expect(
+        &[
+            ("uintptr_t f(struct s *p) { return (uintptr_t)p->a | 1; }", &["offset a"]),
+            ("int f(struct s *p) { return (uintptr_t)p->b % 8 == 0; }", &["offset b"]),
+            (
+                "uintptr_t f(struct s *p) { uintptr_t n = (uintptr_t)p->a; n &= ~7UL; return n; }",
+                &["offset a"],
+            ),
+            ("uintptr_t f(struct s *p) { return (uintptr_t)&p->c | 1; }", &[]),
+            ("uintptr_t f(struct s *p) { return (uintptr_t)p->b & ~15UL; }", &[]),
+        ],
+        asked,
+    );
+}

@@ -11,8 +11,7 @@
 //!   places other units hand addresses to.
 //! * `names`: the places that units share.
 //! * `numbers`: numbers that expressions always are.
-//! * `shapes`: records, as far as another unit has to know them.
-//! * `wrappers`: records that are numbers by another name.
+//! * `shapes`: records, as far as another unit has to know them; `wrappers` are those that are numbers by another name.
 //! * `contracts`: what functions of libraries do with bytes.
 //! * `given`: numbers that addresses are moved by, over all units.
 //! * `compared`: what comes to comparisons of addresses.
@@ -34,7 +33,6 @@ mod noted;
 mod numbers;
 mod seeds;
 mod shapes;
-mod wrappers;
 
 pub(crate) use contracts::reads_open_bytes;
 pub(crate) use facts::CodePlace;

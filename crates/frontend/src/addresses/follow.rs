@@ -2,7 +2,6 @@
 
 mod assembler;
 mod atomics;
-mod brought;
 mod callee;
 mod calls;
 mod comparisons;

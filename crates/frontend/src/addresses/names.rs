@@ -54,7 +54,7 @@ pub(crate) fn parameter(function: Cursor<'_>, number: usize) -> Place {
     format!("parameter {number} of {}", self::function(function))
 }
 
-/// What a function writes behind one of its parameters.
+/// Memory behind a parameter, as far as the function writes it.
 pub(crate) fn written(function: Cursor<'_>, number: usize) -> Place {
     format!("memory behind {number} by {}", self::function(function))
 }
@@ -65,7 +65,7 @@ pub(crate) fn all_written(function: Cursor<'_>) -> Vec<Place> {
     (0..count).map(|number| written(function, number)).collect()
 }
 
-/// What whatever function a pointer of this type leads to writes behind a parameter.
+/// Memory behind a parameter, as far as functions that a pointer of this type leads to write it.
 pub(crate) fn written_by_callback(function: Type<'_>, number: usize) -> Place {
     format!("memory behind {number} by a function {}", function.canonical().spelling())
 }

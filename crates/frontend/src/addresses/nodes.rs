@@ -2,7 +2,7 @@
 
 use super::facts::{CodePlace, Place, ShapeNumber, State};
 use super::shapes::Shapes;
-use super::wrappers::is_wrapped;
+use super::shapes::wrappers::is_wrapped;
 use crate::clang::{Cursor, Identity, Kind, Type, TypeKind};
 use crate::report::Places;
 use crate::sum::View;
@@ -28,7 +28,7 @@ pub(crate) struct Brought {
 #[derive(Debug, Default)]
 pub(crate) struct Answers(pub(crate) FxHashMap<Question, Answer>);
 
-/// What becomes of what a function is handed.
+/// An answer to where a function brings an argument.
 #[derive(Clone, Debug)]
 pub(crate) enum Answer {
     /// It is being found.

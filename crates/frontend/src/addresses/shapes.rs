@@ -1,5 +1,7 @@
 //! Records of a unit, each once.
 
+pub(crate) mod wrappers;
+
 use super::facts::{Shape, ShapeMember, ShapeNumber};
 use crate::clang::{Cursor, Kind, Type, TypeKind};
 use crate::records::Records;

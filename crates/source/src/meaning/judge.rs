@@ -10,7 +10,6 @@ pub(in crate::meaning) mod cpp;
 pub(in crate::meaning) mod definition;
 pub(in crate::meaning) mod escapes;
 pub(in crate::meaning) mod handing;
-pub(in crate::meaning) mod masks;
 pub(in crate::meaning) mod numbers;
 pub(in crate::meaning) mod ordering;
 pub(in crate::meaning) mod symbols;

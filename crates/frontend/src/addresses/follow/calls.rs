@@ -1,5 +1,6 @@
 //! An address that a function is handed.
 
+mod brought;
 mod cpp;
 mod lengths;
 

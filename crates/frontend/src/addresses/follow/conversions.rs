@@ -2,7 +2,7 @@
 
 use super::super::facts::{End, State};
 use super::super::names;
-use super::super::wrappers::is_wrapper;
+use super::super::shapes::wrappers::is_wrapper;
 use super::follower::Follower;
 use crate::clang::{Cursor, Identity, Kind, Operator, Type, TypeKind};
 use crate::sum::reach::reach;

@@ -2,7 +2,7 @@
 
 use super::super::facts::{End, Outcome, Place, State};
 use super::super::nodes::Unit;
-use super::super::wrappers::unwrapped;
+use super::super::shapes::wrappers::unwrapped;
 use crate::clang::{Cursor, Identity, Type, TypeKind};
 use crate::tree::Index;
 use rustc_hash::{FxHashMap, FxHashSet};

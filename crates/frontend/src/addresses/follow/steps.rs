@@ -2,7 +2,7 @@
 
 use super::super::facts::{End, Outcome, State};
 use super::super::numbers;
-use super::super::wrappers::is_wrapper;
+use super::super::shapes::wrappers::is_wrapper;
 use super::follower::Follower;
 use super::moves::{bytes, shifted};
 use crate::clang::{Cursor, Kind, Operator, Type, TypeKind};

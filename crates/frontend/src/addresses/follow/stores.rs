@@ -3,7 +3,7 @@
 use super::super::contracts::{of_memory, returns};
 use super::super::facts::{End, State};
 use super::super::names;
-use super::super::wrappers::{is_wrapper, unwrapped};
+use super::super::shapes::wrappers::{is_wrapper, unwrapped};
 use super::calls::{arguments, function as called};
 use super::follower::Follower;
 use crate::clang::{Cursor, Kind, Operator, Type, TypeKind};

@@ -3,7 +3,7 @@
 use super::super::facts::{Place, State};
 use super::super::follow::{Follower, leads_to_addresses};
 use super::super::names;
-use super::super::wrappers::unwrapped;
+use super::super::shapes::wrappers::unwrapped;
 use super::reader::{Reader, levels};
 use crate::clang::{Cursor, Identity, Kind, TypeKind};
 use crate::tree::Index;

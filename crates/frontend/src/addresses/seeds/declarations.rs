@@ -3,7 +3,7 @@
 use super::super::facts::{End, Place, State};
 use super::super::follow::{Follower, points_to_pointers};
 use super::super::nodes::is_callee;
-use super::super::wrappers::is_wrapper;
+use super::super::shapes::wrappers::is_wrapper;
 use super::super::{follow, names};
 use super::reader::{Reader, is_byte_array, is_open, levels};
 use crate::clang::{Cursor, Kind, Type, TypeKind};

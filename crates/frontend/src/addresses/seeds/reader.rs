@@ -5,7 +5,7 @@ use super::super::follow::Follower;
 use super::super::names;
 use super::super::nodes::Unit;
 use super::super::shapes::type_name;
-use super::super::wrappers::{is_wrapper, unwrapped};
+use super::super::shapes::wrappers::{is_wrapper, unwrapped};
 use crate::clang::{Cursor, Type, TypeKind};
 use crate::sum::View;
 use crate::tree::Index;

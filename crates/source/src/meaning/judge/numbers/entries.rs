@@ -82,7 +82,7 @@ impl<'t> Evaluator<'_, '_, 't> {
         self.is_tested(value);
     }
 
-    /// What was tested is an object from there on.
+    /// A variable or member that was tested is an object from there on.
     fn is_tested(&mut self, value: &Value<'t>) {
         if value.is_content {
             return;

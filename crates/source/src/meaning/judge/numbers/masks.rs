@@ -36,7 +36,7 @@ impl<'t> Evaluator<'_, '_, 't> {
         let Some((number, placed)) = subject.number(member).zip(subject.member(member)) else { return };
         let ty = self.world().member(record, member).unwrap_or_default();
         // Its type sees to it wherever it stands.
-        if self.world().alignment(&ty) % bytes == 0 || placed.offset % bytes != 0 {
+        if self.world().alignment(&ty).is_multiple_of(bytes) || !placed.offset.is_multiple_of(bytes) {
             return;
         }
         let what = format!(

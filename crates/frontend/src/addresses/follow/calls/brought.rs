@@ -1,10 +1,11 @@
 //! Functions that bring what they are handed back to their caller, as a result or behind another argument: each call
 //! gets its own, not that of others.
 
-use super::super::facts::State;
-use super::super::names;
-use super::super::nodes::{Answer, Brought, Unit};
-use super::follower::Follower;
+use super::super::super::facts::State;
+use super::super::super::names;
+use super::super::super::nodes::{Answer, Brought, Unit};
+use super::super::follower::Follower;
+use super::arguments;
 use crate::clang::{Cursor, Kind};
 use crate::tree::Index;
 use std::rc::Rc;
@@ -64,7 +65,7 @@ impl<'u> Follower<'_, '_, '_, 'u> {
         for own in &brought.returned {
             self.push(call, state.then(*own));
         }
-        let arguments = super::arguments(self.unit.view, call);
+        let arguments = arguments(self.unit.view, call);
         for (other, own) in &brought.stored {
             if let Some(argument) = arguments.get(*other) {
                 self.store(*argument, state.then(*own));

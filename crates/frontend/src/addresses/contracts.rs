@@ -38,6 +38,12 @@ const READS: [&str; 17] = [
     "copy_from_user",
     "encrypt",
 ];
+/// Words of those among them that keep nothing.
+const LOOKS: [&str; 10] =
+    ["hash", "crc", "csum", "checksum", "digest", "sha1", "sha256", "md5", "memcmp", "bcmp"];
+/// Copies from and to user space, by the words that their names have in common. A kernel takes no address of an object of
+/// its own back from there: anybody could hand it another one.
+const USER_COPIES: [&str; 2] = ["copy_to_user", "copy_from_user"];
 /// Verbs of hash tables, which are handed keys and values, not bytes.
 const TABLES: [&str; 9] = ["add", "insert", "find", "lookup", "get", "put", "remove", "del", "init"];
 /// Words of functions that say that they copy.
@@ -206,10 +212,11 @@ pub(super) fn is_of_c_library(header: &str) -> bool {
     }
 }
 
-/// Whether a library's function fills memory with what is outside the program.
-pub(super) fn reads_files(name: &str) -> bool {
+/// Whether a library's function brings bytes out of the program, or into it.
+pub(super) fn uses_files(name: &str) -> bool {
     let name = plain(name);
-    name.contains("scanf") || matches!(of_library(&name), Does::Reads)
+    let has = |words: &[&str]| words.iter().any(|word| name.contains(word));
+    name.contains("scanf") || of_library(&name) == Does::Reads && !has(&LOOKS) && !has(&USER_COPIES)
 }
 
 /// Whether a library's function returns the address of an argument, or one behind it.

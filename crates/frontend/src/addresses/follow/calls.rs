@@ -4,7 +4,9 @@ mod brought;
 mod cpp;
 mod lengths;
 
-use super::super::contracts::{Does, Returned, is_of_c_library, of_library, of_memory, only_keeps, returns};
+use super::super::contracts::{
+    Does, Returned, is_of_c_library, of_library, of_memory, only_keeps, returns, uses_files,
+};
 use super::super::facts::{End, State};
 use super::super::names;
 pub(crate) use super::callee::{function, is_unconverted};
@@ -155,7 +157,7 @@ impl<'u> Follower<'_, '_, '_, 'u> {
                     self.hand(call, state, place, None);
                 }
             }
-            (Does::Reads, Some(level)) => {
+            (Does::Reads, Some(level)) if uses_files(&function.name()) => {
                 self.hand(call, State { level, ..state }, names::FILES.to_owned(), None)
             }
             _ => {}

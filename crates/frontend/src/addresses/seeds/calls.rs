@@ -1,6 +1,6 @@
 //! Arguments and results of calls.
 
-use super::super::contracts::{is_keeper, of_memory, reads_files, writes_pointers};
+use super::super::contracts::{is_keeper, of_memory, uses_files, writes_pointers};
 use super::super::facts::{Departure, End, Origin, Outcome, Place, RAW, State};
 use super::super::follow::{Follower, leads_to_pointers};
 use super::super::{follow, names};
@@ -340,7 +340,7 @@ fn library<'u>(view: View<'_, '_, 'u>, index: Index) -> Option<Cursor<'u>> {
 fn outside(view: View<'_, '_, '_>, index: Index) -> Option<Place> {
     let function = follow::function(view, index).filter(|function| function.definition().is_none())?;
     let name = function.name();
-    match reads_files(&name) {
+    match uses_files(&name) {
         _ if name.contains("scan") => Some(names::TEXTS.to_owned()),
         true => Some(names::FILES.to_owned()),
         false => names::kept(function).filter(|_| is_keeper(&name)),

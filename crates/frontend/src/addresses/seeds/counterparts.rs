@@ -1,6 +1,6 @@
 //! Records whose bytes are taken for one another's, and members that are only read.
 
-use super::super::contracts::reads_files;
+use super::super::contracts::uses_files;
 use super::super::follow;
 use super::super::names;
 use super::reader::{Reader, is_open};
@@ -76,7 +76,7 @@ impl<'u> Reader<'_, '_, '_, 'u> {
     pub(crate) fn filed(&mut self, call: Index) {
         let view = self.unit.view;
         let function = follow::function(view, call).filter(|function| function.definition().is_none());
-        if !function.is_some_and(|function| reads_files(&function.name())) {
+        if !function.is_some_and(|function| uses_files(&function.name())) {
             return;
         }
         let ty = function.map(Cursor::ty);

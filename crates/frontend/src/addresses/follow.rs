@@ -21,5 +21,5 @@ pub(crate) use calls::{arguments, function, is_unconverted, pointed_to};
 pub(crate) use follower::Follower;
 pub(crate) use moves::parameter_of;
 pub(crate) use references::binds;
-pub(crate) use stores::{captures, leads_to_addresses, points_to_pointers};
+pub(crate) use stores::{captures, leads_to_addresses, leads_to_pointers, points_to_pointers};
 pub(crate) use unseen::alone;

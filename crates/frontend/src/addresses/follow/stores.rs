@@ -259,6 +259,14 @@ pub(crate) fn leads_to_addresses(view: View<'_, '_, '_>, value: Index) -> bool {
     !is_constant && [whole, inner].into_iter().flatten().any(|own| is_wanted(own.ty()))
 }
 
+/// Whether a value is a pointer to pointers, or to wrappers of addresses, or was one before it was made a pointer to
+/// anything.
+pub(crate) fn leads_to_pointers(view: View<'_, '_, '_>, value: Index) -> bool {
+    let (whole, inner) = (view.cursor(value), view.cursor(view.peeled(value)));
+    let is_wanted = |ty: Type<'_>| points_to_pointers(ty) || ty.pointee().is_some_and(is_wrapper);
+    [whole, inner].into_iter().flatten().any(|own| is_wanted(own.ty()))
+}
+
 /// The value of a statement expression.
 fn last_value(view: View<'_, '_, '_>, expression: Index) -> Option<Index> {
     let mut blocks = view.tree.children(expression).filter(|child| view.tree.kind(*child) == Kind::Block);

@@ -2,7 +2,7 @@
 
 use super::super::contracts::{is_keeper, of_memory, uses_files, writes_pointers};
 use super::super::facts::{Departure, End, Origin, Outcome, Place, RAW, State};
-use super::super::follow::{Follower, leads_to_addresses};
+use super::super::follow::{Follower, leads_to_pointers};
 use super::super::{follow, names};
 use super::reader::{Reader, is_open};
 use crate::clang::{Cursor, Kind, Operator, Type, TypeKind};
@@ -208,7 +208,7 @@ impl<'u> Reader<'_, '_, '_, 'u> {
             return;
         }
         for (number, argument) in follow::arguments(view, index).into_iter().enumerate() {
-            if !leads_to_addresses(view, argument) {
+            if !leads_to_pointers(view, argument) {
                 continue;
             }
             for level in 1..=self.depth(argument) {

@@ -105,15 +105,15 @@ fn add_pointers(merged: &Merged, (ty, front): (TypeNumber, u64), depth: usize, f
     let (Some(shape), Some(depth)) = (merged.shape(ty), depth.checked_sub(1)) else { return };
     for member in &shape.members {
         let offset = front.saturating_add(member.offset);
-        match member.record {
-            Some(record) => add_pointers(merged, (record, offset), depth, found),
-            None if member.ty.ends_with('*') || member.ty.ends_with("long") => found.push(Pointer {
+        match (&member.value, member.record) {
+            (Some(ty), _) if ty.ends_with('*') || ty.ends_with("long") => found.push(Pointer {
                 offset,
                 place: shape.place_of(&member.name),
-                ty: member.ty.clone(),
+                ty: ty.clone(),
                 is_array: member.is_array,
             }),
-            None => {}
+            (None, Some(record)) => add_pointers(merged, (record, offset), depth, found),
+            _ => {}
         }
     }
 }

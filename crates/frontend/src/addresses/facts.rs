@@ -103,10 +103,10 @@ impl Shape {
 
     /// Whether two records have pointers of different types at one place.
     pub(crate) fn has_other_pointers(&self, other: &Self) -> bool {
-        let is_pointer = |member: &&ShapeMember| member.size == 8 && member.record.is_none();
+        let is_pointer = |member: &&ShapeMember| member.size == 8 && member.value.is_some();
         self.members.iter().filter(is_pointer).any(|own| {
             let mut same = other.members.iter().filter(is_pointer).filter(|other| other.offset == own.offset);
-            same.any(|other| other.ty != own.ty)
+            same.any(|other| other.value != own.value)
         })
     }
 }
@@ -123,6 +123,8 @@ pub(crate) struct ShapeMember {
     pub(crate) is_array: bool,
     /// The record that it is.
     pub(crate) record: Option<ShapeNumber>,
+    /// The type of its values, an array's elements' values: of a wrapper, that of the number in it. `None` of records.
+    pub(crate) value: Option<String>,
     /// Bytes that its type's place is a multiple of.
     pub(crate) alignment: u64,
 }

@@ -59,7 +59,12 @@ pub(crate) fn written(function: Cursor<'_>, number: usize) -> Place {
     format!("memory behind {number} by {}", self::function(function))
 }
 
-/// The same of all its parameters.
+/// The same of a function without a name.
+pub(crate) fn written_by_lambda(lambda: Cursor<'_>, number: usize) -> Place {
+    format!("memory behind {number} by {}", lambda.ty().canonical().spelling())
+}
+
+/// The same of all parameters of a function.
 pub(crate) fn all_written(function: Cursor<'_>) -> Vec<Place> {
     let count = usize::try_from(function.argument_count()).unwrap_or(0);
     (0..count).map(|number| written(function, number)).collect()

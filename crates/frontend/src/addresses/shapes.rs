@@ -96,6 +96,7 @@ impl Shapes {
             element = inner;
         }
         let is_record = element.kind() == TypeKind::Record;
+        let inner = wrappers::unwrapped(element);
         // Holders that are taken for others hand its address on.
         if let Some(subject) = element.pointee().filter(|pointee| records.subject(*pointee).is_some()) {
             self.add(records, subject, depth - 1);
@@ -107,6 +108,7 @@ impl Shapes {
             ty: type_name(element),
             is_array: member.ty.kind() == TypeKind::Array,
             record: is_record.then(|| self.add(records, element, depth - 1)),
+            value: (inner.kind() != TypeKind::Record).then(|| type_name(inner)),
             alignment: member.ty.alignment().unwrap_or(1),
         }
     }

@@ -79,9 +79,10 @@ impl<'u> Follower<'_, '_, '_, 'u> {
                 continue;
             }
             match (view.tree.kind(at), inner) {
-                (Kind::StatementExpression, _) if last_value(view, at).is_some() => {
-                    at = last_value(view, at).unwrap_or(at);
-                }
+                (Kind::StatementExpression, _) => match last_value(view, at) {
+                    Some(last) => at = last,
+                    None => break,
+                },
                 (Kind::Paren | Kind::Unexposed | Kind::Cast, Some(inner)) => at = inner,
                 (Kind::Subscript, Some(inner)) => (at, level) = (inner, level.saturating_add(1)),
                 (Kind::Unary, Some(inner)) => {
@@ -253,18 +254,18 @@ fn points_to_numbers(ty: Type<'_>) -> bool {
 /// Whether a value is a pointer to memory that keeps addresses, or was one before it was made a pointer to anything: to
 /// pointers, and to numbers that may be addresses.
 pub(crate) fn leads_to_addresses(view: View<'_, '_, '_>, value: Index) -> bool {
-    let (whole, inner) = (view.cursor(value), view.cursor(view.peeled(value)));
-    let is_constant = view.tree.kind(view.peeled(value)) == Kind::Integer;
-    let is_wanted = |ty: Type<'_>| points_to_pointers(ty) || points_to_numbers(ty);
-    !is_constant && [whole, inner].into_iter().flatten().any(|own| is_wanted(own.ty()))
+    leads(view, value, |ty| points_to_pointers(ty) || points_to_numbers(ty))
 }
 
-/// Whether a value is a pointer to pointers, or to wrappers of addresses, or was one before it was made a pointer to
-/// anything.
+/// The same, of numbers only those that have a type of their own.
 pub(crate) fn leads_to_pointers(view: View<'_, '_, '_>, value: Index) -> bool {
+    leads(view, value, |ty| points_to_pointers(ty) || ty.pointee().is_some_and(is_wrapper))
+}
+
+fn leads(view: View<'_, '_, '_>, value: Index, is_wanted: fn(Type<'_>) -> bool) -> bool {
     let (whole, inner) = (view.cursor(value), view.cursor(view.peeled(value)));
-    let is_wanted = |ty: Type<'_>| points_to_pointers(ty) || ty.pointee().is_some_and(is_wrapper);
-    [whole, inner].into_iter().flatten().any(|own| is_wanted(own.ty()))
+    let is_constant = view.tree.kind(view.peeled(value)) == Kind::Integer;
+    !is_constant && [whole, inner].into_iter().flatten().any(|own| is_wanted(own.ty()))
 }
 
 /// The value of a statement expression.

@@ -2,7 +2,7 @@
 
 use super::super::contracts::{is_keeper, of_memory, uses_files, writes_pointers};
 use super::super::facts::{Departure, End, Origin, Outcome, Place, RAW, State};
-use super::super::follow::{Follower, leads_to_pointers};
+use super::super::follow::{Follower, leads_to_addresses, leads_to_pointers};
 use super::super::{follow, names};
 use super::reader::{Reader, is_open};
 use crate::clang::{Cursor, Kind, Operator, Type, TypeKind};
@@ -207,8 +207,11 @@ impl<'u> Reader<'_, '_, '_, 'u> {
         if function.is_some_and(|function| of_memory(&function.name()).is_some()) {
             return;
         }
+        // Numbers that a library gives are its own: handles, counts, times.
+        let is_own = function.is_none_or(|function| !function.is_of_system());
+        let leads = if is_own { leads_to_addresses } else { leads_to_pointers };
         for (number, argument) in follow::arguments(view, index).into_iter().enumerate() {
-            if !leads_to_pointers(view, argument) {
+            if !leads(view, argument) {
                 continue;
             }
             for level in 1..=self.depth(argument) {

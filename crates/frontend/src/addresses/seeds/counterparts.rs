@@ -3,6 +3,7 @@
 use super::super::contracts::uses_files;
 use super::super::follow;
 use super::super::names;
+use super::super::shapes::wrappers::unwrapped;
 use super::reader::{Reader, is_open};
 use crate::clang::{Cursor, Kind, Operator, Type, TypeKind};
 use crate::tree::Index;
@@ -103,6 +104,7 @@ fn keeps(ty: Type<'_>) -> bool {
     while let Some(element) = ty.element() {
         ty = element;
     }
+    let ty = unwrapped(ty);
     let is_record = |ty: Type<'_>| ty.pointee().is_some_and(|own| own.kind() == TypeKind::Record);
     ty.kind() == TypeKind::Pointer && (is_open(ty) || is_record(ty))
 }

@@ -36,6 +36,13 @@ impl<'u> Reader<'_, '_, '_, 'u> {
             }
         }
         for pointer in pointers {
+            for number in 0..pointer.parameter_count() {
+                let mut follower = Follower::new(self.unit);
+                let written = names::written_by_callback(pointer, number);
+                follower.hand(index, State { level: 1, ..State::PLAIN }, written, None);
+                let outcome = follower.run();
+                self.passage(names::written_by_lambda(lambda, number), 1, outcome);
+            }
             let mut follower = Follower::new(self.unit);
             follower.hand(index, State::PLAIN, names::callback_result(pointer), None);
             let outcome = follower.run();

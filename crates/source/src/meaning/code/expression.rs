@@ -251,6 +251,9 @@ impl<'t> Evaluator<'_, '_, 't> {
             }
             b"&" | b"%" => {
                 self.masked(left, right, sign);
+                if sign == b"&" {
+                    self.masked(right, left, sign);
+                }
                 if sign == b"%" && !right.sums.iter().any(Sum::is_telling) {
                     self.distance_is_number(left, "counted in parts");
                 }

@@ -10,6 +10,9 @@ use crate::meaning::value::{Base, Sum, Value, join};
 const LEAVES: Slot<'static> = Slot::Global(b"(leaves)");
 const COMES: Slot<'static> = Slot::Global(b"(comes)");
 
+/// Most records inside one another.
+const DEEPEST: usize = 4;
+
 impl<'t> Evaluator<'_, '_, 't> {
     /// Members of a union have one place.
     pub(in crate::meaning) fn shared_place(&mut self, record: &'t [u8], name: &'t [u8], sums: &[Sum<'t>]) {
@@ -26,9 +29,33 @@ impl<'t> Evaluator<'_, '_, 't> {
         let world = self.world();
         let (Some(own), Some(other)) = (world.records.get(first), world.records.get(second)) else { return };
         for (own, other) in own.members.iter().zip(&other.members) {
-            let sums = self.kept(Slot::Member(first, own.name));
-            self.taken_as(&sums, &other.ty);
+            let mut sums = self.kept(Slot::Member(first, own.name));
+            join(&mut sums, &self.kept_in(&own.ty, DEEPEST));
+            self.types_in(&other.ty, DEEPEST).iter().for_each(|ty| self.taken_as(&sums, ty));
         }
+    }
+
+    /// What the members of a record are, which is a member itself.
+    fn kept_in(&self, ty: &Type<'t>, depth: usize) -> Vec<Sum<'t>> {
+        let mut found = Vec::new();
+        let (Type::Record(record), Some(depth)) = (self.world().resolve(ty), depth.checked_sub(1)) else {
+            return found;
+        };
+        let members = self.world().records.get(record).map(|known| known.members.as_slice());
+        for member in members.unwrap_or_default() {
+            join(&mut found, &self.kept(Slot::Member(record, member.name)));
+            join(&mut found, &self.kept_in(&member.ty, depth));
+        }
+        found
+    }
+
+    /// A member's type, or those of its own members.
+    fn types_in(&self, ty: &Type<'t>, depth: usize) -> Vec<Type<'t>> {
+        let (Type::Record(record), Some(depth)) = (self.world().resolve(ty), depth.checked_sub(1)) else {
+            return vec![ty.clone()];
+        };
+        let members = self.world().records.get(record).map(|known| known.members.as_slice());
+        members.unwrap_or_default().iter().flat_map(|member| self.types_in(&member.ty, depth)).collect()
     }
 
     /// Addresses that are read as pointers to numbers.

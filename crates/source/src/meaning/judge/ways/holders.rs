@@ -35,7 +35,7 @@ impl<'t> Evaluator<'_, '_, 't> {
         }
     }
 
-    /// What the members of a record are, which is a member itself.
+    /// All values of the members of a record that is a member itself.
     fn kept_in(&self, ty: &Type<'t>, depth: usize) -> Vec<Sum<'t>> {
         let mut found = Vec::new();
         let (Type::Record(record), Some(depth)) = (self.world().resolve(ty), depth.checked_sub(1)) else {

@@ -13,9 +13,17 @@ pub(super) struct Visit {
     pub(super) is_kept: bool,
     /// Bytes that the caller says there are.
     pub(super) count: Option<u64>,
+    /// How often it was kept there since it was moved by a number of bytes that nobody knows, forth or back.
+    pub(super) lost: u8,
 }
 
 impl Visit {
+    /// The same visit where it comes from another place: one more if it is kept there.
+    pub(super) fn kept_lost(self, is_kept: bool) -> Self {
+        let is_lost = self.state.moved.is_none() && self.state.least.is_none();
+        Self { lost: self.lost.saturating_add(u8::from(is_lost && is_kept)), ..self }
+    }
+
     /// An end, no farther than the caller says.
     pub(super) fn bounded<'e>(&self, state: State, end: &'e End) -> (State, Cow<'e, End>) {
         let at_begin = State { moved: Some(0), least: Some(0), ..state };

@@ -4,12 +4,13 @@ use super::super::facts::{CodePlace, Departure, End, State, UnitFlows};
 use super::super::given::Numbers;
 use super::super::judge::{Address, Judge, Through};
 use super::super::merged::{Merged, TypeNumber};
+use super::super::names;
 use super::super::noted::Noted;
 use super::found::Demands;
 use super::places::{DEEPEST, Handed, Known, PlaceNumber, PlaceTable};
 use super::taken::Taken;
 use super::visit::Visit;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
 /// Most types whose objects a function gives out again as they came back. With more, it gives out memory.
@@ -40,6 +41,11 @@ pub(super) struct Walk<'f> {
     pub(super) numbers: Numbers<'f>,
 }
 
+/// Most times that an address is kept somewhere while nobody knows how far it was moved, forth or back. One that is put
+/// together from what was stored is stored two or three times. What goes further are numbers: sums of times, of pages and
+/// of file offsets are kept in the same places, and through them each object would come everywhere.
+const MOST_LOST: u8 = 3;
+
 /// Most lengths that callers give which are told apart at one place. With more, none is known: behind a place that many
 /// callers share, each would be taken for one of everybody's.
 const MOST_COUNTS: usize = 4;
@@ -47,7 +53,8 @@ const MOST_COUNTS: usize = 4;
 /// The ways of addresses of one thing: the places where they were, and in which states they came there.
 #[derive(Default)]
 struct Seen {
-    visits: FxHashSet<Visit>,
+    /// Each with the least number of times that it was lost.
+    visits: FxHashMap<Visit, u8>,
     states: FxHashMap<(PlaceNumber, u8, bool), States>,
 }
 
@@ -71,14 +78,20 @@ impl Seen {
             lengths: Vec::new(),
         });
         visit.count = visit.count.filter(|length| states.tells_apart(*length));
-        if self.visits.contains(&visit) {
-            return None;
+        let lost = std::mem::take(&mut visit.lost);
+        match self.visits.get(&visit) {
+            Some(known) if *known <= lost => return None,
+            Some(_) => {}
+            None => states.count += 1,
         }
-        states.count += 1;
         if states.count > MOST_STATES {
             visit.state = visit.state.walked(states.least);
         }
-        self.visits.insert(visit).then_some(visit)
+        let known = self.visits.entry(visit).or_insert(u8::MAX);
+        (lost < *known).then(|| {
+            *known = lost;
+            Visit { lost, ..visit }
+        })
     }
 }
 
@@ -128,15 +141,16 @@ impl<'f> Walk<'f> {
                 }
                 for handed in handed {
                     let is_kept = self.table.get(handed.place).is_some_and(|place| place.is_kept);
-                    let visit =
-                        Visit { place: handed.place, state: handed.state, is_kept, count: handed.count };
+                    let (place, state, count) = (handed.place, handed.state, handed.count);
+                    let visit = Visit { place, state, is_kept, count, lost: 0 };
                     self.visit(visit, (*unit, handed), (&judge, false), &mut open, &mut found.0);
                 }
                 self.follow_on(open, &judge, seen, found);
             }
             Begin::Place { place, is_kept, at } => {
                 let judge = Judge { merged: self.merged, address, at };
-                open.push(Visit { place: *place, state: State::PLAIN, is_kept: *is_kept, count: None });
+                let (place, is_kept) = (*place, *is_kept);
+                open.push(Visit { place, state: State::PLAIN, is_kept, count: None, lost: 0 });
                 self.follow_on(open, &judge, seen, found);
             }
         }
@@ -165,6 +179,7 @@ impl<'f> Walk<'f> {
                         state: visit.state.then(handed.state),
                         is_kept,
                         count: handed.count.or(visit.count),
+                        lost: visit.lost,
                     };
                     self.visit(next, (known.unit, handed), (judge, true), &mut open, found);
                 }
@@ -202,7 +217,12 @@ impl<'f> Walk<'f> {
         let Some((actual, place)) = actual.and_then(|actual| Some((actual, self.table.get(actual)?))) else {
             return;
         };
-        let visit = Visit { place: actual, ..visit };
+        let visit = Visit { place: actual, ..visit }.kept_lost(place.is_kept);
+        // An address is printed as it is.
+        let is_printed = place.name == names::TEXTS && visit.state.moved.is_none();
+        if visit.lost > MOST_LOST || is_printed {
+            return;
+        }
         if let Some((by, scale)) = place.sum {
             let given = place.given.get_or_init(|| self.numbers.all(by));
             let states = Numbers::moved(visit.state, given, scale);
@@ -250,7 +270,8 @@ impl<'f> Walk<'f> {
         if let Some(end) = otherwise {
             let is_explained = self.is_explained(visit, (unit, end));
             let through = Through { is_explained, is_function };
-            judge.judge(visit.state, (unit, end), handed.at, through, &mut found.uses);
+            let (state, end) = visit.bounded(visit.state, end);
+            judge.judge(state, (unit, &end), handed.at, through, &mut found.uses);
         }
         judge.handed(handed.at, &mut found.uses);
     }
@@ -302,10 +323,31 @@ mod tests {
     use super::*;
 
     #[test]
+    fn an_address_that_was_lost_less_often_is_followed_again() {
+        let mut seen = Seen::default();
+        let mut enter = |lost| {
+            let visit = Visit { place: 0, state: State::PLAIN.anywhere(), is_kept: true, count: None, lost };
+            seen.enter(visit).map(|visit| visit.lost)
+        };
+        assert_eq!([enter(2), enter(3), enter(2), enter(1), enter(1)], [Some(2), None, None, Some(1), None]);
+    }
+
+    #[test]
+    fn only_an_address_at_an_unknown_place_is_lost_where_it_is_kept() {
+        let lost = |state, is_kept| {
+            let visit = Visit { place: 0, state, is_kept: true, count: None, lost: 1 };
+            visit.kept_lost(is_kept).lost
+        };
+        let plain = State::PLAIN;
+        assert_eq!([lost(plain.anywhere(), true), lost(plain.anywhere(), false)], [2, 1]);
+        assert_eq!([lost(plain, true), lost(plain.by(8), true), lost(plain.forward(), true)], [1, 1, 1]);
+    }
+
+    #[test]
     fn further_lengths_at_a_place_count_as_unknown() {
         let mut seen = Seen::default();
         let mut enter = |count| {
-            let visit = Visit { place: 0, state: State::PLAIN, is_kept: true, count };
+            let visit = Visit { place: 0, state: State::PLAIN, is_kept: true, count, lost: 0 };
             seen.enter(visit).map(|visit| visit.count)
         };
         let entered: Vec<Option<Option<u64>>> =

@@ -240,7 +240,12 @@ impl<'u> Reader<'_, '_, '_, 'u> {
         }
         if level == 1 {
             if let Some(place) = outside(view, index) {
-                self.passage(place, 0, outcome.clone());
+                let mut outcome = outcome.clone();
+                // A number that is scanned is an address that was printed, if it is made one right here.
+                if place == names::TEXTS && !leads_to_pointers(view, argument) {
+                    outcome.places.clear();
+                }
+                self.passage(place, 0, outcome);
             }
             if function.definition().is_none() && writes_pointers(&function.name()) {
                 self.unknown_memory(index, Some(function), Outcome { ends: Vec::new(), ..outcome.clone() });

@@ -131,6 +131,11 @@ pub(crate) const HALVES: &str = "memory of halves";
 /// Bits of half an address.
 pub(crate) const HALF_BITS: i64 = 32;
 
+/// Whether numbers of all kinds meet at a place, few of which are addresses.
+pub(crate) fn is_of_numbers(place: &str) -> bool {
+    place == TEXTS || place == HALVES
+}
+
 /// Memory outside the program that addresses are written to and read from: files and pipes.
 pub(crate) const FILES: &str = "memory of files";
 

@@ -20,6 +20,8 @@ pub(super) struct PlaceFacts<'f> {
     pub(super) actual: Option<PlaceNumber>,
     /// Whether addresses of many objects meet there.
     pub(super) is_kept: bool,
+    /// Whether numbers of all kinds meet there, few of which are addresses.
+    pub(super) is_of_numbers: bool,
     /// The place that gives the number that addresses are moved by there, and what that is multiplied by.
     pub(super) sum: Option<(&'f str, i64)>,
     /// The values that this place is given, asked for once.
@@ -143,6 +145,7 @@ impl<'f> PlaceTable<'f> {
         self.places.push(PlaceFacts {
             name,
             is_kept: is_kept(name),
+            is_of_numbers: names::is_of_numbers(name),
             sum: names::sum_of(name),
             steps: names::steps_of(name),
             function,

@@ -1,7 +1,7 @@
 //! An address at a place.
 
 use super::super::facts::{End, State};
-use super::places::PlaceNumber;
+use super::places::{PlaceFacts, PlaceNumber};
 use std::borrow::Cow;
 
 /// An address at a place.
@@ -13,15 +13,17 @@ pub(super) struct Visit {
     pub(super) is_kept: bool,
     /// Bytes that the caller says there are.
     pub(super) count: Option<u64>,
-    /// How often it was kept there since it was moved by a number of bytes that nobody knows, forth or back.
+    /// How often it was kept since it may be any number, see [`Visit::come_to`].
     pub(super) lost: u8,
 }
 
 impl Visit {
-    /// The same visit where it comes from another place: one more if it is kept there.
-    pub(super) fn kept_lost(self, is_kept: bool) -> Self {
-        let is_lost = self.state.moved.is_none() && self.state.least.is_none();
-        Self { lost: self.lost.saturating_add(u8::from(is_lost && is_kept)), ..self }
+    /// The visit, come from another place. An address may be any number from where it was moved forth or back by a number of
+    /// bytes that nobody knows and is kept like that, and from where it was among numbers of all kinds.
+    pub(super) fn come_to(self, place: &PlaceFacts<'_>) -> Self {
+        let is_anywhere = self.state.moved.is_none() && self.state.least.is_none();
+        let is_lost = place.is_of_numbers || place.is_kept && (is_anywhere || self.lost > 0);
+        Self { lost: self.lost.saturating_add(u8::from(is_lost)), ..self }
     }
 
     /// An end, no farther than the caller says.

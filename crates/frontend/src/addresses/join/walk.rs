@@ -4,7 +4,6 @@ use super::super::facts::{CodePlace, Departure, End, State, UnitFlows};
 use super::super::given::Numbers;
 use super::super::judge::{Address, Judge, Through};
 use super::super::merged::{Merged, TypeNumber};
-use super::super::names;
 use super::super::noted::Noted;
 use super::found::Demands;
 use super::places::{DEEPEST, Handed, Known, PlaceNumber, PlaceTable};
@@ -41,9 +40,9 @@ pub(super) struct Walk<'f> {
     pub(super) numbers: Numbers<'f>,
 }
 
-/// Most times that an address is kept somewhere while nobody knows how far it was moved, forth or back. One that is put
-/// together from what was stored is stored two or three times. What goes further are numbers: sums of times, of pages and
-/// of file offsets are kept in the same places, and through them each object would come everywhere.
+/// Most times that an address is kept since it may be any number. One that is put together from what was stored, or read
+/// from a text, is kept two or three times. What goes further are numbers: sums of times, of pages and of file offsets are
+/// kept in the same places, and through them each object would come everywhere.
 const MOST_LOST: u8 = 3;
 
 /// Most lengths that callers give which are told apart at one place. With more, none is known: behind a place that many
@@ -217,10 +216,10 @@ impl<'f> Walk<'f> {
         let Some((actual, place)) = actual.and_then(|actual| Some((actual, self.table.get(actual)?))) else {
             return;
         };
-        let visit = Visit { place: actual, ..visit }.kept_lost(place.is_kept);
-        // An address is printed as it is.
-        let is_printed = place.name == names::TEXTS && visit.state.moved.is_none();
-        if visit.lost > MOST_LOST || is_printed {
+        let visit = Visit { place: actual, ..visit }.come_to(place);
+        // An address is printed, and cut in halves, as it is.
+        let is_other = place.is_of_numbers && visit.state.moved.is_none();
+        if visit.lost > MOST_LOST || is_other {
             return;
         }
         if let Some((by, scale)) = place.sum {
@@ -320,6 +319,7 @@ impl<'f> Walk<'f> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::places::PlaceFacts;
     use super::*;
 
     #[test]
@@ -333,14 +333,17 @@ mod tests {
     }
 
     #[test]
-    fn only_an_address_at_an_unknown_place_is_lost_where_it_is_kept() {
-        let lost = |state, is_kept| {
-            let visit = Visit { place: 0, state, is_kept: true, count: None, lost: 1 };
-            visit.kept_lost(is_kept).lost
+    fn an_address_is_lost_where_it_is_kept_and_may_be_any_number() {
+        let place = |is_kept, is_of_numbers| PlaceFacts { is_kept, is_of_numbers, ..PlaceFacts::default() };
+        let come = |state, lost, place: &PlaceFacts<'_>| {
+            Visit { place: 0, state, is_kept: true, count: None, lost }.come_to(place).lost
         };
-        let plain = State::PLAIN;
-        assert_eq!([lost(plain.anywhere(), true), lost(plain.anywhere(), false)], [2, 1]);
-        assert_eq!([lost(plain, true), lost(plain.by(8), true), lost(plain.forward(), true)], [1, 1, 1]);
+        let (plain, member, parameter) = (State::PLAIN, place(true, false), place(false, false));
+        assert_eq!([come(plain.anywhere(), 0, &member), come(plain.anywhere(), 0, &parameter)], [1, 0]);
+        assert_eq!([plain, plain.by(8), plain.forward()].map(|state| come(state, 0, &member)), [0, 0, 0]);
+        // It stays lost.
+        assert_eq!([come(plain, 1, &member), come(plain, 1, &parameter)], [2, 1]);
+        assert_eq!(come(plain, 0, &place(false, true)), 1);
     }
 
     #[test]

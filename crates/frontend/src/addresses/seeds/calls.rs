@@ -43,7 +43,7 @@ impl<'u> Reader<'_, '_, '_, 'u> {
         self.read_from_stream(index);
     }
 
-    /// `strtoul(text)`: a number that may be an address which was printed, if it is made one right here.
+    /// `strtoul(text)`: a number that may be an address which was printed.
     fn read_from_text(&mut self, index: Index) {
         let name = follow::function(self.unit.view, index).map(Cursor::name).unwrap_or_default();
         if name.contains("strto") || READERS.contains(&name.as_str()) {
@@ -70,7 +70,7 @@ impl<'u> Reader<'_, '_, '_, 'u> {
         }
     }
 
-    /// `high << 32`: the half of a number that may be an address, if it is made one right here.
+    /// `high << 32`: the half of a number that may be an address.
     pub(crate) fn half(&mut self, index: Index) {
         let view = self.unit.view;
         let is_shift = view
@@ -91,7 +91,6 @@ impl<'u> Reader<'_, '_, '_, 'u> {
 
     fn computed_by(&mut self, follower: Follower<'_, '_, '_, 'u>, place: &str) {
         let mut outcome = follower.run();
-        outcome.places.clear();
         for (state, ..) in &mut outcome.ends {
             state.is_number = false;
         }
@@ -207,8 +206,10 @@ impl<'u> Reader<'_, '_, '_, 'u> {
         if function.is_some_and(|function| of_memory(&function.name()).is_some()) {
             return;
         }
-        // Numbers that a library gives are its own: handles, counts, times.
-        let is_own = function.is_none_or(|function| !function.is_of_system());
+        // Numbers that a library gives are its own: handles, counts, times. Those in a text are the program's.
+        let is_own = function.is_none_or(|function| {
+            !function.is_of_system() || outside(view, index).as_deref() == Some(names::TEXTS)
+        });
         let leads = if is_own { leads_to_addresses } else { leads_to_pointers };
         for (number, argument) in follow::arguments(view, index).into_iter().enumerate() {
             if !leads(view, argument) {
@@ -240,12 +241,7 @@ impl<'u> Reader<'_, '_, '_, 'u> {
         }
         if level == 1 {
             if let Some(place) = outside(view, index) {
-                let mut outcome = outcome.clone();
-                // A number that is scanned is an address that was printed, if it is made one right here.
-                if place == names::TEXTS && !leads_to_pointers(view, argument) {
-                    outcome.places.clear();
-                }
-                self.passage(place, 0, outcome);
+                self.passage(place, 0, outcome.clone());
             }
             if function.definition().is_none() && writes_pointers(&function.name()) {
                 self.unknown_memory(index, Some(function), Outcome { ends: Vec::new(), ..outcome.clone() });

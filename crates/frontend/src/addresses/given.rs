@@ -27,6 +27,10 @@ impl<'f> Numbers<'f> {
     /// An address behind a sum with values that a place is given. Offsets that the compiler takes lead to members wherever
     /// these stand, and a zero beside them stands for none.
     pub(crate) fn moved(state: State, all: &[&Given], scale: i64) -> Vec<State> {
+        // It is given no number but addresses.
+        if all.is_empty() {
+            return vec![state.anywhere()];
+        }
         let has_offsets = all.contains(&&Given::Offset);
         let mut states: Vec<State> = Vec::new();
         for given in all {

@@ -334,7 +334,11 @@ mod tests {
 
     #[test]
     fn an_address_is_lost_where_it_is_kept_and_may_be_any_number() {
-        let place = |is_kept, is_of_numbers| PlaceFacts { is_kept, is_of_numbers, ..PlaceFacts::default() };
+        let place = |is_kept, is_of_numbers| {
+            let mut place = PlaceFacts::default();
+            (place.is_kept, place.is_of_numbers) = (is_kept, is_of_numbers);
+            place
+        };
         let come = |state, lost, place: &PlaceFacts<'_>| {
             Visit { place: 0, state, is_kept: true, count: None, lost }.come_to(place).lost
         };

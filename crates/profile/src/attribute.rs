@@ -17,5 +17,5 @@ pub(crate) mod straight_line;
 pub(crate) use accesses::{for_each_access, locate_range};
 pub use attributed::Attributed;
 pub use attribution::{Attribution, JointAttribution};
-pub(crate) use program_samples::ProgramSamples;
+pub(crate) use program_samples::{AttributedByObject, ProgramSamples};
 pub(crate) use straight_line::StraightLineAccesses;

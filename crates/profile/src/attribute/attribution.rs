@@ -63,7 +63,7 @@ impl<'f> Attribution<'f> {
         });
         let mut recordings: Vec<_> = recordings.collect();
         for recorded in recordings.iter_mut().filter(|_| uses_addresses) {
-            recorded.use_addresses(program, &mut answers);
+            recorded.use_addresses(program, &mut answers)?;
         }
         Ok(Self { recordings, answers })
     }

@@ -1,12 +1,12 @@
 //! One recording of a program, and the attribution of its samples.
 
 use super::attributed::Attributed;
-use super::queries::{AttributionQueries, AttributionQuery, DecidedTargets};
+use super::queries::{AttributionQueries, AttributionQuery, DecidedTarget, DecidedTargets};
 use super::straight_line::StraightLineAccesses;
 use crate::addresses::TaggedAddress;
-use crate::gather::{GatheredSamples, LinkedRecording, SampleAttributes, SampleFacts};
-use crate::objects::{KnownObjects, ObservedAddress, decide};
-use fieldline_perfdata::perf_data::RecordCounts;
+use crate::gather::{GatheredSamples, LinkedRecording, SampleAttributes, SampleFacts, times_by_group};
+use crate::objects::{KnownObjects, ObjectId, ObservedAddress, decide, observed_object};
+use fieldline_perfdata::perf_data::{Error, RecordCounts};
 use fieldline_perfdata::sample::Sample;
 use fieldline_typeflow::operands::{ProgramOperands, Reason, Target, TypeIndex};
 use fieldline_typeflow::program::Program;
@@ -17,7 +17,7 @@ pub(crate) struct AttributedRecording<'f> {
     /// Its samples, but for their times.
     pub(crate) gathered: GatheredSamples,
     /// Targets that addresses decided.
-    pub(super) decided: DecidedTargets,
+    pub(crate) decided: DecidedTargets,
     pub(crate) straight_line: StraightLineAccesses,
 }
 
@@ -57,15 +57,19 @@ impl ProgramSamples<'_, '_> {
         self.build_attributed(facts, query, decided)
     }
 
-    /// Attributions by the time from which each holds; the first also holds before. One at least.
-    pub(crate) fn targets_over_time(&self, facts: &SampleFacts) -> Vec<(u64, Attributed)> {
+    /// The attribution of samples, or those by the object sampled nearest in time.
+    pub(crate) fn attributed_by_object(&self, facts: &SampleFacts) -> AttributedByObject {
         let query = self.query(facts);
-        let targets = query.as_ref().map_or(&[][..], |query| self.recorded.decided.targets_over_time(query));
-        if targets.is_empty() {
-            return vec![(0, self.build_attributed(facts, query, None))];
+        let decided = query.as_ref().ok().and_then(|query| self.recorded.decided.find(query));
+        let attributed = |target| self.build_attributed(facts, query, target);
+        match decided {
+            None => AttributedByObject::Always(attributed(None)),
+            Some(DecidedTarget::Always(target)) => AttributedByObject::Always(attributed(Some(*target))),
+            Some(DecidedTarget::ByObject(targets)) => {
+                let by_object = targets.iter().map(|(object, target)| (*object, attributed(Some(*target))));
+                AttributedByObject::ByObject(by_object.collect())
+            }
         }
-        let attributed = |target| self.build_attributed(facts, query, Some(target));
-        targets.iter().map(|(from, target)| (*from, attributed(*target))).collect()
     }
 
     /// Whether a sample is a store or a load, if known.
@@ -129,9 +133,24 @@ impl ProgramSamples<'_, '_> {
     }
 }
 
+/// The attribution of samples that differ in time only.
+pub(crate) enum AttributedByObject {
+    /// At any time.
+    Always(Attributed),
+    /// By the object that was sampled nearest in time.
+    ByObject(Vec<(ObjectId, Attributed)>),
+}
+
 impl AttributedRecording<'_> {
     /// Finds objects by the addresses of the samples, then decides with both.
-    pub(super) fn use_addresses<'a>(&mut self, program: &'a Program<'a>, answers: &mut ProgramOperands) {
+    ///
+    /// # Errors
+    /// If a record can't be read.
+    pub(super) fn use_addresses<'a>(
+        &mut self,
+        program: &'a Program<'a>,
+        answers: &mut ProgramOperands,
+    ) -> Result<(), Error> {
         let mut queries = AttributionQueries::default();
         let part = ProgramSamples { recorded: self, answers };
         for (facts, sums) in self.gathered.table.iter() {
@@ -146,14 +165,42 @@ impl AttributedRecording<'_> {
             let operands = answers.operands_at(query.ip);
             let operand = operands.operand(query.is_store).copied();
             let by_code = operands.target(query.is_store);
-            let change_times = objects.change_times(address);
-            // For each time at which the target may be another.
-            let mut at = |time| {
-                let observed = ObservedAddress { address, time, owner: query.owner };
+            let rivals = objects.rivals(address);
+            let mut target = |nearest| {
+                let observed = ObservedAddress { address, nearest, owner: query.owner };
                 decide(&mut objects, answers, observed, operand.as_ref(), by_code)
             };
-            let targets = change_times.into_iter().map(|time| (time, at(time))).collect();
-            self.decided.insert(query, targets);
+            if rivals.is_empty() {
+                self.decided.insert(query, target(None));
+            } else {
+                let targets = rivals.into_iter().map(|object| (object, target(Some(object))));
+                self.decided.insert_by_object(query, targets.collect());
+            }
         }
+        self.add_lifetimes(&objects, answers)
+    }
+
+    /// Finds when objects were sampled, where targets depend on it.
+    fn add_lifetimes(
+        &mut self,
+        objects: &KnownObjects<'_>,
+        answers: &ProgramOperands,
+    ) -> Result<(), Error> {
+        let interrupted = self.decided.add_spans(objects);
+        if interrupted.is_empty() {
+            return Ok(());
+        }
+        let part = ProgramSamples { recorded: self, answers };
+        let object = |facts: &SampleFacts| {
+            let query = part.query(facts).ok()?;
+            let operand = answers.operands_at(query.ip).operand(query.is_store)?;
+            let object = objects.find(observed_object(query.address?, operand, answers)?)?;
+            interrupted.contains(&object).then_some(object.0)
+        };
+        let groups: Vec<Option<u32>> = self.gathered.table.iter().map(|(facts, _)| object(&facts)).collect();
+        for (group, times) in times_by_group(&self.source, &self.gathered.table, &groups)? {
+            self.decided.add_times(ObjectId(group), times);
+        }
+        Ok(())
     }
 }

@@ -1,10 +1,10 @@
 //! Queries for the object at an address: equal samples share one query.
 
 use crate::addresses::TaggedAddress;
-use crate::objects::{Evidence, ObservedSpan};
+use crate::objects::{Evidence, KnownObjects, Lifetimes, ObjectId, ObservedSpan};
 use fieldline_debuginfo::LinkedAddress;
 use fieldline_typeflow::operands::{ProgramOperands, Target, TypeIndex};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// All of a sample that its attribution depends on, but its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -59,44 +59,84 @@ impl AttributionQueries {
 
 /// Targets that addresses decided.
 #[derive(Debug, Default)]
-pub(super) struct DecidedTargets {
-    targets: FxHashMap<AttributionQuery, TargetOverTime>,
+pub(crate) struct DecidedTargets {
+    targets: FxHashMap<AttributionQuery, DecidedTarget>,
+    /// Of objects that decide by their times.
+    lifetimes: Lifetimes,
 }
 
-/// The target of a query, by time.
+/// The target of a query.
 #[derive(Clone, Debug)]
-enum TargetOverTime {
-    /// At any time: from 0 on.
-    Always((u64, Target<TypeIndex>)),
-    /// By time: memory was reused for another object.
-    ByTime(Vec<(u64, Target<TypeIndex>)>),
+pub(crate) enum DecidedTarget {
+    /// At any time.
+    Always(Target<TypeIndex>),
+    /// By the object that was sampled nearest in time: memory was reused for another.
+    ByObject(Box<[(ObjectId, Target<TypeIndex>)]>),
 }
 
 impl DecidedTargets {
-    /// Adds the targets at some times, in order of time.
-    pub(super) fn insert(&mut self, query: AttributionQuery, mut answers: Vec<(u64, Target<TypeIndex>)>) {
-        answers.dedup_by_key(|(_, target)| *target);
-        let choice = if let [only] = answers[..] {
-            TargetOverTime::Always(only)
-        } else {
-            TargetOverTime::ByTime(answers)
-        };
-        self.targets.insert(query, choice);
+    /// Adds a target that does not depend on time.
+    pub(super) fn insert(&mut self, query: AttributionQuery, target: Target<TypeIndex>) {
+        self.targets.insert(query, DecidedTarget::Always(target));
     }
 
-    /// Targets of a query by the time from which each holds; none if no address was used.
-    pub(super) fn targets_over_time(&self, query: &AttributionQuery) -> &[(u64, Target<TypeIndex>)] {
-        match self.targets.get(query) {
-            None => &[],
-            Some(TargetOverTime::Always(answer)) => std::slice::from_ref(answer),
-            Some(TargetOverTime::ByTime(answers)) => answers,
+    /// Adds the targets by object; one at least.
+    pub(super) fn insert_by_object(
+        &mut self,
+        query: AttributionQuery,
+        targets: Vec<(ObjectId, Target<TypeIndex>)>,
+    ) {
+        let Some((_, first)) = targets.first().copied() else { return };
+        let decided = match targets.iter().all(|(_, target)| *target == first) {
+            true => DecidedTarget::Always(first),
+            false => DecidedTarget::ByObject(targets.into()),
+        };
+        self.targets.insert(query, decided);
+    }
+
+    /// Adds when objects were sampled: those that decide a target, and were sampled from some time to some
+    /// time in which no other was. Returns all others: each of their samples' times matters.
+    pub(super) fn add_spans(&mut self, objects: &KnownObjects<'_>) -> FxHashSet<ObjectId> {
+        let mut interrupted = FxHashSet::default();
+        for decided in self.targets.values() {
+            let DecidedTarget::ByObject(targets) = decided else { continue };
+            let spans = targets.iter().filter_map(|(id, _)| Some((*id, objects.span(*id)?)));
+            let mut spans: Vec<(ObjectId, ObservedSpan)> = spans.collect();
+            spans.sort_unstable_by_key(|(id, span)| (span.first, *id));
+            let mut last: Option<(ObjectId, u64)> = None;
+            for (id, span) in &spans {
+                self.lifetimes.add_span(*id, *span);
+                if let Some((before, _)) = last.filter(|(_, last)| *last >= span.first) {
+                    interrupted.extend([before, *id]);
+                }
+                if last.is_none_or(|(_, last)| last < span.last) {
+                    last = Some((*id, span.last));
+                }
+            }
         }
+        interrupted
+    }
+
+    /// Adds the times of all samples of an object.
+    pub(super) fn add_times(&mut self, object: ObjectId, times: Vec<u64>) {
+        self.lifetimes.add_times(object, times);
+    }
+
+    /// What decides the target of a query, if an address does.
+    pub(super) fn find(&self, query: &AttributionQuery) -> Option<&DecidedTarget> {
+        self.targets.get(query)
     }
 
     /// The target of a query at a time.
     pub(super) fn get(&self, query: &AttributionQuery, time: u64) -> Option<Target<TypeIndex>> {
-        let targets = self.targets_over_time(query);
-        let past = targets.partition_point(|(from, _)| *from <= time);
-        targets.get(past.saturating_sub(1)).map(|(_, target)| *target)
+        match self.find(query)? {
+            DecidedTarget::Always(target) => Some(*target),
+            DecidedTarget::ByObject(targets) => self.nearest(targets, time),
+        }
+    }
+
+    /// Of some objects with values the value of the one sampled nearest to a time.
+    pub(crate) fn nearest<T: Copy>(&self, candidates: &[(ObjectId, T)], time: u64) -> Option<T> {
+        self.lifetimes.nearest(candidates, time)
     }
 }

@@ -81,11 +81,6 @@ fn contradicts_fixed_address(
     linked.is_some_and(|linked| linked != fixed.address)
 }
 
-/// Whether evidence of an object is so much stronger than that of another that it overrules it.
-fn overrules(stronger: Option<u64>, weaker: u64) -> bool {
-    stronger.is_none_or(|stronger| stronger >= weaker.saturating_mul(4))
-}
-
 fn decide_by_location(
     objects: &mut KnownObjects<'_>,
     answers: &mut ProgramOperands,
@@ -100,20 +95,20 @@ fn decide_by_location(
         return covering.map_or(Target::Exact { ty, offset }, |cover| to_target(objects, answers, cover));
     }
     let align = objects.types.align(own);
-    if observed.address.checked_sub(offset).is_none_or(|base| !base.0.is_multiple_of(align)) {
-        return Target::Unknown(Reason::BadAddress);
+    let base = observed.address.checked_sub(offset).filter(|base| base.0.is_multiple_of(align));
+    let Some(base) = base else { return Target::Unknown(Reason::BadAddress) };
+    if let Some(actual) = objects.actual((ty, base), observed.address) {
+        return to_target(objects, answers, actual);
     }
     let inner = TypeOffset { ty: own, offset: offset as i64 };
-    let covering = objects.covering(observed.address, observed.time);
-    let samples = covering.iter().find(|cover| cover.place == inner);
-    let samples = samples.and_then(|cover| cover.samples).unwrap_or(1);
-    for cover in covering {
+    for cover in objects.covering(observed) {
         let outer = cover.place;
         if objects.types.encloses(outer, inner) {
             return to_target(objects, answers, cover);
         }
-        // An object inside the one by code does not contradict it.
-        if !objects.types.encloses(inner, outer) && overrules(cover.samples, samples) {
+        // The type by code is certain: other objects were there at other times. A variable always is, but
+        // may be inside, or have it in a buffer.
+        if cover.is_variable && !objects.types.encloses(inner, outer) && !objects.types.is_in_buffer(outer) {
             return Target::Unknown(Reason::BadAddress);
         }
     }
@@ -126,7 +121,7 @@ fn find_covering(
     observed: ObservedAddress,
     fits: impl Fn(&mut TypeSpace<'_, '_>, CoveringStruct) -> bool,
 ) -> Option<CoveringStruct> {
-    let covering = objects.covering(observed.address, observed.time);
+    let covering = objects.covering(observed);
     covering.into_iter().find(|cover| fits(&mut objects.types, *cover))
 }
 

@@ -5,17 +5,21 @@ use fieldline_typeflow::operands::{Operand, ProgramOperands, Reason, Target, Typ
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 
-/// A sampled address, its time and CPU or thread.
+/// A sampled address, the object taken to be there, and CPU or thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ObservedAddress {
     pub address: TaggedAddress,
-    /// Time in nanoseconds.
-    pub time: u64,
+    /// Of objects that exclude each other: the one sampled nearest in time.
+    pub nearest: Option<ObjectId>,
     /// Whose own data it touches where there is such: the CPU's of a kernel, the thread's of a program.
     pub owner: Option<u32>,
 }
 
-/// Samples that agree on the base of an object, with the first and last time.
+/// An index of an object, in [`KnownObjects`](super::KnownObjects).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct ObjectId(pub u32);
+
+/// Number of samples, with the first and last time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ObservedSpan {
     pub samples: u64,
@@ -24,11 +28,28 @@ pub(crate) struct ObservedSpan {
 }
 
 impl ObservedSpan {
+    pub(crate) fn is_apart_from(&self, other: &Self) -> bool {
+        self.last < other.first || other.last < self.first
+    }
+
+    /// Distance of a time from the time in which samples were taken.
+    pub(crate) fn distance(&self, time: u64) -> u64 {
+        self.first.saturating_sub(time).max(time.saturating_sub(self.last))
+    }
+
     pub(crate) fn add(&mut self, other: Self) {
         self.samples += other.samples;
         self.first = self.first.min(other.first);
         self.last = self.last.max(other.last);
     }
+}
+
+/// Samples that agree on the base of an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ObservedBase {
+    pub span: ObservedSpan,
+    /// The lowest and the highest offset at which an access began.
+    pub offsets: (u64, u64),
 }
 
 /// Bytes of a page, by which memory is known to be a stack.
@@ -40,13 +61,32 @@ const MIN_SAMPLES: u64 = 3;
 #[derive(Debug, Default)]
 pub(crate) struct Evidence {
     /// By type and base.
-    pub bases: FxHashMap<(TypeIndex, TaggedAddress), ObservedSpan>,
+    pub bases: FxHashMap<(TypeIndex, TaggedAddress), ObservedBase>,
     /// Samples by CPU (or thread) and load bias of its data.
     per_cpu: BTreeMap<(u32, LoadBias), u64>,
     /// Numbers of pages that hold stacks.
     pub stacks: FxHashSet<u64>,
     /// By type: how far into it samples reached.
     pub reached: FxHashMap<TypeIndex, u64>,
+}
+
+impl ObservedBase {
+    fn add(&mut self, other: Self) {
+        self.span.add(other.span);
+        self.offsets.0 = self.offsets.0.min(other.offsets.0);
+        self.offsets.1 = self.offsets.1.max(other.offsets.1);
+    }
+}
+
+/// Type and base of the object that an operand shows, if it shows one.
+pub(crate) fn observed_object(
+    address: TaggedAddress,
+    operand: &Operand<TypeIndex>,
+    answers: &ProgramOperands,
+) -> Option<(TypeIndex, TaggedAddress)> {
+    let (None, Target::Exact { ty, offset }) = (operand.fixed_address, operand.target) else { return None };
+    let is_struct = answers.type_entry(ty).is_some_and(|entry| entry.name.kind.is_some());
+    address.checked_sub(offset).filter(|_| is_struct).map(|base| (ty, base))
 }
 
 impl Evidence {
@@ -59,7 +99,6 @@ impl Evidence {
         operand: &Operand<TypeIndex>,
         answers: &ProgramOperands,
     ) {
-        let is_struct = |ty| answers.type_entry(ty).is_some_and(|entry| entry.name.kind.is_some());
         match (operand.fixed_address, operand.target) {
             (Some(fixed), _) if fixed.per_cpu => {
                 if let Some(cpu) = owner {
@@ -67,9 +106,10 @@ impl Evidence {
                     *self.per_cpu.entry((cpu, load_bias)).or_default() += span.samples;
                 }
             }
-            (None, Target::Exact { ty, offset }) if is_struct(ty) => {
-                if let Some(base) = address.checked_sub(offset) {
-                    self.bases.entry((ty, base)).and_modify(|known| known.add(span)).or_insert(span);
+            (None, Target::Exact { offset, .. }) => {
+                if let Some((ty, base)) = observed_object(address, operand, answers) {
+                    let new = ObservedBase { span, offsets: (offset, offset) };
+                    self.bases.entry((ty, base)).and_modify(|known| known.add(new)).or_insert(new);
                     let reached = self.reached.entry(ty).or_default();
                     *reached = offset.saturating_add(u64::from(operand.size)).max(*reached);
                 }
@@ -83,16 +123,19 @@ impl Evidence {
 
     /// How large objects of a type are: as large as the type, unless they lie closer together and no sample
     /// ever reached into the next. Kernels allocate some structs without a tail the processor doesn't need
-    /// (`arch_task_struct_size`).
+    /// (`arch_task_struct_size`). Objects that were there at different times tell nothing.
     pub(crate) fn object_size(&self, ty: TypeIndex, size: u64) -> u64 {
         let reached = self.reached.get(&ty).copied().unwrap_or(size);
         let confirmed = self
             .bases
             .iter()
-            .filter(|((base_type, _), span)| *base_type == ty && span.samples >= MIN_SAMPLES);
-        let mut bases: Vec<TaggedAddress> = confirmed.map(|((_, base), _)| *base).collect();
-        bases.sort_unstable();
-        let distances = bases.windows(2).filter_map(|pair| pair.last()?.bytes_from(*pair.first()?));
+            .filter(|((base_type, _), seen)| *base_type == ty && seen.span.samples >= MIN_SAMPLES);
+        let mut bases: Vec<_> = confirmed.map(|((_, base), seen)| (*base, seen.span)).collect();
+        bases.sort_unstable_by_key(|(base, _)| *base);
+        let distances = bases.windows(2).filter_map(|pair| {
+            let [(base, span), (next, next_span)] = pair else { return None };
+            next.bytes_from(*base).filter(|_| !span.is_apart_from(next_span))
+        });
         distances.filter(|distance| *distance >= reached).min().unwrap_or(size).min(size)
     }
 

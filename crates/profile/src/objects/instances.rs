@@ -1,7 +1,7 @@
 //! Instances of structs in memory: variables, known from symbols, and objects that samples agree on.
 
 use crate::addresses::{LoadBias, LoadBiases, TaggedAddress};
-use crate::objects::evidence::{Evidence, ObservedSpan, PAGE};
+use crate::objects::evidence::{Evidence, ObjectId, ObservedAddress, ObservedBase, ObservedSpan, PAGE};
 use fieldline_debuginfo::LinkedAddress;
 use fieldline_typeflow::memoized;
 use fieldline_typeflow::operands::{ProgramOperands, TypeEntry, TypeIndex};
@@ -16,7 +16,7 @@ pub(crate) struct MemoryObject {
     pub base: TaggedAddress,
     /// Bytes.
     pub size: u64,
-    pub span: ObservedSpan,
+    pub seen: ObservedBase,
 }
 
 pub(crate) struct KnownObjects<'a> {
@@ -30,10 +30,13 @@ pub(crate) struct KnownObjects<'a> {
     /// Load biases of each CPU's (or thread's) data.
     pub(super) per_cpu: BTreeMap<u32, LoadBias>,
     objects: Vec<MemoryObject>,
+    ids: FxHashMap<(TypeIndex, TaggedAddress), ObjectId>,
+    /// By type and base that code speaks of: the object that is there really.
+    mistaken: FxHashMap<(TypeIndex, TaggedAddress), ObjectId>,
     /// Numbers of pages that hold stacks, as other samples show.
     pub(super) stacks: FxHashSet<u64>,
     /// Objects by the pages they touch.
-    pages: FxHashMap<u64, Vec<u32>>,
+    pages: FxHashMap<u64, Vec<ObjectId>>,
     variables: FxHashMap<LinkedAddress, Option<TypeOffset>>,
 }
 
@@ -41,8 +44,19 @@ pub(crate) struct KnownObjects<'a> {
 pub(crate) struct CoveringStruct {
     /// The address in its type.
     pub place: TypeOffset,
-    /// Samples that agree on it; `None` of a variable, of which there is no doubt.
-    pub samples: Option<u64>,
+    /// Whether it is a variable, of which there is no doubt.
+    pub is_variable: bool,
+}
+
+/// How two objects may be at one place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Relation {
+    /// One is a member of the other, as the types say.
+    Nested,
+    /// One lies in an array of numbers of the other.
+    InBuffer,
+    /// Only one after the other.
+    Exclusive,
 }
 
 impl<'a> KnownObjects<'a> {
@@ -54,7 +68,7 @@ impl<'a> KnownObjects<'a> {
         load_biases: LoadBiases,
     ) -> Self {
         let (types, per_cpu, stacks) = (program.types(), evidence.per_cpu_biases(), evidence.stacks.clone());
-        let (types_by_index, indices, objects, pages, variables) = Default::default();
+        let (types_by_index, indices, objects, ids, mistaken, pages, variables) = Default::default();
         let mut objects = Self {
             program,
             types,
@@ -63,6 +77,8 @@ impl<'a> KnownObjects<'a> {
             load_biases,
             per_cpu,
             objects,
+            ids,
+            mistaken,
             stacks,
             pages,
             variables,
@@ -78,7 +94,7 @@ impl<'a> KnownObjects<'a> {
         objects
     }
 
-    /// Accepts objects, those with most samples first, unless better ones contradict.
+    /// Accepts objects, those with most samples first, but for those that are mistaken ones.
     fn accept_objects(&mut self, evidence: &Evidence) {
         let mut sizes: FxHashMap<TypeIndex, u64> = FxHashMap::default();
         for ty in evidence.reached.keys() {
@@ -86,55 +102,104 @@ impl<'a> KnownObjects<'a> {
             sizes.insert(*ty, evidence.object_size(*ty, self.types.size(own_type).unwrap_or(0)));
         }
         let mut objects = Vec::new();
-        for ((ty, base), span) in &evidence.bases {
+        for ((ty, base), seen) in &evidence.bases {
             let (own_type, size) = (self.ty(*ty), sizes.get(ty).copied().unwrap_or(0));
-            let object = MemoryObject { ty: *ty, base: *base, size, span: *span };
+            let object = MemoryObject { ty: *ty, base: *base, size, seen: *seen };
             let is_aligned = size > 0 && base.0.is_multiple_of(self.types.align(own_type));
             if is_aligned && !object.pages().any(|page| self.stacks.contains(&page)) {
                 objects.push(object);
             }
         }
         objects.sort_unstable_by_key(|object| {
-            (std::cmp::Reverse(object.span.samples), object.base, object.size, object.ty)
+            (std::cmp::Reverse(object.seen.span.samples), object.base, object.size, object.ty)
         });
         for object in objects {
-            if self.is_consistent(&object) {
-                let index = self.objects.len() as u32;
-                self.objects.push(object);
-                for page in object.pages() {
-                    self.pages.entry(page).or_default().push(index);
-                }
+            if !self.fits_variables(&object) {
+                continue;
+            }
+            if let Some(actual) = self.mistaken_for(&object) {
+                self.mistaken.insert((object.ty, object.base), actual);
+                continue;
+            }
+            let id = ObjectId(self.objects.len() as u32);
+            self.ids.insert((object.ty, object.base), id);
+            self.objects.push(object);
+            for page in object.pages() {
+                self.pages.entry(page).or_default().push(id);
             }
         }
     }
 
-    /// Whether an object is consistent with variables and better objects: apart from them, in them or around
-    /// them, or at another time.
-    fn is_consistent(&mut self, object: &MemoryObject) -> bool {
+    /// Whether an object is apart from variables, in one, or in a buffer of one.
+    fn fits_variables(&mut self, object: &MemoryObject) -> bool {
         let ty = self.ty(object.ty);
-        if let Some(place) = self.variable_at(object.base) {
-            return self.types.contains(place, ty);
+        let place = self.variable_at(object.base);
+        place.is_none_or(|place| self.types.contains(place, ty) || self.types.is_in_buffer(place))
+    }
+
+    /// The object at a place that code speaks of as another's. A loop over a list ends at its head, which is
+    /// in no entry: then all that is touched of the entry is the link, and that is one of another object,
+    /// which was sampled before and after and by more than its link.
+    fn mistaken_for(&mut self, object: &MemoryObject) -> Option<ObjectId> {
+        let (lowest, highest) = object.seen.offsets;
+        let own_type = self.ty(object.ty);
+        let link = self.inner_struct(TypeOffset { ty: own_type, offset: lowest as i64 })?;
+        let last = self.inner_struct(TypeOffset { ty: own_type, offset: highest as i64 })?;
+        let distance = (highest - lowest) as i64;
+        if link.ty == own_type || last.ty != link.ty || last.offset - link.offset != distance {
+            return None;
         }
-        let near: Vec<MemoryObject> = object.pages().flat_map(|page| self.objects_on_page(page)).collect();
-        near.into_iter().all(|known| {
-            !known.overlaps(object) || known.is_apart_in_time(object) || self.is_nested(&known, object)
+        let address = TaggedAddress(object.base.0.checked_add(lowest)?);
+        let found = self.ids_at(address);
+        found.into_iter().find(|id| {
+            let Some(other) = self.object(*id) else { return false };
+            let is_around = other.seen.span.first <= object.seen.span.first
+                && other.seen.span.last >= object.seen.span.last
+                && other.base != object.base;
+            let place = TypeOffset { ty: self.ty(other.ty), offset: (address.0 - other.base.0) as i64 };
+            let begin = place.offset - link.offset;
+            let is_known_elsewhere = (other.seen.offsets.0 as i64) < begin
+                || other.seen.offsets.1 as i64 >= begin + self.types.size(link.ty).unwrap_or(0) as i64;
+            is_around && is_known_elsewhere && self.inner_struct(place) == Some(link)
         })
     }
 
-    fn objects_on_page(&self, page: u64) -> impl Iterator<Item = MemoryObject> {
-        let indices = self.pages.get(&page).into_iter().flatten();
-        indices.filter_map(|index| self.objects.get(*index as usize).copied())
+    /// The innermost struct around a place.
+    fn inner_struct(&mut self, place: TypeOffset) -> Option<TypeOffset> {
+        self.types.enclosing_structs(place).last().copied()
     }
 
-    fn objects_at(&self, address: TaggedAddress) -> Vec<MemoryObject> {
-        self.objects_on_page(address.0 / PAGE).filter(|object| object.covers(address)).collect()
+    fn object(&self, id: ObjectId) -> Option<MemoryObject> {
+        self.objects.get(id.0 as usize).copied()
     }
 
-    fn is_nested(&mut self, a: &MemoryObject, b: &MemoryObject) -> bool {
+    /// The object of a type that begins at a base.
+    pub(crate) fn find(&self, key: (TypeIndex, TaggedAddress)) -> Option<ObjectId> {
+        self.ids.get(&key).copied()
+    }
+
+    /// The time in which an object was sampled.
+    pub(crate) fn span(&self, id: ObjectId) -> Option<ObservedSpan> {
+        self.object(id).map(|object| object.seen.span)
+    }
+
+    fn ids_at(&self, address: TaggedAddress) -> Vec<ObjectId> {
+        let ids = self.pages.get(&(address.0 / PAGE)).into_iter().flatten().copied();
+        ids.filter(|id| self.object(*id).is_some_and(|object| object.covers(address))).collect()
+    }
+
+    /// The relation of two objects that both cover some place.
+    fn relation(&mut self, a: &MemoryObject, b: &MemoryObject) -> Relation {
         let (outer, inner) = if a.size >= b.size { (a, b) } else { (b, a) };
-        let Some(offset) = inner.base.bytes_from(outer.base) else { return false };
-        let (outer, inner) = (self.ty(outer.ty), self.ty(inner.ty));
-        self.types.contains(TypeOffset { ty: outer, offset: offset as i64 }, inner)
+        let Some(offset) = inner.base.bytes_from(outer.base) else { return Relation::Exclusive };
+        let place = TypeOffset { ty: self.ty(outer.ty), offset: offset as i64 };
+        if self.types.contains(place, self.ty(inner.ty)) {
+            Relation::Nested
+        } else if offset.saturating_add(inner.size) <= outer.size && self.types.is_in_buffer(place) {
+            Relation::InBuffer
+        } else {
+            Relation::Exclusive
+        }
     }
 
     pub(crate) fn ty(&self, index: TypeIndex) -> Ty {
@@ -160,40 +225,57 @@ impl<'a> KnownObjects<'a> {
         is_struct.then_some(place)
     }
 
-    /// Structs that cover an address at a time: a variable, or objects, largest first.
-    pub(crate) fn covering(&mut self, address: TaggedAddress, time: u64) -> Vec<CoveringStruct> {
-        if let Some(place) = self.variable_at(address) {
-            return vec![CoveringStruct { place, samples: None }];
+    /// Structs that cover an address: a variable, or objects, largest first. Of objects that exclude each
+    /// other those go that exclude the one sampled nearest in time.
+    pub(crate) fn covering(&mut self, observed: ObservedAddress) -> Vec<CoveringStruct> {
+        let ObservedAddress { address, nearest, .. } = observed;
+        let ids = self.ids_at(address);
+        if let Some(place) = self.variable_at(address)
+            && (ids.is_empty() || !self.types.is_in_buffer(place))
+        {
+            return vec![CoveringStruct { place, is_variable: true }];
         }
-        let mut found = self.objects_at(address);
-        // Memory is reused: of objects that exclude each other the one nearest in time is meant.
-        let nearest = found.iter().map(|object| object.distance(time)).min().unwrap_or(0);
-        let best = found.iter().copied().find(|object| object.distance(time) == nearest);
-        found.retain(|object| best.is_some_and(|best| self.is_nested(object, &best)));
+        let mut found: Vec<MemoryObject> = ids.into_iter().filter_map(|id| self.object(id)).collect();
+        if let Some(nearest) = nearest.and_then(|nearest| self.object(nearest)) {
+            found.retain(|object| self.relation(object, &nearest) != Relation::Exclusive);
+        }
         found.sort_unstable_by_key(|object| (std::cmp::Reverse(object.size), object.base, object.ty));
-        let covers = found.iter().map(|object| {
-            let place = TypeOffset { ty: self.ty(object.ty), offset: (address.0 - object.base.0) as i64 };
-            CoveringStruct { place, samples: Some(object.span.samples) }
-        });
+        self.leave_out_buffers(&mut found);
+        let covers = found.iter().map(|object| self.cover(object, address));
         covers.collect()
     }
 
-    /// Times from which on another object may be at an address, from 0 on.
-    pub(crate) fn change_times(&mut self, address: TaggedAddress) -> Vec<u64> {
-        let found = self.objects_at(address);
-        let exclude = found.iter().any(|object| found.iter().any(|other| !self.is_nested(object, other)));
-        if !exclude || self.variable_at(address).is_some() {
-            return vec![0];
-        }
-        let mut ends: Vec<u64> = found.iter().flat_map(|seen| [seen.span.first, seen.span.last]).collect();
-        ends.sort_unstable();
-        let between = ends.windows(2).filter_map(|pair| Some(pair.first()?.midpoint(*pair.last()?)));
-        let times = between.chain(ends.iter().copied());
-        let mut changes: Vec<u64> = times.flat_map(|time| [time, time.saturating_add(1)]).collect();
-        changes.push(0);
-        changes.sort_unstable();
-        changes.dedup();
-        changes
+    /// Leaves out objects that others lie in a buffer of.
+    fn leave_out_buffers(&mut self, objects: &mut Vec<MemoryObject>) {
+        let all = objects.clone();
+        objects.retain(|object| {
+            let mut inner = all.iter().filter(|inner| inner.size < object.size);
+            !inner.any(|inner| self.relation(object, inner) == Relation::InBuffer)
+        });
+    }
+
+    fn cover(&self, object: &MemoryObject, address: TaggedAddress) -> CoveringStruct {
+        let offset = (address.0 - object.base.0) as i64;
+        CoveringStruct { place: TypeOffset { ty: self.ty(object.ty), offset }, is_variable: false }
+    }
+
+    /// The object at an address that code takes for that of another type and base.
+    pub(crate) fn actual(
+        &self,
+        claimed: (TypeIndex, TaggedAddress),
+        address: TaggedAddress,
+    ) -> Option<CoveringStruct> {
+        let object = self.object(*self.mistaken.get(&claimed)?)?;
+        object.covers(address).then(|| self.cover(&object, address))
+    }
+
+    /// The objects at an address if some exclude others: memory was reused. Else none.
+    pub(crate) fn rivals(&mut self, address: TaggedAddress) -> Vec<ObjectId> {
+        let ids = self.ids_at(address);
+        let found: Vec<MemoryObject> = ids.iter().filter_map(|id| self.object(*id)).collect();
+        let mut pairs = found.iter().enumerate().flat_map(|(at, a)| found.iter().skip(at + 1).map(move |b| (a, b)));
+        let exclude = pairs.any(|(a, b)| self.relation(a, b) == Relation::Exclusive);
+        if exclude && self.variable_at(address).is_none() { ids } else { Vec::new() }
     }
 
     /// The index of a type, which is added if it is new.
@@ -219,17 +301,4 @@ impl MemoryObject {
         address.bytes_from(self.base).is_some_and(|offset| offset < self.size)
     }
 
-    fn overlaps(&self, other: &Self) -> bool {
-        self.base.0 < other.base.0.saturating_add(other.size)
-            && other.base.0 < self.base.0.saturating_add(self.size)
-    }
-
-    fn is_apart_in_time(&self, other: &Self) -> bool {
-        self.span.last < other.span.first || other.span.last < self.span.first
-    }
-
-    /// Distance of a time from the time in which the object was sampled.
-    fn distance(&self, time: u64) -> u64 {
-        self.span.first.saturating_sub(time).max(time.saturating_sub(self.span.last))
-    }
 }

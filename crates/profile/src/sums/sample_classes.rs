@@ -2,8 +2,9 @@
 
 use crate::addresses::TaggedAddress;
 use crate::aggregate::ClassCounts;
-use crate::attribute::{Attributed, ProgramSamples};
+use crate::attribute::{Attributed, AttributedByObject, ProgramSamples};
 use crate::gather::{SampleAttributes, SampleFacts, SampleTable};
+use crate::objects::ObjectId;
 use fieldline_perfdata::data_source::DataSource;
 use fieldline_perfdata::perf_data::EventIndex;
 use fieldline_typeflow::operands::Target;
@@ -26,7 +27,8 @@ impl SampleClass {
     }
 }
 
-/// The class of samples: a number of [`SampleClasses::classes`], or of `changes` if it depends on their time.
+/// The class of samples: a number of [`SampleClasses::classes`], or of `by_object` if it depends on their
+/// time.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum ClassByTime {
     Always(u32),
@@ -38,13 +40,13 @@ pub(super) struct SampleClasses {
     pub(super) classes: Vec<SampleClass>,
     /// By program.
     pub(super) tables: Vec<SampleTable<ClassByTime>>,
-    /// Class numbers by the time from which each holds.
-    changes: Vec<Vec<(u64, u32)>>,
+    /// Class numbers by the object that was sampled nearest in time.
+    by_object: Vec<Box<[(ObjectId, u32)]>>,
 }
 
 impl SampleClasses {
     pub(super) fn new(parts: &[ProgramSamples<'_, '_>]) -> Self {
-        let mut classes = Self { classes: Vec::new(), tables: Vec::new(), changes: Vec::new() };
+        let mut classes = Self { classes: Vec::new(), tables: Vec::new(), by_object: Vec::new() };
         let mut numbers = FxHashMap::default();
         for (index, part) in parts.iter().enumerate() {
             let gathered = &part.recorded.gathered;
@@ -77,24 +79,31 @@ impl SampleClasses {
                 self.classes.len() as u32 - 1
             })
         };
-        let changes = part.targets_over_time(facts).into_iter();
-        let changes: Vec<(u64, u32)> = changes.map(|(from, attributed)| (from, number(attributed))).collect();
-        if let [(_, only)] = changes[..] {
-            return ClassByTime::Always(only);
+        match part.attributed_by_object(facts) {
+            AttributedByObject::Always(attributed) => ClassByTime::Always(number(attributed)),
+            AttributedByObject::ByObject(all) => {
+                let all = all.into_iter().map(|(object, attributed)| (object, number(attributed))).collect();
+                self.by_object.push(all);
+                ClassByTime::ByTime(self.by_object.len() as u32 - 1)
+            }
         }
-        self.changes.push(changes);
-        ClassByTime::ByTime(self.changes.len() as u32 - 1)
     }
 
     /// The class of samples at a time.
     #[inline]
-    pub(super) fn class_at(&self, class: ClassByTime, time: Option<u64>) -> Option<u32> {
-        let changes = match class {
-            ClassByTime::Always(class) => return Some(class),
-            ClassByTime::ByTime(number) => self.changes.get(number as usize)?,
-        };
-        let past = changes.partition_point(|(from, _)| *from <= time.unwrap_or(0));
-        changes.get(past.saturating_sub(1)).map(|(_, class)| *class)
+    pub(super) fn class_at(
+        &self,
+        part: &ProgramSamples<'_, '_>,
+        class: ClassByTime,
+        time: Option<u64>,
+    ) -> Option<u32> {
+        match class {
+            ClassByTime::Always(class) => Some(class),
+            ClassByTime::ByTime(number) => {
+                let candidates = self.by_object.get(number as usize)?;
+                part.recorded.decided.nearest(candidates, time.unwrap_or(0))
+            }
+        }
     }
 
     /// Sums by class over all samples whose class does not depend on time.

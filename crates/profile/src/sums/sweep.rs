@@ -203,7 +203,7 @@ impl ClassSweep<'_, '_> {
         let mut batch = std::mem::take(&mut state.batch);
         for (key, number, measures) in batch.drain(table) {
             let Some(row) = number.and_then(|number| table.value(number)) else { continue };
-            let Some(class) = self.classes.class_at(*row, measures.time) else { continue };
+            let Some(class) = self.classes.class_at(part, *row, measures.time) else { continue };
             if let ClassByTime::ByTime(_) = row
                 && let Some(facts) = table.facts_of(&key)
             {
@@ -290,7 +290,7 @@ impl ClassSweep<'_, '_> {
         let Some(table) = self.classes.tables.first() else { return };
         let class = table
             .find_number(lost)
-            .and_then(|number| self.classes.class_at(*table.value(number)?, sample.time));
+            .and_then(|number| self.classes.class_at(part, *table.value(number)?, sample.time));
         let Some(class) = class else { return };
         let measures = SampleMeasures { period, latency: 0, ..SampleMeasures::from_sample(sample, 0) };
         if self.parts.len() > 1 {
@@ -305,7 +305,7 @@ impl ClassSweep<'_, '_> {
         for (part, table) in self.parts.iter().zip(&self.classes.tables) {
             let facts = part.recorded.source.sample_facts(sample);
             let row = *table.value(table.find_number(&facts)?)?;
-            let class = self.classes.class_at(row, sample.time)?;
+            let class = self.classes.class_at(part, row, sample.time)?;
             if self.classes.classes.get(class as usize)?.attributed.ip.is_some() {
                 return Some((part, facts, row, class));
             }

@@ -176,6 +176,18 @@ impl TypeSpace<'_, '_> {
         None
     }
 
+    /// Whether a place is in an array of numbers: memory that may hold anything.
+    pub fn is_in_buffer(&mut self, mut place: TypeOffset) -> bool {
+        for _ in 0..MAX_DEPTH {
+            let Some(found) = self.array_at(place) else { return false };
+            if matches!(self.shape(found.element), TypeShape::Scalar { .. }) {
+                return true;
+            }
+            place = TypeOffset { ty: found.element, offset: found.offset };
+        }
+        false
+    }
+
     /// For a place in an array, that in the innermost element; `None` if elements have no size.
     pub fn innermost(&self, mut place: TypeOffset) -> Option<TypeOffset> {
         while let TypeShape::Array { element, .. } = *self.shape(place.ty) {
@@ -208,9 +220,6 @@ impl TypeSpace<'_, '_> {
     /// Where in a type others of some type are embedded by value, arrays left out; at most `MAX_WIDTH`.
     /// Itself counts.
     pub fn embedded_offsets(&mut self, outer: Ty, inner: Ty) -> Rc<[i64]> {
-        if outer == inner {
-            return Rc::new([0]);
-        }
         if outer == inner {
             return Rc::new([0]);
         }

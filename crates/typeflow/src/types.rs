@@ -8,5 +8,5 @@ pub mod containment;
 pub mod shape;
 pub mod space;
 
-pub use shape::{Ty, TypeOffset, TypeShape};
+pub use shape::{Ty, TypeOffset, TypeShape, Untagged};
 pub use space::{Definitions, TypeSpace};

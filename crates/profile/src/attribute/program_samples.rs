@@ -165,7 +165,8 @@ impl AttributedRecording<'_> {
             let operands = answers.operands_at(query.ip);
             let operand = operands.operand(query.is_store).copied();
             let by_code = operands.target(query.is_store);
-            let rivals = objects.rivals(address);
+            let claimed = operand.and_then(|operand| observed_object(address, &operand, answers));
+            let rivals = objects.rivals(address, claimed);
             let mut target = |nearest| {
                 let observed = ObservedAddress { address, nearest, owner: query.owner };
                 decide(&mut objects, answers, observed, operand.as_ref(), by_code)
@@ -181,11 +182,7 @@ impl AttributedRecording<'_> {
     }
 
     /// Finds when objects were sampled, where targets depend on it.
-    fn add_lifetimes(
-        &mut self,
-        objects: &KnownObjects<'_>,
-        answers: &ProgramOperands,
-    ) -> Result<(), Error> {
+    fn add_lifetimes(&mut self, objects: &KnownObjects<'_>, answers: &ProgramOperands) -> Result<(), Error> {
         let interrupted = self.decided.add_spans(objects);
         if interrupted.is_empty() {
             return Ok(());

@@ -269,13 +269,33 @@ impl<'a> KnownObjects<'a> {
         object.covers(address).then(|| self.cover(&object, address))
     }
 
-    /// The objects at an address if some exclude others: memory was reused. Else none.
-    pub(crate) fn rivals(&mut self, address: TaggedAddress) -> Vec<ObjectId> {
+    /// The objects that a sample may belong to, if more than one object was at its address at different
+    /// times. Members of others don't count, and no object that excludes the one that code speaks of.
+    pub(crate) fn rivals(
+        &mut self,
+        address: TaggedAddress,
+        claimed: Option<(TypeIndex, TaggedAddress)>,
+    ) -> Vec<ObjectId> {
         let ids = self.ids_at(address);
-        let found: Vec<MemoryObject> = ids.iter().filter_map(|id| self.object(*id)).collect();
-        let mut pairs = found.iter().enumerate().flat_map(|(at, a)| found.iter().skip(at + 1).map(move |b| (a, b)));
-        let exclude = pairs.any(|(a, b)| self.relation(a, b) == Relation::Exclusive);
-        if exclude && self.variable_at(address).is_none() { ids } else { Vec::new() }
+        if ids.len() < 2 || self.variable_at(address).is_some() {
+            return Vec::new();
+        }
+        let all = ids.into_iter().filter_map(|id| Some((id, self.object(id)?)));
+        let mut found: Vec<(ObjectId, MemoryObject)> = all.collect();
+        if let Some(claimed) = claimed.and_then(|key| self.object(self.find(key)?)) {
+            found.retain(|(_, object)| self.relation(object, &claimed) != Relation::Exclusive);
+        }
+        let possible = found.clone();
+        found.retain(|(_, object)| {
+            let mut larger = possible.iter().filter(|(_, outer)| outer.size > object.size);
+            !larger.any(|(_, outer)| self.relation(outer, object) == Relation::Nested)
+        });
+        let mut pairs =
+            found.iter().enumerate().flat_map(|(at, a)| found.iter().skip(at + 1).map(move |b| (a, b)));
+        match pairs.any(|((_, a), (_, b))| self.relation(a, b) == Relation::Exclusive) {
+            true => found.into_iter().map(|(id, _)| id).collect(),
+            false => Vec::new(),
+        }
     }
 
     /// The index of a type, which is added if it is new.
@@ -300,5 +320,4 @@ impl MemoryObject {
     fn covers(&self, address: TaggedAddress) -> bool {
         address.bytes_from(self.base).is_some_and(|offset| offset < self.size)
     }
-
 }

@@ -67,9 +67,17 @@ mod tests {
         lifetimes.add_times(ObjectId(1), vec![20, 30, 90]);
         lifetimes.add_span(ObjectId(2), ObservedSpan { samples: 2, first: 200, last: 300 });
         let all = [(ObjectId(0), 'a'), (ObjectId(1), 'b'), (ObjectId(2), 'c')];
-        for (time, expected) in
-            [(0, 'a'), (11, 'a'), (15, 'a'), (16, 'b'), (39, 'b'), (41, 'a'), (100, 'b'), (250, 'c'), (900, 'c')]
-        {
+        for (time, expected) in [
+            (0, 'a'),
+            (11, 'a'),
+            (15, 'a'),
+            (16, 'b'),
+            (39, 'b'),
+            (41, 'a'),
+            (100, 'b'),
+            (250, 'c'),
+            (900, 'c'),
+        ] {
             assert_eq!(lifetimes.nearest(&all, time), Some(expected), "{time}");
         }
         assert_eq!(lifetimes.nearest::<char>(&[], 7), None);

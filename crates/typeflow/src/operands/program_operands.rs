@@ -6,6 +6,7 @@ use super::sampled_instructions::SampledInstructions;
 use super::target::{Operand, Target, TypeEntry, TypeIndex, TypeName};
 use super::typing::{SelfContainedFunction, TypedFunction};
 use crate::program::Program;
+use crate::types::Untagged;
 use fieldline_debuginfo::LinkedAddress;
 use rustc_hash::FxHashMap;
 
@@ -52,11 +53,15 @@ impl ProgramOperands {
         operands
     }
 
-    fn add(&mut self, function: SelfContainedFunction, known: &mut FxHashMap<TypeName, TypeIndex>) {
+    fn add(
+        &mut self,
+        function: SelfContainedFunction,
+        known: &mut FxHashMap<(TypeName, Option<Untagged>), TypeIndex>,
+    ) {
         let mut indices = Vec::new();
         for entry in function.types {
             let next = TypeIndex(self.types.len() as u32);
-            let index = *known.entry(entry.name.clone()).or_insert(next);
+            let index = *known.entry((entry.name.clone(), entry.untagged)).or_insert(next);
             if index == next {
                 self.types.push(entry);
             }
@@ -105,7 +110,7 @@ impl ProgramOperands {
 
     /// The index of a type, which becomes known if it is not.
     pub fn intern(&mut self, entry: TypeEntry) -> TypeIndex {
-        let known = self.types.iter().position(|known| known.name == entry.name);
+        let known = self.types.iter().position(|known| known.is_same_type(&entry));
         let index = known.unwrap_or(self.types.len());
         if known.is_none() {
             self.types.push(entry);

@@ -1,7 +1,7 @@
 //! Types and offsets of operands in memory, as far as the code shows them.
 
 use super::reason::Reason;
-use crate::types::{Ty, TypeShape, TypeSpace};
+use crate::types::{Ty, TypeShape, TypeSpace, Untagged};
 use fieldline_debuginfo::LinkedAddress;
 use fieldline_debuginfo::dwarf::DieRef;
 use fieldline_layout::types::AggregateKind;
@@ -27,6 +27,8 @@ pub struct TypeName {
 pub struct TypeEntry {
     /// Name and size.
     pub name: TypeName,
+    /// What identifies a struct without a tag.
+    pub untagged: Option<Untagged>,
     /// A DIE that defines it.
     pub die: Option<DieRef>,
 }
@@ -34,9 +36,18 @@ pub struct TypeEntry {
 impl TypeEntry {
     /// A type of a space.
     pub fn from_type(types: &TypeSpace<'_, '_>, ty: Ty) -> Self {
-        let kind = if let TypeShape::Aggregate { kind, .. } = types.shape(ty) { Some(*kind) } else { None };
+        let (kind, untagged) = match types.shape(ty) {
+            TypeShape::Aggregate { kind, untagged, .. } => (Some(*kind), *untagged),
+            _ => (None, None),
+        };
         let name = types.name(ty).map_or_else(|| types.format_type(ty), str::to_owned);
-        Self { name: TypeName { name, size: types.size(ty).unwrap_or(0), kind }, die: types.die(ty) }
+        let name = TypeName { name, size: types.size(ty).unwrap_or(0), kind };
+        Self { name, untagged, die: types.die(ty) }
+    }
+
+    /// Whether two entries are of one type, even if of different units.
+    pub fn is_same_type(&self, other: &Self) -> bool {
+        self.name == other.name && self.untagged == other.untagged
     }
 }
 

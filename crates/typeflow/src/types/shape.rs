@@ -47,14 +47,23 @@ pub enum TypeShape {
         name: Option<Rc<str>>,
         /// Bytes, if it is defined anywhere.
         size: Option<u64>,
-        /// The DIE, which identifies anonymous ones.
-        anonymous_die: Option<DieRef>,
+        /// What identifies one without a tag.
+        untagged: Option<Untagged>,
     },
     /// Code.
     Function {
         /// Type it returns.
         returns: Ty,
     },
+}
+
+/// What identifies a struct without a tag.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Untagged {
+    /// The hash of its members and of where it is declared, which are the same in all units.
+    Declared(u64),
+    /// Its DIE, where debug info doesn't say where it is declared.
+    Die(DieRef),
 }
 
 /// A member of an aggregate.

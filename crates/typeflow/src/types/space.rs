@@ -3,11 +3,12 @@
 //! Units repeat the definitions of the structs they use. Here a struct is known by kind, name and size, so
 //! that facts of several units speak of the same type.
 
-use super::shape::{Ty, TypeMember, TypeOffset, TypeShape};
+use super::shape::{Ty, TypeMember, TypeOffset, TypeShape, Untagged};
 use fieldline_debuginfo::dwarf::code::{NameKind, UnitIndex, name_hash};
 use fieldline_debuginfo::dwarf::{DieRef, Dwarf, TypeReader};
-use fieldline_layout::types::{Type, TypeId, split_namespace};
-use rustc_hash::{FxHashMap, FxHashSet};
+use fieldline_layout::types::{Aggregate, Type, TypeId, TypeTable, split_namespace};
+use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
+use std::hash::{Hash as _, Hasher as _};
 use std::rc::Rc;
 
 /// How deep pointers and functions may nest until the rest does not matter.
@@ -276,17 +277,19 @@ impl<'a, 's> TypeSpace<'a, 's> {
         let own = self.reader.die_of(id);
         let Type::Aggregate(aggregate) = self.reader.table().get(id) else { return None };
         let (kind, size) = (aggregate.kind, aggregate.size);
-        let name = aggregate.name.as_deref().map(|name| self.qualified_name(own, name));
-        let is_declaration = aggregate.is_declaration;
-        let Some(name) = name.or(alias) else {
-            let size = Some(size);
-            return Some((TypeShape::Aggregate { kind, name: None, size, anonymous_die: own }, own));
+        let Some(tag) = aggregate.name.as_deref() else {
+            let untagged = identify_untagged(self.reader.table(), aggregate).map(Untagged::Declared);
+            let untagged = untagged.or(own.map(Untagged::Die));
+            let typedef = own.and_then(|own| self.dwarf.typedef_name_of(own));
+            let name = typedef.map(|name| self.qualified_name(own, &name)).or(alias);
+            return Some((TypeShape::Aggregate { kind, name, size: Some(size), untagged }, own));
         };
+        let (name, is_declaration) = (self.qualified_name(own, tag), aggregate.is_declaration);
         let (die, size) = match is_declaration {
             true => self.find_definition(&name).unzip(),
             false => (own, Some(size)),
         };
-        Some((TypeShape::Aggregate { kind, name: Some(name), size, anonymous_die: None }, die))
+        Some((TypeShape::Aggregate { kind, name: Some(name), size, untagged: None }, die))
     }
 
     /// A name qualified by its namespaces and classes.
@@ -320,4 +323,17 @@ impl<'a, 's> TypeSpace<'a, 's> {
         }
         ty
     }
+}
+
+/// A number that is the same of the same struct without a tag in all units: the hash of its members' names and
+/// places, and of the line and the file's name (units may know its folder by different paths).
+fn identify_untagged(table: &TypeTable, aggregate: &Aggregate) -> Option<u64> {
+    let decl = aggregate.decl.as_ref()?;
+    let file = decl.file.rsplit('/').next()?;
+    let members = aggregate.members.iter();
+    let members =
+        members.map(|member| (&member.name, member.bit_offset, member.bit_field, table.size_of(member.ty)));
+    let mut hasher = FxHasher::default();
+    (file, decl.line?, aggregate.size, members.collect::<Vec<_>>()).hash(&mut hasher);
+    Some(hasher.finish())
 }

@@ -30,6 +30,8 @@ pub(crate) struct UnitEntry<'s> {
     string_offsets: OnceLock<DebugStrOffsetsBase>,
     /// Offset of each type that is in a namespace or class, and its path; sorted. Read when first needed.
     pub(crate) paths: OnceLock<Vec<(usize, Arc<str>)>>,
+    /// Offset of each struct that only a typedef names, and its name; sorted. Read when first needed.
+    pub(crate) typedef_names: OnceLock<Vec<(usize, Arc<str>)>>,
 }
 
 /// The section an offset counts in.
@@ -92,8 +94,15 @@ impl<'s> Dwarf<'s> {
             if section == UnitSection::Info {
                 self.reject_split_dwarf(&header)?;
             }
-            let (abbreviations, string_offsets, paths) = Default::default();
-            self.units.push(UnitEntry { header, section, abbreviations, string_offsets, paths });
+            let (abbreviations, string_offsets, paths, typedef_names) = Default::default();
+            self.units.push(UnitEntry {
+                header,
+                section,
+                abbreviations,
+                string_offsets,
+                paths,
+                typedef_names,
+            });
         }
         Ok(())
     }

@@ -3,10 +3,12 @@
 //! * `evidence`: objects that sampled addresses show.
 //! * `lifetimes`: when objects that share memory were sampled.
 //! * `instances`: instances of structs in memory.
+//! * `holders`: objects that only a member of was sampled.
 //! * `decide`: attribution of a sample by code and address together.
 
 pub(crate) mod decide;
 pub(crate) mod evidence;
+mod holders;
 pub(crate) mod instances;
 pub(crate) mod lifetimes;
 pub(crate) use decide::decide;

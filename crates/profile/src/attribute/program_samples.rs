@@ -178,21 +178,25 @@ impl AttributedRecording<'_> {
                 self.decided.insert_by_object(query, targets.collect());
             }
         }
-        self.add_lifetimes(&objects, answers)
+        self.add_lifetimes(&mut objects, answers)
     }
 
     /// Finds when objects were sampled, where targets depend on it.
-    fn add_lifetimes(&mut self, objects: &KnownObjects<'_>, answers: &ProgramOperands) -> Result<(), Error> {
+    fn add_lifetimes(
+        &mut self,
+        objects: &mut KnownObjects<'_>,
+        answers: &ProgramOperands,
+    ) -> Result<(), Error> {
         let interrupted = self.decided.add_spans(objects);
         if interrupted.is_empty() {
             return Ok(());
         }
         let part = ProgramSamples { recorded: self, answers };
-        let object = |facts: &SampleFacts| {
+        let mut object = |facts: &SampleFacts| {
             let query = part.query(facts).ok()?;
             let operand = answers.operands_at(query.ip).operand(query.is_store)?;
-            let object = objects.find(observed_object(query.address?, operand, answers)?)?;
-            interrupted.contains(&object).then_some(object.0)
+            let claimed = observed_object(query.address?, operand, answers)?;
+            objects.shown_object(claimed, &interrupted).map(|object| object.0)
         };
         let groups: Vec<Option<u32>> = self.gathered.table.iter().map(|(facts, _)| object(&facts)).collect();
         for (group, times) in times_by_group(&self.source, &self.gathered.table, &groups)? {

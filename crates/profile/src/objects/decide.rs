@@ -96,11 +96,11 @@ fn decide_by_location(
     }
     let align = objects.types.align(own);
     let base = observed.address.checked_sub(offset).filter(|base| base.0.is_multiple_of(align));
-    let Some(base) = base else { return Target::Unknown(Reason::BadAddress) };
+    let inner = TypeOffset { ty: own, offset: offset as i64 };
+    let Some(base) = base else { return decide_for_link(objects, answers, observed, inner) };
     if let Some(actual) = objects.actual((ty, base), observed.address) {
         return to_target(objects, answers, actual);
     }
-    let inner = TypeOffset { ty: own, offset: offset as i64 };
     for cover in objects.covering(observed) {
         let outer = cover.place;
         if objects.types.encloses(outer, inner) {
@@ -113,6 +113,24 @@ fn decide_by_location(
         }
     }
     Target::Exact { ty, offset }
+}
+
+/// The target of an access to a member of a struct that can't be there, as it would not be aligned. A loop over
+/// a list ends so at its head, which is the same member of something else.
+fn decide_for_link(
+    objects: &mut KnownObjects<'_>,
+    answers: &mut ProgramOperands,
+    observed: ObservedAddress,
+    inner: TypeOffset,
+) -> Target<TypeIndex> {
+    let link = objects.inner_struct(inner).filter(|link| link.ty != inner.ty);
+    let covering = objects.covering(observed);
+    let head = covering.into_iter().find(|cover| link.is_some() && objects.inner_struct(cover.place) == link);
+    match head {
+        Some(head) => to_target(objects, answers, head),
+        None if objects.stacks.contains(&(observed.address.0 / PAGE)) => Target::Unknown(Reason::Stack),
+        None => Target::Unknown(Reason::BadAddress),
+    }
 }
 
 /// The largest struct at the address that fits.

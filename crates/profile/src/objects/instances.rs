@@ -50,7 +50,7 @@ pub(crate) struct CoveringStruct {
 
 /// How two objects may be at one place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Relation {
+pub(super) enum Relation {
     /// One is a member of the other, as the types say.
     Nested,
     /// One lies in an array of numbers of the other.
@@ -121,17 +121,82 @@ impl<'a> KnownObjects<'a> {
                 self.mistaken.insert((object.ty, object.base), actual);
                 continue;
             }
-            let id = ObjectId(self.objects.len() as u32);
-            self.ids.insert((object.ty, object.base), id);
-            self.objects.push(object);
-            for page in object.pages() {
-                self.pages.entry(page).or_default().push(id);
+            self.add(object);
+        }
+        self.add_holders(&sizes);
+        self.widen_spans();
+    }
+
+    /// A member's samples show that what is around it was there too.
+    fn widen_spans(&mut self) {
+        for inner in self.objects.clone() {
+            let outer = self.only_holder(&inner, |_| true);
+            if let Some(outer) = outer.and_then(|id| self.objects.get_mut(id.0 as usize)) {
+                outer.seen.span.first = outer.seen.span.first.min(inner.seen.span.first);
+                outer.seen.span.last = outer.seen.span.last.max(inner.seen.span.last);
             }
         }
     }
 
+    /// The object that another is a member of, unless several could be it.
+    fn only_holder(
+        &mut self,
+        inner: &MemoryObject,
+        is_wanted: impl Fn(ObjectId) -> bool,
+    ) -> Option<ObjectId> {
+        let mut around = self.ids_at(inner.base);
+        around.retain(|id| {
+            is_wanted(*id)
+                && self.object(*id).is_some_and(|outer| {
+                    outer.size > inner.size && self.relation(&outer, inner) == Relation::Nested
+                })
+        });
+        match around[..] {
+            [only] => Some(only),
+            _ => None,
+        }
+    }
+
+    /// Of some objects the one that a sample shows to be there, by the object that its code speaks of.
+    pub(crate) fn shown_object(
+        &mut self,
+        claimed: (TypeIndex, TaggedAddress),
+        among: &FxHashSet<ObjectId>,
+    ) -> Option<ObjectId> {
+        let id = self.find(claimed)?;
+        if among.contains(&id) {
+            return Some(id);
+        }
+        let inner = self.object(id)?;
+        self.only_holder(&inner, |id| among.contains(&id))
+    }
+
+    /// Objects that share memory with another.
+    pub(super) fn overlapping(&self, object: &MemoryObject) -> Vec<MemoryObject> {
+        let mut ids: Vec<ObjectId> =
+            object.pages().filter_map(|page| self.pages.get(&page)).flatten().copied().collect();
+        ids.sort_unstable();
+        ids.dedup();
+        let others = ids.into_iter().filter_map(|id| self.object(id));
+        others.filter(|other| object.covers(other.base) || other.covers(object.base)).collect()
+    }
+
+    pub(super) fn add(&mut self, object: MemoryObject) {
+        let id = ObjectId(self.objects.len() as u32);
+        self.ids.insert((object.ty, object.base), id);
+        self.objects.push(object);
+        for page in object.pages() {
+            self.pages.entry(page).or_default().push(id);
+        }
+    }
+
+    /// All objects.
+    pub(super) fn all(&self) -> &[MemoryObject] {
+        &self.objects
+    }
+
     /// Whether an object is apart from variables, in one, or in a buffer of one.
-    fn fits_variables(&mut self, object: &MemoryObject) -> bool {
+    pub(super) fn fits_variables(&mut self, object: &MemoryObject) -> bool {
         let ty = self.ty(object.ty);
         let place = self.variable_at(object.base);
         place.is_none_or(|place| self.types.contains(place, ty) || self.types.is_in_buffer(place))
@@ -165,11 +230,11 @@ impl<'a> KnownObjects<'a> {
     }
 
     /// The innermost struct around a place.
-    fn inner_struct(&mut self, place: TypeOffset) -> Option<TypeOffset> {
+    pub(super) fn inner_struct(&mut self, place: TypeOffset) -> Option<TypeOffset> {
         self.types.enclosing_structs(place).last().copied()
     }
 
-    fn object(&self, id: ObjectId) -> Option<MemoryObject> {
+    pub(super) fn object(&self, id: ObjectId) -> Option<MemoryObject> {
         self.objects.get(id.0 as usize).copied()
     }
 
@@ -183,13 +248,13 @@ impl<'a> KnownObjects<'a> {
         self.object(id).map(|object| object.seen.span)
     }
 
-    fn ids_at(&self, address: TaggedAddress) -> Vec<ObjectId> {
+    pub(super) fn ids_at(&self, address: TaggedAddress) -> Vec<ObjectId> {
         let ids = self.pages.get(&(address.0 / PAGE)).into_iter().flatten().copied();
         ids.filter(|id| self.object(*id).is_some_and(|object| object.covers(address))).collect()
     }
 
     /// The relation of two objects that both cover some place.
-    fn relation(&mut self, a: &MemoryObject, b: &MemoryObject) -> Relation {
+    pub(super) fn relation(&mut self, a: &MemoryObject, b: &MemoryObject) -> Relation {
         let (outer, inner) = if a.size >= b.size { (a, b) } else { (b, a) };
         let Some(offset) = inner.base.bytes_from(outer.base) else { return Relation::Exclusive };
         let place = TypeOffset { ty: self.ty(outer.ty), offset: offset as i64 };
@@ -207,7 +272,7 @@ impl<'a> KnownObjects<'a> {
     }
 
     /// The variable that covers an address, a per-CPU one too, and the place in it.
-    fn variable_at(&mut self, address: TaggedAddress) -> Option<TypeOffset> {
+    pub(super) fn variable_at(&mut self, address: TaggedAddress) -> Option<TypeOffset> {
         let range = self.program.per_cpu.range.clone();
         let mut linked = self.per_cpu.values().map(|load_bias| load_bias.variable(address));
         let linked = linked.find(|linked| range.contains(linked));
@@ -311,7 +376,7 @@ impl<'a> KnownObjects<'a> {
 }
 
 impl MemoryObject {
-    fn pages(&self) -> impl Iterator<Item = u64> + use<> {
+    pub(super) fn pages(&self) -> impl Iterator<Item = u64> + use<> {
         let end = self.base.0.saturating_add(self.size.saturating_sub(1));
         // Nothing larger is sampled byte by byte.
         (self.base.0 / PAGE..=end / PAGE).take(4096)

@@ -7,7 +7,7 @@ use super::shape::{Ty, TypeMember, TypeOffset, TypeShape, Untagged};
 use fieldline_debuginfo::dwarf::code::{NameKind, UnitIndex, name_hash};
 use fieldline_debuginfo::dwarf::{DieRef, Dwarf, TypeReader};
 use fieldline_layout::types::{Aggregate, Type, TypeId, TypeTable, split_namespace};
-use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
+use rustc_hash::{FxHashMap, FxHasher};
 use std::hash::{Hash as _, Hasher as _};
 use std::rc::Rc;
 
@@ -19,17 +19,20 @@ const MAX_DEPTH: u32 = 12;
 pub struct Definitions {
     /// By hash of the name: the first definition in file order.
     by_name: FxHashMap<u64, DieRef>,
-    /// Hashes of the names of those that others hold by value.
-    embedded: FxHashSet<u64>,
+    /// Hashes of the names of those that others hold by value, with that of the holder if there is one only.
+    embedded: FxHashMap<u64, Option<u64>>,
 }
 
 impl Definitions {
     /// Collects the definitions of some units.
     pub fn new<'u>(surveys: impl IntoIterator<Item = &'u UnitIndex>) -> Self {
         let mut by_name: FxHashMap<u64, DieRef> = FxHashMap::default();
-        let mut embedded = FxHashSet::default();
+        let mut embedded: FxHashMap<u64, Option<u64>> = FxHashMap::default();
         for survey in surveys {
-            embedded.extend(survey.embedded());
+            for (inner, holder) in survey.embedded() {
+                let only = embedded.entry(*inner).or_insert(*holder);
+                *only = only.filter(|only| Some(*only) == *holder);
+            }
             for (hash, die) in survey.names(NameKind::Aggregate) {
                 let first = by_name.entry(hash).or_insert(die);
                 *first = die.min(*first);
@@ -41,7 +44,13 @@ impl Definitions {
     /// Whether a struct of that name is held by value in another, so that a pointer to it may be one into
     /// that.
     pub fn is_embedded(&self, name: &str) -> bool {
-        self.embedded.contains(&name_hash(name.as_bytes()))
+        self.embedded.contains_key(&name_hash(name.as_bytes()))
+    }
+
+    /// Whether a struct is the only one, among those with a name, that holds a member of a type.
+    pub fn is_only_holder(&self, holder: &str, inner: &str) -> bool {
+        let only = self.embedded.get(&name_hash(inner.as_bytes())).copied().flatten();
+        only == Some(name_hash(holder.as_bytes()))
     }
 
     /// The definition of a name.
@@ -161,6 +170,20 @@ impl<'a, 's> TypeSpace<'a, 's> {
                 self.definitions.is_embedded(split_namespace(name).1)
             }
             _ => true,
+        }
+    }
+
+    /// Whether a struct is the only one that holds a type by value, and where it does so.
+    pub fn only_place_in(&mut self, holder: Ty, inner: Ty) -> Option<i64> {
+        let names = self.name(holder).zip(self.name(inner));
+        let (holder_name, inner_name) = names.filter(|_| self.is_aggregate(inner))?;
+        let (holder_name, inner_name) = (split_namespace(holder_name).1, split_namespace(inner_name).1);
+        if holder == inner || !self.definitions.is_only_holder(holder_name, inner_name) {
+            return None;
+        }
+        match self.embedded_offsets(holder, inner)[..] {
+            [only] => Some(only),
+            _ => None,
         }
     }
 

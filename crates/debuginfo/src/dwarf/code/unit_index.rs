@@ -56,8 +56,8 @@ pub struct UnitIndex {
     names: Vec<(u64, NameKind, u32)>,
     /// Address and offset of the DIE of variables with a fixed address; sorted.
     variables: Vec<(u64, u32)>,
-    /// Hashes of the names of structs that other structs hold by value; sorted.
-    embedded: Vec<u64>,
+    /// Hashes of the names of structs that other structs hold by value, and of the names of those; sorted.
+    embedded: Vec<(u64, Option<u64>)>,
     unit: u32,
 }
 
@@ -107,8 +107,9 @@ impl UnitIndex {
         named.map(|(hash, _, offset)| (*hash, DieRef { unit: self.unit, offset: *offset as usize }))
     }
 
-    /// Hashes (see [`name_hash`]) of the names of structs that other structs hold by value.
-    pub fn embedded(&self) -> &[u64] {
+    /// Hashes (see [`name_hash`]) of the names of structs that other structs hold by value, and of the names of
+    /// those, where they have any.
+    pub fn embedded(&self) -> &[(u64, Option<u64>)] {
         &self.embedded
     }
 
@@ -161,26 +162,27 @@ impl UnitWalk<'_, '_> {
             gimli::DW_TAG_namespace => self.index_children(die, depth),
             _ if die.abbrev.is_aggregate() && !die.abbrev.has(Attr::Declaration) => {
                 self.index_name(NameKind::Aggregate, at, die);
-                self.index_members(die, depth);
+                let name = self.dwarf.raw_string(self.unit, self.scan.attr_value(die, Attr::Name));
+                self.index_members(die, name.map(name_hash), depth);
             }
             _ => {}
         }
     }
 
     /// Notes the types of an aggregate's members, those of anonymous aggregates in it too.
-    fn index_members(&mut self, aggregate: ScannedDie<'_>, depth: u32) {
+    fn index_members(&mut self, aggregate: ScannedDie<'_>, holder: Option<u64>, depth: u32) {
         let Some(depth) = depth.checked_sub(1) else { return };
         let scan = self.scan;
         for (_, die) in scan.children(aggregate) {
             if die.abbrev.tag == gimli::DW_TAG_member {
-                self.index_member(die);
+                self.index_member(die, holder);
             } else if die.abbrev.is_aggregate() {
-                self.index_members(die, depth);
+                self.index_members(die, holder, depth);
             }
         }
     }
 
-    fn index_member(&mut self, member: ScannedDie<'_>) -> Option<()> {
+    fn index_member(&mut self, member: ScannedDie<'_>, holder: Option<u64>) -> Option<()> {
         let (mut die, mut typedef) = (member, RawValue::None);
         for _ in 0..MAX_DEPTH {
             let RawValue::Local(offset) = self.scan.attr_value(die, Attr::Type) else { return None };
@@ -195,7 +197,7 @@ impl UnitWalk<'_, '_> {
                         name => name,
                     };
                     let name = self.dwarf.raw_string(self.unit, name)?;
-                    self.found.embedded.push(name_hash(name));
+                    self.found.embedded.push((name_hash(name), holder));
                     return Some(());
                 }
                 _ => return None,

@@ -4,6 +4,7 @@
 //! sum over them. A struct is known by name, size and [`fieldline_layout::Layout::fingerprint`]; a member by
 //! its byte offset. Names of members never enter.
 
+use crate::line_turns::LineTurns;
 use fieldline_layout::types::split_namespace;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -163,6 +164,9 @@ pub struct TypeProfile {
     /// The home CPUs of objects, if addresses were sampled.
     #[serde(default, skip_serializing_if = "HomeCounts::is_none")]
     pub homes: HomeCounts,
+    /// Turns of CPUs on lines, by line size, if addresses and times but no cache levels were sampled.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub turns: Vec<LineTurns>,
 }
 
 /// Samples of one instruction at one offset of a struct.
@@ -328,6 +332,11 @@ impl AccessProfile {
 }
 
 impl TypeProfile {
+    /// Whether samples say where accesses were served, so that lost lines show.
+    pub fn shows_lost_lines(&self) -> bool {
+        self.accesses.iter().any(|access| !access.levels.is_empty() || !access.store_levels.is_empty())
+    }
+
     /// Samples of the struct, loads and stores.
     pub fn samples(&self) -> u64 {
         self.accesses.iter().map(Access::samples).sum()

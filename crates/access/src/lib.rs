@@ -23,10 +23,12 @@
 //! * `access`: sums by member, by CPU and by function, windows of accesses, and the profile that holds them.
 //! * `time_blocks`: the sums by time block.
 //! * `line_loss`: how often CPUs lose the lines of a struct to each other.
+//! * `line_turns`: how CPUs take turns on lines, by the times of samples.
 //! * `same_program`, `merge`: whether profiles are of one program, and their sum.
 
 pub mod access;
 pub mod line_loss;
+pub mod line_turns;
 mod merge;
 mod same_program;
 pub mod time_blocks;

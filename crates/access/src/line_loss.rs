@@ -49,7 +49,7 @@ impl LineLossModel {
             false => cpus.len() as f64 - 1.0,
         };
         let model = Self { has_homes, other_cpus: other_cpus.max(1.0), observed_share: 1.0 };
-        let lost: u64 = profile.accesses.iter().map(Access::lost_line_samples).sum();
+        let lost = lost_lines(profile, line);
         let written = model.word_store_rates(profile, |access| access.offset / line);
         let touched = model.touch_rates(profile, |access| access.offset / line);
         let expected = touched.iter().map(|(line, touch_rates)| {
@@ -148,6 +148,15 @@ impl LineLossModel {
     fn split(&self, all: u64, away: u64) -> HomeAwaySamples {
         let away = if self.has_homes { away.min(all) } else { all };
         HomeAwaySamples { home: (all - away) as f64, away: away as f64 }
+    }
+}
+
+/// Samples that found a line lost, or, if samples don't say where accesses were served, the turns of CPUs on
+/// lines.
+fn lost_lines(profile: &TypeProfile, line: u64) -> u64 {
+    match profile.turns.iter().find(|turns| turns.line == line) {
+        Some(turns) if !profile.shows_lost_lines() => turns.turns(),
+        _ => profile.accesses.iter().map(Access::lost_line_samples).sum(),
     }
 }
 

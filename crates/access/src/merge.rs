@@ -1,6 +1,7 @@
 //! Profiles of several recordings as one: sums, in the order given.
 
 use crate::access::{Access, AccessProfile, CpuAccess, TypeProfile, Window};
+use crate::line_turns::merge_turns;
 use crate::time_blocks::{add_to_block, add_windows_to_block};
 use std::collections::BTreeMap;
 
@@ -138,6 +139,7 @@ fn merge_type(known: &mut TypeProfile, other: TypeProfile) {
     known.cpus = cpus.into_iter().map(cpu).collect();
     add_counts(&mut known.phases, other.phases);
     known.homes.add(other.homes);
+    merge_turns(&mut known.turns, &other.turns);
 }
 
 fn add_access(sum: &mut Access, other: Access) {

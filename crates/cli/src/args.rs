@@ -8,7 +8,7 @@ mod series;
 mod values;
 
 pub(crate) use accesses::{
-    DoctorArgs, ExplainArgs, ImportArgs, MergeArgs, ProfileArgs, ReportArgs, SamplesArgs,
+    DoctorArgs, ExplainArgs, ImportArgs, MergeArgs, ProfileArgs, ReportArgs, ReportFormat, SamplesArgs,
 };
 pub(crate) use layouts::{
     BaselineArgs, CheckArgs, DiffArgs, DiffFormat, FindingsFormat, FindingsOutput, InitArgs, LayoutArgs,

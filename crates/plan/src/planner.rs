@@ -155,7 +155,7 @@ impl Planner<'_> {
             (chosen, Mark::Chosen),
         ];
         let visits = self.model.together.total().max(1) as f64;
-        let lost = |order: &OrderEvaluation| order.lost as f64 / visits;
+        let lost = |order: &OrderEvaluation| order.lost() as f64 / visits;
         let candidates = front.iter().enumerate().map(|(index, after)| Candidate {
             moved: moved_members(&self.together, &after.order),
             marks: marks.iter().filter(|mark| mark.0 == Some(index)).map(|mark| mark.1).collect(),

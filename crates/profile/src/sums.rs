@@ -6,6 +6,7 @@
 //! * `sweep`: sums by sample class.
 //! * `structs`: all structs that an access is one to.
 //! * `profile`: sums over a recording.
+//! * `turns`: how CPUs took turns on lines.
 //! * `coverage`: what was attributed by program, library or module.
 
 mod context;
@@ -15,6 +16,7 @@ mod range_sums;
 mod sample_classes;
 mod structs;
 mod sweep;
+mod turns;
 
 pub use coverage::{DsoCoverage, coverage};
 pub use profile::{AttributedProgram, profile};

@@ -19,9 +19,9 @@ use std::collections::BTreeMap;
 /// (Poisson), so four are two deviations above none.
 const MIN_LOSSES: f64 = 4.0;
 
-/// Whether samples have data sources; without these, losses of lines are not known.
+/// Whether losses of lines are known: by data sources, or as turns of CPUs.
 pub fn has_loss_data(profile: &TypeProfile) -> bool {
-    profile.accesses.iter().any(|access| !access.levels.is_empty() || !access.store_levels.is_empty())
+    profile.shows_lost_lines() || !profile.turns.is_empty()
 }
 
 pub(super) fn check(subject: &CheckedStruct<'_>, settings: &Settings) -> Vec<Finding> {

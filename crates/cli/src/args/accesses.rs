@@ -2,7 +2,7 @@
 
 use super::values::line_size;
 use crate::input::recordings::RecordingInputs;
-use clap::Args;
+use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
 /// A program and its recordings.
@@ -108,6 +108,19 @@ pub(crate) struct ReportArgs {
     /// Rows of functions and pairs to show.
     #[arg(long, default_value_t = 10, value_name = "N")]
     pub(crate) top: usize,
+    /// How to print.
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    pub(crate) format: ReportFormat,
+}
+
+/// How `report` prints.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReportFormat {
+    /// Tables.
+    #[default]
+    Text,
+    /// JSON (docs/formats.md).
+    Json,
 }
 
 #[derive(Debug, Args)]

@@ -3,7 +3,7 @@
 pub(crate) mod explain;
 pub(crate) mod record;
 
-use crate::args::{DoctorArgs, ImportArgs, MergeArgs, ProfileArgs, ReportArgs, SamplesArgs};
+use crate::args::{DoctorArgs, ImportArgs, MergeArgs, ProfileArgs, ReportArgs, ReportFormat, SamplesArgs};
 use crate::diagnosis::Diagnosis;
 use crate::input::{document, recordings};
 use crate::output::{self, CommandOutcome};
@@ -11,7 +11,8 @@ use crate::planning::rank_by_samples;
 use crate::report::color::Palette;
 use crate::report::doctor_text;
 use crate::report::profile::heat::TypeHeat;
-use crate::report::profile::{self as text, coverage, heat_text, sharing_text};
+use crate::report::profile::report_json::{ReportDocument, ReportedType};
+use crate::report::profile::{self as text, coverage, heat_text, sharing_text, turns_text};
 use anyhow::{Context, Result, bail};
 use fieldline_access::access::{AccessProfile, TypeProfile};
 use fieldline_debuginfo::types::{self, Types};
@@ -170,6 +171,7 @@ pub(crate) fn report(args: &ReportArgs) -> Result<CommandOutcome> {
     let options = heat_text::HeatOptions { lines: &args.cacheline, top: args.top, paint };
     let mut out = String::new();
     coverage::draw(&mut out, &profile, paint);
+    let (who, mut types) = (name_cpus(&profile), Vec::new());
     for type_profile in chosen {
         // The layout the profile was made with, or the one of the program named, which must be the same.
         let layout = match &args.vmlinux {
@@ -178,10 +180,27 @@ pub(crate) fn report(args: &ReportArgs) -> Result<CommandOutcome> {
             })?),
             None => type_profile.layout.clone(),
         };
-        heat_text::draw(&mut out, &TypeHeat::new(&profile, type_profile, layout.as_ref()), &options);
+        let heat = TypeHeat::new(&profile, type_profile, layout.as_ref());
+        if args.format == ReportFormat::Json {
+            types.push(ReportedType::new(&heat, type_profile, layout.as_ref(), &args.cacheline));
+            continue;
+        }
+        heat_text::draw(&mut out, &heat, &options);
         sharing_text::draw(&mut out, type_profile, layout.as_ref(), &options);
+        turns_text::draw(&mut out, type_profile, layout.as_ref(), who, &options);
     }
-    output::print(&out)
+    match args.format {
+        ReportFormat::Json => {
+            output::print(&String::from_utf8(document::to_json(&ReportDocument::new(types))?)?)
+        }
+        ReportFormat::Text => output::print(&out),
+    }
+}
+
+/// What the CPUs of a profile are: `record` gives each thread one of its own.
+fn name_cpus(profile: &AccessProfile) -> &'static str {
+    let is_stepped = profile.coverage.iter().all(|event| event.event.starts_with("step-"));
+    if is_stepped { "threads" } else { "CPUs" }
 }
 
 fn choose_types<'p>(profile: &'p AccessProfile, args: &ReportArgs) -> Result<Vec<&'p TypeProfile>> {

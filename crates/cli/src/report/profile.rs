@@ -3,7 +3,9 @@
 pub(crate) mod coverage;
 pub(crate) mod heat;
 pub(crate) mod heat_text;
+pub(crate) mod report_json;
 pub(crate) mod sharing_text;
+pub(crate) mod turns_text;
 
 use super::color::Palette;
 use fieldline_access::access::{AccessProfile, TypeProfile};

@@ -2,6 +2,7 @@
 
 use crate::cost::LineSharing;
 use crate::cost::counter::VisitCounter;
+use crate::cost::sharing::{SampledLosses, modified_hits};
 use crate::random::{Random, mix};
 use crate::result::VisitEvidence;
 use crate::visits::draw::{draw, function_patterns, mixture_patterns};
@@ -93,10 +94,15 @@ impl VisitModel {
         let line_cost = lost_line_cost(&together_visits, &together, &accesses);
         let cpus: Vec<CpuAccess> = occurrences::cpu_accesses(profile, &occurrences, layout.size).collect();
         let by_line = group_by_declared_line(&ranges, line);
+        let turns = profile.find_type(&layout.name).map(|own| SampledLosses::of_type(own, line));
+        let losses = match turns {
+            Some(turns @ SampledLosses::Turns(_)) => turns,
+            _ => SampledLosses::ModifiedHits(modified_hits(&accesses)),
+        };
         Self {
             together: together_visits,
             alone,
-            sharing: LineSharing::new(&ranges, &cpus, &accesses, &by_line, line_cost),
+            sharing: LineSharing::new(&ranges, &cpus, losses, &by_line, line_cost),
             evidence: VisitEvidence::new(profile, &names, &touches, &together),
             sufficiency: SampleSufficiency::from_accesses(&accesses),
             phases: collect_phases(profile, &occurrences),

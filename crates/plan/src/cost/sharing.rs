@@ -7,7 +7,7 @@
 //! show.
 
 use crate::visits::TouchedRanges;
-use fieldline_access::access::{Access, CpuAccess};
+use fieldline_access::access::{Access, CpuAccess, TypeProfile};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// CPUs summed at once, so that a processor keeps them in registers.
@@ -20,6 +20,31 @@ const LOSS_STEP: f64 = 1.0 / 1_048_576.0;
 struct CpuRates {
     loads: [f64; LANES],
     stores: [f64; LANES],
+}
+
+/// How often samples show that a CPU found a line taken by another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SampledLosses {
+    /// Loads that hit a line which another CPU had modified.
+    ModifiedHits(u64),
+    /// Turns of CPUs on lines, if samples don't say where accesses were served.
+    Turns(u64),
+}
+
+impl SampledLosses {
+    /// Those of a struct, on lines of `line` bytes.
+    pub fn of_type(profile: &TypeProfile, line: u64) -> Self {
+        let turns = profile.turns.iter().find(|turns| turns.line == line);
+        match turns.filter(|_| !profile.shows_lost_lines()) {
+            Some(turns) => Self::Turns(turns.turns()),
+            None => Self::ModifiedHits(modified_hits(&profile.accesses)),
+        }
+    }
+}
+
+/// Loads that hit a line which another CPU had modified.
+pub fn modified_hits(accesses: &[Access]) -> u64 {
+    accesses.iter().filter_map(|access| access.levels.get("HITM")).sum()
 }
 
 /// Rates by touched range and CPU, and the cost of a lost line. By default nothing is shared.
@@ -40,12 +65,12 @@ pub(crate) static NO_SHARING: LineSharing =
 
 impl LineSharing {
     /// Rates of the touched ranges from accesses by CPU. One lost line costs `unit`, times the share of
-    /// alternations that `accesses` show as hits on modified lines in the declared layout, of which `lines`
-    /// names the touched ranges line by line.
+    /// alternations that samples show as `losses` in the declared layout, of which `lines` names the touched
+    /// ranges line by line.
     pub fn new(
         ranges: &TouchedRanges,
         by_cpu: &[CpuAccess],
-        accesses: &[Access],
+        losses: SampledLosses,
         lines: &[Vec<u32>],
         unit: f64,
     ) -> Self {
@@ -59,7 +84,7 @@ impl LineSharing {
             }
         }
         sharing.set_floors();
-        sharing.scale = unit * sharing.observed_share(accesses, lines);
+        sharing.scale = unit * sharing.observed_share(losses, lines);
         sharing
     }
 
@@ -80,11 +105,14 @@ impl LineSharing {
         self.floors = floors.map(|floor| (floor / LOSS_STEP).round() * LOSS_STEP).collect();
     }
 
-    /// Share of the load losses that alternation predicts which samples show, at most 1.
-    fn observed_share(&self, accesses: &[Access], lines: &[Vec<u32>]) -> f64 {
-        let modified: u64 = accesses.iter().filter_map(|access| access.levels.get("HITM")).sum();
-        let predicted: f64 = lines.iter().map(|ranges| self.losses(ranges, false)).sum();
-        if predicted > 0.0 { (modified as f64 / predicted).min(1.0) } else { 0.0 }
+    /// Share of the losses that alternation predicts which samples show, at most 1.
+    fn observed_share(&self, losses: SampledLosses, lines: &[Vec<u32>]) -> f64 {
+        let (observed, with_stores) = match losses {
+            SampledLosses::ModifiedHits(loads) => (loads, false),
+            SampledLosses::Turns(turns) => (turns, true),
+        };
+        let predicted: f64 = lines.iter().map(|ranges| self.losses(ranges, with_stores)).sum();
+        if predicted > 0.0 { (observed as f64 / predicted).min(1.0) } else { 0.0 }
     }
 
     /// Cost of the lines lost because these ranges share one.

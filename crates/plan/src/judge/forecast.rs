@@ -16,18 +16,30 @@ pub(crate) struct OrderEvaluation {
     pub(crate) together: Vec<u64>,
     pub(crate) alone: Vec<u64>,
     pub(crate) sizes: Vec<u64>,
-    /// Lines that CPUs lose to each other in the first configuration.
-    pub(crate) lost: u64,
+    /// Lines that CPUs lose to each other by configuration, in lines touched by visits of both kinds.
+    pub(crate) lost_together: Vec<u64>,
+    pub(crate) lost_alone: Vec<u64>,
     /// Weighted pairs of adjacent lines that they lose to each other.
     pub(crate) lost_pairs: u64,
     pub(crate) cost: u64,
 }
 
 impl OrderEvaluation {
-    /// Whether no configuration touches more lines and no build takes more room.
+    /// Whether in no configuration visits fetch more lines, to touch them or because another CPU took them, and
+    /// no build takes more room.
     pub(crate) fn is_no_worse_than(&self, other: &Self) -> bool {
-        let pairs = self.together.iter().zip(&other.together).chain(self.alone.iter().zip(&other.alone));
-        pairs.chain(self.sizes.iter().zip(&other.sizes)).all(|(this, other)| this <= other)
+        let fetched = |order: &Self| {
+            let together = order.together.iter().zip(&order.lost_together);
+            let both = together.chain(order.alone.iter().zip(&order.lost_alone));
+            both.map(|(touched, lost)| touched.saturating_add(*lost)).collect::<Vec<u64>>()
+        };
+        let (this, before) = (fetched(self), fetched(other));
+        this.iter().zip(&before).chain(self.sizes.iter().zip(&other.sizes)).all(|(this, other)| this <= other)
+    }
+
+    /// Lines that CPUs lose to each other in the first configuration.
+    pub(crate) fn lost(&self) -> u64 {
+        self.lost_together.first().copied().unwrap_or(0)
     }
 }
 
@@ -53,7 +65,7 @@ impl Planner<'_> {
         let configs = &self.matrix.configs;
         let weighted = |counts: &OrderEvaluation| -> u64 {
             let touched = configs.iter().zip(&counts.together).map(|(config, lines)| config.weight * lines);
-            let lost = configs.first().map_or(0, |config| config.weight * counts.lost);
+            let lost = configs.first().map_or(0, |config| config.weight * counts.lost());
             touched.sum::<u64>() + counts.lost_pairs + lost
         };
         weighted(after) as f64 / weighted(before).max(1) as f64 - 1.0
@@ -62,13 +74,18 @@ impl Planner<'_> {
     pub(crate) fn evaluate(&self, order: &[usize]) -> OrderEvaluation {
         let state = OrderState::evaluate(&self.together, order);
         let pairs = self.matrix.configs.iter().enumerate().filter(|(_, config)| config.is_line_pair);
+        let lost_together: Vec<u64> =
+            (0..self.matrix.configs.len()).map(|config| state.lost_lines(config)).collect();
+        let (all, alone) = (self.model.together.total().max(1), self.model.alone.total());
+        let scale = |lost: &u64| (u128::from(*lost) * u128::from(alone) / u128::from(all)) as u64;
         OrderEvaluation {
             order: order.to_vec(),
             together: state.touched_lines(),
             alone: OrderState::evaluate(&self.alone, order).touched_lines(),
             sizes: state.sizes().to_vec(),
-            lost: state.lost_lines(0),
+            lost_alone: lost_together.iter().map(scale).collect(),
             lost_pairs: pairs.map(|(index, config)| config.weight * state.lost_lines(index)).sum(),
+            lost_together,
             cost: state.cost(),
         }
     }

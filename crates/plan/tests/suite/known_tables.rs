@@ -4,6 +4,7 @@ use crate::common::{Function, Operation, Workload, aligned, layout};
 use fieldline_access::access::{Access, AccessProfile, CpuAccess};
 use fieldline_layout::constraint::{Constraints, PlacementRequests, constraints};
 use fieldline_layout::{Layout, abi};
+use fieldline_plan::cost::sharing::SampledLosses;
 use fieldline_plan::cost::{BuildPlacement, LineConfig, LineSharing, OrderState, Problem};
 use fieldline_plan::options::{PlanOptions, PlanRequest};
 use fieldline_plan::planner::plan_struct;
@@ -113,9 +114,8 @@ impl Table {
                 by_cpu.push(CpuAccess { offset: member.offset(), cpu, loads: 1000 - stores, stores });
             }
         }
-        let hitm = Access { levels: [("HITM".to_owned(), 1 << 40)].into(), ..Access::default() };
         let all: Vec<u32> = (0..self.ranges.len() as u32).collect();
-        LineSharing::new(&self.ranges, &by_cpu, &[hitm], &[all], 0.25)
+        LineSharing::new(&self.ranges, &by_cpu, SampledLosses::ModifiedHits(1 << 40), &[all], 0.25)
     }
 
     /// Lines that either path touches, and both paths' lines together.

@@ -7,6 +7,7 @@ use fieldline_access::access::{
     Access, AccessProfile, AwaySamples, BlockCount, CpuAccess, EventCoverage, HomeCounts, Recording,
     SampleCount, TypeProfile,
 };
+use fieldline_access::line_turns::LineTurns;
 use fieldline_access::time_blocks::add_to_block;
 use fieldline_debuginfo::LinkedAddress;
 use fieldline_layout::Layout;
@@ -15,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Index of a struct given to [`ProfileBuilder::add_type`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct StructIndex(u32);
+pub(crate) struct StructIndex(pub(crate) u32);
 
 /// Samples that a profile does not distinguish.
 #[derive(Clone, Debug)]
@@ -163,6 +164,13 @@ impl ProfileBuilder {
     /// Samples of all events that could not be attributed for a reason.
     pub(crate) fn unattributed(&self, reason: &str) -> u64 {
         self.events.iter().filter_map(|event| event.unattributed.get(reason)).map(|tally| tally.samples).sum()
+    }
+
+    /// Adds turns of CPUs on the lines of a struct.
+    pub(crate) fn add_turns(&mut self, target: StructIndex, turns: Vec<LineTurns>) {
+        if let Some(known) = self.types.get_mut(target.0 as usize) {
+            known.turns = turns;
+        }
     }
 
     /// The window entry of samples, if their function is known.

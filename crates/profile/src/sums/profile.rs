@@ -3,6 +3,7 @@
 use super::sample_classes::{SampleClass, SampleClasses};
 use super::structs::AccessedStructs;
 use super::sweep::{BlockOutcome, ClassSweep};
+use super::turns::{Locations, find_turns, shows_lost_lines};
 use crate::aggregate::{ClassCounts, ProfileBuilder, SampleGroup, WindowSample, Windows};
 use crate::attribute::{Attribution, JointAttribution, ProgramSamples};
 use crate::gather::{TallyAndTimes, TallySum};
@@ -15,6 +16,8 @@ use fieldline_perfdata::sample_file::SampleFile;
 use fieldline_perfdata::scan::{RecordScan, scan_records};
 use fieldline_typeflow::operands::{ProgramOperands, Reason};
 use fieldline_typeflow::types::Definitions;
+use rustc_hash::FxHashMap;
+use std::rc::Rc;
 
 /// A program and the attribution of its samples.
 #[derive(Clone, Copy)]
@@ -113,6 +116,20 @@ fn profile_recording(
     let ranges_counted = sweep_classes.ranges_counted(&states);
     builder.recording.straight_line_ranges += ranges_counted;
     let sums = sweep_classes.sums(states);
+    if !classes.classes.iter().any(shows_lost_lines) {
+        for (index, part) in program_samples.iter().enumerate() {
+            let Some(known) = known.get_mut(index) else { continue };
+            let mut found: FxHashMap<u32, Locations> = FxHashMap::default();
+            let locations = |number: u32| {
+                let class = classes.classes.get(number as usize);
+                let new = || class.map_or([].into(), |class| known.locations(class, &mut builder));
+                Rc::clone(found.entry(number).or_insert_with(new))
+            };
+            for (target, turns) in find_turns(part, &classes, index, locations)? {
+                builder.add_turns(target, turns);
+            }
+        }
+    }
     // Tables take memory, and the builder needs some.
     let SampleClasses { classes: all_classes, tables, .. } = classes;
     drop(tables);
@@ -144,6 +161,11 @@ impl ProfiledProgram<'_, '_> {
     fn count(&mut self, class: &SampleClass, counts: &ClassCounts, builder: &mut ProfileBuilder) {
         let group = self.sample_group(class, builder);
         builder.add_group(&group, counts);
+    }
+
+    /// The structs that samples of a class touch.
+    fn locations(&mut self, class: &SampleClass, builder: &mut ProfileBuilder) -> Locations {
+        self.structs.accessed_structs(builder, self.answers, &class.attributed).into()
     }
 
     fn sample_group(&mut self, class: &SampleClass, builder: &mut ProfileBuilder) -> SampleGroup {

@@ -106,6 +106,14 @@ impl SampleClasses {
         }
     }
 
+    /// A class of samples, the first of several.
+    pub(super) fn any_class(&self, class: ClassByTime) -> Option<u32> {
+        match class {
+            ClassByTime::Always(class) => Some(class),
+            ClassByTime::ByTime(number) => Some(self.by_object.get(number as usize)?.first()?.1),
+        }
+    }
+
     /// Sums by class over all samples whose class does not depend on time.
     pub(super) fn sums(&self, part: &ProgramSamples<'_, '_>) -> Vec<ClassCounts> {
         let mut sums = vec![ClassCounts::default(); self.classes.len()];

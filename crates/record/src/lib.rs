@@ -33,8 +33,8 @@ mod watch;
 
 pub use error::Error;
 pub use options::{
-    RecordLimits, RecordTarget, RecordingEnd, StepOptions, StepRecording, WatchOptions, WatchRecording,
-    WatchTarget,
+    RecordLimits, RecordTarget, RecordingEnd, StepOptions, StepRecording, ThreadSteps, WatchOptions,
+    WatchRecording, WatchTarget,
 };
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 pub use process::maps::program_load_bias;

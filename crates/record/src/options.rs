@@ -101,8 +101,19 @@ pub struct StepRecording {
     pub steps: u64,
     /// Accesses, of which some are samples.
     pub accesses: u64,
-    /// Threads that ever ran.
-    pub threads: u64,
+    /// Threads that ever ran, and how often each was stepped.
+    pub threads: Vec<ThreadSteps>,
+}
+
+/// How often a thread was stepped.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ThreadSteps {
+    /// Its number.
+    pub tid: u32,
+    /// Its name; empty if it couldn't be read.
+    pub name: String,
+    /// Instructions.
+    pub steps: u64,
 }
 
 impl StepRecording {

@@ -83,6 +83,15 @@ impl RecordingWriter {
         self.feature(feature::NRCPUS, section.into_vec());
     }
 
+    /// One NUMA node with all memory, total and free in KiB, and all CPUs (`HEADER_NUMA_TOPOLOGY` of perf's
+    /// header.c).
+    pub fn one_numa_node(&mut self, (total, free): (u64, u64), cpus: u32) {
+        let mut section = self.bytes();
+        let last = cpus.saturating_sub(1);
+        section.u32(1).u32(0).u64(total).u64(free).string(&format!("0-{last}"));
+        self.feature(feature::NUMA_TOPOLOGY, section.into_vec());
+    }
+
     /// The command that recorded.
     pub fn command_line(&mut self, words: &[&str]) {
         self.list_feature(feature::CMDLINE, words, |section, word| {

@@ -9,6 +9,9 @@ use crate::sample::{CpuMode, SampleFields};
 /// `PERF_RECORD_MISC_COMM_EXEC`.
 const MISC_COMM_EXEC: u16 = 1 << 13;
 
+/// `PERF_RECORD_MISC_MMAP_DATA`.
+const MISC_MMAP_DATA: u16 = 1 << 13;
+
 /// Something mapped.
 #[derive(Debug, Clone, Copy)]
 pub struct Mapping<'a> {
@@ -100,6 +103,24 @@ impl RecordingWriter {
         body.bytes(&[build_id.length, 0, 0, 0]).bytes(&build_id.bytes);
         body.u32(5).u32(2).name(mapping.filename); // PROT_READ | PROT_EXEC, MAP_PRIVATE
         self.record(kind::MMAP2, mapping.cpu_mode as u16 | 1 << 14, &body.into_vec());
+    }
+
+    /// A `PERF_RECORD_MMAP2` of data.
+    pub fn mmap_data(&mut self, mapping: &Mapping<'_>, build_id: Option<BuildId>) {
+        let mut body = self.mapping_start(mapping);
+        let misc = match build_id {
+            Some(build_id) => {
+                body.bytes(&[build_id.length, 0, 0, 0]).bytes(&build_id.bytes);
+                1 << 14
+            }
+            // Device, inode and its generation.
+            None => {
+                body.u32(0).u32(0).u64(0).u64(0);
+                0
+            }
+        };
+        body.u32(3).u32(2).name(mapping.filename); // PROT_READ | PROT_WRITE, MAP_PRIVATE
+        self.record(kind::MMAP2, mapping.cpu_mode as u16 | MISC_MMAP_DATA | misc, &body.into_vec());
     }
 
     fn mapping_start(&self, mapping: &Mapping<'_>) -> Bytes {

@@ -15,15 +15,25 @@ pub(crate) fn describe(recording: &mut RecordingWriter) {
     recording.cpu_description(field("model name"));
     let id = ["vendor_id", "cpu family", "model", "stepping"].map(field);
     recording.cpu_id(&id.join(","));
-    let cpus = processor.lines().filter(|line| line.starts_with("processor")).count();
-    let cpus = u32::try_from(cpus.max(1)).unwrap_or(u32::MAX);
-    recording.cpus(cpus, cpus);
     let pmus = pmus(Path::new("/sys/bus/event_source/devices"));
     let pmus: Vec<(u32, &str)> = pmus.iter().map(|(number, name)| (*number, name.as_str())).collect();
     recording.pmus(&pmus);
     let words: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     recording.command_line(&words);
+}
+
+/// Says how many CPUs there are, those that samples name at least, all in one node: `perf c2c` needs to know,
+/// and the CPUs of samples are numbers of threads.
+pub(crate) fn describe_cpus(recording: &mut RecordingWriter, sampled: u32) {
+    let processors = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let cpus = processors.lines().filter(|line| line.starts_with("processor")).count();
+    let cpus = u32::try_from(cpus.max(1)).unwrap_or(u32::MAX).max(sampled);
+    recording.cpus(cpus, cpus);
+    let memory = fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let kilobytes = |name| parse_field(&memory, name)?.split(' ').next()?.parse().ok();
+    let memory = (kilobytes("MemTotal").unwrap_or(0), kilobytes("MemFree").unwrap_or(0));
+    recording.one_numa_node(memory, cpus);
 }
 
 /// A field of the first processor in `/proc/cpuinfo`.

@@ -11,9 +11,13 @@ use nix::time::{ClockId, clock_gettime};
 use rustc_hash::FxHashMap;
 use std::path::Path;
 
-/// Flags of all events: exclude_hv, mmap, comm, task, sample_id_all, mmap2, comm_exec (`struct
+/// Flags of all events: exclude_hv, mmap, comm, task, mmap_data, sample_id_all, mmap2, comm_exec (`struct
 /// perf_event_attr` of `include/uapi/linux/perf_event.h`).
-const FLAGS: u64 = 1 << 6 | 1 << 8 | 1 << 9 | 1 << 13 | 1 << 18 | 1 << 23 | 1 << 24;
+const FLAGS: u64 = 1 << 6 | 1 << 8 | 1 << 9 | 1 << 13 | 1 << 17 | 1 << 18 | 1 << 23 | 1 << 24;
+
+/// Bytes of an event's attribute: what Linux has known since 3.4, as more isn't used. Older tools refuse
+/// files whose attributes are larger than theirs.
+const ATTR_SIZE: u32 = 80;
 
 /// Nanoseconds of the monotonic clock.
 pub(crate) fn now() -> u64 {
@@ -48,19 +52,22 @@ pub(crate) struct JournalSample {
 pub(crate) struct Journal {
     recording: RecordingWriter,
     events: u64,
-    /// Code that each process has mapped.
-    code_mappings: FxHashMap<u32, Vec<ProcessMapping>>,
+    /// What each process has mapped.
+    mappings: FxHashMap<u32, Vec<ProcessMapping>>,
     build_ids: FxHashMap<String, Option<BuildId>>,
     last_time: u64,
     samples: u64,
+    /// CPUs that samples have.
+    cpus: u32,
 }
 
 impl Journal {
     pub(crate) fn new() -> Self {
         let mut recording = RecordingWriter::new(Endian::Little);
+        recording.attr_size(ATTR_SIZE);
         host::describe(&mut recording);
-        let (mapped, build_ids) = (FxHashMap::default(), FxHashMap::default());
-        Self { recording, events: 0, code_mappings: mapped, build_ids, last_time: 0, samples: 0 }
+        let (mappings, build_ids) = (FxHashMap::default(), FxHashMap::default());
+        Self { recording, events: 0, mappings, build_ids, last_time: 0, samples: 0, cpus: 0 }
     }
 
     /// Adds an event; flags that all have are added, and so are the fields of samples, apart from `more`.
@@ -83,7 +90,8 @@ impl Journal {
         self.samples
     }
 
-    pub(crate) fn finish(self) -> RecordingWriter {
+    pub(crate) fn finish(mut self) -> RecordingWriter {
+        host::describe_cpus(&mut self.recording, self.cpus);
         self.recording
     }
 
@@ -131,6 +139,7 @@ impl Journal {
         let values = SampleValues { pid: who.pid, tid: who.tid, cpu: who.number, time, ..values };
         self.recording.sample(event, &values);
         self.samples += 1;
+        self.cpus = self.cpus.max(who.number.saturating_add(1));
     }
 
     /// Notes where the kernel is, by where its first symbol is.
@@ -152,9 +161,9 @@ impl Journal {
         let time = self.write_identity(parent);
         self.recording.fork_task(task(who, parent, time));
         if who.pid != parent.pid
-            && let Some(maps) = self.code_mappings.get(&parent.pid).cloned()
+            && let Some(maps) = self.mappings.get(&parent.pid).cloned()
         {
-            self.code_mappings.insert(who.pid, maps);
+            self.mappings.insert(who.pid, maps);
         }
     }
 
@@ -167,34 +176,36 @@ impl Journal {
     pub(crate) fn write_exec(&mut self, who: TracedThread) {
         self.write_identity(who);
         self.recording.exec(who.pid, &tasks::thread_name(who.pid, who.tid));
-        self.code_mappings.remove(&who.pid);
+        self.mappings.remove(&who.pid);
     }
 
     /// Whether an address lies in code that was noted.
     pub(crate) fn has_code_at(&self, pid: u32, ip: u64) -> bool {
-        self.code_mappings.get(&pid).is_some_and(|maps| maps.iter().any(|map| map.contains(ip)))
+        self.mappings.get(&pid).is_some_and(|maps| maps.iter().any(|map| map.is_code && map.contains(ip)))
     }
 
     /// Whether a process has code that is in no file, made at run time.
     pub(crate) fn has_anonymous_code(&self, pid: u32) -> bool {
-        self.code_mappings.get(&pid).is_some_and(|maps| maps.iter().any(|map| map.path.starts_with("//")))
+        self.mappings
+            .get(&pid)
+            .is_some_and(|maps| maps.iter().any(|map| map.is_code && map.path.starts_with("//")))
     }
 
-    /// Writes new code mappings of a process. Returns whether any changed.
+    /// Writes new mappings of a process, of code and of data. Returns whether any of code changed.
     pub(crate) fn update_mappings(&mut self, who: TracedThread) -> bool {
         let Ok(mut maps) = maps::read(who.pid) else { return false };
-        maps.retain(|map| map.is_code);
-        let known = self.code_mappings.get(&who.pid).map_or(&[][..], Vec::as_slice);
-        if *known == *maps {
-            return false;
-        }
+        maps.retain(|map| map.path != "[vsyscall]");
+        let known = self.mappings.get(&who.pid).map_or(&[][..], Vec::as_slice);
+        let code =
+            |maps: &[ProcessMapping]| maps.iter().filter(|map| map.is_code).cloned().collect::<Vec<_>>();
+        let is_code_new = code(known) != code(&maps);
         let new: Vec<ProcessMapping> = maps.iter().filter(|map| !known.contains(map)).cloned().collect();
         for map in &new {
             self.write_identity(who);
             self.write_mapping(who.pid, map);
         }
-        self.code_mappings.insert(who.pid, maps);
-        true
+        self.mappings.insert(who.pid, maps);
+        is_code_new
     }
 
     fn write_mapping(&mut self, pid: u32, map: &ProcessMapping) {
@@ -206,9 +217,10 @@ impl Journal {
             filename: &map.path,
             cpu_mode: CpuMode::User,
         };
-        match self.build_id(pid, &map.path) {
-            Some(build_id) => self.recording.mmap_with_build_id(&mapping, build_id),
-            None => self.recording.mmap(&mapping),
+        match (map.is_code, self.build_id(pid, &map.path)) {
+            (true, Some(build_id)) => self.recording.mmap_with_build_id(&mapping, build_id),
+            (true, None) => self.recording.mmap(&mapping),
+            (false, build_id) => self.recording.mmap_data(&mapping, build_id),
         }
     }
 

@@ -1,7 +1,9 @@
 //! The threads that are traced.
 
 use super::address::Registers;
+use crate::options::ThreadSteps;
 use crate::process::journal::TracedThread;
+use crate::process::tasks;
 use fieldline_machinecode::machine::AccessKind;
 use nix::libc::user_regs_struct;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -33,6 +35,8 @@ pub(super) struct TracedThreadState {
     pub(super) who: TracedThread,
     pub(super) state: ThreadState,
     pub(super) pending: PendingAccesses,
+    /// Instructions stepped.
+    pub(super) steps: u64,
 }
 
 /// All threads, by their numbers.
@@ -43,8 +47,10 @@ pub(super) struct Threads {
     numbers: BTreeSet<u32>,
     /// Threads that stopped before the news of their birth.
     pub(super) stopped_before_birth: FxHashSet<u32>,
-    /// How many there ever were.
-    pub(super) total_count: u64,
+    /// Steps and names of threads that ended.
+    ended: Vec<ThreadSteps>,
+    /// Names, as last seen.
+    names: FxHashMap<u32, String>,
 }
 
 impl Threads {
@@ -53,8 +59,8 @@ impl Threads {
         let number = number.map_or(self.numbers.len() as u32, |(_, number)| number);
         self.numbers.insert(number);
         let who = TracedThread { pid, tid, number };
-        self.all.insert(tid, TracedThreadState { who, state, pending: PendingAccesses::default() });
-        self.total_count += 1;
+        self.all.insert(tid, TracedThreadState { who, state, pending: PendingAccesses::default(), steps: 0 });
+        self.read_name(who);
         who
     }
 
@@ -62,7 +68,30 @@ impl Threads {
         self.stopped_before_birth.remove(&tid);
         let thread = self.all.remove(&tid)?;
         self.numbers.remove(&thread.who.number);
+        let name = self.names.remove(&tid).unwrap_or_default();
+        self.ended.push(ThreadSteps { tid, name, steps: thread.steps });
         Some(thread.who)
+    }
+
+    /// Reads the name of a thread, which it may change.
+    pub(super) fn read_name(&mut self, who: TracedThread) {
+        let name = tasks::thread_name(who.pid, who.tid);
+        if !name.is_empty() {
+            self.names.insert(who.tid, name);
+        }
+    }
+
+    /// The steps of all threads there ever were, by thread.
+    pub(super) fn all_steps(&self) -> Vec<ThreadSteps> {
+        let name = |tid: u32| self.names.get(&tid).cloned().unwrap_or_default();
+        let running = self.all.iter().map(|(tid, thread)| ThreadSteps {
+            tid: *tid,
+            name: name(*tid),
+            steps: thread.steps,
+        });
+        let mut all: Vec<ThreadSteps> = running.chain(self.ended.iter().cloned()).collect();
+        all.sort_by_key(|thread| thread.tid);
+        all
     }
 
     pub(super) fn get(&self, tid: u32) -> Option<&TracedThreadState> {

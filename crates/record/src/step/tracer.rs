@@ -241,7 +241,7 @@ impl Tracer {
             bursts: self.bursts,
             steps: self.steps,
             accesses: self.accesses,
-            threads: self.threads.total_count,
+            threads: self.threads.all_steps(),
         })
     }
 
@@ -280,6 +280,7 @@ impl Tracer {
         }
         let mut is_any = false;
         for who in running {
+            self.threads.read_name(who);
             if ptrace::interrupt(pid(who.tid)).is_ok() {
                 self.threads.set(who.tid, ThreadState::Interrupted);
                 is_any = true;

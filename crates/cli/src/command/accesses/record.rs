@@ -6,7 +6,7 @@ mod watch;
 use crate::args::RecordArgs;
 use crate::output::{self, CommandOutcome};
 use anyhow::{Context, Result};
-use fieldline_record::{RecordLimits, RecordTarget, StepOptions, StepRecording};
+use fieldline_record::{RecordLimits, RecordTarget, StepOptions, StepRecording, ThreadSteps};
 use std::path::Path;
 use std::time::Duration;
 
@@ -77,6 +77,35 @@ fn forecast(options: &StepOptions) -> String {
     )
 }
 
+/// Most threads that are named.
+const MAX_NAMED_THREADS: usize = 8;
+
+/// How often each thread was stepped, if there are several: those with most steps first, and those with none.
+fn steps_by_thread(threads: &[ThreadSteps]) -> String {
+    if threads.len() < 2 {
+        return String::new();
+    }
+    let name = |thread: &ThreadSteps| format!("{}/{}", thread.name, thread.tid);
+    let (mut stepped, idle): (Vec<&ThreadSteps>, Vec<&ThreadSteps>) =
+        threads.iter().partition(|thread| thread.steps > 0);
+    stepped.sort_by_key(|thread| (std::cmp::Reverse(thread.steps), thread.tid));
+    let with_steps = |thread: &&ThreadSteps| format!("{} {}", name(thread), thread.steps);
+    let mut text = format!("; steps by thread: {}", join_some(stepped.iter().map(with_steps).collect()));
+    if !idle.is_empty() {
+        let names = join_some(idle.into_iter().map(name).collect());
+        text += &format!("; without steps, as they slept or were too short: {names}");
+    }
+    text
+}
+
+/// The first of some texts, and how many more there are.
+fn join_some(mut texts: Vec<String>) -> String {
+    let more = texts.len().saturating_sub(MAX_NAMED_THREADS);
+    texts.truncate(MAX_NAMED_THREADS);
+    let text = texts.join(", ");
+    if more > 0 { format!("{text} and {more} more") } else { text }
+}
+
 fn summary(path: &Path, taken: &StepRecording) -> String {
     let lasted = taken.lasted.as_secs_f64();
     let share = 100.0 * taken.burst_duration.as_secs_f64() / lasted.max(1e-9);
@@ -88,9 +117,10 @@ fn summary(path: &Path, taken: &StepRecording) -> String {
         taken.accesses,
         taken.steps,
         taken.bursts,
-        taken.threads,
+        taken.threads.len(),
         taken.end,
     );
+    text += &steps_by_thread(&taken.threads);
     if let Some(pid) = taken.left_running {
         text += &format!("; process {pid} goes on without being traced");
     }

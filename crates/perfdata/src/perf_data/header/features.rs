@@ -19,6 +19,7 @@ pub(crate) mod feature {
     pub(crate) const CPUDESC: u32 = 8;
     pub(crate) const CPUID: u32 = 9;
     pub(crate) const CMDLINE: u32 = 11;
+    pub(crate) const NUMA_TOPOLOGY: u32 = 14;
     pub(crate) const EVENT_DESC: u32 = 12;
     pub(crate) const PMU_MAPPINGS: u32 = 16;
     pub(crate) const AUXTRACE: u32 = 18;

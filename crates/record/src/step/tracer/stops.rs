@@ -49,6 +49,7 @@ impl Tracer {
                 thread.state =
                     if left <= 1 { ThreadState::Running } else { ThreadState::Stepping { left: left - 1 } };
                 let (who, pending) = (thread.who, std::mem::take(&mut thread.pending));
+                thread.steps += 1;
                 self.steps += 1;
                 self.sample_accesses(who, pending);
                 self.resume(tid, None);

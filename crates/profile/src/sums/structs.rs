@@ -14,7 +14,8 @@ use fieldline_typeflow::types::{Definitions, Ty, TypeOffset, TypeShape, TypeSpac
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
-/// Structs up to this size, in bytes, are wrappers of a number (`atomic_t`) and are not reported.
+/// Structs with a single member up to this size, in bytes, are wrappers of a number (`atomic_t`) and are not
+/// reported.
 const MAX_WRAPPER_SIZE: u64 = 8;
 
 /// Finds the structs of accesses and makes them known to a [`ProfileBuilder`].
@@ -74,17 +75,16 @@ impl<'a, 's> AccessedStructs<'a, 's> {
             let mut places = place.map_or_else(|_| Vec::new(), |place| self.types.enclosing_structs(place));
             let outermost = places.first().copied();
             places.retain(|place| Some(*place) == outermost || self.is_reported(place.ty));
-            places.into()
+            Rc::from(places)
         })
     }
 
-    fn is_reported(&self, ty: Ty) -> bool {
-        match self.types.shape(ty) {
-            TypeShape::Aggregate { kind, name: Some(_), size, .. } => {
-                *kind != AggregateKind::Union && *size > Some(MAX_WRAPPER_SIZE)
-            }
-            _ => false,
-        }
+    fn is_reported(&mut self, ty: Ty) -> bool {
+        let TypeShape::Aggregate { kind, name: Some(_), size, .. } = self.types.shape(ty) else {
+            return false;
+        };
+        let (is_union, is_large) = (*kind == AggregateKind::Union, *size > Some(MAX_WRAPPER_SIZE));
+        !is_union && (is_large || self.types.members(ty).len() > 1)
     }
 
     fn struct_index(&mut self, builder: &mut ProfileBuilder, ty: Ty) -> StructIndex {

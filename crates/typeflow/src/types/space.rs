@@ -6,7 +6,7 @@
 use super::shape::{Ty, TypeMember, TypeOffset, TypeShape, Untagged};
 use fieldline_debuginfo::dwarf::code::{NameKind, UnitIndex, name_hash};
 use fieldline_debuginfo::dwarf::{DieRef, Dwarf, TypeReader};
-use fieldline_layout::types::{Aggregate, Type, TypeId, TypeTable, split_namespace};
+use fieldline_layout::types::{Aggregate, MemberDecl, Type, TypeId, TypeTable, split_namespace};
 use rustc_hash::{FxHashMap, FxHasher};
 use std::hash::{Hash as _, Hasher as _};
 use std::rc::Rc;
@@ -134,12 +134,13 @@ impl<'a, 's> TypeSpace<'a, 's> {
         }
     }
 
-    /// Alignment of a struct in bytes; 1 of anything else.
+    /// Alignment of a struct in bytes; 1 of anything else. Debug info doesn't say that a struct is packed, but
+    /// its size and its members' places may.
     pub fn align(&mut self, ty: Ty) -> u64 {
         memoized!(self.aligns, ty, {
             let die = self.die(ty).filter(|_| self.is_aggregate(ty));
             let id = die.and_then(|die| self.reader.read(die).ok());
-            id.map_or(1, |id| self.reader.table().align_of(id)).max(1)
+            id.map_or(1, |id| possible_align(self.reader.table(), id))
         })
     }
 
@@ -346,6 +347,24 @@ impl<'a, 's> TypeSpace<'a, 's> {
         }
         ty
     }
+}
+
+/// The largest alignment with which a struct's size and members' places can be.
+fn possible_align(table: &TypeTable, id: TypeId) -> u64 {
+    let mut align = table.align_of(id).max(1);
+    let Some(aggregate) = table.aggregate(id) else { return align };
+    let is_aligned = |align: u64| {
+        let mut members =
+            aggregate.members.iter().filter(|member| !member.is_static && member.bit_field.is_none());
+        let fits = |member: &MemberDecl| {
+            (member.bit_offset / 8).is_multiple_of(table.align_of(member.ty).clamp(1, align))
+        };
+        aggregate.size.is_multiple_of(align) && members.all(fits)
+    };
+    while align > 1 && !is_aligned(align) {
+        align /= 2;
+    }
+    align
 }
 
 /// A number that is the same of the same struct without a tag in all units: the hash of its members' names and

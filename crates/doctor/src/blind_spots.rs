@@ -198,11 +198,17 @@ fn check_access_fields(
         found.push(DoctorFinding::limits("no-addresses", what, why, remedy));
     }
     if counts.with_level == 0 {
+        let remedy = match is_stepped(event) {
+            true => {
+                "steps can't tell; on a machine with a PMU that samples accesses, record by perf mem record"
+            }
+            false => "record with --data and -W, or by perf mem record",
+        };
         found.push(DoctorFinding::limits(
             "no-data-source",
             format!("samples of {name} do not say where accesses were served: no cache levels, no HITM"),
             format!("0 of {samples} samples of {name} have a data source with a level"),
-            "record with --data and -W, or by perf mem record",
+            remedy,
         ));
     }
     let (precise_ip, exact) = (attr.precise_ip(), counts.exact_ips);
@@ -276,6 +282,11 @@ fn is_hardware(event: &Event) -> bool {
     matches!(event.attr.kind, 0 | 3 | 4)
 }
 
+/// Whether `fieldline record` made its samples, by single steps.
+fn is_stepped(event: &Event) -> bool {
+    event.name.starts_with("step-")
+}
+
 fn check_cpu_modes(
     facts: &RecordingFacts,
     tally: &RecordCounts,
@@ -296,6 +307,11 @@ fn check_cpu_modes(
         let is_kernel_wanted = program.is_none_or(|program| program.is_kernel);
         let severity = if is_kernel_wanted { cannot_answer_if(program.is_some()) } else { Severity::Note };
         let (what, why, remedy) = match no_kernel {
+            true if sampling_events.iter().all(|event| is_stepped(event)) => (
+                "kernel code was not stepped",
+                "fieldline record steps programs only".to_owned(),
+                "record the kernel by perf mem record, as root",
+            ),
             true => (
                 "kernel code was excluded",
                 "exclude_kernel is set in every event's attribute".to_owned(),

@@ -1,5 +1,6 @@
 //! Recordings and access profiles.
 
+mod addresses;
 mod doctor;
 mod explain;
 mod import;

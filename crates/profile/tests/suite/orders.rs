@@ -169,6 +169,52 @@ fn addresses_tell_more_than_the_code_and_contradict_it() {
     assert!(count(|(target, by_code)| target.contains("BadAddress") && !by_code.contains("BadAddress")) > 5);
 }
 
+/// Addresses of instructions whose operand is of a struct, with the offset.
+fn instructions_of(name: &str) -> Vec<(u64, u64)> {
+    with_program(|elf, program| {
+        let text = elf.text_sections();
+        let addresses = text.iter().flat_map(|(_, address, bytes)| *address..address + bytes.len() as u64);
+        let addresses: Vec<LinkedAddress> = addresses.map(LinkedAddress).collect();
+        program.load(addresses.iter().copied());
+        let answers = ProgramOperands::new(program, &addresses[..].into());
+        let all = answers.functions.iter().flat_map(|function| &function.instructions);
+        let found = all.filter_map(|typed| match typed.operands[..] {
+            [only] if only.fixed_address.is_none() => match only.target {
+                Target::Exact { ty, offset } if answers.type_entry(ty).unwrap().name.name == name => {
+                    Some((typed.address.0, offset))
+                }
+                _ => None,
+            },
+            _ => None,
+        });
+        found.collect()
+    })
+}
+
+/// Two structs take turns at one address, and links of lists in both are touched by code that knows the links
+/// only.
+#[test]
+fn structs_that_take_turns_at_an_address_keep_their_samples() {
+    let (jobs, workers, lists) = (instructions_of("job"), instructions_of("worker"), instructions_of("list"));
+    let mut touches = Vec::new();
+    for time in 0..4_000 {
+        let is_job = time / 500 % 2 == 0;
+        let own = if is_job { &jobs } else { &workers };
+        // Both hold their list at offset 8.
+        let (code, inner) = if time % 3 == 0 { (&lists, 8) } else { (own, 0) };
+        let (ip, offset) = code[time as usize / 3 % code.len()];
+        touches.push(TestAccess { ip, address: HEAP + inner + offset, cpu: 0, time: 1_000 + time });
+    }
+    let verdicts = verdicts(&[&touches]);
+    for (time, (target, by_code)) in &verdicts[0] {
+        // At a change, the nearest sample may be of the other.
+        let since = (time - 1_000) % 500;
+        let expected = if (time - 1_000) / 500 % 2 == 0 { "\"job\"" } else { "\"worker\"" };
+        let is_at_change = !(3..497).contains(&since);
+        assert!(is_at_change || target.contains(expected), "{time}: {target}, by code {by_code}");
+    }
+}
+
 #[test]
 fn the_order_of_samples_changes_nothing() {
     let mut touches = touches(6_000, 2);

@@ -349,7 +349,9 @@ mod tests {
         let file = SampleFile::from_bytes(journal.finish().to_file()).unwrap();
         let (mut records, mut seen) = (file.records(), 0);
         while let Some(record) = records.next_record().unwrap() {
-            if let Record::Mmap(mmap) = record {
+            if let Record::Mmap(mmap) = record
+                && !mmap.is_data
+            {
                 let holds = (mmap.address..mmap.end()).contains(&LoadedAddress(here));
                 assert_eq!(holds, mmap.filename == name, "{mmap:?}");
                 seen += u32::from(holds);

@@ -165,7 +165,7 @@ mod tests {
         threads.remove(11);
         assert_eq!(threads.add(20, 10, ThreadState::Running).number, 1);
         assert_eq!(threads.add(21, 10, ThreadState::Running).number, 3);
-        assert_eq!(threads.total_count, 5);
+        assert_eq!(threads.all_steps().len(), 5);
     }
 
     #[test]

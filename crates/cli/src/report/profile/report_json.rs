@@ -1,6 +1,7 @@
 //! A report as JSON (docs/formats.md).
 
 use crate::report::profile::heat::TypeHeat;
+use crate::report::profile::sharing_text::label;
 use crate::report::profile::turns_text::{false_turns, touched_in_turns};
 use fieldline_access::access::TypeProfile;
 use fieldline_layout::layout::Layout;
@@ -117,7 +118,7 @@ fn by_lost_lines(profile: &TypeProfile, line: u64, layout: Option<&Layout>) -> V
         line_size: line,
         line: place.offset / line.max(1),
         offset: place.offset,
-        name: name(layout, place.offset),
+        name: label(layout, place.offset),
         evidence: Evidence::LostLines,
         count: place.false_losses.round() as u64,
         written: place
@@ -125,7 +126,7 @@ fn by_lost_lines(profile: &TypeProfile, line: u64, layout: Option<&Layout>) -> V
             .iter()
             .map(|writer| WrittenMember {
                 offset: writer.offset,
-                name: name(layout, writer.offset),
+                name: label(layout, writer.offset),
                 count: writer.at_home.saturating_add(writer.away),
             })
             .collect(),
@@ -138,22 +139,18 @@ fn by_turns(profile: &TypeProfile, line: u64, layout: Option<&Layout>) -> Vec<Fa
     let shared = members.into_iter().map(|member| {
         let written = member.written.iter().map(|pair| WrittenMember {
             offset: pair.written,
-            name: name(layout, pair.written),
+            name: label(layout, pair.written),
             count: pair.turns,
         });
         FalselyShared {
             line_size: line,
             line: member.offset / line.max(1),
             offset: member.offset,
-            name: name(layout, member.offset),
+            name: label(layout, member.offset),
             evidence: Evidence::Turns,
             count: member.turns,
             written: written.collect(),
         }
     });
     shared.collect()
-}
-
-fn name(layout: Option<&Layout>, offset: u64) -> String {
-    layout.and_then(|layout| layout.path_at(offset)).unwrap_or_else(|| format!("+{offset}"))
 }

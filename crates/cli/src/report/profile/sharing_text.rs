@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 /// Most written members named for a member.
-const MAX_NAMED_WRITERS: usize = 4;
+pub(super) const MAX_NAMED_WRITERS: usize = 4;
 
 /// Appends false and true sharing, if there is any.
 pub(crate) fn draw(
@@ -71,7 +71,8 @@ fn losses(place: &ContendedOffset) -> f64 {
     place.lost as f64 - place.false_losses
 }
 
-fn label(layout: Option<&Layout>, offset: u64) -> String {
+/// The member at an offset, or the offset.
+pub(super) fn label(layout: Option<&Layout>, offset: u64) -> String {
     layout.and_then(|layout| layout.path_at(offset)).unwrap_or_else(|| format!("+{offset}"))
 }
 

@@ -1,14 +1,12 @@
 //! False sharing of recordings that don't say where accesses were served: members that CPUs touched in turns.
 
 use crate::report::profile::heat_text::{HeatOptions, join_first};
+use crate::report::profile::sharing_text::{MAX_NAMED_WRITERS, label};
 use fieldline_access::access::TypeProfile;
 use fieldline_access::line_turns::{LineTurns, MIN_TURNS, TurnPair};
 use fieldline_layout::layout::Layout;
 use std::collections::BTreeMap;
 use std::fmt::Write;
-
-/// Most written members named for a member.
-const MAX_NAMED_WRITERS: usize = 4;
 
 /// A member whose line other CPUs took by writing other members of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,14 +68,14 @@ fn draw_false(
     );
     let _ = writeln!(out, "{}", options.paint.dim(&head));
     for member in touched_in_turns(turns).into_iter().take(options.top) {
-        let label = label(layout, member.offset);
-        let named = member.written.iter().map(|pair| self::label(layout, pair.written));
+        let name = label(layout, member.offset);
+        let named = member.written.iter().map(|pair| label(layout, pair.written));
         let written = join_first(named, &member.written, MAX_NAMED_WRITERS);
         let TouchedInTurns { offset, turns, .. } = member;
         let number = offset / line;
         let _ = writeln!(
             out,
-            "  {offset:>6}  {label:<32} line #{number}: {turns:>5} turns after writes of {written}"
+            "  {offset:>6}  {name:<32} line #{number}: {turns:>5} turns after writes of {written}"
         );
     }
     out.push('\n');
@@ -92,8 +90,4 @@ fn draw_true(out: &mut String, profile: &TypeProfile, (line, who): (u64, &str), 
     let (cpus, count) = (turns.cpus, turns.true_turns);
     let text = format!("  truly shared: {cpus} {who} use what others of them wrote, {count} times");
     let _ = writeln!(out, "{}\n", options.paint.dim(&text));
-}
-
-fn label(layout: Option<&Layout>, offset: u64) -> String {
-    layout.and_then(|layout| layout.path_at(offset)).unwrap_or_else(|| format!("+{offset}"))
 }

@@ -2,6 +2,7 @@
 
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 
+use super::addresses::assert_addresses_lose_nothing;
 use crate::built::compiler;
 use fieldline_testing::{KernelFacility, has_facility, is_available};
 use serde_json::Value;
@@ -29,7 +30,11 @@ fn text(path: &Path) -> &str {
 fn build(folder: &Path, source: &str) -> Option<PathBuf> {
     let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/programs").join(source);
     let (from, to) = (from.display().to_string(), folder.join(source.split('.').next().unwrap()));
-    let c = ["-g", "-O2", "-fPIE", "-pie", "-pthread", "-o", text(&to), &from];
+    let mut c = vec!["-g", "-O2", "-fPIE", "-pie", "-pthread", "-o", text(&to), &from];
+    let second = from.replace("hostel.c", "hostel_bell.c");
+    if second != from {
+        c.push(&second);
+    }
     let rustc = std::env::var("RUSTC").unwrap_or_else(|_| "rustc".to_owned());
     let rust = ["--edition", "2024", "-g", "-C", "opt-level=2", "-o", text(&to), &from];
     let (name, args): (&str, &[&str]) = match source.rsplit('.').next() {
@@ -136,6 +141,7 @@ fn finds_hot_members(source: &str, rounds: &str) {
     let seen: Vec<u64> = counts.iter().map(|(ty, _, offset, _)| sampled(&profile, ty, *offset)).collect();
     let correlation = rank_correlation(&counted, &seen);
     assert!(correlation >= 0.95, "{source}: {correlation}; {counts:?} sampled {seen:?}");
+    assert_addresses_lose_nothing(&program, &perf);
 }
 
 #[test]
@@ -207,6 +213,61 @@ fn where_all_is_stepped_each_access_is_seen_once() {
     for (ty, member, offset, count) in counts(&output) {
         assert_eq!(sampled(&profile, &ty, offset), count, "{ty}.{member}");
     }
+}
+
+/// A program whose objects an address alone doesn't tell apart: all of it is stepped, so each access is seen once.
+#[test]
+fn objects_at_reused_and_shared_addresses_keep_their_accesses() {
+    let folder = folder("reused");
+    let Some(program) = build(&folder, "hostel.c") else { return };
+    let perf = folder.join("perf.data");
+    let all = ["--gap", "0", "--for", "600", "--", text(&program), "40"];
+    let Some(output) = record(&perf, &all) else { return };
+    let profile = profile(&program, &perf);
+    for (ty, member, offset, count) in counts(&output) {
+        assert_eq!(sampled(&profile, &ty, offset), count, "{ty}.{member}");
+    }
+    assert_addresses_lose_nothing(&program, &perf);
+    // An account lies in a member at 48, also in those that nothing else of was touched; a bell in the lobby.
+    let of = |name: &str| {
+        let types = profile["types"].as_array().unwrap().iter();
+        let found = types.filter(|ty| ty["name"] == name).flat_map(|ty| ty["accesses"].as_array().unwrap());
+        found.map(|access| access["offset"].as_u64().unwrap()).collect::<Vec<u64>>()
+    };
+    assert_eq!(sampled(&profile, "member", 56), sampled(&profile, "account", 8));
+    assert!(of("lobby").iter().all(|offset| *offset >= 24), "{:?}", of("lobby"));
+    for event in profile["coverage"].as_array().unwrap() {
+        assert!(event["unattributed"].get("bad_addr").is_none(), "{event}");
+    }
+}
+
+#[test]
+fn false_sharing_shows_in_steps_and_objects_of_one_thread_are_not_accused() {
+    let folder = folder("relay");
+    let Some(program) = build(&folder, "relay.c") else { return };
+    let perf = folder.join("perf.data");
+    let all = ["--gap", "0", "--for", "600", "--", text(&program), "300"];
+    let Some(_) = record(&perf, &all) else { return };
+    profile(&program, &perf);
+    let profile = perf.with_extension("json");
+    let output = fieldline(&["report", "--profile", text(&profile), "--format", "json"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let falsely = |name: &str| {
+        let of_type = report["types"].as_array().unwrap().iter().find(|ty| ty["name"] == name).unwrap();
+        let found = of_type["false_sharing"].as_array().unwrap().iter();
+        let mut members: Vec<String> = found
+            .filter(|shared| shared["line_size"] == 64)
+            .map(|shared| format!("{} {}", shared["name"], shared["written"][0]["name"]))
+            .collect();
+        members.sort();
+        members
+    };
+    assert_eq!(falsely("baton"), [r#""first" "second""#, r#""second" "first""#]);
+    assert!(falsely("clock").is_empty() && falsely("runner").is_empty());
+    let output = fieldline(&["report", "--profile", text(&profile), "baton"]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("falsely shared: 2 threads use different members of one line of 64 B"), "{text}");
 }
 
 #[test]

@@ -197,7 +197,7 @@ pub(crate) fn report(args: &ReportArgs) -> Result<CommandOutcome> {
     }
 }
 
-/// What the CPUs of a profile are: `record` gives each thread one of its own.
+/// The name for CPUs of a profile: `record` gives each thread one of its own.
 fn name_cpus(profile: &AccessProfile) -> &'static str {
     let is_stepped = profile.coverage.iter().all(|event| event.event.starts_with("step-"));
     if is_stepped { "threads" } else { "CPUs" }

@@ -122,7 +122,7 @@ impl DecidedTargets {
         self.lifetimes.add_times(object, times);
     }
 
-    /// What decides the target of a query, if an address does.
+    /// The decision on a query, if an address decides it.
     pub(super) fn find(&self, query: &AttributionQuery) -> Option<&DecidedTarget> {
         self.targets.get(query)
     }

@@ -117,7 +117,7 @@ pub(super) fn find_turns(
     Ok(sums.finish())
 }
 
-/// What a row of the table tells without times.
+/// A row of the table, without times.
 struct Row {
     cpu: u32,
     address: TaggedAddress,
@@ -158,14 +158,14 @@ fn find_shared_lines(rows: &[Option<Row>]) -> FxHashSet<u64> {
     shared.map(|(line, _)| line).collect()
 }
 
-/// What a CPU did on a line.
+/// Accesses of a CPU to a line, and of others.
 #[derive(Default)]
 struct CpuOnLine<'l> {
     /// Accesses of its turn, each address once.
     touched: Vec<&'l LineAccess>,
-    /// What others had written before the turn, since the one before.
+    /// Writes of others before the turn, since the one before.
     before: Vec<&'l LineAccess>,
-    /// What others have written since the turn began.
+    /// Writes of others since the turn began.
     since: Vec<&'l LineAccess>,
 }
 

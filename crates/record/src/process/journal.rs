@@ -52,7 +52,7 @@ pub(crate) struct JournalSample {
 pub(crate) struct Journal {
     recording: RecordingWriter,
     events: u64,
-    /// What each process has mapped.
+    /// Mappings of each process.
     mappings: FxHashMap<u32, Vec<ProcessMapping>>,
     build_ids: FxHashMap<String, Option<BuildId>>,
     last_time: u64,

@@ -182,7 +182,7 @@ fn join_pointers(types: &mut TypeSpace<'_, '_>, a: Pointer, b: Pointer, phi: Ori
 
 /// Joins pointers to one type. Of places that differ, but are the same in elements of one array, the element
 /// is open.
-fn join_offsets(types: &mut TypeSpace<'_, '_>, mut a: Pointer, mut b: Pointer) -> Pointer {
+fn join_offsets(types: &mut TypeSpace<'_, '_>, a: Pointer, b: Pointer) -> Pointer {
     if a.offset == b.offset {
         return Pointer { is_indexed: a.is_indexed || b.is_indexed, ..a };
     }
@@ -190,25 +190,11 @@ fn join_offsets(types: &mut TypeSpace<'_, '_>, mut a: Pointer, mut b: Pointer) -
         // All numbers of an array have one type.
         return Pointer { offset: Some(0), is_indexed: false, ..a };
     }
-    (a, b) = (wrap_in_struct(types, a), wrap_in_struct(types, b));
-    if a.offset == b.offset {
-        return Pointer { is_indexed: a.is_indexed || b.is_indexed, ..a };
-    }
     match offset_in_first_element(types, a) {
         first @ Some(_) if offset_in_first_element(types, b) == first => {
             Pointer { offset: first, is_indexed: true, ..a }
         }
         _ => Pointer::anywhere_in(a.ty, a.origin),
-    }
-}
-
-/// A pointer behind a struct as one into it: a loop over an array of them moves by their size. In front of one
-/// is what holds it.
-fn wrap_in_struct(types: &TypeSpace<'_, '_>, pointer: Pointer) -> Pointer {
-    let size = types.size(pointer.ty).and_then(|size| i32::try_from(size).ok()).filter(|size| *size > 0);
-    match (pointer.offset, size) {
-        (Some(offset), Some(size)) if offset >= size => Pointer { offset: Some(offset % size), ..pointer },
-        _ => pointer,
     }
 }
 

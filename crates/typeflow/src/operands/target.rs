@@ -27,7 +27,7 @@ pub struct TypeName {
 pub struct TypeEntry {
     /// Name and size.
     pub name: TypeName,
-    /// What identifies a struct without a tag.
+    /// The identity of a struct without a tag.
     pub untagged: Option<Untagged>,
     /// A DIE that defines it.
     pub die: Option<DieRef>,

@@ -47,7 +47,7 @@ pub enum TypeShape {
         name: Option<Rc<str>>,
         /// Bytes, if it is defined anywhere.
         size: Option<u64>,
-        /// What identifies one without a tag.
+        /// The identity of one without a tag.
         untagged: Option<Untagged>,
     },
     /// Code.
@@ -57,7 +57,7 @@ pub enum TypeShape {
     },
 }
 
-/// What identifies a struct without a tag.
+/// The identity of a struct without a tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Untagged {
     /// The hash of its members and of where it is declared, which are the same in all units.

@@ -37,7 +37,7 @@ struct ReportedMember {
     stores: u64,
 }
 
-/// What shows that CPUs take lines from each other.
+/// The evidence that CPUs take lines from each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 enum Evidence {

@@ -229,13 +229,13 @@ fn objects_at_reused_and_shared_addresses_keep_their_accesses() {
     }
     assert_addresses_lose_nothing(&program, &perf);
     // An account lies in a member at 48, also in those that nothing else of was touched; a bell in the lobby.
-    let of = |name: &str| {
+    let offsets = |name: &str| {
         let types = profile["types"].as_array().unwrap().iter();
         let found = types.filter(|ty| ty["name"] == name).flat_map(|ty| ty["accesses"].as_array().unwrap());
         found.map(|access| access["offset"].as_u64().unwrap()).collect::<Vec<u64>>()
     };
     assert_eq!(sampled(&profile, "member", 56), sampled(&profile, "account", 8));
-    assert!(of("lobby").iter().all(|offset| *offset >= 24), "{:?}", of("lobby"));
+    assert!(offsets("lobby").iter().all(|offset| *offset >= 24), "{:?}", offsets("lobby"));
     for event in profile["coverage"].as_array().unwrap() {
         assert!(event["unattributed"].get("bad_addr").is_none(), "{event}");
     }

@@ -67,15 +67,22 @@ fn with_program<T>(work: impl for<'a> FnOnce(&Elf<'a>, &'a mut Program<'a>) -> T
     work(&elf, &mut program)
 }
 
-/// Samples of every operand: objects lie in the heap, jobs and workers near to each other and one where the
-/// other was.
-fn touches(count: u64, seed: u64) -> Vec<TestAccess> {
+/// Calls with the operands of all instructions.
+fn with_answers<T>(work: impl FnOnce(&ProgramOperands) -> T) -> T {
     with_program(|elf, program| {
         let text = elf.text_sections();
         let addresses = text.iter().flat_map(|(_, address, bytes)| *address..address + bytes.len() as u64);
         let addresses: Vec<LinkedAddress> = addresses.map(LinkedAddress).collect();
         program.load(addresses.iter().copied());
         let answers = ProgramOperands::new(program, &addresses[..].into());
+        work(&answers)
+    })
+}
+
+/// Samples of every operand: objects lie in the heap, jobs and workers near to each other and one where the
+/// other was.
+fn touches(count: u64, seed: u64) -> Vec<TestAccess> {
+    with_answers(|answers| {
         let typed: Vec<_> = answers.functions.iter().flat_map(|function| &function.instructions).collect();
         let mut random = Lcg(seed);
         let touches = (0..count).map(|number| {
@@ -171,12 +178,7 @@ fn addresses_tell_more_than_the_code_and_contradict_it() {
 
 /// Addresses of instructions whose operand is of a struct, with the offset.
 fn instructions_of(name: &str) -> Vec<(u64, u64)> {
-    with_program(|elf, program| {
-        let text = elf.text_sections();
-        let addresses = text.iter().flat_map(|(_, address, bytes)| *address..address + bytes.len() as u64);
-        let addresses: Vec<LinkedAddress> = addresses.map(LinkedAddress).collect();
-        program.load(addresses.iter().copied());
-        let answers = ProgramOperands::new(program, &addresses[..].into());
+    with_answers(|answers| {
         let all = answers.functions.iter().flat_map(|function| &function.instructions);
         let found = all.filter_map(|typed| match typed.operands[..] {
             [only] if only.fixed_address.is_none() => match only.target {

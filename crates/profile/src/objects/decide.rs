@@ -126,10 +126,14 @@ fn decide_for_link(
     let link = objects.inner_struct(inner).filter(|link| link.ty != inner.ty);
     let covering = objects.covering(observed);
     let head = covering.into_iter().find(|cover| link.is_some() && objects.inner_struct(cover.place) == link);
-    match head {
-        Some(head) => to_target(objects, answers, head),
-        None if objects.stacks.contains(&(observed.address.0 / PAGE)) => Target::Unknown(Reason::Stack),
-        None => Target::Unknown(Reason::BadAddress),
+    match (head, link) {
+        (Some(head), _) => to_target(objects, answers, head),
+        // The link's type is certain, whatever it is in.
+        (None, Some(link)) => {
+            Target::Exact { ty: objects.type_index(answers, link.ty), offset: link.offset as u64 }
+        }
+        _ if objects.stacks.contains(&(observed.address.0 / PAGE)) => Target::Unknown(Reason::Stack),
+        _ => Target::Unknown(Reason::BadAddress),
     }
 }
 

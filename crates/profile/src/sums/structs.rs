@@ -48,9 +48,15 @@ impl<'a, 's> AccessedStructs<'a, 's> {
             Target::Exact { ty, offset } => Some((self.type_at(answers, ty), offset)),
             _ => None,
         };
-        let is_shown_by_code = |place: &&TypeOffset| by_code == Some((place.ty, place.offset as u64));
-        let primary = enclosing.iter().find(is_shown_by_code).or_else(|| enclosing.first());
-        let others = enclosing.iter().filter(|place| Some(*place) != primary);
+        // Code also shows which member of a union it is.
+        let shown = by_code.map(|(ty, offset)| TypeOffset { ty, offset: offset as i64 });
+        let outermost = enclosing.first().copied();
+        let shown = shown.filter(|place| {
+            let is_inside = outermost.is_some_and(|outer| self.types.encloses(outer, *place));
+            enclosing.contains(place) || is_inside && self.is_reported(place.ty)
+        });
+        let primary = shown.or(outermost);
+        let others = enclosing.iter().copied().filter(|place| Some(*place) != primary);
         others.chain(primary).map(|at| (self.struct_index(builder, at.ty), at.offset as u64)).collect()
     }
 

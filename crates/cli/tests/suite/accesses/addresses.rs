@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Bytes of structs that may be wrappers of a number or pointer (`atomic_t`, `hlist_head`). Those count in what
@@ -46,4 +46,18 @@ pub(super) fn assert_addresses_lose_nothing(program: &Path, perf: &Path) {
 fn addresses_lose_no_access_of_the_example() {
     let demo = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/demo");
     assert_addresses_lose_nothing(&demo.join("shaper"), &demo.join("shaper.perf.data"));
+}
+
+/// Recordings of a kernel, where `FIELDLINE_DATA` names the folder that has them unpacked.
+#[test]
+#[ignore = "reads the recordings that FIELDLINE_DATA names; cargo xtask kernel runs it"]
+fn recordings_of_a_kernel_lose_no_access_to_addresses() {
+    let folder = PathBuf::from(std::env::var_os("FIELDLINE_DATA").unwrap());
+    let kernel = PathBuf::from(std::env::var_os("FIELDLINE_VMLINUX").unwrap());
+    let files = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
+    let is_recording = |path: &PathBuf| path.display().to_string().ends_with(".perf.data");
+    let mut recordings: Vec<PathBuf> = files.filter(is_recording).collect();
+    recordings.sort();
+    assert!(!recordings.is_empty());
+    recordings.iter().for_each(|perf| assert_addresses_lose_nothing(&kernel, perf));
 }

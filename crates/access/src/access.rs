@@ -337,6 +337,11 @@ impl TypeProfile {
         self.accesses.iter().any(|access| !access.levels.is_empty() || !access.store_levels.is_empty())
     }
 
+    /// Turns of CPUs on lines of a size, in bytes, if nothing shows lost lines themselves.
+    pub fn turns_on(&self, line: u64) -> Option<&LineTurns> {
+        self.turns.iter().find(|turns| turns.line == line).filter(|_| !self.shows_lost_lines())
+    }
+
     /// Samples of the struct, loads and stores.
     pub fn samples(&self) -> u64 {
         self.accesses.iter().map(Access::samples).sum()

@@ -154,9 +154,9 @@ impl LineLossModel {
 /// Samples that found a line lost, or, if samples don't say where accesses were served, the turns of CPUs on
 /// lines.
 fn lost_lines(profile: &TypeProfile, line: u64) -> u64 {
-    match profile.turns.iter().find(|turns| turns.line == line) {
-        Some(turns) if !profile.shows_lost_lines() => turns.turns(),
-        _ => profile.accesses.iter().map(Access::lost_line_samples).sum(),
+    match profile.turns_on(line) {
+        Some(turns) => turns.turns(),
+        None => profile.accesses.iter().map(Access::lost_line_samples).sum(),
     }
 }
 

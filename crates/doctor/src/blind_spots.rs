@@ -9,7 +9,7 @@ mod threshold;
 use crate::finding::{DoctorFinding, Severity};
 use crate::recording_summary::ExaminedProgram;
 use fieldline_access::access::lacks_fast_loads;
-use fieldline_perfdata::perf_data::{Event, RecordCounts, RecordingFacts, SampleCounts};
+use fieldline_perfdata::perf_data::{Event, RecordCounts, RecordingFacts, SampleCounts, is_step_event};
 use fieldline_perfdata::sample::branch_ranges::BranchStackKind;
 use fieldline_perfdata::sample::{CpuMode, SampleFields};
 use threshold::ENOUGH_SAMPLES;
@@ -198,7 +198,7 @@ fn check_access_fields(
         found.push(DoctorFinding::limits("no-addresses", what, why, remedy));
     }
     if counts.with_level == 0 {
-        let remedy = match is_stepped(event) {
+        let remedy = match is_step_event(&event.name) {
             true => {
                 "steps can't tell; on a machine with a PMU that samples accesses, record by perf mem record"
             }
@@ -282,11 +282,6 @@ fn is_hardware(event: &Event) -> bool {
     matches!(event.attr.kind, 0 | 3 | 4)
 }
 
-/// Whether `fieldline record` made its samples, by single steps.
-fn is_stepped(event: &Event) -> bool {
-    event.name.starts_with("step-")
-}
-
 fn check_cpu_modes(
     facts: &RecordingFacts,
     tally: &RecordCounts,
@@ -307,7 +302,7 @@ fn check_cpu_modes(
         let is_kernel_wanted = program.is_none_or(|program| program.is_kernel);
         let severity = if is_kernel_wanted { cannot_answer_if(program.is_some()) } else { Severity::Note };
         let (what, why, remedy) = match no_kernel {
-            true if sampling_events.iter().all(|event| is_stepped(event)) => (
+            true if sampling_events.iter().all(|event| is_step_event(&event.name)) => (
                 "kernel code was not stepped",
                 "fieldline record steps programs only".to_owned(),
                 "record the kernel by perf mem record, as root",

@@ -19,6 +19,7 @@ use fieldline_debuginfo::types::{self, Types};
 use fieldline_debuginfo::{Elf, FileBytes, hex};
 use fieldline_layout::Layout;
 use fieldline_perfdata::address::DataAddress;
+use fieldline_perfdata::perf_data::is_step_event;
 use fieldline_profile::perf_types::{self, Error, TypeCounts};
 use fieldline_typeflow::operands::target::Target;
 use std::collections::BTreeMap;
@@ -199,7 +200,7 @@ pub(crate) fn report(args: &ReportArgs) -> Result<CommandOutcome> {
 
 /// The name for CPUs of a profile: `record` gives each thread one of its own.
 fn name_cpus(profile: &AccessProfile) -> &'static str {
-    let is_stepped = profile.coverage.iter().all(|event| event.event.starts_with("step-"));
+    let is_stepped = profile.coverage.iter().all(|event| is_step_event(&event.event));
     if is_stepped { "threads" } else { "CPUs" }
 }
 

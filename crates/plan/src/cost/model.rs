@@ -2,7 +2,7 @@
 
 use crate::cost::LineSharing;
 use crate::cost::counter::VisitCounter;
-use crate::cost::sharing::{SampledLosses, modified_hits};
+use crate::cost::sharing::SampledLosses;
 use crate::random::{Random, mix};
 use crate::result::VisitEvidence;
 use crate::visits::draw::{draw, function_patterns, mixture_patterns};
@@ -94,11 +94,7 @@ impl VisitModel {
         let line_cost = lost_line_cost(&together_visits, &together, &accesses);
         let cpus: Vec<CpuAccess> = occurrences::cpu_accesses(profile, &occurrences, layout.size).collect();
         let by_line = group_by_declared_line(&ranges, line);
-        let turns = profile.find_type(&layout.name).map(|own| SampledLosses::of_type(own, line));
-        let losses = match turns {
-            Some(turns @ SampledLosses::Turns(_)) => turns,
-            _ => SampledLosses::ModifiedHits(modified_hits(&accesses)),
-        };
+        let losses = SampledLosses::new(profile.find_type(&layout.name), &accesses, line);
         Self {
             together: together_visits,
             alone,

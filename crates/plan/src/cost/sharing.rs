@@ -32,19 +32,13 @@ pub enum SampledLosses {
 }
 
 impl SampledLosses {
-    /// Those of a struct, on lines of `line` bytes.
-    pub fn of_type(profile: &TypeProfile, line: u64) -> Self {
-        let turns = profile.turns.iter().find(|turns| turns.line == line);
-        match turns.filter(|_| !profile.shows_lost_lines()) {
+    /// Those of a struct, on lines of `line` bytes: turns, or else the hits of its `accesses`.
+    pub fn new(profile: Option<&TypeProfile>, accesses: &[Access], line: u64) -> Self {
+        match profile.and_then(|profile| profile.turns_on(line)) {
             Some(turns) => Self::Turns(turns.turns()),
-            None => Self::ModifiedHits(modified_hits(&profile.accesses)),
+            None => Self::ModifiedHits(accesses.iter().filter_map(|access| access.levels.get("HITM")).sum()),
         }
     }
-}
-
-/// Loads that hit a line which another CPU had modified.
-pub fn modified_hits(accesses: &[Access]) -> u64 {
-    accesses.iter().filter_map(|access| access.levels.get("HITM")).sum()
 }
 
 /// Rates by touched range and CPU, and the cost of a lost line. By default nothing is shared.

@@ -116,20 +116,7 @@ fn profile_recording(
     let ranges_counted = sweep_classes.ranges_counted(&states);
     builder.recording.straight_line_ranges += ranges_counted;
     let sums = sweep_classes.sums(states);
-    if !classes.classes.iter().any(shows_lost_lines) {
-        for (index, part) in program_samples.iter().enumerate() {
-            let Some(known) = known.get_mut(index) else { continue };
-            let mut found: FxHashMap<u32, Locations> = FxHashMap::default();
-            let locations = |number: u32| {
-                let class = classes.classes.get(number as usize);
-                let new = || class.map_or([].into(), |class| known.locations(class, &mut builder));
-                Rc::clone(found.entry(number).or_insert_with(new))
-            };
-            for (target, turns) in find_turns(part, &classes, index, locations)? {
-                builder.add_turns(target, turns);
-            }
-        }
-    }
+    add_turns(&program_samples, &classes, &mut known, &mut builder)?;
     // Tables take memory, and the builder needs some.
     let SampleClasses { classes: all_classes, tables, .. } = classes;
     drop(tables);
@@ -143,6 +130,30 @@ fn profile_recording(
     notes.extend(blind_spots(file.facts(), &tally));
     notes.extend(broken_ranges_note(&builder, ranges_counted));
     Ok(builder.finish(windows, notes))
+}
+
+/// Adds turns of CPUs on lines, if samples don't show lost lines themselves.
+fn add_turns(
+    parts: &[ProgramSamples<'_, '_>],
+    classes: &SampleClasses,
+    known: &mut [ProfiledProgram<'_, '_>],
+    builder: &mut ProfileBuilder,
+) -> Result<(), Error> {
+    if classes.classes.iter().any(shows_lost_lines) {
+        return Ok(());
+    }
+    for (index, (part, known)) in parts.iter().zip(known).enumerate() {
+        let mut found: FxHashMap<u32, Locations> = FxHashMap::default();
+        let locations = |number: u32| {
+            let class = classes.classes.get(number as usize);
+            let new = || class.map_or([].into(), |class| known.locations(class, builder));
+            Rc::clone(found.entry(number).or_insert_with(new))
+        };
+        for (target, turns) in find_turns(part, classes, index, locations)? {
+            builder.add_turns(target, turns);
+        }
+    }
+    Ok(())
 }
 
 /// A note if a fifth of all ranges or more do not fit the code.

@@ -9,7 +9,7 @@ use crate::aggregate::StructIndex;
 use crate::attribute::ProgramSamples;
 use crate::gather::times_by_group;
 use fieldline_access::line_turns::{LineTurns, TurnPair};
-use fieldline_perfdata::data_source::{Level, Snoop};
+use fieldline_perfdata::data_source::{DataSource, Level, Snoop};
 use fieldline_perfdata::perf_data::Error;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
@@ -59,9 +59,8 @@ impl LineAccess {
 
 /// Whether samples of a class say where they were served, so that lost lines show.
 pub(super) fn shows_lost_lines(class: &SampleClass) -> bool {
-    let is_known = |source: &fieldline_perfdata::data_source::DataSource| {
-        source.level() != Level::NotAvailable || source.snoop() != Snoop::NotAvailable
-    };
+    let is_known =
+        |source: &DataSource| source.level() != Level::NotAvailable || source.snoop() != Snoop::NotAvailable;
     class.source.as_ref().is_some_and(is_known)
 }
 
@@ -73,48 +72,47 @@ pub(super) fn find_turns(
     part: &ProgramSamples<'_, '_>,
     classes: &SampleClasses,
     index: usize,
-    mut locations: impl FnMut(u32) -> Locations,
+    locations: impl FnMut(u32) -> Locations,
 ) -> Result<BTreeMap<StructIndex, Vec<LineTurns>>, Error> {
-    let (Some(table), source) = (classes.tables.get(index), &part.recorded.source) else {
-        return Ok(BTreeMap::new());
-    };
-    let rows: Vec<Option<Row>> =
-        (0..table.len() as u32).map(|number| Row::new(part, classes, index, number)).collect();
-    let shared = find_shared_lines(&rows);
-    let groups: Vec<Option<u32>> = (0..)
-        .zip(&rows)
-        .map(|(number, row)| row.as_ref().filter(|row| shared.contains(&row.largest_line())).map(|_| number))
-        .collect();
-    let mut by_line: BTreeMap<u64, Vec<LineAccess>> = BTreeMap::new();
-    for (number, times) in times_by_group(source, table, &groups)? {
-        let Some(Some(row)) = rows.get(number as usize) else { continue };
-        for time in times {
-            let class = table.value(number).and_then(|class| classes.class_at(part, *class, Some(time)));
-            let Some((number, class)) =
-                class.and_then(|class| Some((class, classes.classes.get(class as usize)?)))
-            else {
-                continue;
-            };
-            let (is_store, size) = (class.attributed.is_store, class.attributed.size);
-            let access = LineAccess {
-                time,
-                cpu: row.cpu,
-                address: row.address,
-                size,
-                is_store,
-                locations: locations(number),
-            };
-            by_line.entry(row.largest_line()).or_default().push(access);
-        }
-    }
     let mut sums = TurnSums::default();
-    for mut accesses in by_line.into_values() {
+    for mut accesses in shared_accesses(part, classes, index, locations)?.into_values() {
         let key =
             |access: &LineAccess| (access.time, access.cpu, access.address, access.is_store, access.size);
         accesses.sort_by_key(key);
         LINES.iter().for_each(|line| sums.add_lines(*line, &accesses));
     }
     Ok(sums.finish())
+}
+
+/// All accesses to lines that several CPUs touched and one wrote, by line of the largest size, unordered.
+fn shared_accesses(
+    part: &ProgramSamples<'_, '_>,
+    classes: &SampleClasses,
+    index: usize,
+    mut locations: impl FnMut(u32) -> Locations,
+) -> Result<BTreeMap<u64, Vec<LineAccess>>, Error> {
+    let mut by_line: BTreeMap<u64, Vec<LineAccess>> = BTreeMap::new();
+    let Some(table) = classes.tables.get(index) else { return Ok(by_line) };
+    let rows: Vec<Option<Row>> =
+        (0..table.len() as u32).map(|number| Row::new(part, classes, index, number)).collect();
+    let shared = find_shared_lines(&rows);
+    let is_shared = |row: &&Row| shared.contains(&row.largest_line());
+    let groups = (0..).zip(&rows).map(|(number, row)| row.as_ref().filter(is_shared).map(|_| number));
+    let groups: Vec<Option<u32>> = groups.collect();
+    for (number, times) in times_by_group(&part.recorded.source, table, &groups)? {
+        let (Some(Some(row)), Some(by_time)) = (rows.get(number as usize), table.value(number)) else {
+            continue;
+        };
+        for time in times {
+            let Some(class) = classes.class_at(part, *by_time, Some(time)) else { continue };
+            let Some(SampleClass { attributed, .. }) = classes.classes.get(class as usize) else { continue };
+            let (cpu, address, locations) = (row.cpu, row.address, locations(class));
+            let (is_store, size) = (attributed.is_store, attributed.size);
+            let access = LineAccess { time, cpu, address, size, is_store, locations };
+            by_line.entry(row.largest_line()).or_default().push(access);
+        }
+    }
+    Ok(by_line)
 }
 
 /// A row of the table, without times.

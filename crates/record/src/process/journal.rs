@@ -347,16 +347,18 @@ mod tests {
         assert!(!journal.has_code_at(child.pid, here));
         let name = std::env::current_exe().unwrap().display().to_string();
         let file = SampleFile::from_bytes(journal.finish().to_file()).unwrap();
-        let (mut records, mut seen) = (file.records(), 0);
+        let (mut records, mut seen, mut data) = (file.records(), 0, 0);
         while let Some(record) = records.next_record().unwrap() {
-            if let Record::Mmap(mmap) = record
-                && !mmap.is_data
-            {
+            let Record::Mmap(mmap) = record else { continue };
+            if mmap.is_data {
+                data += u32::from(mmap.filename == "[stack]");
+            } else {
                 let holds = (mmap.address..mmap.end()).contains(&LoadedAddress(here));
                 assert_eq!(holds, mmap.filename == name, "{mmap:?}");
                 seen += u32::from(holds);
             }
         }
         assert_eq!(seen, 1);
+        assert!(data > 0, "mappings of data are marked");
     }
 }

@@ -163,11 +163,11 @@ impl<'a, 's> TypeSpace<'a, 's> {
         }
     }
 
-    /// Whether a pointer to a type may be one into something larger: numbers, and structs that others hold by
-    /// value.
+    /// Whether a pointer to a type may be one into something larger: numbers, structs that others hold by value,
+    /// and those without a tag, of which that isn't known.
     pub fn may_be_embedded(&self, ty: Ty) -> bool {
         match self.shape(ty) {
-            TypeShape::Aggregate { name: Some(name), .. } => {
+            TypeShape::Aggregate { name: Some(name), untagged: None, .. } => {
                 self.definitions.is_embedded(split_namespace(name).1)
             }
             _ => true,

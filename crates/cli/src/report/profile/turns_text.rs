@@ -21,8 +21,7 @@ pub(crate) struct TouchedInTurns<'t> {
 
 /// The turns on lines of a size, if CPUs touch different members of a line significantly often.
 pub(crate) fn false_turns(profile: &TypeProfile, line: u64) -> Option<&LineTurns> {
-    let turns = profile.turns.iter().find(|turns| turns.line == line)?;
-    (!profile.shows_lost_lines() && turns.false_turns >= MIN_TURNS).then_some(turns)
+    profile.turns_on(line).filter(|turns| turns.false_turns >= MIN_TURNS)
 }
 
 /// Members that lose their line in false turns, significantly often, most turns first.
@@ -82,11 +81,7 @@ fn draw_false(
 }
 
 fn draw_true(out: &mut String, profile: &TypeProfile, (line, who): (u64, &str), options: &HeatOptions<'_>) {
-    let turns = profile.turns.iter().find(|turns| turns.line == line);
-    let Some(turns) = turns.filter(|turns| turns.true_turns >= MIN_TURNS && !profile.shows_lost_lines())
-    else {
-        return;
-    };
+    let Some(turns) = profile.turns_on(line).filter(|turns| turns.true_turns >= MIN_TURNS) else { return };
     let (cpus, count) = (turns.cpus, turns.true_turns);
     let text = format!("  truly shared: {cpus} {who} use what others of them wrote, {count} times");
     let _ = writeln!(out, "{}\n", options.paint.dim(&text));

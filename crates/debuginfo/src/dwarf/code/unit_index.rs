@@ -183,20 +183,15 @@ impl UnitWalk<'_, '_> {
     }
 
     fn index_member(&mut self, member: ScannedDie<'_>, holder: Option<u64>) -> Option<()> {
-        let (mut die, mut typedef) = (member, RawValue::None);
+        let mut die = member;
         for _ in 0..MAX_DEPTH {
             let RawValue::Local(offset) = self.scan.attr_value(die, Attr::Type) else { return None };
             die = self.scan.die(usize::try_from(offset).ok()?)?;
             match die.abbrev.tag {
-                gimli::DW_TAG_typedef => typedef = self.scan.attr_value(die, Attr::Name),
-                gimli::DW_TAG_array_type => {}
+                gimli::DW_TAG_typedef | gimli::DW_TAG_array_type => {}
                 gimli::DW_TAG_const_type | gimli::DW_TAG_volatile_type => {}
                 _ if die.abbrev.is_aggregate() => {
-                    let name = match self.scan.attr_value(die, Attr::Name) {
-                        RawValue::None => typedef,
-                        name => name,
-                    };
-                    let name = self.dwarf.raw_string(self.unit, name)?;
+                    let name = self.dwarf.raw_string(self.unit, self.scan.attr_value(die, Attr::Name))?;
                     self.found.embedded.push((name_hash(name), holder));
                     return Some(());
                 }

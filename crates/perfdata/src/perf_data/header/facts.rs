@@ -84,6 +84,11 @@ pub struct Event {
     pub ids: Vec<u64>,
 }
 
+/// Whether an event of a name is one of single steps, which `fieldline record` makes.
+pub fn is_step_event(name: &str) -> bool {
+    name.starts_with("step-")
+}
+
 /// A build id: 20 bytes as a rule, 16 by some linkers.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct BuildId {

@@ -3,7 +3,7 @@
 //! Samples close in time depend on each other, so blocks are drawn and never single samples (Künsch, 1989).
 
 use crate::access::{
-    Access, AccessProfile, AwaySamples, BlockCount, CpuAccess, LevelCounts, SampleCount, TypeProfile, Window,
+    Access, AccessProfile, AwaySamples, BlockCount, CpuAccess, LevelCounts, SampleCount, TypeProfile,
 };
 
 /// Adds samples to the list of an access, which is kept in order of blocks.
@@ -34,17 +34,26 @@ pub fn add_windows_to_block(blocks: &mut Vec<(u32, u64)>, block: u32, count: u64
 }
 
 impl AccessProfile {
-    /// The profile with each time block counted as often as its weight says; blocks without a weight are left
-    /// out. Periods, latencies and levels follow the samples of their access in proportion, accesses by CPU
+    /// The windows with each time block counted as often as its weight says: their entries and counts. Those
+    /// without a weight are left out.
+    pub fn resample_windows<'p>(
+        &'p self,
+        weights: &'p [u64],
+    ) -> impl Iterator<Item = (&'p [(i32, u32)], u64)> {
+        let counts = self.windows.iter().map(|window| {
+            let count = window.blocks.iter().map(|(block, count)| count * weight(weights, *block)).sum();
+            (window.entries.as_slice(), count)
+        });
+        counts.filter(|(_, count)| *count > 0)
+    }
+
+    /// The profile without its windows, with each time block counted as often as its weight says; blocks
+    /// without a weight are left out. Periods, latencies and levels follow the samples of their access in proportion, accesses by CPU
     /// those of their struct. What belongs to objects (phases, homes) and to recordings stays. Types for
     /// which `is_whole` is false keep only their samples by instruction.
     #[must_use]
     pub fn resample(&self, weights: &[u64], keeps_detail: &dyn Fn(usize) -> bool) -> Self {
-        let weight = |block: u32| weights.get(block as usize).copied().unwrap_or(0);
-        let windows = self.windows.iter().filter_map(|window| {
-            let count = window.blocks.iter().map(|(block, count)| count * weight(*block)).sum();
-            (count > 0).then(|| Window { entries: window.entries.clone(), count, blocks: Vec::new() })
-        });
+        let weight = |block: u32| weight(weights, block);
         let types = self.types.iter().enumerate();
         let types = types.map(|(index, profile)| resample_type(profile, &weight, keeps_detail(index)));
         Self {
@@ -53,7 +62,6 @@ impl AccessProfile {
             blind_spots: self.blind_spots.clone(),
             types: types.collect(),
             functions: self.functions.clone(),
-            windows: windows.collect(),
             ..Self::empty()
         }
     }
@@ -65,6 +73,10 @@ impl AccessProfile {
         accesses.for_each(|access| access.blocks.clear());
         self.windows.iter_mut().for_each(|window| window.blocks.clear());
     }
+}
+
+fn weight(weights: &[u64], block: u32) -> u64 {
+    weights.get(block as usize).copied().unwrap_or(0)
 }
 
 fn resample_type(profile: &TypeProfile, weight: &impl Fn(u32) -> u64, keeps_detail: bool) -> TypeProfile {
@@ -142,6 +154,7 @@ fn scale(number: u64, share: (u64, u64)) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::access::Window;
     use std::collections::BTreeMap;
 
     fn count(block: u32, loads: u64, stores: u64) -> BlockCount {
@@ -181,14 +194,19 @@ mod tests {
         assert_eq!(access.stores, SampleCount { samples: 4, period: 40 });
         assert_eq!((access.latency, access.levels["L1"]), (80, 4));
         assert_eq!(twice.types[0].cpus[0].loads, 11);
-        assert_eq!(twice.windows[0].count, 4);
+        let counts = |weights| profile().resample_windows(weights).map(|window| window.1).collect::<Vec<_>>();
+        assert_eq!((counts(&[0, 2]), counts(&[])), (vec![4], vec![]));
     }
 
     #[test]
     fn every_block_once_is_the_profile_itself() {
         let mut all = profile();
         let once = all.resample(&[1, 1], &|_| true);
+        let windows: Vec<_> =
+            all.windows.iter().map(|window| (window.entries.as_slice(), window.count)).collect();
+        assert_eq!(all.resample_windows(&[1, 1]).collect::<Vec<_>>(), windows);
         all.clear_blocks();
+        all.windows.clear();
         assert_eq!(once, all);
     }
 
@@ -199,12 +217,11 @@ mod tests {
         let (access, other) = (&outline.types[0].accesses[0], &whole.types[0].accesses[0]);
         assert_eq!((access.ip, access.samples()), (other.ip, other.samples()));
         assert!(access.levels.is_empty() && outline.types[0].cpus.is_empty());
-        assert_eq!(outline.windows, whole.windows);
     }
 
     #[test]
     fn samples_of_blocks_not_drawn_are_dropped() {
         let none = profile().resample(&[], &|_| true);
-        assert!(none.windows.is_empty() && none.types[0].accesses.is_empty());
+        assert!(none.types[0].accesses.is_empty());
     }
 }

@@ -30,7 +30,7 @@ mod unit;
 mod value;
 
 pub use program::ReadFile;
-pub use read::{KnownName, MeantUse, find_meant_uses, find_names};
+pub use read::{KnownName, MeantUse, MeantUses, find_meant_uses, find_names};
 pub use spelling::plainly_spelled;
 pub use types::{TargetMember, TargetStruct};
 pub use unit::{UnitReader, include_paths};

@@ -9,6 +9,7 @@ use crate::visits::draw::{draw, function_patterns, mixture_patterns};
 use crate::visits::occurrences::{self, collect_accesses};
 use crate::visits::sufficiency::SampleSufficiency;
 use crate::visits::touch::{self, collect_touches};
+use crate::visits::window_corpus::WindowCount;
 use crate::visits::{
     AccessPattern, FunctionTouch, Mixture, NameRanks, StructOccurrence, TouchedRanges, Visits, WindowCorpus,
     find_occurrences,
@@ -55,23 +56,34 @@ pub struct VisitModel {
     mixture: Option<Mixture>,
 }
 
+/// What visits are learnt from.
+pub(crate) struct ModelSamples<'p> {
+    /// Accesses; its windows aren't looked at.
+    pub(crate) profile: &'p AccessProfile,
+    pub(crate) windows: Vec<WindowCount<'p>>,
+    /// Visits drawn of functions alone.
+    pub(crate) drawn_alone: usize,
+    /// A model of much the same samples, from which the mixture has a warm start.
+    pub(crate) known: Option<&'p VisitModel>,
+}
+
 impl VisitModel {
     /// Learns the visits of a struct. `line` is the cacheline size of the recorded machine in bytes.
     pub fn new(profile: &AccessProfile, layout: &Layout, constraints: &Constraints, line: u64) -> Self {
-        Self::learn(profile, layout, constraints, line, DRAWN_ALONE, None)
+        let windows =
+            profile.windows.iter().map(|window| (window.entries.as_slice(), window.count)).collect();
+        let samples = ModelSamples { profile, windows, drawn_alone: DRAWN_ALONE, known: None };
+        Self::learn(&samples, layout, constraints, line)
     }
 
-    /// Learns visits, `drawn_alone` of them of functions alone. If samples are much the same as those of a
-    /// known model, the mixture has a warm start from it.
+    /// Learns visits from samples.
     pub(crate) fn learn(
-        profile: &AccessProfile,
+        samples: &ModelSamples<'_>,
         layout: &Layout,
         constraints: &Constraints,
         line: u64,
-        drawn_alone: usize,
-        known: Option<&Self>,
     ) -> Self {
-        let known = known.and_then(|known| known.mixture.as_ref());
+        let ModelSamples { profile, drawn_alone, .. } = *samples;
         let occurrences = find_occurrences(profile, layout);
         let accesses = collect_accesses(profile, layout, &occurrences);
         let ranges = TouchedRanges::new(layout, constraints, &accesses);
@@ -82,7 +94,7 @@ impl VisitModel {
             mix(mix(seed ^ access.ip) ^ access.offset ^ access.samples() << 32)
         });
         let alone = function_patterns(&touches);
-        let mixed = learn_mixture(profile, &names, &touches, seed, known);
+        let mixed = learn_mixture(samples, &names, &touches, seed);
         let (mixture, together) =
             mixed.map_or_else(|| (None, alone.clone()), |(mixture, patterns)| (Some(mixture), patterns));
         let visits = |patterns: &[AccessPattern], count: usize, stream: u64| {
@@ -129,20 +141,19 @@ impl VisitModel {
 /// A mixture, learnt from a known one if there is any, and its patterns; nothing if the windows are too few
 /// to learn any.
 fn learn_mixture(
-    profile: &AccessProfile,
+    samples: &ModelSamples<'_>,
     names: &NameRanks,
     touches: &[FunctionTouch],
     seed: u64,
-    known: Option<&Mixture>,
 ) -> Option<(Mixture, Vec<AccessPattern>)> {
     let mut targets: Vec<_> = touches.iter().flat_map(|touch| touch.entries.iter().copied()).collect();
     targets.sort_unstable();
     targets.dedup();
-    let corpus = WindowCorpus::new(&profile.windows, names, &targets);
+    let corpus = WindowCorpus::new(&samples.windows, names, &targets);
     if corpus.joint_windows() < FEWEST_WINDOWS {
         return None;
     }
-    let mixture = match known {
+    let mixture = match samples.known.and_then(|known| known.mixture.as_ref()) {
         None => corpus.learn(&targets, &mut Random::new(mix(seed))),
         Some(known) => corpus.learn_warm(known),
     };

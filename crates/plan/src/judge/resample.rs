@@ -1,5 +1,6 @@
 //! The whole pipeline, from samples to order, repeated on folds and resamples of the time blocks.
 
+use crate::cost::model::ModelSamples;
 use crate::cost::{OrderState, Problem, VisitModel};
 use crate::judge::candidates::{moved_members, with_unit_returned};
 use crate::judge::confidence::{
@@ -121,8 +122,10 @@ impl Planner<'_> {
     fn model_for(&self, profile: &AccessProfile, weights: &[u64], known: Option<&VisitModel>) -> VisitModel {
         let sources = find_occurrences(profile, self.layout);
         let is_source = |index| sources.iter().any(|source| source.type_index == index);
+        let windows = profile.resample_windows(weights).collect();
         let profile = profile.resample(weights, &is_source);
-        VisitModel::learn(&profile, self.layout, self.constraints, self.options.build_line, 0, known)
+        let samples = ModelSamples { profile: &profile, windows, drawn_alone: 0, known };
+        VisitModel::learn(&samples, self.layout, self.constraints, self.options.build_line)
     }
 
     fn search_briefly(&self) -> Vec<usize> {

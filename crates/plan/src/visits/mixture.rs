@@ -266,20 +266,17 @@ fn sum_row(row: &PatternRow) -> f32 {
 mod tests {
     use super::*;
     use crate::visits::NameRanks;
-    use fieldline_access::access::Window;
+    use crate::visits::window_corpus::WindowCount;
 
-    fn window(entries: &[(i32, u32)], count: u64) -> Window {
-        Window { entries: entries.to_vec(), count, blocks: vec![] }
-    }
-
-    fn corpus(windows: &[Window]) -> WindowCorpus {
+    fn corpus(windows: &[WindowCount<'_>]) -> WindowCorpus {
         let targets: Vec<WindowEntry> = (0..500).map(|function| (0, function)).collect();
         WindowCorpus::new(windows, &NameRanks::in_given_order(1, 500), &targets)
     }
 
     #[test]
     fn operations_that_never_meet_get_separate_patterns() {
-        let windows = [window(&[(0, 1), (0, 2), (-1, 9)], 50), window(&[(0, 3), (0, 4), (-1, 9)], 50)];
+        let windows: [WindowCount<'_>; 2] =
+            [(&[(0, 1), (0, 2), (-1, 9)], 50), (&[(0, 3), (0, 4), (-1, 9)], 50)];
         let corpus = corpus(&windows);
         let mixture = corpus.learn(&[(0, 1), (0, 2), (0, 3), (0, 4)], &mut Random::new(3));
         let row = |function| mixture.expected[corpus.entry_number((0, function)).unwrap()];
@@ -291,7 +288,7 @@ mod tests {
 
     #[test]
     fn samples_are_shared_out_completely() {
-        let windows = [window(&[(0, 1), (0, 1), (-1, 2)], 7), window(&[(0, 1)], 2)];
+        let windows: [WindowCount<'_>; 2] = [(&[(0, 1), (0, 1), (-1, 2)], 7), (&[(0, 1)], 2)];
         let corpus = corpus(&windows);
         let mixture = corpus.learn(&[(0, 1)], &mut Random::new(1));
         let sum: f32 = mixture.expected[corpus.entry_number((0, 1)).unwrap()].iter().sum();
@@ -302,7 +299,7 @@ mod tests {
     #[test]
     fn a_window_of_many_entries_does_not_underflow() {
         let entries: Vec<(i32, u32)> = (0..500).map(|function| (0, function)).collect();
-        let corpus = corpus(&[window(&entries, 1)]);
+        let corpus = corpus(&[(entries.as_slice(), 1)]);
         let mixture = corpus.learn(&entries, &mut Random::new(1));
         let sum: f32 = mixture.expected[0].iter().sum();
         assert!((sum - 1.0).abs() < 1e-4, "{sum}");

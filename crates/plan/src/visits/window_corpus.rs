@@ -4,12 +4,14 @@
 //! frequent entries first, so that shared prefixes are computed once.
 
 use crate::visits::{NameRanks, WindowEntry, name_ranks};
-use fieldline_access::access::Window;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
 
 /// Tries of windows, computed in parallel.
 const TREES: usize = 4;
+
+/// Entries of a window, as in its profile, and how many windows were equal.
+pub type WindowCount<'p> = (&'p [WindowEntry], u64);
 
 /// Windows with their entries numbered.
 #[derive(Clone, Debug)]
@@ -55,7 +57,7 @@ pub(crate) struct TrieBranch {
 impl WindowCorpus {
     /// Numbers the entries of the windows that hold one of `targets`, independent of the order of windows and
     /// of entries.
-    pub fn new(windows: &[Window], names: &NameRanks, targets: &[WindowEntry]) -> Self {
+    pub fn new(windows: &[WindowCount<'_>], names: &NameRanks, targets: &[WindowEntry]) -> Self {
         let (named, mut windows) = select_windows(windows, names, targets);
         let mut entries = named.clone();
         entries.sort_unstable();
@@ -111,19 +113,19 @@ impl WindowCorpus {
 /// Entries of the windows that hold one of `targets`, one window after the other, with their spans and
 /// counts.
 fn select_windows(
-    windows: &[Window],
+    windows: &[WindowCount<'_>],
     names: &NameRanks,
     targets: &[WindowEntry],
 ) -> (Vec<WindowEntry>, Vec<(EntrySpan, f32)>) {
     let targets: FxHashSet<WindowEntry> = targets.iter().copied().collect();
     let (mut named, mut spans) = (Vec::new(), Vec::new());
-    for window in windows {
+    for (entries, count) in windows {
         let start = named.len();
-        named.extend(window.entries.iter().map(|entry| names.rank_entry(*entry)));
+        named.extend(entries.iter().map(|entry| names.rank_entry(*entry)));
         let span = (u32::try_from(start), u32::try_from(named.len()));
         let has_target = named.iter().skip(start).any(|entry| targets.contains(entry));
         match span {
-            (Ok(start), Ok(end)) if has_target => spans.push((EntrySpan { start, end }, window.count as f32)),
+            (Ok(start), Ok(end)) if has_target => spans.push((EntrySpan { start, end }, *count as f32)),
             _ => named.truncate(start),
         }
     }
@@ -168,13 +170,15 @@ mod tests {
     use super::*;
 
     fn corpus(windows: &[(&[u32], u64)]) -> WindowCorpus {
-        let windows = windows.iter().map(|(entries, count)| Window {
-            entries: entries.iter().map(|entry| (0, *entry)).collect(),
-            count: *count,
-            blocks: vec![],
+        let named = windows.iter().map(|(entries, count)| {
+            let entries: Vec<WindowEntry> = entries.iter().map(|entry| (0, *entry)).collect();
+            (entries, *count)
         });
+        let named: Vec<_> = named.collect();
+        let windows: Vec<WindowCount<'_>> =
+            named.iter().map(|(entries, count)| (entries.as_slice(), *count)).collect();
         let targets: Vec<WindowEntry> = (0..50).map(|function| (0, function)).collect();
-        WindowCorpus::new(&windows.collect::<Vec<_>>(), &NameRanks::in_given_order(1, 500), &targets)
+        WindowCorpus::new(&windows, &NameRanks::in_given_order(1, 500), &targets)
     }
 
     /// Windows of a trie with their counts, by traversal.

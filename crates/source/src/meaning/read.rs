@@ -25,12 +25,17 @@ pub struct MeantUse {
     pub used: StructUse,
 }
 
-/// Uses of the subjects in files, by file and line. `is_complete`: these are all files of a program.
-pub fn find_meant_uses(
-    files: &[ReadFile<'_>],
-    subjects: &[TargetStruct],
-    is_complete: bool,
-) -> Vec<MeantUse> {
+/// The uses of the subjects in files.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MeantUses {
+    /// By file and line.
+    pub uses: Vec<MeantUse>,
+    /// The subjects whose addresses go through more places than are followed. One of their uses says so.
+    pub unfollowed: Vec<usize>,
+}
+
+/// Uses of the subjects in files. `is_complete`: these are all files of a program.
+pub fn find_meant_uses(files: &[ReadFile<'_>], subjects: &[TargetStruct], is_complete: bool) -> MeantUses {
     let program = Program::new(files, subjects, is_complete);
     let Program { world, streams, expanded, .. } = &program;
     let numbers: Vec<usize> = (0..files.len()).collect();
@@ -66,8 +71,9 @@ pub fn find_meant_uses(
         }
         (found, flows)
     });
-    found.extend(open.into_iter().filter_map(|record| {
-        let subject = world.subject(record)?;
+    let far: Vec<usize> = open.into_iter().filter_map(|record| world.subject(record)).collect();
+    found.extend(far.iter().filter_map(|subject| {
+        let subject = *subject;
         let path = subjects.get(subject)?.file.as_str();
         let file = files.iter().position(|file| file.path == path).unwrap_or_default();
         Some((file, unfollowed(subject)))
@@ -83,7 +89,7 @@ pub fn find_meant_uses(
         .collect();
     uses.sort();
     uses.dedup();
-    uses
+    MeantUses { uses, unfollowed: far }
 }
 
 /// A struct whose addresses go on farther than they are followed.

@@ -38,7 +38,7 @@ fn placed(members: &[(&str, u64, u64)], size: u64) -> TargetStruct {
 
 fn uses_of(path: &str, text: &str, subject: TargetStruct) -> Vec<StructUse> {
     let files = [ReadFile { path, text: text.as_bytes(), is_searched: true }];
-    find_meant_uses(&files, &[subject], true).into_iter().map(|found| found.used).collect()
+    find_meant_uses(&files, &[subject], true).uses.into_iter().map(|found| found.used).collect()
 }
 
 use crate::uses::StructUse;

@@ -30,21 +30,20 @@ pub(super) struct KeptFindings {
 }
 
 impl KeptFindings {
-    /// For structs of a tree with these files, in a folder of such findings.
+    /// For structs of a tree with these files, each with its stamp, in a folder of such findings.
     pub(super) fn new(
         (tree, folder): (&Path, &Path),
-        files: &[String],
+        files: &[(String, Option<Stamp>)],
         structs: &[DeclaredStruct<'_>],
     ) -> Self {
         let now = SystemTime::now();
-        let stamps = fieldline_parallel::map(files, |path| Stamp::read_any(&tree.join(path)));
         let mut hash = Xxh3::new();
-        for (path, stamp) in files.iter().zip(&stamps) {
+        for (path, stamp) in files {
             hash.update(&path.len().to_le_bytes());
             hash.update(path.as_bytes());
             hash.update(format!("{stamp:?}").as_bytes());
         }
-        let is_settled = stamps.iter().flatten().all(|stamp| is_settled(*stamp, now));
+        let is_settled = files.iter().filter_map(|file| file.1).all(|stamp| is_settled(stamp, now));
         let mut question = Xxh3::new();
         let tree = std::fs::canonicalize(tree).unwrap_or_else(|_| tree.to_owned());
         // Debug formats quote strings, so that no two questions look alike.
@@ -83,10 +82,15 @@ mod tests {
     #[test]
     fn findings_hold_until_a_file_changes() {
         let (tree, kept) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        let files = ["a.c".to_owned(), "b.c".to_owned()];
+        let files = || {
+            ["a.c", "b.c"].map(|path| {
+                let data = std::fs::metadata(tree.path().join(path)).ok();
+                (path.to_owned(), data.as_ref().map(Stamp::from))
+            })
+        };
         let layout = Layout { name: "s".into(), ..Layout::default() };
         let structs = [DeclaredStruct { layout: &layout, header: "s.h" }];
-        let open = || KeptFindings::new((tree.path(), kept.path()), &files, &structs);
+        let open = || KeptFindings::new((tree.path(), kept.path()), &files(), &structs);
         let write = |text: &str, age: u64| {
             let path = tree.path().join("a.c");
             std::fs::write(&path, text).unwrap();
@@ -102,7 +106,7 @@ mod tests {
         assert_eq!(open().find().unwrap()[0].0, found[0].0);
         let other = Layout { size: 8, ..layout.clone() };
         let structs = [DeclaredStruct { layout: &other, header: "s.h" }];
-        assert!(KeptFindings::new((tree.path(), kept.path()), &files, &structs).find().is_none());
+        assert!(KeptFindings::new((tree.path(), kept.path()), &files(), &structs).find().is_none());
         write("int two, three;", 100);
         assert!(open().find().is_none());
         // It may change once more within the same time.

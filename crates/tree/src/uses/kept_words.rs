@@ -38,11 +38,6 @@ impl Stamp {
         let data = std::fs::metadata(path).ok()?;
         (data.is_file() && data.len() <= LARGEST).then(|| Self::from(&data))
     }
-
-    /// Of a file of any size.
-    pub(super) fn read_any(path: &Path) -> Option<Self> {
-        Some(Self::from(&std::fs::metadata(path).ok()?))
-    }
 }
 
 /// Whether a file can't change any more without another time.

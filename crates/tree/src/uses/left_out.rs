@@ -8,7 +8,7 @@ use super::by_file::UsesByFile;
 use super::macro_uses::{self, PendingMacro};
 use super::meant::{is_header, read, subject};
 use super::sayings::{Names, tags};
-use super::scope::{DeclaredStruct, is_in_scope, used_struct};
+use super::scope::{DeclaredStruct, Definition, Scope, used_struct};
 use super::view::BuildView;
 use fieldline_source::meaning::{KnownName, MeantUse, ReadFile, TargetStruct, UnitReader, include_paths};
 use fieldline_source::uses::{StructUse, UseDemand, UsedStruct, find_uses};
@@ -46,6 +46,8 @@ struct Search<'s> {
     used: &'s [UsedStruct],
     view: &'s BuildView<'s>,
     includes: &'s Includes,
+    /// By struct.
+    scopes: &'s [Scope],
 }
 
 /// Uses in what a build leaves out, by struct.
@@ -69,7 +71,8 @@ pub(super) fn find(
         }
         return found;
     }
-    let search = Search { tree, structs, used: &used, view, includes: &includes };
+    let scopes = scopes(&headers, structs, &subjects);
+    let search = Search { tree, structs, used: &used, view, includes: &includes, scopes: &scopes };
     let read_headers: Vec<ReadFile<'_>> = headers
         .iter()
         .map(|header| ReadFile {
@@ -105,6 +108,15 @@ pub(super) fn find(
     found
 }
 
+/// The scopes of structs, by the headers that define their names.
+fn scopes(headers: &[Header], structs: &[DeclaredStruct<'_>], subjects: &[TargetStruct]) -> Vec<Scope> {
+    let scope = |(declared, subject): (&DeclaredStruct<'_>, &TargetStruct)| {
+        let define = |header: &Header| (header.path.clone(), Definition::find(&header.text, &subject.name));
+        Scope::new(declared.header, &headers.iter().map(define).collect::<Vec<_>>())
+    };
+    structs.iter().zip(subjects).map(scope).collect()
+}
+
 fn too_much(count: usize) -> StructUse {
     let description =
         format!("{count} headers say a name of the structs asked for, more than are read at once");
@@ -120,8 +132,8 @@ impl Search<'_> {
     /// Whether a file can know a struct.
     fn knows(&self, path: &str, included: &[String], number: usize) -> bool {
         let Some(declared) = self.structs.get(number) else { return false };
-        is_in_scope(path, declared.header)
-            && (path == declared.header || self.includes.leads_to(path, included, number))
+        let is_in_scope = self.scopes.get(number).is_some_and(|scope| scope.knows(path));
+        is_in_scope && (path == declared.header || self.includes.leads_to(path, included, number))
     }
 
     /// Uses in headers.

@@ -5,7 +5,7 @@
 
 use super::by_file::{UsesByFile, names};
 use super::kept_words::{KeptWords, Stamp, Wanted};
-use super::scope::{DeclaredStruct, is_in_scope, read_up_to};
+use super::scope::{DeclaredStruct, Scope, read_up_to};
 use super::words::WordFinder;
 use fieldline_layout::Layout;
 use fieldline_source::meaning::{
@@ -44,6 +44,8 @@ pub(super) struct TreeFiles<'f> {
     pub(super) all: &'f [String],
     /// Those that say the tag of a struct, or that are too large for it to be known.
     pub(super) tagged: &'f [String],
+    /// By struct, the files that can know it.
+    pub(super) scopes: &'f [Scope],
     /// The words that they are known to say before they are read.
     pub(super) words: &'f KeptWords<'f>,
 }
@@ -90,25 +92,37 @@ pub(super) fn add_uses(
         paths.sort_unstable();
         paths.dedup();
         let texts = fieldline_parallel::map(&paths, |path| read(tree, path));
-        return add_meant(&texts, true, structs, found);
+        add_meant(&texts, true, (structs, files.scopes), found);
+        return;
     }
     // A struct with a common name leads to most of a tree: a few at a time keep the memory within bounds.
-    for (structs, found) in structs.chunks(AT_ONCE).zip(found.chunks_mut(AT_ONCE)) {
-        add_large(tree, files, structs, found);
+    let chunks = structs.chunks(AT_ONCE).zip(files.scopes.chunks(AT_ONCE));
+    for ((structs, scopes), found) in chunks.zip(found.chunks_mut(AT_ONCE)) {
+        add_large(tree, TreeFiles { scopes, ..files }, structs, found);
     }
 }
 
-/// Adds the uses in a large tree. Structs that too many names lead to together are read for one by one.
+/// Adds the uses in a large tree. Structs that too many names lead to together are read for one by one, and so are
+/// those whose addresses go too far beside others: what is asked together keeps its values in the same places.
 fn add_large(tree: &Path, files: TreeFiles<'_>, structs: &[DeclaredStruct<'_>], found: &mut [UsesByFile]) {
     let (texts, is_cut) = large_tree(tree, files, structs, &structs.iter().map(subject).collect::<Vec<_>>());
     if is_cut && structs.len() > 1 {
         drop(texts);
         let half = structs.len() / 2;
         let (first, second) = found.split_at_mut(half);
-        add_large(tree, files, &structs[..half], first);
-        return add_large(tree, files, &structs[half..], second);
+        let (own, others) = files.scopes.split_at(half);
+        add_large(tree, TreeFiles { scopes: own, ..files }, &structs[..half], first);
+        return add_large(tree, TreeFiles { scopes: others, ..files }, &structs[half..], second);
     }
-    add_meant(&texts, false, structs, found);
+    let again = add_meant(&texts, false, (structs, files.scopes), found);
+    drop(texts);
+    for number in again {
+        let range = number..number + 1;
+        let alone = (structs.get(range.clone()), files.scopes.get(range.clone()), found.get_mut(range));
+        if let (Some(structs), Some(scopes), Some(found)) = alone {
+            add_large(tree, TreeFiles { scopes, ..files }, structs, found);
+        }
+    }
     for (declared, uses) in structs.iter().zip(found).filter(|_| is_cut) {
         let description = "more names lead to it than are searched for".to_owned();
         let used = StructUse { line: 0, demand: UseDemand::Whole, members: Vec::new(), description };
@@ -116,22 +130,29 @@ fn add_large(tree: &Path, files: TreeFiles<'_>, structs: &[DeclaredStruct<'_>], 
     }
 }
 
-/// Adds what the texts say of the structs.
-fn add_meant(texts: &[Text], is_complete: bool, structs: &[DeclaredStruct<'_>], found: &mut [UsesByFile]) {
+/// Adds what the texts say of the structs. Gives those of several that weren't followed to their ends, of which nothing
+/// is added.
+fn add_meant(
+    texts: &[Text],
+    is_complete: bool,
+    (structs, scopes): (&[DeclaredStruct<'_>], &[Scope]),
+    found: &mut [UsesByFile],
+) -> Vec<usize> {
     let subjects: Vec<TargetStruct> = structs.iter().map(subject).collect();
     let read: Vec<ReadFile<'_>> = texts
         .iter()
         .map(|text| ReadFile { path: &text.path, text: &text.bytes, is_searched: true })
         .collect();
-    for meant in find_meant_uses(&read, &subjects, is_complete) {
-        let (Some(text), Some(declared)) = (texts.get(meant.file), structs.get(meant.subject)) else {
-            continue;
-        };
-        let is_known = is_complete || is_in_scope(&text.path, declared.header);
+    let meant = find_meant_uses(&read, &subjects, is_complete);
+    let again = if is_complete || structs.len() == 1 { Vec::new() } else { meant.unfollowed };
+    for meant in meant.uses.into_iter().filter(|meant| !again.contains(&meant.subject)) {
+        let (Some(text), Some(scope)) = (texts.get(meant.file), scopes.get(meant.subject)) else { continue };
+        let is_known = is_complete || scope.knows(&text.path);
         if let Some(uses) = found.get_mut(meant.subject).filter(|_| is_known) {
             uses.0.push((text.path.clone(), meant.used));
         }
     }
+    again
 }
 
 pub(super) fn read(tree: &Path, path: &str) -> Text {
@@ -207,7 +228,9 @@ fn large_tree(
 ) -> (Vec<Text>, bool) {
     let tags: Vec<KnownName> = subjects.iter().map(|subject| KnownName::word(&subject.name)).collect();
     let own = |path: &String| structs.iter().any(|declared| declared.header == *path);
-    let mut texts = say((tree, files.words), files.tagged, &tags, own);
+    let is_known = |path: &&String| files.scopes.iter().any(|scope| scope.knows(path));
+    let tagged: Vec<String> = files.tagged.iter().filter(is_known).cloned().collect();
+    let mut texts = say((tree, files.words), &tagged, &tags, own);
     let read: Vec<ReadFile<'_>> = texts
         .iter()
         .map(|text| ReadFile { path: &text.path, text: &text.bytes, is_searched: false })
@@ -218,8 +241,8 @@ fn large_tree(
     names.truncate(MOST_NAMES);
     if !names.is_empty() {
         let known: std::collections::HashSet<&str> = texts.iter().map(|text| text.path.as_str()).collect();
-        let rest: Vec<String> =
-            files.all.iter().filter(|path| !known.contains(path.as_str())).cloned().collect();
+        let is_new = |path: &&String| !known.contains(path.as_str()) && is_known(path);
+        let rest: Vec<String> = files.all.iter().filter(is_new).cloned().collect();
         let more = say((tree, files.words), &rest, &names, |_| false);
         texts.extend(more);
         texts.sort_by(|single, other| single.path.cmp(&other.path));

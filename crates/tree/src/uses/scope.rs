@@ -1,8 +1,11 @@
 //! Which files can know a struct.
 
 use super::by_file::names;
+use super::meant::is_header;
 use fieldline_layout::{Layout, Member};
+use fieldline_source::meaning::KnownName;
 use fieldline_source::uses::UsedStruct;
+use memchr::memmem;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -33,26 +36,127 @@ pub(crate) fn read_up_to(path: &Path, largest: u64) -> std::io::Result<Vec<u8>> 
     Ok(text)
 }
 
-/// Whether a file can know what a header declares: a header below `include` is known everywhere, one of an
-/// architecture in all code but other architectures', any other in its own folder and below.
-pub(super) fn is_in_scope(path: &str, header: &str) -> bool {
-    let top = path.split('/').next().unwrap_or_default();
-    if OTHER_CODE.contains(&top) {
-        return false;
-    }
-    let arch = |path: &str| Some(path.strip_prefix("arch/")?.split('/').next()?.to_owned());
-    let is_public = header.starts_with("include/") || header.contains("/include/");
-    match (is_public, arch(header), arch(path)) {
-        (true, Some(own), Some(other)) => own == other,
-        (true, ..) => true,
-        (false, ..) => path.starts_with(folder_of(header)),
+/// Where a text defines a name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Definition {
+    /// As a tag: `struct name {`.
+    pub(super) is_tag: bool,
+    /// As a typedef: `} name;`.
+    pub(super) is_typedef: bool,
+}
+
+impl Definition {
+    /// The definitions of a name in a text; conditions of the preprocessor aren't evaluated.
+    pub(super) fn find(text: &[u8], name: &str) -> Self {
+        let mut found = Self::default();
+        let word = KnownName::word(name);
+        for start in memmem::find_iter(text, name.as_bytes()) {
+            let end = start + name.len();
+            if !word.is_said(text, start..end) {
+                continue;
+            }
+            let before = before_attributes(text.get(..start).unwrap_or_default());
+            let behind = behind_attributes(text.get(end..).unwrap_or_default());
+            let is_keyword = |keyword: &&str| {
+                let apart = before.strip_suffix(keyword.as_bytes()).map(<[u8]>::last);
+                apart.is_some_and(|last| !last.is_some_and(|byte| is_word(*byte)))
+            };
+            let mut keywords = ["struct", "union", "class"].iter();
+            found.is_tag |= matches!(behind, [b'{' | b':', ..]) && keywords.any(is_keyword);
+            found.is_typedef |= before.ends_with(b"}") && matches!(behind, [b';' | b',', ..]);
+        }
+        found
     }
 }
 
-/// Whether a folder holds files in scope, or leads to some.
-pub(super) fn leads_to_scope(folder: &str, header: &str) -> bool {
-    let inside = format!("{folder}/");
-    is_in_scope(&inside, header) || folder_of(header).starts_with(&inside)
+/// A text up to the attributes that it ends with: words that begin with `__`, and brackets behind them.
+fn before_attributes(text: &[u8]) -> &[u8] {
+    let mut left = text.trim_ascii_end();
+    while let Some(open) = left.strip_suffix(b"))") {
+        let Some(start) = memmem::rfind(open, b"((") else { return left };
+        left = open.get(..start).unwrap_or_default().trim_ascii_end();
+    }
+    let word = left.iter().rev().take_while(|byte| is_word(**byte)).count();
+    let (rest, word) = left.split_at(left.len() - word);
+    if word.starts_with(b"__") { before_attributes(rest) } else { left }
+}
+
+/// A text behind the attributes that it begins with.
+fn behind_attributes(text: &[u8]) -> &[u8] {
+    let left = text.trim_ascii_start();
+    let word = left.iter().take_while(|byte| is_word(**byte)).count();
+    let (word, rest) = left.split_at(word);
+    if !word.starts_with(b"__") {
+        return left;
+    }
+    let rest = rest.trim_ascii_start();
+    let inside = rest.strip_prefix(b"((").and_then(|inside| Some((inside, memmem::find(inside, b"))")?)));
+    behind_attributes(inside.map_or(rest, |(inside, end)| inside.get(end + 2..).unwrap_or_default()))
+}
+
+fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
+}
+
+/// The files of a tree that can know a struct.
+#[derive(Clone, Debug)]
+pub(super) struct Scope {
+    header: String,
+    /// Headers that define another struct of its name.
+    others: Vec<String>,
+    /// Units that do, for themselves.
+    units: Vec<String>,
+}
+
+impl Scope {
+    /// The scope of a struct that a header declares; `defined`: the definitions of its name, by file.
+    pub(super) fn new(header: &str, defined: &[(String, Definition)]) -> Self {
+        let own = defined.iter().find(|(path, _)| path == header);
+        let is_typedef = own.is_some_and(|(_, own)| own.is_typedef && !own.is_tag);
+        let is_same = |found: &Definition| if is_typedef { found.is_typedef } else { found.is_tag };
+        let others = defined.iter().filter(|(path, found)| path != header && is_same(found));
+        let (others, units) = others.map(|(path, _)| path.clone()).partition(|path| is_header(path));
+        Self { header: header.to_owned(), others, units }
+    }
+
+    /// Whether a file can know the struct: by its place, or because the name means no other struct there. Of several
+    /// definitions those that share most folders with a file are meant.
+    pub(super) fn knows(&self, path: &str) -> bool {
+        if is_in_scope(path, &self.header) {
+            return true;
+        }
+        let is_elsewhere = !is_possible(path, &self.header) || !is_header(&self.header);
+        if is_elsewhere || self.units.iter().any(|unit| unit == path) {
+            return false;
+        }
+        let own = common_folders(path, &self.header);
+        self.others.iter().all(|other| common_folders(path, other) <= own)
+    }
+}
+
+fn common_folders(first: &str, second: &str) -> usize {
+    let [first, second] = [first, second].map(|path| path.rsplit_once('/').unwrap_or_default().0.split('/'));
+    first.zip(second).take_while(|(left, right)| left == right && !left.is_empty()).count()
+}
+
+/// Whether code of one place may be compiled with a header of another: not that of other programs in the tree, nor of
+/// other architectures.
+pub(super) fn is_possible(path: &str, header: &str) -> bool {
+    let arch = |path: &str| Some(path.strip_prefix("arch/")?.split('/').next()?.to_owned());
+    let is_other = arch(header).zip(arch(path)).is_some_and(|(own, other)| own != other);
+    !is_other && !is_other_code(path)
+}
+
+/// Whether a file or folder belongs to other programs that come with a kernel.
+pub(super) fn is_other_code(path: &str) -> bool {
+    OTHER_CODE.contains(&path.split('/').next().unwrap_or_default())
+}
+
+/// Whether the place of a file says that it can know what a header declares: a header below `include` is known
+/// everywhere, any other in its own folder and below.
+pub(super) fn is_in_scope(path: &str, header: &str) -> bool {
+    let is_public = header.starts_with("include/") || header.contains("/include/");
+    is_possible(path, header) && (is_public || path.starts_with(folder_of(header)))
 }
 
 /// The folder of a path, with `/`; empty at the top.
@@ -96,8 +200,37 @@ mod tests {
         assert!(!known("mm/slub.c", "kernel/sched/sched.h"));
         assert!(known("mm/slub.c", "arch/x86/include/asm/processor.h"));
         assert!(!known("arch/arm64/kernel/traps.c", "arch/x86/include/asm/processor.h"));
-        assert!(
-            leads_to_scope("kernel", "kernel/sched/sched.h") && !leads_to_scope("mm", "kernel/sched/sched.h")
+    }
+
+    #[test]
+    fn a_name_with_one_definition_means_it_everywhere() {
+        let tag = Definition { is_tag: true, is_typedef: false };
+        let defined = |paths: &[&str]| paths.iter().map(|path| ((*path).to_owned(), tag)).collect::<Vec<_>>();
+        let one = Scope::new("a/b/own.h", &defined(&["a/b/own.h"]));
+        assert!(one.knows("a/b/c.c") && one.knows("a/x.c") && one.knows("include/linux/x.h"));
+        assert!(!one.knows("tools/x.c"));
+        let several = Scope::new("a/b/own.h", &defined(&["a/b/own.h", "d/other.h", "a/unit.c"]));
+        assert!(several.knows("a/x.c") && several.knows("e/x.c"), "no other is nearer");
+        assert!(!several.knows("d/x.c") && !several.knows("a/unit.c"));
+        assert!(!Scope::new("a/b/own.c", &[]).knows("a/x.c"), "a unit's own");
+    }
+
+    #[test]
+    fn definitions_are_told_from_uses() {
+        let find = |text: &str| {
+            let found = Definition::find(text.as_bytes(), "s");
+            (found.is_tag, found.is_typedef)
+        };
+        assert_eq!(find("struct s { int a; };"), (true, false));
+        assert_eq!(find("struct __attribute__((packed)) s\n{ int a; };"), (true, false));
+        assert_eq!(find("struct s __aligned((8)) { int a; };"), (true, false));
+        assert_eq!(find("class s : base { };"), (true, false));
+        assert_eq!(find("typedef struct { int a; } s;"), (false, true));
+        assert_eq!(find("typedef struct { int a; } __packed s;"), (false, true));
+        assert_eq!(
+            find("struct s; struct s *f(struct s *s) { return s; } struct s f(void) {}"),
+            (false, false)
         );
+        assert_eq!(find("mystruct s { }"), (false, false));
     }
 }

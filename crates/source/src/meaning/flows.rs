@@ -52,13 +52,15 @@ pub(super) enum Slot<'t> {
 pub(super) type Flows<'t> = FxHashMap<Slot<'t>, Vec<Sum<'t>>>;
 
 /// Follows values until nothing new is found, at first without telling uses: until then a value without an origin may
-/// just not have got its own yet. Gives the uses, and the records whose ways weren't followed to their ends.
+/// just not have got its own yet. Gives the uses, and the records whose ways weren't followed to their ends. Once that
+/// is so of all that are asked for, `is_open` says no, and nothing is followed any more.
 pub(super) fn follow<'t, F>(
     mut known: Flows<'t>,
+    is_open: impl Fn(&Flows<'t>) -> bool,
     read: impl Fn(&Flows<'t>, bool) -> (Vec<F>, Flows<'t>),
 ) -> (Vec<F>, Vec<&'t [u8]>) {
-    follow_rounds(&mut known, |known| read(known, false));
-    let found = follow_rounds(&mut known, |known| read(known, true));
+    follow_rounds(&mut known, &is_open, |known| read(known, false));
+    let found = follow_rounds(&mut known, &is_open, |known| read(known, true));
     let dropped = known.keys().filter_map(|slot| match slot {
         Slot::Dropped(record) => Some(*record),
         _ => None,
@@ -68,13 +70,17 @@ pub(super) fn follow<'t, F>(
     (found, dropped)
 }
 
-/// Follows values round by round; gives the uses of the last one.
+/// Follows values round by round, as long as something asked for is open; gives the uses of the last one.
 pub(super) fn follow_rounds<'t, F>(
     known: &mut Flows<'t>,
+    is_open: impl Fn(&Flows<'t>) -> bool,
     read: impl Fn(&Flows<'t>) -> (Vec<F>, Flows<'t>),
 ) -> Vec<F> {
     let mut found = Vec::new();
     for round in 1..=MOST_ROUNDS {
+        if !is_open(known) {
+            break;
+        }
         let before: FxHashMap<Slot<'t>, usize> =
             known.iter().map(|(slot, sums)| (*slot, sums.len())).collect();
         let (uses, flows) = read(known);
@@ -94,6 +100,11 @@ pub(super) fn follow_rounds<'t, F>(
         }
     }
     found
+}
+
+/// Whether a record's ways can still be followed to their ends.
+pub(super) fn is_followed(known: &Flows<'_>, record: &[u8]) -> bool {
+    !known.contains_key(&Slot::Dropped(record))
 }
 
 fn drop_record<'t>(known: &mut Flows<'t>, record: &'t [u8]) {

@@ -1,7 +1,7 @@
 //! All files of a tree that can matter, read together.
 
 use super::code::evaluator::{Context, Evaluator, Found};
-use super::flows::{Flows, follow, merge};
+use super::flows::{Flows, follow, is_followed, merge};
 use super::program::{Program, ReadFile, declare, is_assembler};
 use super::stream::Piece;
 use super::syntax::cursor::{Cursor, Met};
@@ -40,7 +40,8 @@ pub fn find_meant_uses(files: &[ReadFile<'_>], subjects: &[TargetStruct], is_com
     let Program { world, streams, expanded, .. } = &program;
     let numbers: Vec<usize> = (0..files.len()).collect();
     let is_code = |file: usize| !is_assembler(files.get(file).map_or("", |file| file.path));
-    let (mut found, open) = follow(Flows::default(), |known, tells| {
+    let is_open = |known: &Flows<'_>| world.subjects.keys().any(|record| is_followed(known, record));
+    let (mut found, open) = follow(Flows::default(), is_open, |known, tells| {
         let results = fieldline_parallel::map(&numbers, |file| {
             let file = *file;
             if !files.get(file).is_some_and(|file| file.is_searched) || !is_code(file) {

@@ -36,12 +36,16 @@ impl<'t> UnitReader<'t> {
     fn follow_headers(&self) -> Flows<'t> {
         let numbers: Vec<usize> = (0..self.headers.len()).collect();
         let mut known = Flows::default();
-        let _: Vec<()> = follow_rounds(&mut known, |known| {
-            let found = fieldline_parallel::map(&numbers, |file| self.read_header(*file, known, false).1);
-            let mut flows = Flows::default();
-            found.into_iter().for_each(|more| merge(&mut flows, more));
-            (Vec::new(), flows)
-        });
+        let _: Vec<()> = follow_rounds(
+            &mut known,
+            |_| true,
+            |known| {
+                let found = fieldline_parallel::map(&numbers, |file| self.read_header(*file, known, false).1);
+                let mut flows = Flows::default();
+                found.into_iter().for_each(|more| merge(&mut flows, more));
+                (Vec::new(), flows)
+            },
+        );
         known
     }
 
@@ -145,7 +149,7 @@ impl<'t> UnitReader<'t> {
     ) -> Vec<Found> {
         let read =
             |known: &Flows<'u>, tells: bool| read_code(world, source, file, self.subjects, known, tells);
-        let (mut found, open) = follow(self.flows.clone(), read);
+        let (mut found, open) = follow(self.flows.clone(), |_| true, read);
         found.extend(open.into_iter().filter_map(|record| world.subject(record)).map(unfollowed));
         found
     }

@@ -37,7 +37,7 @@ pub(crate) fn find_in_tree(
     view: Option<&BuildView<'_>>,
 ) -> Result<Vec<UsesByFile>> {
     let mut stamped = files_below(tree, "").with_context(|| tree.display().to_string())?;
-    stamped.sort_unstable_by(|one, other| one.0.cmp(&other.0));
+    stamped.sort_unstable_by(|this, other| this.0.cmp(&other.0));
     let kept = kept.filter(|_| stamped.len() > MANY);
     let before =
         kept.filter(|_| view.is_none()).map(|folder| KeptFindings::new((tree, folder), &stamped, structs));

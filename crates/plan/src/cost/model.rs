@@ -56,7 +56,7 @@ pub struct VisitModel {
     mixture: Option<Mixture>,
 }
 
-/// What visits are learnt from.
+/// The samples that visits are learnt from.
 pub(crate) struct ModelSamples<'p> {
     /// Accesses; its windows aren't looked at.
     pub(crate) profile: &'p AccessProfile,

@@ -70,9 +70,11 @@ impl<'t> Program<'t> {
         let has_only_c_library = is_complete && includes_only_c_library(files, &streams);
         let enums = streams.iter().filter(|_| has_cpp).flat_map(|stream| enum_names(&stream.pieces));
         let enums = Arc::new(enums.collect());
+        let after_bodies = Arc::new(words_after_bodies(&streams));
         let fresh = World {
             templates,
             enums,
+            after_bodies,
             macros,
             assembler,
             subjects,
@@ -135,6 +137,35 @@ fn words_of_assembler<'t>(pieces: &[Piece<'t>]) -> Vec<&'t [u8]> {
             for word in words_in(piece.text) {
                 found.push(word);
                 found.extend(word.get(1..));
+            }
+        }
+    }
+    found
+}
+
+/// Words that stand behind the bodies of several structs: no variable has several types, so that they are attributes, or
+/// variables of several programs.
+fn words_after_bodies<'t>(streams: &[Stream<'t>]) -> FxHashSet<&'t [u8]> {
+    let mut tags: FxHashMap<&[u8], &[u8]> = FxHashMap::default();
+    let mut found = FxHashSet::default();
+    for pieces in streams.iter().map(|stream| stream.pieces.as_slice()) {
+        let mut open = Vec::new();
+        for (at, piece) in pieces.iter().enumerate() {
+            match piece.text {
+                b"{" => open.push(at),
+                b"}" => {
+                    let Some(start) = open.pop() else { continue };
+                    let Some([word, Piece { text: b";", .. }]) = pieces.get(at + 1..at + 3) else { continue };
+                    let before = pieces.get(start.saturating_sub(3)..start).unwrap_or_default();
+                    let is_record = before.iter().any(|piece| matches!(piece.text, b"struct" | b"union"));
+                    let tag = before.last().filter(|tag| is_record && tag.kind == Kind::Word);
+                    if let Some(tag) = tag.filter(|_| word.kind == Kind::Word)
+                        && *tags.entry(word.text).or_insert(tag.text) != tag.text
+                    {
+                        found.insert(word.text);
+                    }
+                }
+                _ => {}
             }
         }
     }

@@ -336,3 +336,18 @@ fn offsets_that_are_numbers_hold_their_members() {
         asked,
     );
 }
+
+#[test]
+fn a_word_behind_several_bodies_is_no_variable() {
+    let uses = |text: &str| {
+        let files = [("a.h", S.to_owned() + text), ("b.h", "struct t { long x; } __packing;\n".to_owned())];
+        let files: Vec<ReadFile<'_>> = files
+            .iter()
+            .map(|(path, text)| ReadFile { path, text: text.as_bytes(), is_searched: true })
+            .collect();
+        let found = find_meant_uses(&files, &[subject()], false).uses;
+        spelled(&found.into_iter().map(|found| found.used).collect::<Vec<StructUse>>())
+    };
+    assert_eq!(uses("struct u { int x; } __packing;"), [""; 0]);
+    assert_eq!(uses("extern struct s __packing;"), ["whole"]);
+}

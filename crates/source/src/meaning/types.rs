@@ -174,6 +174,8 @@ pub(super) struct World<'t> {
     pub(super) has_cpp: bool,
     /// Names that assembler code says.
     pub(super) assembler: Arc<FxHashSet<&'t [u8]>>,
+    /// Words behind the bodies of several structs.
+    pub(super) after_bodies: Arc<FxHashSet<&'t [u8]>>,
     /// In C++, the names of enums.
     pub(super) enums: Arc<FxHashSet<&'t [u8]>>,
     /// Names of templates; of operators their signs.

@@ -6,9 +6,9 @@
 
 use super::by_file::UsesByFile;
 use super::macro_uses::{self, PendingMacro};
-use super::meant::{is_header, read, subject};
+use super::meant::{read, subject};
 use super::sayings::{Names, tags};
-use super::scope::{DeclaredStruct, Definition, Scope, used_struct};
+use super::scope::{DeclaredStruct, Definition, Scope, is_header, used_struct};
 use super::view::BuildView;
 use fieldline_source::meaning::{KnownName, MeantUse, ReadFile, TargetStruct, UnitReader, include_paths};
 use fieldline_source::uses::{StructUse, UseDemand, UsedStruct, find_uses};

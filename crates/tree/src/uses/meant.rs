@@ -183,12 +183,6 @@ pub(super) fn is_code(path: &str) -> bool {
     ENDS.iter().any(|end| path.ends_with(end))
 }
 
-/// Whether files include it rather than that it is compiled.
-pub(super) fn is_header(path: &str) -> bool {
-    let is_included = [".h", ".inc", ".def", ".inl", ".ipp"].iter().any(|end| path.ends_with(end));
-    is_included || [".hh", ".hpp", ".hxx"].iter().any(|end| path.ends_with(end))
-}
-
 /// Whether it is C++, by its name.
 pub(super) fn is_cpp(path: &str) -> bool {
     let ends = [".cc", ".cpp", ".cxx", ".c++", ".hh", ".hpp", ".hxx", ".ipp", ".C"];

@@ -1,7 +1,6 @@
 //! Which files can know a struct.
 
 use super::by_file::names;
-use super::meant::is_header;
 use fieldline_layout::{Layout, Member};
 use fieldline_source::meaning::KnownName;
 use fieldline_source::uses::UsedStruct;
@@ -34,6 +33,12 @@ pub(crate) fn read_up_to(path: &Path, largest: u64) -> std::io::Result<Vec<u8>> 
         file.take(largest).read_to_end(&mut text)?;
     }
     Ok(text)
+}
+
+/// Whether files include it rather than that it is compiled.
+pub(super) fn is_header(path: &str) -> bool {
+    let is_included = [".h", ".inc", ".def", ".inl", ".ipp"].iter().any(|end| path.ends_with(end));
+    is_included || [".hh", ".hpp", ".hxx"].iter().any(|end| path.ends_with(end))
 }
 
 /// Where a text defines a name.
@@ -206,9 +211,9 @@ mod tests {
     fn a_name_with_one_definition_means_it_everywhere() {
         let tag = Definition { is_tag: true, is_typedef: false };
         let defined = |paths: &[&str]| paths.iter().map(|path| ((*path).to_owned(), tag)).collect::<Vec<_>>();
-        let one = Scope::new("a/b/own.h", &defined(&["a/b/own.h"]));
-        assert!(one.knows("a/b/c.c") && one.knows("a/x.c") && one.knows("include/linux/x.h"));
-        assert!(!one.knows("tools/x.c"));
+        let single = Scope::new("a/b/own.h", &defined(&["a/b/own.h"]));
+        assert!(single.knows("a/b/c.c") && single.knows("a/x.c") && single.knows("include/linux/x.h"));
+        assert!(!single.knows("tools/x.c"));
         let several = Scope::new("a/b/own.h", &defined(&["a/b/own.h", "d/other.h", "a/unit.c"]));
         assert!(several.knows("a/x.c") && several.knows("e/x.c"), "no other is nearer");
         assert!(!several.knows("d/x.c") && !several.knows("a/unit.c"));
@@ -216,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn definitions_are_told_from_uses() {
+    fn uses_are_no_definitions() {
         let find = |text: &str| {
             let found = Definition::find(text.as_bytes(), "s");
             (found.is_tag, found.is_typedef)

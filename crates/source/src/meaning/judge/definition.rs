@@ -120,7 +120,8 @@ impl<'t> Evaluator<'_, '_, 't> {
             let own = world.resolve(&variable.declared.ty);
             let Some(other) = world.globals.shared.get(name).map(|ty| world.resolve(ty)) else { continue };
             let is_known = |ty: &Type<'t>| !matches!(ty, Type::Unknown | Type::Named(_));
-            if own == other || !is_known(&own) || !is_known(&other) {
+            let is_attribute = world.after_bodies.contains(name);
+            if own == other || is_attribute || !is_known(&own) || !is_known(&other) {
                 continue;
             }
             let line = self.cursor.pieces.get(variable.value.start).map_or(0, |piece| piece.line);

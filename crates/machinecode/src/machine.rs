@@ -178,6 +178,8 @@ pub enum Effect {
     Lea { to: Register, address: Address },
     /// `to` gets the sum of the values of `left` and `from`, or their difference.
     Add { to: Register, left: Register, from: ValueSource, subtract: bool },
+    /// `to` gets the value `from` times a factor.
+    Multiply { to: Register, from: ValueSource, factor: u32 },
     /// `to` gets those bits of `source` that are in `mask`, the others are cleared.
     And { to: Register, source: Register, mask: i64 },
     /// The bits of `to` that are not in `mask` get those of `bits` (`movk`).

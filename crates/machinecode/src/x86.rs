@@ -200,6 +200,8 @@ fn effect(iced: &Iced, instruction: &Instruction) -> Effect {
         Mnemonic::Lea => wide_register(iced, 0).map(|to| Effect::Lea { to, address: encoded_address(iced) }),
         Mnemonic::Add => add_effect(iced, false),
         Mnemonic::Sub => zeroing_effect(iced).or_else(|| add_effect(iced, true)),
+        Mnemonic::Imul => multiply_effect(iced),
+        Mnemonic::Shl => shift_effect(iced),
         Mnemonic::Inc => add(1),
         Mnemonic::Dec => add(-1),
         Mnemonic::And => and_effect(iced),
@@ -251,6 +253,22 @@ fn move_effect(iced: &Iced, instruction: &Instruction) -> Option<Effect> {
 fn add_effect(iced: &Iced, subtract: bool) -> Option<Effect> {
     let to = wide_register(iced, 0)?;
     Some(Effect::Add { to, left: to, from: value_source(iced, 1)?, subtract })
+}
+
+/// `imul` with a number.
+fn multiply_effect(iced: &Iced) -> Option<Effect> {
+    let (to, from) = (wide_register(iced, 0)?, value_source(iced, 1)?);
+    let ValueSource::Number(factor) = (iced.op_count() == 3).then(|| value_source(iced, 2))?? else {
+        return None;
+    };
+    Some(Effect::Multiply { to, from, factor: u32::try_from(factor).ok()? })
+}
+
+fn shift_effect(iced: &Iced) -> Option<Effect> {
+    let to = wide_register(iced, 0)?;
+    let ValueSource::Number(bits) = value_source(iced, 1)? else { return None };
+    let factor = 1_u32.checked_shl(u32::try_from(bits).ok()?)?;
+    Some(Effect::Multiply { to, from: ValueSource::Register(to), factor })
 }
 
 /// `xor` and `sub` of a register with itself make zero.
@@ -315,6 +333,17 @@ mod tests {
             Effect::Move { to: Register::RAX, from: ValueSource::Memory, is_narrow: false }
         );
         assert!(load.written.contains(Register::RAX));
+    }
+
+    #[test]
+    fn products_by_a_number_are_followed() {
+        let multiply = |to, from, factor| Effect::Multiply { to, from: ValueSource::Register(from), factor };
+        // imul rax, rdi, 24; shl rcx, 4; imul rax, rdi
+        let [by_number, shifted, by_register] =
+            [&[0x48, 0x6b, 0xc7, 24][..], &[0x48, 0xc1, 0xe1, 4], &[0x48, 0x0f, 0xaf, 0xc7]];
+        assert_eq!(decode_one(by_number).effect, multiply(Register::RAX, Register::RDI, 24));
+        assert_eq!(decode_one(shifted).effect, multiply(Register::RCX, Register::RCX, 16));
+        assert_eq!(decode_one(by_register).effect, Effect::Other);
     }
 
     #[test]

@@ -2,18 +2,15 @@
 
 use super::state::State;
 use super::unit_context::UnitContext;
-use super::value::{AbstractAddress, Pointer, Value, is_null};
+use super::value::{AbstractAddress, Pointer, Value, greatest_common_divisor, is_null};
 use crate::types::TypeOffset;
 use fieldline_debuginfo::LinkedAddress;
-use fieldline_machinecode::machine::Address;
+use fieldline_machinecode::machine::{Address, Register};
 
 impl UnitContext<'_> {
     /// The abstract address of an operand in a state.
     pub fn resolve_address(&mut self, state: &State, address: &Address) -> AbstractAddress {
-        let base = address.base.map_or(Value::Number(0), |register| state.register(register));
-        let index = address
-            .index
-            .map_or(Value::Number(0), |register| scale_index(state.register(register), address.scale));
+        let (base, index) = base_and_index(state, address);
         let per_cpu_area = &self.program.per_cpu;
         let (per_cpu, bias) = (address.segment == per_cpu_area.segment, per_cpu_area.segment_bias);
         // Numbers first: only all of them together are the address of a variable.
@@ -29,13 +26,16 @@ impl UnitContext<'_> {
                 self.add_values(number, Value::Number(if per_cpu { bias } else { 0 })),
                 per_cpu,
             ),
-            [Some(Value::Word(_) | Value::Null), None] if address.index.is_some() => {
+            [Some(value), None] if value.is_opaque() && address.index.is_some() => {
                 to_element_address(number, per_cpu)
             }
             [Some(value), None] => to_abstract_address(self.add_values(value, number), per_cpu),
-            [Some(Value::Word(_) | Value::Null), Some(value)]
-            | [Some(value), Some(Value::Word(_) | Value::Null)] => {
-                to_element_address(self.add_values(value, number), per_cpu)
+            [Some(index), Some(value)] | [Some(value), Some(index)] if index.is_opaque() => {
+                let first = self.add_values(value, number);
+                match self.move_by_multiple(first, index) {
+                    Some(moved) => AbstractAddress::Pointer(moved),
+                    None => to_element_address(first, per_cpu),
+                }
             }
             [Some(a), Some(b)] => {
                 let sum = self.add_values(a, b);
@@ -51,17 +51,27 @@ impl UnitContext<'_> {
             (other, Value::Number(0)) | (Value::Number(0), other) => other,
             (Value::Pointer(pointer), Value::Number(number))
             | (Value::Number(number), Value::Pointer(pointer)) => {
-                let offset_pointer = pointer.offset_by(number as i64);
+                let offset_pointer = pointer.offset_by(&mut self.types, number as i64);
                 offset_pointer.map_or(Value::UNKNOWN, Value::Pointer)
             }
             (Value::Stack(offset), Value::Number(number)) | (Value::Number(number), Value::Stack(offset)) => {
                 Value::Stack(offset.wrapping_add(number as i64))
             }
-            (Value::Stack(_) | Value::Frame, Value::Word(_))
-            | (Value::Word(_), Value::Stack(_) | Value::Frame) => Value::Frame,
+            (Value::Stack(_) | Value::Frame, Value::Word(_) | Value::Multiple(_))
+            | (Value::Word(_) | Value::Multiple(_), Value::Stack(_) | Value::Frame) => Value::Frame,
             (Value::Frame, Value::Number(_)) | (Value::Number(_), Value::Frame) => Value::Frame,
-            (Value::Pointer(pointer), Value::Word(_)) | (Value::Word(_), Value::Pointer(pointer)) => {
-                self.index_pointer(AbstractAddress::Element(pointer))
+            (Value::Pointer(pointer), index @ (Value::Word(_) | Value::Multiple(_)))
+            | (index @ (Value::Word(_) | Value::Multiple(_)), Value::Pointer(pointer)) => {
+                match self.move_by_multiple(Value::Pointer(pointer), index) {
+                    Some(moved) => Value::Pointer(moved),
+                    None => self.index_pointer(AbstractAddress::Element(pointer)),
+                }
+            }
+            (Value::Multiple(_), Value::Multiple(_)) => sum_of_multiples(a, b),
+            (Value::Multiple(_), Value::Number(number)) | (Value::Number(number), Value::Multiple(_))
+                if is_null(number) =>
+            {
+                sum_of_multiples(a, b)
             }
             (Value::PerCpuOffset, Value::Number(number)) | (Value::Number(number), Value::PerCpuOffset) => {
                 let number = number.wrapping_add(self.program.per_cpu.segment_bias);
@@ -70,7 +80,8 @@ impl UnitContext<'_> {
             // A pointer to dynamic per-CPU data is a distance of the type it points to.
             (Value::PerCpuOffset, Value::Pointer(pointer))
             | (Value::Pointer(pointer), Value::PerCpuOffset) => Value::Pointer(pointer),
-            (Value::Number(number), Value::Word(_)) | (Value::Word(_), Value::Number(number))
+            (Value::Number(number), Value::Word(_) | Value::Multiple(_))
+            | (Value::Word(_) | Value::Multiple(_), Value::Number(number))
                 if !is_null(number) =>
             {
                 self.index_pointer(to_element_address(Value::Number(number), false))
@@ -83,6 +94,12 @@ impl UnitContext<'_> {
             }
             _ => Value::UNKNOWN,
         }
+    }
+
+    /// A pointer moved by an index that is a known multiple, if that leads to elements of an array of its type.
+    fn move_by_multiple(&mut self, pointer: Value, index: Value) -> Option<Pointer> {
+        let Value::Multiple(factor) = index else { return None };
+        pointer.pointer()?.moved_by_multiple(&mut self.types, factor.into())
     }
 
     fn per_cpu_variable(&mut self, address: u64) -> Option<TypeOffset> {
@@ -136,6 +153,11 @@ impl UnitContext<'_> {
         if let (Some(base), None) = (address.base, address.index) {
             return self.add_values(state.register(base), Value::Number(address.displacement as u64));
         }
+        let (base, index) = base_and_index(state, address);
+        let displacement = Value::Number(address.displacement as u64);
+        if let (Value::Number(0), Value::Multiple(_), true) = (base, index, displacement.is_null()) {
+            return sum_of_multiples(index, displacement);
+        }
         match self.resolve_address(state, address) {
             AbstractAddress::Unknown => Value::UNKNOWN,
             AbstractAddress::Fixed { address, .. } => Value::Number(address),
@@ -164,13 +186,32 @@ impl UnitContext<'_> {
     }
 }
 
+/// The values of an address's base, and of its index times the scale. One register that is both is an index.
+fn base_and_index(state: &State, address: &Address) -> (Value, Value) {
+    let value = |register: Option<Register>| register.map_or(Value::Number(0), |name| state.register(name));
+    let (base, index) = (value(address.base), value(address.index));
+    match address.scale {
+        Some(scale) if address.base == address.index && index.is_opaque() => {
+            (Value::Number(0), Value::multiple_of(index.factor().saturating_mul(u64::from(scale) + 1)))
+        }
+        scale if address.index.is_some() => (base, scale_index(index, scale)),
+        _ => (base, index),
+    }
+}
+
 /// An index times its scale.
 fn scale_index(value: Value, scale: Option<u8>) -> Value {
     match (value, scale) {
         (Value::Number(index), Some(scale)) => Value::Number(index.wrapping_mul(u64::from(scale))),
         (_, Some(1)) => value,
-        _ => Value::UNKNOWN,
+        (_, Some(scale)) => Value::multiple_of(value.factor().saturating_mul(scale.into())),
+        (_, None) => Value::UNKNOWN,
     }
+}
+
+/// The sum of a multiple and a number or another multiple.
+fn sum_of_multiples(a: Value, b: Value) -> Value {
+    Value::multiple_of(greatest_common_divisor(a.factor(), b.factor()))
 }
 
 fn to_abstract_address(value: Value, per_cpu: bool) -> AbstractAddress {
@@ -180,7 +221,7 @@ fn to_abstract_address(value: Value, per_cpu: bool) -> AbstractAddress {
         Value::Frame => AbstractAddress::Frame,
         Value::Pointer(pointer) if pointer.is_indexed => AbstractAddress::Element(pointer),
         Value::Pointer(pointer) => AbstractAddress::Pointer(pointer),
-        Value::Null | Value::PerCpuOffset | Value::Word(_) => AbstractAddress::Unknown,
+        Value::Null | Value::PerCpuOffset | Value::Word(_) | Value::Multiple(_) => AbstractAddress::Unknown,
     }
 }
 

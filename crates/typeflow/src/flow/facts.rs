@@ -154,7 +154,7 @@ pub(crate) fn apply_fact(
     let pointer = match value {
         Value::Stack(_) | Value::Frame | Value::PerCpuOffset => return (value, None),
         Value::Number(_) if !value.is_null() => return (value, None),
-        Value::Number(_) | Value::Null => return (Value::pointer_to(fact, 0), None),
+        Value::Number(_) | Value::Multiple(_) | Value::Null => return (Value::pointer_to(fact, 0), None),
         Value::Word(origin) => return refine_origin(origin),
         Value::Pointer(pointer) => pointer,
     };
@@ -167,7 +167,8 @@ pub(crate) fn apply_fact(
     if place == fact || is_number || types.encloses(place, fact) {
         return (value, None);
     }
-    if types.encloses(fact, place) {
+    // How far a pointer that walks an array has come from where it was made isn't known.
+    if types.encloses(fact, place) && !pointer.is_element {
         refine_origin(pointer.origin)
     } else {
         (Value::pointer_to(fact, 0), None)

@@ -288,7 +288,7 @@ fn apply_fact_to_state(
 fn refine_by_access(world: &mut UnitContext<'_>, state: &State, address: &Address) -> Option<Refinement> {
     // The pointer is in the base register nearly always.
     let pointer = state.register(address.base?).pointer()?;
-    let place = pointer.location().filter(|_| pointer.origin != 0 && address.index.is_none())?;
+    let place = pointer.exact_location().filter(|_| pointer.origin != 0 && address.index.is_none())?;
     let accessed = TypeOffset { offset: place.offset.checked_add(address.displacement)?, ..place };
     let container = world.relocate_to_container(accessed)?;
     let offset = container.offset.checked_sub(address.displacement)?;

@@ -172,6 +172,13 @@ impl InstructionExecution<'_, '_> {
                 let sum = self.add_or_subtract(self.state.register(register), value, subtract);
                 (to, if sum == Value::UNKNOWN { Value::Word(origin) } else { sum })
             }
+            Effect::Multiply { to, from, factor } => {
+                let product = match self.source_value(from, 0) {
+                    Value::Number(number) => Value::Number(number.wrapping_mul(factor.into())),
+                    value => Value::multiple_of(value.factor().saturating_mul(factor.into())),
+                };
+                (to, if product == Value::UNKNOWN { Value::Word(origin) } else { product })
+            }
             Effect::And { to, source: register, mask } => {
                 (to, mask_value(self.state.register(register), mask, origin))
             }
@@ -276,6 +283,7 @@ impl InstructionExecution<'_, '_> {
         match b {
             _ if !subtract => self.world.add_values(a, b),
             Value::Number(number) => self.world.add_values(a, Value::Number(number.wrapping_neg())),
+            Value::Multiple(_) => self.world.add_values(a, b),
             _ => Value::UNKNOWN,
         }
     }

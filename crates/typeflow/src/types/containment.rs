@@ -176,6 +176,13 @@ impl TypeSpace<'_, '_> {
         None
     }
 
+    /// The distance of elements of an array of a struct; `None` if an array in the struct goes on behind it.
+    pub fn array_stride(&mut self, ty: Ty) -> Option<i64> {
+        let size = self.size(ty).filter(|size| *size > 0 && self.is_aggregate(ty))?;
+        let is_open = self.members(ty).last().is_some_and(|last| last.size == 0);
+        i64::try_from(size).ok().filter(|_| !is_open)
+    }
+
     /// Whether a place is in an array of numbers: memory that may hold anything.
     pub fn is_in_buffer(&mut self, mut place: TypeOffset) -> bool {
         for _ in 0..MAX_DEPTH {

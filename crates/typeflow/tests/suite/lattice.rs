@@ -51,16 +51,17 @@ fn values(types: &[Ty]) -> impl Strategy<Value = Value> + use<> {
     let structs = proptest::sample::select(types.to_vec());
     // Offsets before, in and behind the structs; few, so that some are equal.
     let offsets = proptest::option::weighted(0.9, (-2..30_i32).prop_map(|word| word * 8));
-    let pointers = (structs, offsets, proptest::bool::weighted(0.2), 0..3_u32).prop_map(
-        |(ty, offset, is_indexed, origin)| {
-            Value::Pointer(Pointer { ty, offset, is_indexed: is_indexed && offset.is_some(), origin })
-        },
-    );
+    let flags = (proptest::bool::weighted(0.2), proptest::bool::weighted(0.2));
+    let pointers = (structs, offsets, flags, 0..3_u32).prop_map(|(ty, offset, flags, origin)| {
+        let (is_indexed, is_element) = (flags.0 && offset.is_some(), flags.1 && offset.is_some());
+        Value::Pointer(Pointer { ty, offset, is_indexed, is_element, origin })
+    });
     prop_oneof![
         6 => pointers,
         1 => (0..3_u32).prop_map(Value::Word),
         1 => proptest::sample::select(vec![0, 8, 64, u64::MAX, 0xffff_ffff_8100_0000]).prop_map(Value::Number),
         1 => Just(Value::Null),
+        1 => proptest::sample::select(vec![2, 8, 12, 24]).prop_map(Value::Multiple),
         1 => (-4..0_i64).prop_map(|slot| Value::Stack(slot * 8)),
         1 => Just(Value::Frame),
         1 => Just(Value::PerCpuOffset),

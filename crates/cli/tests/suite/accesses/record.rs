@@ -64,8 +64,13 @@ fn record(perf: &Path, args: &[&str]) -> Option<String> {
 }
 
 fn profile(program: &Path, perf: &Path) -> Value {
+    profile_with(program, perf, &[])
+}
+
+fn profile_with(program: &Path, perf: &Path, more: &[&str]) -> Value {
     let to = perf.with_extension("json");
-    let output = fieldline(&["profile", "--program", text(program), "--perf", text(perf), "-o", text(&to)]);
+    let args = ["profile", "--program", text(program), "--perf", text(perf), "-o", text(&to)];
+    let output = fieldline(&[&args, more].concat());
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     serde_json::from_slice(&std::fs::read(to).unwrap()).unwrap()
 }
@@ -239,6 +244,23 @@ fn objects_at_reused_and_shared_addresses_keep_their_accesses() {
     for event in profile["coverage"].as_array().unwrap() {
         assert!(event["unattributed"].get("bad_addr").is_none(), "{event}");
     }
+}
+
+/// Pointers walk arrays forwards, in strides and backwards; indexes are read from memory.
+#[test]
+fn elements_of_arrays_keep_their_accesses_with_addresses_and_without() {
+    let folder = folder("elements");
+    let Some(program) = build(&folder, "stairs.c") else { return };
+    let perf = folder.join("perf.data");
+    let all = ["--gap", "0", "--for", "600", "--", text(&program), "40"];
+    let Some(output) = record(&perf, &all) else { return };
+    for more in [&[][..], &["--no-addresses"]] {
+        let profile = profile_with(&program, &perf, more);
+        for (ty, member, offset, count) in counts(&output) {
+            assert_eq!(sampled(&profile, &ty, offset), count, "{ty}.{member} {more:?}");
+        }
+    }
+    assert_addresses_lose_nothing(&program, &perf);
 }
 
 #[test]

@@ -32,6 +32,7 @@ pub(super) fn abstract_value(types: &TypeSpace<'_, '_>, value: Value) -> String 
     match value {
         Value::Word(_) => "unknown".to_owned(),
         Value::Number(number) => format!("{number:#x}"),
+        Value::Multiple(factor) => format!("a multiple of {factor}"),
         Value::Null => "null, or an error code".to_owned(),
         Value::Stack(offset) => format!("cfa{offset:+}"),
         Value::Frame => "somewhere on the stack".to_owned(),

@@ -108,7 +108,7 @@ fn source_register(instruction: &Instruction, result: Register) -> Option<Regist
         ValueSource::Number(_) | ValueSource::System(_) => None,
     };
     match instruction.effect {
-        Effect::Move { from, .. } => register_of(from),
+        Effect::Move { from, .. } | Effect::Multiply { from, .. } => register_of(from),
         Effect::Choose { or, .. } => register_of(or),
         Effect::Lea { address, .. } => address.base,
         Effect::Add { left: register, .. } | Effect::And { source: register, .. } => Some(register),

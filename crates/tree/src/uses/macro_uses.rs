@@ -3,7 +3,7 @@
 //! Which header a file includes only a preprocessor knows. Of those that define the macro and that the file
 //! can know, the nearest count: the one that declares the struct, then those with most folders in common.
 
-use super::scope::{DeclaredStruct, LARGEST, is_in_scope, read_up_to};
+use super::scope::{DeclaredStruct, LARGEST, common_folders, is_in_scope, read_up_to};
 use fieldline_source::uses::{MAX_MACRO_CALLS, MacroDefinition, MacroValue, find_definitions};
 use fieldline_source::uses::{StructUse, UnresolvedMacro, UsedStruct};
 use memchr::memmem;
@@ -119,17 +119,11 @@ fn defines(text: &[u8], names: &HashSet<&[u8]>) -> bool {
 
 /// The definitions a file most likely means.
 fn nearest<'d>(all: &'d HeaderDefinitions, path: &str, header: &str) -> Vec<(&'d str, &'d MacroDefinition)> {
-    let near = |other: &str| if other == header { usize::MAX } else { count_common_folders(other, path) };
+    let near = |other: &str| if other == header { usize::MAX } else { common_folders(other, path) };
     let visible = || all.iter().filter(|(other, _)| is_in_scope(path, other));
     let best = visible().map(|(other, _)| near(other)).max();
     let nearest = visible().filter(|(other, _)| Some(near(other)) == best);
     nearest.flat_map(|(other, found)| found.iter().map(move |found| (other.as_str(), found))).collect()
-}
-
-/// How many folders two paths have in common.
-fn count_common_folders(first: &str, second: &str) -> usize {
-    let [first, second] = [first, second].map(|path| path.rsplit_once('/').unwrap_or_default().0.split('/'));
-    first.zip(second).take_while(|(left, right)| left == right && !left.is_empty()).count()
 }
 
 #[cfg(test)]

@@ -139,7 +139,8 @@ impl Scope {
     }
 }
 
-fn common_folders(first: &str, second: &str) -> usize {
+/// How many folders two paths have in common.
+pub(super) fn common_folders(first: &str, second: &str) -> usize {
     let [first, second] = [first, second].map(|path| path.rsplit_once('/').unwrap_or_default().0.split('/'));
     first.zip(second).take_while(|(left, right)| left == right && !left.is_empty()).count()
 }

@@ -48,9 +48,9 @@ impl AccessProfile {
     }
 
     /// The profile without its windows, with each time block counted as often as its weight says; blocks
-    /// without a weight are left out. Periods, latencies and levels follow the samples of their access in proportion, accesses by CPU
-    /// those of their struct. What belongs to objects (phases, homes) and to recordings stays. Types for
-    /// which `is_whole` is false keep only their samples by instruction.
+    /// without a weight are left out. Periods, latencies and levels follow the samples of their access in
+    /// proportion, accesses by CPU those of their struct. What belongs to objects (phases, homes) and to
+    /// recordings stays. Types for which `keeps_detail` is false keep only their samples by instruction.
     #[must_use]
     pub fn resample(&self, weights: &[u64], keeps_detail: &dyn Fn(usize) -> bool) -> Self {
         let weight = |block: u32| weight(weights, block);

@@ -4,7 +4,7 @@
 //! may say a word that the file hasn't, but none is missing. It holds as long as the file's size, times and inode are
 //! as they were; a file that changed just before it was read isn't kept (git, Documentation/technical/racy-git).
 
-use super::scope::LARGEST;
+use super::scope::{LARGEST, is_word};
 use fieldline_source::meaning::{KnownName, plainly_spelled};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
@@ -75,10 +75,6 @@ pub(super) fn filter(text: Vec<u8>) -> Vec<u8> {
         }
     }
     bits
-}
-
-fn is_word(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
 /// Bytes and bits of a word in a filter (double hashing: Kirsch and Mitzenmacher, 2006).

@@ -74,32 +74,44 @@ impl Definition {
     }
 }
 
+/// Most attributes at one side of a name.
+const MOST_ATTRIBUTES: usize = 8;
+
 /// A text up to the attributes that it ends with: words that begin with `__`, and brackets behind them.
 fn before_attributes(text: &[u8]) -> &[u8] {
     let mut left = text.trim_ascii_end();
-    while let Some(open) = left.strip_suffix(b"))") {
-        let Some(start) = memmem::rfind(open, b"((") else { return left };
-        left = open.get(..start).unwrap_or_default().trim_ascii_end();
+    for _ in 0..MOST_ATTRIBUTES {
+        let open = left.strip_suffix(b"))").and_then(|inside| memmem::rfind(inside, b"(("));
+        let rest = left.get(..open.unwrap_or(left.len())).unwrap_or_default().trim_ascii_end();
+        let word = rest.iter().rev().take_while(|byte| is_word(**byte)).count();
+        let (rest, word) = rest.split_at(rest.len() - word);
+        if !word.starts_with(b"__") {
+            break;
+        }
+        left = rest.trim_ascii_end();
     }
-    let word = left.iter().rev().take_while(|byte| is_word(**byte)).count();
-    let (rest, word) = left.split_at(left.len() - word);
-    if word.starts_with(b"__") { before_attributes(rest) } else { left }
+    left
 }
 
 /// A text behind the attributes that it begins with.
 fn behind_attributes(text: &[u8]) -> &[u8] {
-    let left = text.trim_ascii_start();
-    let word = left.iter().take_while(|byte| is_word(**byte)).count();
-    let (word, rest) = left.split_at(word);
-    if !word.starts_with(b"__") {
-        return left;
+    let mut left = text.trim_ascii_start();
+    for _ in 0..MOST_ATTRIBUTES {
+        let word = left.iter().take_while(|byte| is_word(**byte)).count();
+        let (word, rest) = left.split_at(word);
+        if !word.starts_with(b"__") {
+            break;
+        }
+        let rest = rest.trim_ascii_start();
+        let inside = rest.strip_prefix(b"((");
+        let behind = inside.and_then(|inside| inside.get(memmem::find(inside, b"))")? + 2..));
+        left = behind.unwrap_or(rest).trim_ascii_start();
     }
-    let rest = rest.trim_ascii_start();
-    let inside = rest.strip_prefix(b"((").and_then(|inside| Some((inside, memmem::find(inside, b"))")?)));
-    behind_attributes(inside.map_or(rest, |(inside, end)| inside.get(end + 2..).unwrap_or_default()))
+    left
 }
 
-fn is_word(byte: u8) -> bool {
+/// Whether a byte is one of a name's.
+pub(super) fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
@@ -238,5 +250,7 @@ mod tests {
             (false, false)
         );
         assert_eq!(find("mystruct s { }"), (false, false));
+        assert_eq!(find(&("__a ".repeat(200_000) + "s")), (false, false), "no depth");
+        assert_eq!(find(&("struct s ".to_owned() + &"__a ".repeat(200_000))), (false, false));
     }
 }

@@ -3,7 +3,7 @@
 //! Samples close in time depend on each other, so blocks are drawn and never single samples (Künsch, 1989).
 
 use crate::access::{
-    Access, AccessProfile, AwaySamples, BlockCount, CpuAccess, LevelCounts, SampleCount, TypeProfile,
+    Access, AccessProfile, AwaySamples, BlockCount, CpuAccess, LevelCounts, SampleCount, TypeProfile, Window,
 };
 
 /// Adds samples to the list of an access, which is kept in order of blocks.
@@ -33,29 +33,36 @@ pub fn add_windows_to_block(blocks: &mut Vec<(u32, u64)>, block: u32, count: u64
     }
 }
 
-impl AccessProfile {
-    /// The windows with each time block counted as often as its weight says: their entries and counts. Those
-    /// without a weight are left out.
-    pub fn resample_windows<'p>(
-        &'p self,
-        weights: &'p [u64],
-    ) -> impl Iterator<Item = (&'p [(i32, u32)], u64)> {
-        let counts = self.windows.iter().map(|window| {
-            let count = window.blocks.iter().map(|(block, count)| count * weight(weights, *block)).sum();
-            (window.entries.as_slice(), count)
-        });
-        counts.filter(|(_, count)| *count > 0)
+impl Window {
+    /// How many of it there are if each time block counts as often as its weight says; blocks without a weight
+    /// don't count.
+    pub fn resampled_count(&self, weights: &[u64]) -> u64 {
+        self.blocks.iter().map(|(block, count)| count * weight(weights, *block)).sum()
     }
+}
 
+impl AccessProfile {
     /// The profile without its windows, with each time block counted as often as its weight says; blocks
     /// without a weight are left out. Periods, latencies and levels follow the samples of their access in
     /// proportion, accesses by CPU those of their struct. What belongs to objects (phases, homes) and to
-    /// recordings stays. Types for which `keeps_detail` is false keep only their samples by instruction.
+    /// recordings stays. Types for which `keeps_detail` is false keep neither name nor layout, and samples only
+    /// of instructions for which `keeps_samples` is true.
     #[must_use]
-    pub fn resample(&self, weights: &[u64], keeps_detail: &dyn Fn(usize) -> bool) -> Self {
+    pub fn resample(
+        &self,
+        weights: &[u64],
+        keeps_detail: &dyn Fn(usize) -> bool,
+        keeps_samples: &dyn Fn(u64) -> bool,
+    ) -> Self {
         let weight = |block: u32| weight(weights, block);
         let types = self.types.iter().enumerate();
-        let types = types.map(|(index, profile)| resample_type(profile, &weight, keeps_detail(index)));
+        let types = types.map(|(index, profile)| {
+            if keeps_detail(index) {
+                resample_type(profile, &weight)
+            } else {
+                outline_type(profile, &weight, keeps_samples)
+            }
+        });
         Self {
             recordings: self.recordings.clone(),
             coverage: self.coverage.clone(),
@@ -79,31 +86,36 @@ fn weight(weights: &[u64], block: u32) -> u64 {
     weights.get(block as usize).copied().unwrap_or(0)
 }
 
-fn resample_type(profile: &TypeProfile, weight: &impl Fn(u32) -> u64, keeps_detail: bool) -> TypeProfile {
-    let accesses = profile.accesses.iter().filter_map(|access| resample_access(access, weight, keeps_detail));
+/// Samples of some instructions.
+fn outline_type(
+    profile: &TypeProfile,
+    weight: &impl Fn(u32) -> u64,
+    keeps_samples: &dyn Fn(u64) -> bool,
+) -> TypeProfile {
+    let kept = profile.accesses.iter().filter(|access| keeps_samples(access.ip));
+    let accesses = kept.filter_map(|access| resample_access(access, weight, false));
+    TypeProfile { size: profile.size, accesses: accesses.collect(), ..TypeProfile::default() }
+}
+
+fn resample_type(profile: &TypeProfile, weight: &impl Fn(u32) -> u64) -> TypeProfile {
+    let accesses = profile.accesses.iter().filter_map(|access| resample_access(access, weight, true));
     let accesses: Vec<Access> = accesses.collect();
     let share = (accesses.iter().map(Access::samples).sum(), profile.samples());
-    let outline = TypeProfile {
-        name: profile.name.clone(),
-        size: profile.size,
-        fingerprint: profile.fingerprint,
-        accesses,
-        ..TypeProfile::default()
-    };
-    if !keeps_detail {
-        return outline;
-    }
     let cpus = profile.cpus.iter().map(|access| CpuAccess {
         loads: scale(access.loads, share),
         stores: scale(access.stores, share),
         ..*access
     });
     TypeProfile {
+        name: profile.name.clone(),
+        size: profile.size,
+        fingerprint: profile.fingerprint,
         layout: profile.layout.clone(),
         cpus: cpus.collect(),
         phases: profile.phases.clone(),
         homes: profile.homes,
-        ..outline
+        accesses,
+        ..TypeProfile::default()
     }
 }
 
@@ -188,40 +200,40 @@ mod tests {
 
     #[test]
     fn each_block_counts_as_often_as_it_is_drawn() {
-        let twice = profile().resample(&[0, 2], &|_| true);
+        let twice = profile().resample(&[0, 2], &|_| true, &|_| true);
         let [access] = twice.types[0].accesses.as_slice() else { panic!("{twice:?}") };
         assert_eq!(access.loads, SampleCount { samples: 8, period: 800 });
         assert_eq!(access.stores, SampleCount { samples: 4, period: 40 });
         assert_eq!((access.latency, access.levels["L1"]), (80, 4));
         assert_eq!(twice.types[0].cpus[0].loads, 11);
-        let counts = |weights| profile().resample_windows(weights).map(|window| window.1).collect::<Vec<_>>();
-        assert_eq!((counts(&[0, 2]), counts(&[])), (vec![4], vec![]));
+        let count = |weights| profile().windows[0].resampled_count(weights);
+        assert_eq!((count(&[0, 2]), count(&[])), (4, 0));
     }
 
     #[test]
     fn every_block_once_is_the_profile_itself() {
         let mut all = profile();
-        let once = all.resample(&[1, 1], &|_| true);
-        let windows: Vec<_> =
-            all.windows.iter().map(|window| (window.entries.as_slice(), window.count)).collect();
-        assert_eq!(all.resample_windows(&[1, 1]).collect::<Vec<_>>(), windows);
+        let once = all.resample(&[1, 1], &|_| true, &|_| true);
+        assert!(all.windows.iter().all(|window| window.resampled_count(&[1, 1]) == window.count));
         all.clear_blocks();
         all.windows.clear();
         assert_eq!(once, all);
     }
 
     #[test]
-    fn types_without_detail_keep_samples_by_instruction() {
-        let whole = profile().resample(&[0, 2], &|_| true);
-        let outline = profile().resample(&[0, 2], &|_| false);
+    fn types_without_detail_keep_samples_of_some_instructions() {
+        let whole = profile().resample(&[0, 2], &|_| true, &|_| true);
+        let outline = profile().resample(&[0, 2], &|_| false, &|ip| ip == profile().types[0].accesses[0].ip);
         let (access, other) = (&outline.types[0].accesses[0], &whole.types[0].accesses[0]);
         assert_eq!((access.ip, access.samples()), (other.ip, other.samples()));
         assert!(access.levels.is_empty() && outline.types[0].cpus.is_empty());
+        let none = profile().resample(&[0, 2], &|_| false, &|_| false);
+        assert!(none.types[0].accesses.is_empty());
     }
 
     #[test]
     fn samples_of_blocks_not_drawn_are_dropped() {
-        let none = profile().resample(&[], &|_| true);
+        let none = profile().resample(&[], &|_| true, &|_| true);
         assert!(none.types[0].accesses.is_empty());
     }
 }

@@ -26,4 +26,4 @@ pub use occurrences::{StructOccurrence, find_occurrences};
 pub use sets::Visits;
 pub use touch::FunctionTouch;
 pub use touched_ranges::{TouchedRange, TouchedRanges};
-pub use window_corpus::WindowCorpus;
+pub use window_corpus::{WindowCorpus, WindowTable};

@@ -9,13 +9,12 @@ use crate::visits::draw::{draw, function_patterns, mixture_patterns};
 use crate::visits::occurrences::{self, collect_accesses};
 use crate::visits::sufficiency::SampleSufficiency;
 use crate::visits::touch::{self, collect_touches};
-use crate::visits::window_corpus::WindowCount;
 use crate::visits::{
-    AccessPattern, FunctionTouch, Mixture, NameRanks, StructOccurrence, TouchedRanges, Visits, WindowCorpus,
+    AccessPattern, FunctionTouch, Mixture, NameRanks, StructOccurrence, TouchedRanges, Visits, WindowTable,
     find_occurrences,
 };
 use fieldline_access::AccessProfile;
-use fieldline_access::access::{Access, CpuAccess};
+use fieldline_access::access::{Access, CpuAccess, Window};
 use fieldline_layout::Layout;
 use fieldline_layout::constraint::Constraints;
 use std::collections::BTreeMap;
@@ -56,11 +55,29 @@ pub struct VisitModel {
     mixture: Option<Mixture>,
 }
 
+/// What a profile knows of a struct's windows and of names: the same for all weights of time blocks.
+pub(crate) struct StructWindows<'p> {
+    names: NameRanks,
+    table: WindowTable<'p>,
+}
+
+impl<'p> StructWindows<'p> {
+    pub(crate) fn new(profile: &'p AccessProfile, layout: &Layout) -> Self {
+        let names = NameRanks::new(profile);
+        let accesses = collect_accesses(profile, layout, &find_occurrences(profile, layout));
+        let entries = occurrences::window_entries(profile, &accesses, &names);
+        let targets: Vec<_> = entries.into_values().flatten().collect();
+        Self { table: WindowTable::new(&profile.windows, &names, &targets), names }
+    }
+}
+
 /// The samples that visits are learnt from.
 pub(crate) struct ModelSamples<'p> {
     /// Accesses; its windows aren't looked at.
     pub(crate) profile: &'p AccessProfile,
-    pub(crate) windows: Vec<WindowCount<'p>>,
+    pub(crate) windows: &'p StructWindows<'p>,
+    /// How often a window counts.
+    pub(crate) count: &'p dyn Fn(&Window) -> u64,
     /// Visits drawn of functions alone.
     pub(crate) drawn_alone: usize,
     /// A model of much the same samples, from which the mixture has a warm start.
@@ -70,9 +87,10 @@ pub(crate) struct ModelSamples<'p> {
 impl VisitModel {
     /// Learns the visits of a struct. `line` is the cacheline size of the recorded machine in bytes.
     pub fn new(profile: &AccessProfile, layout: &Layout, constraints: &Constraints, line: u64) -> Self {
-        let windows =
-            profile.windows.iter().map(|window| (window.entries.as_slice(), window.count)).collect();
-        let samples = ModelSamples { profile, windows, drawn_alone: DRAWN_ALONE, known: None };
+        let windows = StructWindows::new(profile, layout);
+        let count = |window: &Window| window.count;
+        let samples =
+            ModelSamples { profile, windows: &windows, count: &count, drawn_alone: DRAWN_ALONE, known: None };
         Self::learn(&samples, layout, constraints, line)
     }
 
@@ -84,17 +102,17 @@ impl VisitModel {
         line: u64,
     ) -> Self {
         let ModelSamples { profile, drawn_alone, .. } = *samples;
+        let names = &samples.windows.names;
         let occurrences = find_occurrences(profile, layout);
         let accesses = collect_accesses(profile, layout, &occurrences);
         let ranges = TouchedRanges::new(layout, constraints, &accesses);
-        let names = NameRanks::new(profile);
-        let entries = occurrences::window_entries(profile, &accesses, &names);
-        let touches = collect_touches(&accesses, &entries, &ranges, &names);
+        let entries = occurrences::window_entries(profile, &accesses, names);
+        let touches = collect_touches(&accesses, &entries, &ranges, names);
         let seed = accesses.iter().fold(layout.fingerprint(), |seed, access| {
             mix(mix(seed ^ access.ip) ^ access.offset ^ access.samples() << 32)
         });
         let alone = function_patterns(&touches);
-        let mixed = learn_mixture(samples, &names, &touches, seed);
+        let mixed = learn_mixture(samples, &touches, seed);
         let (mixture, together) =
             mixed.map_or_else(|| (None, alone.clone()), |(mixture, patterns)| (Some(mixture), patterns));
         let visits = |patterns: &[AccessPattern], count: usize, stream: u64| {
@@ -111,7 +129,7 @@ impl VisitModel {
             together: together_visits,
             alone,
             sharing: LineSharing::new(&ranges, &cpus, losses, &by_line, line_cost),
-            evidence: VisitEvidence::new(profile, &names, &touches, &together),
+            evidence: VisitEvidence::new(profile, names, &touches, &together),
             sufficiency: SampleSufficiency::from_accesses(&accesses),
             phases: collect_phases(profile, &occurrences),
             ranges,
@@ -142,14 +160,13 @@ impl VisitModel {
 /// to learn any.
 fn learn_mixture(
     samples: &ModelSamples<'_>,
-    names: &NameRanks,
     touches: &[FunctionTouch],
     seed: u64,
 ) -> Option<(Mixture, Vec<AccessPattern>)> {
     let mut targets: Vec<_> = touches.iter().flat_map(|touch| touch.entries.iter().copied()).collect();
     targets.sort_unstable();
     targets.dedup();
-    let corpus = WindowCorpus::new(&samples.windows, names, &targets);
+    let corpus = samples.windows.table.corpus(samples.count);
     if corpus.joint_windows() < FEWEST_WINDOWS {
         return None;
     }

@@ -1,6 +1,6 @@
 //! The whole pipeline, from samples to order, repeated on folds and resamples of the time blocks.
 
-use crate::cost::model::ModelSamples;
+use crate::cost::model::{ModelSamples, StructWindows};
 use crate::cost::{OrderState, Problem, VisitModel};
 use crate::judge::candidates::{moved_members, with_unit_returned};
 use crate::judge::confidence::{
@@ -15,12 +15,24 @@ use crate::search::starts::{search, search_from};
 use crate::search::{CostedOrder, SearchEffort, SearchResults, moved_units, reduce_moves};
 use crate::visits::find_occurrences;
 use fieldline_access::AccessProfile;
+use fieldline_access::access::Window;
+use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
 
 /// Divisor of the rounds of a search in a fold: its figures err on the careful side.
 const SHORT_SEARCH_DIVISOR: usize = 4;
 /// The same for a search with a warm start: it checks whether any order is significantly better.
 const WARM_START_DIVISOR: usize = 24;
+
+/// Samples of a struct, to be weighted by time block.
+struct BlockSamples<'p> {
+    profile: &'p AccessProfile,
+    windows: StructWindows<'p>,
+    /// Indices of the types that are or hold the struct.
+    types: FxHashSet<usize>,
+    /// Instructions that access it.
+    instructions: FxHashSet<u64>,
+}
 
 /// A model of resampled time blocks, and an order for it.
 struct ResamplePlan {
@@ -44,12 +56,13 @@ impl Planner<'_> {
             let missing = Some(format!("the profile holds {blocks} blocks of time, {FOLDS} are needed"));
             return Some((Confidence { blocks, missing, ..Confidence::default() }, Ok(found.clone())));
         }
-        let (folds, cross_validation) = self.cross_validate(profile, before, found);
+        let samples = self.block_samples(profile);
+        let (folds, cross_validation) = self.cross_validate(&samples, before, found);
         // Orders that a search in other visits of the same struct begins with, the hottest first.
         let declared = std::iter::once(self.constraints.initial_order());
         let known: Vec<Vec<usize>> = declared.chain(costliest_first(&search.found)).collect();
         let numbers = Vec::from_iter(0..resamples as u64);
-        let plan = |number: &u64| self.plan_resample(profile, *number, &found.order, &known);
+        let plan = |number: &u64| self.plan_resample(&samples, *number, &found.order, &known);
         let plans = fieldline_parallel::map(&numbers, plan);
         let bootstrap = BootstrapPlans::new(self, &plans, &before.order);
         let order = self.stable_order(before, &bootstrap, front);
@@ -98,14 +111,14 @@ impl Planner<'_> {
     /// without visits are left out.
     fn cross_validate(
         &self,
-        profile: &AccessProfile,
+        samples: &BlockSamples<'_>,
         before: &OrderEvaluation,
         after: &OrderEvaluation,
     ) -> (usize, Vec<CrossValidation>) {
         let folds = fieldline_parallel::map(&Vec::from_iter(0..FOLDS), |number| {
-            let (train, test) = fold_weights(profile.blocks.len(), *number);
-            let order = self.with_model(&self.model_for(profile, &train, None)).search_briefly();
-            let model = self.model_for(profile, &test, None);
+            let (train, test) = fold_weights(samples.profile.blocks.len(), *number);
+            let order = self.with_model(&self.model_for(samples, &train, None)).search_briefly();
+            let model = self.model_for(samples, &test, None);
             let test = (!model.together.is_empty()).then(|| self.with_model(&model))?;
             Some(test.forecasts(&test.evaluate(&before.order), &test.evaluate(&order)))
         });
@@ -118,13 +131,29 @@ impl Planner<'_> {
         (folds.len(), figures.collect())
     }
 
-    /// A model of time blocks with weights; with a warm start from a known model, if any.
-    fn model_for(&self, profile: &AccessProfile, weights: &[u64], known: Option<&VisitModel>) -> VisitModel {
+    fn block_samples<'p>(&self, profile: &'p AccessProfile) -> BlockSamples<'p> {
         let sources = find_occurrences(profile, self.layout);
-        let is_source = |index| sources.iter().any(|source| source.type_index == index);
-        let windows = profile.resample_windows(weights).collect();
-        let profile = profile.resample(weights, &is_source);
-        let samples = ModelSamples { profile: &profile, windows, drawn_alone: 0, known };
+        BlockSamples {
+            profile,
+            windows: StructWindows::new(profile, self.layout),
+            types: sources.iter().map(|source| source.type_index).collect(),
+            instructions: self.model.accesses.iter().map(|access| access.ip).collect(),
+        }
+    }
+
+    /// A model of time blocks with weights; with a warm start from a known model, if any.
+    fn model_for(
+        &self,
+        samples: &BlockSamples<'_>,
+        weights: &[u64],
+        known: Option<&VisitModel>,
+    ) -> VisitModel {
+        let has_detail = |index| samples.types.contains(&index);
+        let is_own = |instruction| samples.instructions.contains(&instruction);
+        let profile = samples.profile.resample(weights, &has_detail, &is_own);
+        let count = |window: &Window| window.resampled_count(weights);
+        let windows = &samples.windows;
+        let samples = ModelSamples { profile: &profile, windows, count: &count, drawn_alone: 0, known };
         VisitModel::learn(&samples, self.layout, self.constraints, self.options.build_line)
     }
 
@@ -143,13 +172,13 @@ impl Planner<'_> {
     /// good, and another one of them is no contradiction.
     fn plan_resample(
         &self,
-        profile: &AccessProfile,
+        samples: &BlockSamples<'_>,
         number: u64,
         order: &[usize],
         known: &[Vec<usize>],
     ) -> ResamplePlan {
-        let weights = bootstrap_weights(profile.blocks.len(), self.model.seed, number);
-        let model = self.model_for(profile, &weights, Some(self.model));
+        let weights = bootstrap_weights(samples.profile.blocks.len(), self.model.seed, number);
+        let model = self.model_for(samples, &weights, Some(self.model));
         let order = self.with_model(&model).warm_start(order, known);
         ResamplePlan { model, order }
     }

@@ -21,6 +21,9 @@ pub(crate) const REPLICAS: usize = 6;
 /// in worse orders.
 const MOVES: usize = 200;
 const LINE_EXCHANGES: usize = 20;
+/// A chain ends if it finds no cheaper order in this part of its rounds: a divisor. It saves a third of the time
+/// and hardly costs any quality (examples/search_effort.rs).
+const ROUNDS_WITHOUT_GAIN: usize = 3;
 /// Quantiles of the exponential distribution in use.
 const QUANTILES: usize = 1024;
 
@@ -77,15 +80,26 @@ impl<'p> ReplicaExchange<'p> {
         }
     }
 
-    /// The cheapest order found. `hot`: the hottest temperature, as a share of what half of costly moves
+    /// Cost of the cheapest order so far.
+    fn least_cost(&self) -> u64 {
+        self.even.best.cost.min(self.odd.best.cost)
+    }
+
+    /// The cheapest order found in at most `rounds`. `hot`: the hottest temperature, as a share of what half of costly moves
     /// exceed.
     pub(crate) fn run(mut self, rounds: usize, hot: f64) -> CostedOrder {
         self.calibrate(hot);
+        let (mut least, mut found_in) = (self.least_cost(), 0);
         for round in 0..rounds {
             let exponential = &self.exponential;
             rayon::join(|| self.even.round(exponential), || self.odd.round(exponential));
             for replica in (round % 2..REPLICAS - 1).step_by(2) {
                 self.exchange(replica);
+            }
+            if self.least_cost() < least {
+                (least, found_in) = (self.least_cost(), round);
+            } else if round - found_in > rounds.div_ceil(ROUNDS_WITHOUT_GAIN) {
+                break;
             }
         }
         if self.odd.best.cost < self.even.best.cost { self.odd.best } else { self.even.best }

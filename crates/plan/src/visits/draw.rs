@@ -40,7 +40,7 @@ pub fn function_patterns(touches: &[FunctionTouch]) -> Vec<AccessPattern> {
 /// The patterns of a mixture, each with as many visits as its most frequent function has runs: loops over
 /// objects do no harm.
 pub fn mixture_patterns(
-    corpus: &WindowCorpus,
+    corpus: &WindowCorpus<'_>,
     mixture: &Mixture,
     touches: &[FunctionTouch],
 ) -> Vec<AccessPattern> {

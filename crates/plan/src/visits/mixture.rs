@@ -37,7 +37,7 @@ pub struct Mixture {
     pub(crate) joint: PatternRow,
 }
 
-impl WindowCorpus {
+impl WindowCorpus<'_> {
     /// Learns a mixture whose patterns begin around a target each, drawn by weight without replacement: equal
     /// ones would stay equal.
     pub fn learn(&self, targets: &[WindowEntry], random: &mut Random) -> Mixture {
@@ -61,7 +61,7 @@ impl WindowCorpus {
         }
         let last = self.expect(&model);
         let (windows, joint) = (last.windows, last.joint);
-        Mixture { entries: self.entries.clone(), expected: last.entries, windows, joint }
+        Mixture { entries: self.entries.to_vec(), expected: last.entries, windows, joint }
     }
 
     fn initial_parameters(&self, targets: &[WindowEntry], random: &mut Random) -> MixtureParameters {
@@ -111,7 +111,7 @@ impl WindowCorpus {
 
 /// Depth-first traversal of a trie: likelihoods on the way down, expected counts on the way up.
 struct TrieWalk<'c> {
-    corpus: &'c WindowCorpus,
+    corpus: &'c WindowCorpus<'c>,
     model: &'c MixtureParameters,
     /// From the root to the current branch.
     path: Vec<TriePathNode<'c>>,
@@ -129,7 +129,7 @@ struct TriePathNode<'c> {
 }
 
 impl<'c> TrieWalk<'c> {
-    fn new(corpus: &'c WindowCorpus, model: &'c MixtureParameters) -> Self {
+    fn new(corpus: &'c WindowCorpus<'c>, model: &'c MixtureParameters) -> Self {
         let root = TriePathNode { entries: &[], depth: 0, p: model.share, windows: [0.0; PATTERNS] };
         Self { corpus, model, path: vec![root], expected: ExpectedCounts::none(corpus.entries.len()) }
     }
@@ -217,7 +217,7 @@ impl MixtureParameters {
     fn maximise(&mut self, expected: &[PatternRow], counts: &[f32]) {
         let mut sums = [0.0; PATTERNS];
         expected.iter().for_each(|row| add_row(&mut sums, row));
-        let extra = SMOOTHING * counts.len() as f32;
+        let extra = SMOOTHING * counts.iter().filter(|count| **count > 0.0).count() as f32;
         let total: f32 = counts.iter().sum();
         for ((theta, row), count) in self.theta.iter_mut().zip(expected).zip(counts) {
             let background = extra * count / total;
@@ -266,18 +266,28 @@ fn sum_row(row: &PatternRow) -> f32 {
 mod tests {
     use super::*;
     use crate::visits::NameRanks;
-    use crate::visits::window_corpus::WindowCount;
+    use crate::visits::WindowTable;
+    use fieldline_access::access::Window;
 
-    fn corpus(windows: &[WindowCount<'_>]) -> WindowCorpus {
+    fn windows(windows: &[(&[WindowEntry], u64)]) -> Vec<Window> {
+        let window = |(entries, count): &(&[WindowEntry], u64)| Window {
+            entries: entries.to_vec(),
+            count: *count,
+            blocks: Vec::new(),
+        };
+        windows.iter().map(window).collect()
+    }
+
+    fn table(windows: &[Window]) -> WindowTable<'_> {
         let targets: Vec<WindowEntry> = (0..500).map(|function| (0, function)).collect();
-        WindowCorpus::new(windows, &NameRanks::in_given_order(1, 500), &targets)
+        WindowTable::new(windows, &NameRanks::in_given_order(1, 500), &targets)
     }
 
     #[test]
     fn operations_that_never_meet_get_separate_patterns() {
-        let windows: [WindowCount<'_>; 2] =
-            [(&[(0, 1), (0, 2), (-1, 9)], 50), (&[(0, 3), (0, 4), (-1, 9)], 50)];
-        let corpus = corpus(&windows);
+        let windows = windows(&[(&[(0, 1), (0, 2), (-1, 9)], 50), (&[(0, 3), (0, 4), (-1, 9)], 50)]);
+        let table = table(&windows);
+        let corpus = table.corpus(|window| window.count);
         let mixture = corpus.learn(&[(0, 1), (0, 2), (0, 3), (0, 4)], &mut Random::new(3));
         let row = |function| mixture.expected[corpus.entry_number((0, function)).unwrap()];
         let separate: f32 = row(1).iter().zip(row(3)).map(|(a, b)| a.min(b)).sum();
@@ -288,8 +298,9 @@ mod tests {
 
     #[test]
     fn samples_are_shared_out_completely() {
-        let windows: [WindowCount<'_>; 2] = [(&[(0, 1), (0, 1), (-1, 2)], 7), (&[(0, 1)], 2)];
-        let corpus = corpus(&windows);
+        let windows = windows(&[(&[(0, 1), (0, 1), (-1, 2)], 7), (&[(0, 1)], 2)]);
+        let table = table(&windows);
+        let corpus = table.corpus(|window| window.count);
         let mixture = corpus.learn(&[(0, 1)], &mut Random::new(1));
         let sum: f32 = mixture.expected[corpus.entry_number((0, 1)).unwrap()].iter().sum();
         assert!((sum - 16.0).abs() < 1e-4, "{sum}");
@@ -299,7 +310,9 @@ mod tests {
     #[test]
     fn a_window_of_many_entries_does_not_underflow() {
         let entries: Vec<(i32, u32)> = (0..500).map(|function| (0, function)).collect();
-        let corpus = corpus(&[(entries.as_slice(), 1)]);
+        let windows = windows(&[(entries.as_slice(), 1)]);
+        let table = table(&windows);
+        let corpus = table.corpus(|window| window.count);
         let mixture = corpus.learn(&entries, &mut Random::new(1));
         let sum: f32 = mixture.expected[0].iter().sum();
         assert!((sum - 1.0).abs() < 1e-4, "{sum}");

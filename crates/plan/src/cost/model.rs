@@ -55,7 +55,7 @@ pub struct VisitModel {
     mixture: Option<Mixture>,
 }
 
-/// What a profile knows of a struct's windows and of names: the same for all weights of time blocks.
+/// Windows and ranked names of a profile, for one struct: the same for all weights of time blocks.
 pub(crate) struct StructWindows<'p> {
     names: NameRanks,
     table: WindowTable<'p>,

@@ -23,6 +23,11 @@ pub struct SetDiff {
 }
 
 impl SetDiff {
+    /// Whether both files have the same types with the same layouts.
+    pub fn has_no_difference(&self) -> bool {
+        self.changed.is_empty() && self.added.is_empty() && self.removed.is_empty()
+    }
+
     /// Compares. `lines` are sizes of cachelines in bytes.
     pub fn between(old: &[Layout], new: &[Layout], lines: &[u64]) -> Self {
         let mut diff = Self::default();

@@ -1,18 +1,22 @@
 //! Command-line arguments.
 
 mod accesses;
+mod common;
 mod layouts;
+#[cfg(test)]
+mod options_doc;
 mod orders;
 mod record;
 mod series;
 mod values;
 
 pub(crate) use accesses::{
-    DoctorArgs, ExplainArgs, ImportArgs, MergeArgs, ProfileArgs, ReportArgs, ReportFormat, SamplesArgs,
+    DoctorArgs, ExplainArgs, ImportArgs, MergeArgs, ProfileArgs, ReportArgs, SamplesArgs,
 };
+pub(crate) use common::{GlobalArgs, OutputFormat, require_vmlinux, require_words};
 pub(crate) use layouts::{
     BaselineArgs, CheckArgs, DiffArgs, DiffFormat, FindingsFormat, FindingsOutput, InitArgs, LayoutArgs,
-    Style,
+    LayoutFormat,
 };
 pub(crate) use orders::{
     BuiltObject, PatchArgs, PlaceArgs, PlanArgs, ProposeArgs, SimulateArgs, SimulateInput, VerifyArgs,
@@ -20,6 +24,7 @@ pub(crate) use orders::{
 pub(crate) use record::{CpuList, RecordArgs, cpus};
 
 use clap::{Args, Parser, Subcommand};
+use common::PlainArguments;
 use std::path::PathBuf;
 
 /// Place struct members that are used together on the same cacheline, and write the patch.
@@ -28,9 +33,36 @@ use std::path::PathBuf;
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
-    /// Threads to use; all cores if not given. Results do not depend on it.
-    #[arg(long, global = true, value_name = "N")]
-    pub(crate) threads: Option<usize>,
+    #[command(flatten)]
+    pub(crate) global: GlobalArgs,
+}
+
+impl Arguments {
+    /// Arguments of this process; a plain argument that is a file is the one of --vmlinux.
+    pub(crate) fn from_command_line() -> Self {
+        let mut arguments = Self::parse();
+        if let Some(plain) = arguments.command.plain_arguments() {
+            plain.take_file();
+        }
+        arguments
+    }
+}
+
+impl Command {
+    fn plain_arguments(&mut self) -> Option<PlainArguments<'_>> {
+        let (words, vmlinux) = match self {
+            Self::Layout(args) => (&mut args.types, &mut args.vmlinux),
+            Self::Explain(args) => (&mut args.places, &mut args.vmlinux),
+            Self::Report(args) => (&mut args.types, &mut args.vmlinux),
+            Self::Plan(args) => (&mut args.types, &mut args.vmlinux),
+            Self::Place(args) => (&mut args.types, &mut args.vmlinux),
+            Self::Baseline(args) => (&mut args.types, &mut args.vmlinux),
+            Self::Init(args) => (&mut args.types, &mut args.vmlinux),
+            Self::Doctor(args) => (&mut args.types, &mut args.vmlinux),
+            _ => return None,
+        };
+        Some(PlainArguments { words, vmlinux })
+    }
 }
 
 /// The commands.

@@ -18,7 +18,7 @@ const BUSIEST: usize = 5;
 /// Seconds to record if no earlier recording's length is known.
 const USUAL_SECONDS: f64 = 10.0;
 
-/// The diagnosis, also the file of `--json`.
+/// The diagnosis, also the file of `--format json`.
 #[derive(Debug, Serialize)]
 pub(crate) struct Diagnosis {
     format: &'static str,

@@ -4,6 +4,7 @@ pub(crate) mod code;
 pub(crate) mod document;
 pub(crate) mod layout_set;
 pub(crate) mod origin;
+pub(crate) mod paths;
 pub(crate) mod recordings;
 pub(crate) mod select;
 pub(crate) mod trace;

@@ -14,14 +14,15 @@ mod report;
 mod series;
 
 use args::{Arguments, Command};
-use clap::Parser;
 use command::{accesses, demo, layouts, orders};
 use output::CommandOutcome;
 use std::process::ExitCode;
 
 #[expect(clippy::print_stderr, reason = "errors are printed here and nowhere else")]
 fn main() -> ExitCode {
-    match run(&Arguments::parse()) {
+    let arguments = Arguments::from_command_line();
+    output::configure(&arguments.global);
+    match run(&arguments) {
         Ok(CommandOutcome::Done) => ExitCode::SUCCESS,
         Ok(CommandOutcome::Negative) => ExitCode::from(1),
         Ok(CommandOutcome::ExecFailed(number)) => ExitCode::from(number),
@@ -34,7 +35,7 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
-    if let Some(threads) = arguments.threads {
+    if let Some(threads) = arguments.global.threads {
         rayon::ThreadPoolBuilder::new().num_threads(threads).build_global()?;
     }
     match &arguments.command {

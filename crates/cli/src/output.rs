@@ -1,9 +1,46 @@
 //! Output: standard output, files that appear whole or not at all, notes on standard error.
 
+use crate::args::{GlobalArgs, OutputFormat};
 use crate::report::color::Palette;
 use anyhow::{Context, Result};
+use clap::ValueEnum;
+use serde::Serialize;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
+use std::sync::OnceLock;
+use std::time::Instant;
+
+/// When text is coloured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ColorChoice {
+    /// On a terminal.
+    #[default]
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// Options of all commands, and when this one began.
+struct Settings {
+    color: ColorChoice,
+    quiet: bool,
+    verbose: bool,
+    began: Instant,
+}
+
+static SETTINGS: OnceLock<Settings> = OnceLock::new();
+
+/// Keeps the options that say how to print; those of the first call count.
+pub(crate) fn configure(args: &GlobalArgs) {
+    let GlobalArgs { color, quiet, verbose, .. } = *args;
+    SETTINGS.get_or_init(|| Settings { color, quiet, verbose, began: Instant::now() });
+}
+
+fn is_quiet() -> bool {
+    SETTINGS.get().is_some_and(|settings| settings.quiet)
+}
 
 /// Result of a command that ran without an error.
 pub(crate) enum CommandOutcome {
@@ -26,6 +63,28 @@ pub(crate) fn print(text: &str) -> Result<CommandOutcome> {
     Ok(CommandOutcome::Done)
 }
 
+/// Writes a line about what was done to standard output, unless --quiet is given.
+pub(crate) fn print_done(text: &str) -> Result<CommandOutcome> {
+    if is_quiet() { Ok(CommandOutcome::Done) } else { print(text) }
+}
+
+/// Writes a document to standard output as JSON.
+pub(crate) fn print_json(value: &impl Serialize) -> Result<CommandOutcome> {
+    print(&(serde_json::to_string(value)? + "\n"))
+}
+
+/// Writes a result to standard output, as JSON or drawn.
+pub(crate) fn print_as(
+    format: OutputFormat,
+    value: &impl Serialize,
+    drawn: impl FnOnce(&mut String, Palette),
+) -> Result<CommandOutcome> {
+    match format {
+        OutputFormat::Json => print_json(value),
+        OutputFormat::Text => print_drawn(drawn),
+    }
+}
+
 /// Writes what is drawn to standard output, in colour where that is a terminal.
 pub(crate) fn print_drawn(drawn: impl FnOnce(&mut String, Palette)) -> Result<CommandOutcome> {
     let mut out = String::new();
@@ -38,23 +97,36 @@ pub(crate) fn buffered_stdout() -> BufWriter<io::StdoutLock<'static>> {
     BufWriter::with_capacity(1 << 16, io::stdout().lock())
 }
 
-/// Prints a note, which is not part of the result.
+/// Prints a note, which is not part of the result, unless --quiet is given.
 #[expect(clippy::print_stderr, reason = "notes go to standard error")]
 pub(crate) fn print_note(text: &str) {
+    if is_quiet() {
+        return;
+    }
     eprintln!("fieldline: note: {text}");
 }
 
-/// Prints the stage of the work, on a terminal only.
-#[expect(clippy::print_stderr, reason = "progress is for terminals only")]
+/// Prints the stage of the work: on a terminal, or with the time since the start if --verbose is given.
+#[expect(clippy::print_stderr, reason = "progress goes to standard error")]
 pub(crate) fn print_progress(text: &str) {
-    if io::stderr().is_terminal() {
-        eprintln!("fieldline: {text}");
+    match SETTINGS.get() {
+        Some(settings) if settings.verbose => {
+            eprintln!("fieldline: {:.1} s: {text}", settings.began.elapsed().as_secs_f64());
+        }
+        _ if is_quiet() || !io::stderr().is_terminal() => {}
+        _ => eprintln!("fieldline: {text}"),
     }
 }
 
-/// Whether standard output is a terminal that may be coloured (NO_COLOR, no-color.org).
+/// Whether text on standard output is coloured: as --color says, else on a terminal (NO_COLOR, no-color.org).
 pub(crate) fn use_color() -> bool {
-    io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+    match SETTINGS.get().map(|settings| settings.color).unwrap_or_default() {
+        ColorChoice::Always => true,
+        ColorChoice::Never => false,
+        ColorChoice::Auto => {
+            io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+        }
+    }
 }
 
 /// Writes a file whole or not at all: beside its place first, then renamed.

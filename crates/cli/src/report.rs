@@ -2,6 +2,7 @@
 
 pub(crate) mod color;
 pub(crate) mod doctor_text;
+pub(crate) mod explain_json;
 pub(crate) mod explain_text;
 pub(crate) mod findings;
 pub(crate) mod layout;

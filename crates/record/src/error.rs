@@ -57,7 +57,7 @@ pub enum Error {
     /// Rotating over everything takes longer than there is time.
     #[error(
         "{watches} watches need {groups} rotations of four, which leaves each {milliseconds} ms of {seconds} s; at least \
-         {least} ms are needed: name members (--member), watch fewer objects, or give it more time (--for {enough})"
+         {least} ms are needed: name members (--members), watch fewer objects, or give it more time (--for {enough})"
     )]
     TooManyWatches {
         /// How many.

@@ -1,8 +1,9 @@
 //! Arguments of the commands that read recordings and profiles.
 
+use super::common::OutputFormat;
 use super::values::line_size;
 use crate::input::recordings::RecordingInputs;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use std::path::PathBuf;
 
 /// A program and its recordings.
@@ -49,6 +50,9 @@ pub(crate) struct ProfileArgs {
     /// Where to write the profile (JSON); a summary is printed in any case.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+    /// How to print.
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    pub(crate) format: OutputFormat,
 }
 
 #[derive(Debug, Args)]
@@ -63,6 +67,9 @@ pub(crate) struct ImportArgs {
     /// Where to write the profile (JSON); a summary is printed in any case.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+    /// How to print.
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    pub(crate) format: OutputFormat,
 }
 
 #[derive(Debug, Args)]
@@ -73,27 +80,37 @@ pub(crate) struct MergeArgs {
     /// Where to write the merged profile (JSON).
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: PathBuf,
+    /// How to print.
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    pub(crate) format: OutputFormat,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct SamplesArgs {
     #[command(flatten)]
     pub(crate) recordings: RecordingArgs,
+    /// How to print.
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    pub(crate) format: OutputFormat,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ExplainArgs {
     /// Addresses as linked (hexadecimal), FUNCTION+0xOFFSET, or FUNCTION for all its accesses.
+    /// The last may be the file of --vmlinux.
     #[arg(value_name = "PLACE", required = true)]
     pub(crate) places: Vec<String>,
     /// The vmlinux (or program) with debug info.
     #[arg(long, visible_alias = "program", value_name = "FILE")]
-    pub(crate) vmlinux: PathBuf,
+    pub(crate) vmlinux: Option<PathBuf>,
+    /// How to print.
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    pub(crate) format: OutputFormat,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
-    /// Structs to report; those with most samples if none is given.
+    /// Structs to report; those with most samples if none is given. The last may be the file of --vmlinux.
     #[arg(value_name = "TYPE")]
     pub(crate) types: Vec<String>,
     /// The profile.
@@ -104,23 +121,13 @@ pub(crate) struct ReportArgs {
     pub(crate) vmlinux: Option<PathBuf>,
     /// Cacheline sizes to show, in bytes.
     #[arg(long, value_name = "BYTES", value_delimiter = ',', default_value = "64,128", value_parser = line_size)]
-    pub(crate) cacheline: Vec<u64>,
+    pub(crate) lines: Vec<u64>,
     /// Rows of functions and pairs to show.
     #[arg(long, default_value_t = 10, value_name = "N")]
     pub(crate) top: usize,
     /// How to print.
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
-    pub(crate) format: ReportFormat,
-}
-
-/// How `report` prints.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ReportFormat {
-    /// Tables.
-    #[default]
-    Text,
-    /// JSON (docs/formats.md).
-    Json,
+    pub(crate) format: OutputFormat,
 }
 
 #[derive(Debug, Args)]
@@ -129,8 +136,9 @@ pub(crate) enum ReportFormat {
 command would), 2 an input is missing or broken."
 )]
 pub(crate) struct DoctorArgs {
-    /// Structs to check for enough samples; those with most samples if none is given.
-    #[arg(value_name = "TYPE", requires = "vmlinux")]
+    /// Structs to check for enough samples; those with most samples if none is given. The last may be the file
+    /// of --vmlinux.
+    #[arg(value_name = "TYPE", requires = "perf")]
     pub(crate) types: Vec<String>,
     /// Recordings to examine, perf.data or texts of perf script; without one, this machine.
     #[arg(long, value_name = "FILE", num_args = 1..)]
@@ -141,7 +149,7 @@ pub(crate) struct DoctorArgs {
     /// Folder whose proc and sys describe the machine.
     #[arg(long, value_name = "DIR", default_value = "/", conflicts_with = "perf")]
     pub(crate) root: PathBuf,
-    /// Print JSON (docs/formats.md).
-    #[arg(long)]
-    pub(crate) json: bool,
+    /// How to print.
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    pub(crate) format: OutputFormat,
 }

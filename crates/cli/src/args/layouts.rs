@@ -7,12 +7,13 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub(crate) struct LayoutArgs {
-    /// Structs, unions or typedefs by name, or globs such as 'sched_*'; all if none is given.
+    /// Structs, unions or typedefs by name, or globs such as 'sched_*'; all if none is given. The last may be the
+    /// file of --vmlinux.
     #[arg(value_name = "TYPE")]
     pub(crate) types: Vec<String>,
     /// vmlinux, .ko, .o, program, or raw BTF; the running kernel's BTF if not given.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) from: Option<PathBuf>,
+    #[arg(long, visible_alias = "program", value_name = "FILE")]
+    pub(crate) vmlinux: Option<PathBuf>,
     /// Which debug info to read where a file has both; DWARF if not given.
     #[arg(long, value_name = "FORMAT", value_parser = debug_format())]
     pub(crate) debug_format: Option<DebugFormat>,
@@ -20,20 +21,22 @@ pub(crate) struct LayoutArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) btf_base: Option<PathBuf>,
     /// How to print.
-    #[arg(long, value_enum, default_value_t = Style::Table)]
-    pub(crate) style: Style,
-    /// Cacheline sizes to show, in bytes. Style pahole uses the first.
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    pub(crate) format: LayoutFormat,
+    /// Cacheline sizes to show, in bytes. Format pahole uses the first.
     #[arg(long, value_name = "BYTES", value_delimiter = ',', default_value = "64,128", value_parser = line_size)]
-    pub(crate) cacheline: Vec<u64>,
-    /// Show the members of structs held by value (style table).
+    pub(crate) lines: Vec<u64>,
+    /// Show the members of structs held by value (format text).
     #[arg(long)]
     pub(crate) expand: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Style {
+/// How `layout` prints.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LayoutFormat {
     /// A table with cacheline boundaries, holes and straddling members.
-    Table,
+    #[default]
+    Text,
     /// As pahole 1.30 prints it.
     Pahole,
     /// JSON (docs/formats.md).
@@ -45,21 +48,25 @@ pub(crate) struct DiffArgs {
     /// vmlinux, .ko, .o, program, raw BTF or a baseline; git:REV:FILE for one in a git repository.
     #[arg(value_name = "OLD")]
     pub(crate) old: PathBuf,
-    /// The later one, in the same forms.
-    #[arg(value_name = "NEW")]
-    pub(crate) new: PathBuf,
-    /// Structs, unions or typedefs by name, or globs such as 'sched_*'; all if none is given.
-    #[arg(value_name = "TYPE")]
-    pub(crate) types: Vec<String>,
+    /// The later file, in the same forms, unless --vmlinux names it; then structs, unions or typedefs by name, or
+    /// globs such as 'sched_*'; all if none is given.
+    #[arg(value_name = "NEW] [TYPE")]
+    pub(crate) words: Vec<String>,
+    /// The later file.
+    #[arg(long, visible_alias = "program", value_name = "FILE")]
+    pub(crate) vmlinux: Option<PathBuf>,
+    /// End with exit code 1 if a struct differs.
+    #[arg(long)]
+    pub(crate) exit_code: bool,
     /// How to print.
-    #[arg(long, value_enum, default_value_t = DiffFormat::Text)]
+    #[arg(long, value_enum, default_value_t = DiffFormat::Text, value_name = "FORMAT")]
     pub(crate) format: DiffFormat,
     /// Which debug info to read; if not given, BTF where both files have it, else DWARF.
     #[arg(long, value_name = "FORMAT", value_parser = debug_format())]
     pub(crate) debug_format: Option<DebugFormat>,
     /// Cacheline sizes to compare for, in bytes; the new file's machine's if not given (64 for raw BTF).
     #[arg(long, value_name = "BYTES", value_delimiter = ',', value_parser = line_size)]
-    pub(crate) cacheline: Vec<u64>,
+    pub(crate) lines: Vec<u64>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -74,12 +81,13 @@ pub(crate) enum DiffFormat {
 
 #[derive(Debug, Args)]
 pub(crate) struct BaselineArgs {
-    /// Structs, unions or typedefs by name, or globs such as 'sched_*'; all if none is given.
+    /// Structs, unions or typedefs by name, or globs such as 'sched_*'; all if none is given. The last may be the
+    /// file of --vmlinux.
     #[arg(value_name = "TYPE")]
     pub(crate) types: Vec<String>,
     /// vmlinux, .ko, .o, program, or raw BTF.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) from: PathBuf,
+    #[arg(long, visible_alias = "program", value_name = "FILE")]
+    pub(crate) vmlinux: Option<PathBuf>,
     /// Which debug info to read where a file has both; DWARF if not given.
     #[arg(long, value_name = "FORMAT", value_parser = debug_format())]
     pub(crate) debug_format: Option<DebugFormat>,
@@ -93,6 +101,10 @@ pub(crate) struct CheckArgs {
     /// The configuration: targets, types and rules (docs/formats.md).
     #[arg(long, value_name = "FILE", default_value = "fieldline.toml")]
     pub(crate) config: PathBuf,
+    /// The file to check in place of the configuration's, relative to here. With several targets, name the one
+    /// that is meant.
+    #[arg(long, visible_alias = "program", value_name = "[TARGET=]FILE")]
+    pub(crate) vmlinux: Vec<String>,
     /// A baseline or an earlier file to compare with; git:REV:FILE for one in a git repository (FILE relative
     /// to here). With several targets, name the one that is meant.
     #[arg(long, value_name = "[TARGET=]FILE")]
@@ -140,19 +152,20 @@ fn sink(text: &str) -> Result<FindingsOutput, String> {
 
 #[derive(Debug, Args)]
 pub(crate) struct InitArgs {
-    /// Structs, unions or typedefs by name or glob; the profile's hottest if none is given.
+    /// Structs, unions or typedefs by name or glob; the profile's hottest if none is given. The last may be the
+    /// file of --vmlinux.
     #[arg(value_name = "TYPE")]
     pub(crate) types: Vec<String>,
     /// The file to check: vmlinux, .ko, .o, program, or raw BTF.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) from: PathBuf,
+    #[arg(long, visible_alias = "program", value_name = "FILE")]
+    pub(crate) vmlinux: Option<PathBuf>,
     /// A profile that shows which structs are hot.
     #[arg(long, value_name = "FILE")]
     pub(crate) profile: Option<PathBuf>,
     /// How many of the profile's structs to check.
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub(crate) top: usize,
-    /// Where to write the configuration; an existing file is not overwritten.
+    /// Where to write the configuration; an existing file is not overwritten; - prints it.
     #[arg(short, long, value_name = "FILE", default_value = "fieldline.toml")]
     pub(crate) output: PathBuf,
 }

@@ -1,6 +1,7 @@
 //! Arguments of the commands that plan, replay, write and verify orders.
 
 use super::accesses::RecordingArgs;
+use super::common::OutputFormat;
 use super::series::{IdiomArgs, SeriesArgs};
 use super::values::{also, cache_size, candidate, line_size};
 use clap::Args;
@@ -10,7 +11,7 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub(crate) struct PlanArgs {
-    /// Structs to plan.
+    /// Structs to plan. The last may be the file of --vmlinux.
     #[arg(value_name = "TYPE", required = true)]
     pub(crate) types: Vec<String>,
     /// The profile.
@@ -27,7 +28,7 @@ pub(crate) struct PlanArgs {
     pub(crate) shuffle: Option<u64>,
     /// The program the profile was made with.
     #[arg(long, visible_alias = "program", value_name = "FILE")]
-    pub(crate) vmlinux: PathBuf,
+    pub(crate) vmlinux: Option<PathBuf>,
     /// A source tree: comments, #ifdefs and uses of the struct then constrain the order.
     #[arg(long, value_name = "DIR")]
     pub(crate) tree: Option<PathBuf>,
@@ -38,6 +39,9 @@ pub(crate) struct PlanArgs {
     /// Where to write the plan (JSON); a summary is printed in any case.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+    /// How to print.
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    pub(crate) format: OutputFormat,
 }
 
 /// How uses of the structs in the source are read.
@@ -102,14 +106,14 @@ impl SearchArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct PlaceArgs {
-    /// The struct that gets the member.
-    #[arg(value_name = "TYPE")]
-    pub(crate) ty: String,
+    /// The struct that gets the member. A file behind it is that of --vmlinux.
+    #[arg(value_name = "TYPE", required = true, num_args = 1..=2)]
+    pub(crate) types: Vec<String>,
     /// The new member as C declares it, such as 'long timer_ticks' or 'struct list_head node'.
     #[arg(long, value_name = "DECLARATION")]
     pub(crate) member: String,
     /// Members it is touched together with: it goes to their cachelines if it can.
-    #[arg(long, value_name = "MEMBER", value_delimiter = ',', conflicts_with = "cold")]
+    #[arg(long, value_name = "MEMBER,…", value_delimiter = ',', conflicts_with = "cold")]
     pub(crate) with: Vec<String>,
     /// It is rarely touched: hot cachelines are avoided.
     #[arg(long)]
@@ -119,7 +123,7 @@ pub(crate) struct PlaceArgs {
     pub(crate) profile: Option<PathBuf>,
     /// vmlinux or program with DWARF or BTF, or raw BTF.
     #[arg(long, visible_alias = "program", value_name = "FILE")]
-    pub(crate) vmlinux: PathBuf,
+    pub(crate) vmlinux: Option<PathBuf>,
     /// A source tree: comments and #ifdefs then exclude locations or are noted.
     #[arg(long, value_name = "DIR")]
     pub(crate) tree: Option<PathBuf>,
@@ -129,6 +133,9 @@ pub(crate) struct PlaceArgs {
     /// Where to write the answer (JSON); a table is printed in any case.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+    /// How to print.
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    pub(crate) format: OutputFormat,
 }
 
 #[derive(Debug, Args)]
@@ -143,7 +150,7 @@ pub(crate) struct SimulateArgs {
     pub(crate) lines: Vec<u64>,
     /// Accesses of a CPU to other objects after which its visit to an object ends.
     #[arg(long, value_name = "N", default_value_t = 400)]
-    pub(crate) gap: u64,
+    pub(crate) visit_gap: u64,
     /// A CPU's first-level cache, in KiB. Defaults are small: the few objects of a guest then cause capacity
     /// misses as the many of a server do.
     #[arg(long, value_name = "KIB", default_value_t = 8, value_parser = cache_size())]
@@ -157,6 +164,9 @@ pub(crate) struct SimulateArgs {
     /// Where to write the figures (JSON); a summary is printed in any case.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+    /// How to print.
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    pub(crate) format: OutputFormat,
 }
 
 /// Accesses to replay: a trace, or visits drawn from the samples of a profile.
@@ -224,6 +234,9 @@ pub(crate) struct ProposeArgs {
     /// Folder for report.md, plan.json, profile.json and the patches; made if it is not there.
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: PathBuf,
+    /// How to print.
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    pub(crate) format: OutputFormat,
 }
 
 #[derive(Debug, Args)]
@@ -235,7 +248,8 @@ pub(crate) struct VerifyArgs {
     /// the plan's, FILE=BEFORE, where BEFORE is the same build without the patch; the prediction is made from
     /// it.
     #[arg(
-        long = "object",
+        long = "vmlinux",
+        visible_alias = "program",
         value_name = "FILE[=BEFORE]",
         required_unless_present_any = ["builds", "test"],
         num_args = 1..,
@@ -245,10 +259,10 @@ pub(crate) struct VerifyArgs {
     /// Build folders of the tree without the patch: the smallest unit that has the structs is compiled there
     /// as the build compiled it, without the patch and with it. Commands come from kbuild's .cmd files or
     /// compile_commands.json. Neither the folder nor the tree is written to.
-    #[arg(long = "build", value_name = "[O=]FOLDER", requires = "tree", num_args = 1.., value_parser = build)]
+    #[arg(long = "build", value_name = "[O=]DIR", requires = "tree", num_args = 1.., value_parser = build)]
     pub(crate) builds: Vec<PathBuf>,
     /// The source tree that was built, without the patch.
-    #[arg(long, value_name = "FOLDER")]
+    #[arg(long, value_name = "DIR")]
     pub(crate) tree: Option<PathBuf>,
     /// The project's own test command, run by `sh -c` at the top of a copy of the tree without the patch, then
     /// of one with it. It has to build what it tests: what is built in the tree is copied with it. It runs
@@ -260,13 +274,16 @@ pub(crate) struct VerifyArgs {
     pub(crate) timeout: u64,
     /// Folder for the logs of --test, without.log and with.log. If not given, they are kept in a temporary
     /// folder if the patch changes the outcome.
-    #[arg(short, long, value_name = "FOLDER", requires = "test")]
+    #[arg(short, long, value_name = "DIR", requires = "test")]
     pub(crate) output: Option<PathBuf>,
     /// A source file to compile, from the top of the tree; if not given, the smallest that has the struct.
     #[arg(long = "unit", value_name = "FILE", requires = "builds")]
     pub(crate) units: Vec<String>,
     #[command(flatten)]
     pub(crate) idiom_args: IdiomArgs,
+    /// How to print.
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    pub(crate) format: OutputFormat,
 }
 
 /// A build to compare with the plan.

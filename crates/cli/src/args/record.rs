@@ -39,20 +39,21 @@ pub(crate) struct RecordArgs {
     #[arg(long = "object", value_name = "TYPE@SYMBOL[+OFFSET]|TYPE@0xADDRESS")]
     pub(crate) objects: Vec<String>,
     /// Watch these members only.
-    #[arg(long, value_name = "MEMBER", value_delimiter = ',', requires = "objects")]
-    pub(crate) member: Vec<String>,
+    #[arg(long, value_name = "MEMBER,…", value_delimiter = ',', requires = "objects")]
+    pub(crate) members: Vec<String>,
     /// Watch stores only.
     #[arg(long, requires = "objects")]
     pub(crate) stores: bool,
-    /// The program or library whose types and symbols objects have, if that is not PROGRAM.
-    #[arg(long, value_name = "FILE", requires = "objects", conflicts_with = "vmlinux")]
-    pub(crate) program: Option<PathBuf>,
-    /// Watch objects of the running kernel, which this file (vmlinux, or raw BTF with addresses) describes;
-    /// needs root. A PROGRAM, if given, is the load, and the recording ends after it at the latest.
-    #[arg(long, value_name = "FILE", requires = "objects", conflicts_with = "pid")]
+    /// The file whose types and symbols objects have, if that is not PROGRAM: a library, or, with --kernel, the
+    /// kernel's vmlinux or raw BTF with addresses.
+    #[arg(long, visible_alias = "program", value_name = "FILE", requires = "objects")]
     pub(crate) vmlinux: Option<PathBuf>,
+    /// Watch objects of the running kernel; needs root. A PROGRAM, if given, is the load, and the recording ends
+    /// after it at the latest.
+    #[arg(long, requires = "vmlinux", conflicts_with = "pid")]
+    pub(crate) kernel: bool,
     /// CPUs on which to watch the kernel, and whose per-CPU objects; all if not given.
-    #[arg(long, value_name = "LIST", value_parser = cpus, requires = "vmlinux")]
+    #[arg(long, value_name = "LIST", value_parser = cpus, requires = "kernel")]
     pub(crate) cpu: Option<CpuList>,
     /// End the program when the recording is done.
     #[arg(long, conflicts_with = "pid")]
@@ -67,7 +68,7 @@ pub(crate) struct RecordArgs {
     /// The program and its arguments.
     #[arg(
         value_name = "PROGRAM",
-        required_unless_present_any = ["pid", "vmlinux"],
+        required_unless_present_any = ["pid", "kernel"],
         trailing_var_arg = true,
         allow_hyphen_values = true
     )]

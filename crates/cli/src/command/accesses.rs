@@ -2,14 +2,16 @@
 
 pub(crate) mod explain;
 pub(crate) mod record;
+mod samples;
 
-use crate::args::{DoctorArgs, ImportArgs, MergeArgs, ProfileArgs, ReportArgs, ReportFormat, SamplesArgs};
+use crate::args::{DoctorArgs, ImportArgs, MergeArgs, OutputFormat, ProfileArgs, ReportArgs, SamplesArgs};
 use crate::diagnosis::Diagnosis;
 use crate::input::{document, recordings};
 use crate::output::{self, CommandOutcome};
 use crate::planning::rank_by_samples;
 use crate::report::color::Palette;
 use crate::report::doctor_text;
+use crate::report::profile::coverage_json::CoverageDocument;
 use crate::report::profile::heat::TypeHeat;
 use crate::report::profile::report_json::{ReportDocument, ReportedType};
 use crate::report::profile::{self as text, coverage, heat_text, sharing_text, turns_text};
@@ -22,8 +24,8 @@ use fieldline_perfdata::address::DataAddress;
 use fieldline_perfdata::perf_data::is_step_event;
 use fieldline_profile::perf_types::{self, Error, TypeCounts};
 use fieldline_typeflow::operands::target::Target;
+use samples::SampleWriter;
 use std::collections::BTreeMap;
-use std::io::Write;
 use std::path::Path;
 
 /// Structs that `report` shows when none is named.
@@ -36,36 +38,34 @@ pub(crate) fn profile(args: &ProfileArgs) -> Result<CommandOutcome> {
         Ok((attributed.profile()?, by_dso))
     })?;
     document::write_if_named(args.output.as_ref(), &profile)?;
-    output::print_drawn(|out, paint| match args.coverage {
-        true => coverage::draw_by_dso(out, &profile, &by_dso, paint),
-        false => text::draw(out, &profile, paint),
-    })
+    match args.coverage {
+        true => output::print_as(args.format, &CoverageDocument::new(&profile, &by_dso), |out, paint| {
+            coverage::draw_by_dso(out, &profile, &by_dso, paint);
+        }),
+        false => output::print_as(args.format, &profile, |out, paint| text::draw(out, &profile, paint)),
+    }
 }
 
 /// `fieldline samples`: one row a sample, in file order.
 pub(crate) fn samples(args: &SamplesArgs) -> Result<CommandOutcome> {
     recordings::attribute(&args.recordings.inputs(), |attributed| {
-        let mut out = output::buffered_stdout();
-        writeln!(out, "# ip addr type offset reason")?;
+        let mut out = SampleWriter::new(args.format)?;
         for recording in 0..attributed.files.len() {
             attributed.joint().for_each_sample(recording, |sample, program, found| {
-                let (ip, addr) = (sample.ip.unwrap_or_default(), DataAddress::to_word(sample.addr));
+                let (ip, addr) = (sample.ip.unwrap_or_default().0, DataAddress::to_word(sample.addr));
                 match found.target {
                     Target::Exact { ty, offset } => {
                         let attribution = attributed.attributions.get(program);
                         let name = attribution.and_then(|attribution| attribution.answers.type_entry(ty));
-                        let name = name.map_or("?", |entry| &entry.name.name);
-                        writeln!(out, "{ip:x} {addr:x} {} {offset} -", name.replace(' ', "_"))?;
+                        out.attributed(ip, addr, name.map_or("?", |entry| &entry.name.name), offset)
                     }
-                    Target::Unknown(reason) => writeln!(out, "{ip:x} {addr:x} - - {reason}")?,
-                    Target::Within { .. } => writeln!(out, "{ip:x} {addr:x} - - unknown_offset")?,
-                    Target::Element { .. } => writeln!(out, "{ip:x} {addr:x} - - unknown_index")?,
+                    Target::Unknown(reason) => out.unattributed(ip, addr, reason.id()),
+                    Target::Within { .. } => out.unattributed(ip, addr, "unknown_offset"),
+                    Target::Element { .. } => out.unattributed(ip, addr, "unknown_index"),
                 }
-                Ok::<(), anyhow::Error>(())
             })?;
         }
-        out.flush()?;
-        Ok(CommandOutcome::Done)
+        out.finish()
     })
 }
 
@@ -83,7 +83,7 @@ pub(crate) fn import(args: &ImportArgs) -> Result<CommandOutcome> {
         sum.merge(found.with_context(place)?);
     }
     document::write_if_named(args.output.as_ref(), &sum)?;
-    output::print_drawn(|out, paint| text::draw(out, &sum, paint))
+    output::print_as(args.format, &sum, |out, paint| text::draw(out, &sum, paint))
 }
 
 fn read_counts(path: &Path) -> Result<TypeCounts> {
@@ -146,7 +146,7 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<CommandOutcome> {
     let mut sum = AccessProfile::empty();
     parts.into_iter().for_each(|part| sum.merge(part.profile));
     document::write(&args.output, &sum)?;
-    output::print_drawn(|out, paint| text::draw(out, &sum, paint))
+    output::print_as(args.format, &sum, |out, paint| text::draw(out, &sum, paint))
 }
 
 /// Refuses profiles of different programs, and one given twice.
@@ -169,7 +169,7 @@ pub(crate) fn report(args: &ReportArgs) -> Result<CommandOutcome> {
     let profile = document::read_profile(&args.profile)?;
     let chosen = choose_types(&profile, args)?;
     let paint = Palette::new(output::use_color());
-    let options = heat_text::HeatOptions { lines: &args.cacheline, top: args.top, paint };
+    let options = heat_text::HeatOptions { lines: &args.lines, top: args.top, paint };
     let mut out = String::new();
     coverage::draw(&mut out, &profile, paint);
     let (who, mut types) = (name_cpus(&profile), Vec::new());
@@ -182,8 +182,8 @@ pub(crate) fn report(args: &ReportArgs) -> Result<CommandOutcome> {
             None => type_profile.layout.clone(),
         };
         let heat = TypeHeat::new(&profile, type_profile, layout.as_ref());
-        if args.format == ReportFormat::Json {
-            types.push(ReportedType::new(&heat, type_profile, layout.as_ref(), &args.cacheline));
+        if args.format == OutputFormat::Json {
+            types.push(ReportedType::new(&heat, type_profile, layout.as_ref(), &args.lines));
             continue;
         }
         heat_text::draw(&mut out, &heat, &options);
@@ -191,10 +191,8 @@ pub(crate) fn report(args: &ReportArgs) -> Result<CommandOutcome> {
         turns_text::draw(&mut out, type_profile, layout.as_ref(), who, &options);
     }
     match args.format {
-        ReportFormat::Json => {
-            output::print(&String::from_utf8(document::to_json(&ReportDocument::new(types))?)?)
-        }
-        ReportFormat::Text => output::print(&out),
+        OutputFormat::Json => output::print_json(&ReportDocument::new(types)),
+        OutputFormat::Text => output::print(&out),
     }
 }
 
@@ -222,14 +220,16 @@ fn choose_types<'p>(profile: &'p AccessProfile, args: &ReportArgs) -> Result<Vec
 
 /// `fieldline doctor`: perf commands for a machine, and whether a recording suffices.
 pub(crate) fn doctor(args: &DoctorArgs) -> Result<CommandOutcome> {
+    if args.vmlinux.is_none() && !args.types.is_empty() {
+        bail!(
+            "samples of {} are counted with --vmlinux FILE, the program that was running",
+            args.types.join(", ")
+        );
+    }
     let diagnosis = match args.perf.is_empty() {
         true => Diagnosis::for_machine(&args.root)?,
         false => Diagnosis::for_recordings(&args.perf, args.vmlinux.as_deref(), &args.types)?,
     };
-    if args.json {
-        output::print(&String::from_utf8(document::to_json(&diagnosis)?)?)?;
-    } else {
-        output::print_drawn(|out, paint| doctor_text::draw(out, &diagnosis, paint))?;
-    }
+    output::print_as(args.format, &diagnosis, |out, paint| doctor_text::draw(out, &diagnosis, paint))?;
     Ok(if diagnosis.fit { CommandOutcome::Done } else { CommandOutcome::Negative })
 }

@@ -88,7 +88,7 @@ fn steps(folder: &Path) -> Result<Vec<DemoStep>> {
     let [first, _] = TYPES;
     let inputs = ["--profile", &profile, "--vmlinux", &program, "--tree", &tree, "-o", &plan];
     Ok(vec![
-        step("The declared layout of a struct:", &[&["layout", first, "--from", &program]]),
+        step("The declared layout of a struct:", &[&["layout", first, "--vmlinux", &program]]),
         step(
             "The members that the recorded accesses touched:",
             &[&["profile", "--vmlinux", &program, "--perf", &recording, "-o", &profile]],

@@ -5,7 +5,7 @@ pub(crate) mod propose;
 pub(crate) mod simulate;
 pub(crate) mod verify;
 
-use crate::args::{PatchArgs, PlanArgs};
+use crate::args::{PatchArgs, PlanArgs, require_vmlinux, require_words};
 use crate::input::code::{ProgressMeter, cache_folder, open_build};
 use crate::input::document;
 use crate::output::{self, CommandOutcome};
@@ -23,11 +23,12 @@ use std::path::Path;
 
 /// `fieldline plan`: a member order that touches fewer cachelines.
 pub(crate) fn plan(args: &PlanArgs) -> Result<CommandOutcome> {
-    let (program, tree) = (args.vmlinux.as_path(), args.tree.as_deref());
+    let (program, tree) = (require_vmlinux(args.vmlinux.as_ref())?, args.tree.as_deref());
+    let types = require_words(&args.types, "struct")?;
     // Missing inputs are reported before the tree is read.
     let pins = args.search.pins.as_deref().map(pins::read_pins).transpose()?;
     builds::check_files(&args.search.also)?;
-    for path in args.profile.iter().chain([&args.vmlinux]) {
+    for path in args.profile.iter().chain(&args.vmlinux) {
         std::fs::File::open(path).with_context(|| path.display().to_string())?;
     }
     let code = open_build(tree, args.code.build.as_deref(), program)?;
@@ -38,10 +39,10 @@ pub(crate) fn plan(args: &PlanArgs) -> Result<CommandOutcome> {
     let source = SourceInput { tree, code: code.as_ref(), kept, allowed, progress: &progress };
     let (profile, tree_facts) = rayon::join(
         || args.profile.as_deref().map(document::read_profile).transpose(),
-        || TreeFacts::new(&args.types, program, &source),
+        || TreeFacts::new(types, program, &source),
     );
     let profile = profile?;
-    let (types, pins) = (args.types.as_slice(), pins.as_ref());
+    let pins = pins.as_ref();
     let inputs = PlanInputs { types, program, source, pins, profile: profile.as_ref() };
     let limited = inputs.limit_structs(tree_facts.as_ref())?;
     let options = inputs.add_builds(args.search.options(0), &args.search.also)?;
@@ -52,7 +53,7 @@ pub(crate) fn plan(args: &PlanArgs) -> Result<CommandOutcome> {
     };
     limited.annotate(&mut plan, &inputs)?;
     document::write_if_named(args.output.as_ref(), &plan)?;
-    output::print_drawn(|out, paint| plan_text::draw(out, &plan, paint))?;
+    output::print_as(args.format, &plan, |out, paint| plan_text::draw(out, &plan, paint))?;
     Ok(command_outcome(&plan))
 }
 

@@ -29,7 +29,23 @@ impl LoadedTarget<'_> {
 
 /// Files to compare with, as typed: of the only target, or `TARGET=FILE`.
 pub(crate) fn set_baselines(config: &mut Config, typed: &[String]) -> Result<()> {
-    let mut given = Vec::new();
+    for (place, file) in assign(config, "--against", typed)? {
+        config.targets[place].against = Some(FileOrigin::parse(file, Path::new(""))?);
+    }
+    Ok(())
+}
+
+/// Files to check in place of the configuration's, likewise.
+pub(crate) fn set_files(config: &mut Config, typed: &[String]) -> Result<()> {
+    for (place, file) in assign(config, "--vmlinux", typed)? {
+        config.targets[place].file = file.into();
+    }
+    Ok(())
+}
+
+/// The target that each file is for.
+fn assign<'t>(config: &Config, option: &str, typed: &'t [String]) -> Result<Vec<(usize, &'t str)>> {
+    let mut given: Vec<(usize, &str)> = Vec::new();
     for text in typed {
         let named = text.split_once('=').and_then(|(name, file)| {
             let place = config.targets.iter().position(|target| target.name == name)?;
@@ -38,15 +54,14 @@ pub(crate) fn set_baselines(config: &mut Config, typed: &[String]) -> Result<()>
         let (place, file) = match (named, config.targets.len()) {
             (Some((place, file)), _) => (place, file),
             (None, 1) => (0, text.as_str()),
-            (None, _) => bail!("--against {text}: there are several targets; write TARGET=FILE"),
+            (None, _) => bail!("{option} {text}: there are several targets; write TARGET=FILE"),
         };
-        if given.contains(&place) {
-            bail!("--against {text}: target {} has another one already", config.targets[place].name);
+        if given.iter().any(|known| known.0 == place) {
+            bail!("{option} {text}: target {} has another one already", config.targets[place].name);
         }
-        given.push(place);
-        config.targets[place].against = Some(FileOrigin::parse(file, Path::new(""))?);
+        given.push((place, file));
     }
-    Ok(())
+    Ok(given)
 }
 
 /// Reads all targets at once.

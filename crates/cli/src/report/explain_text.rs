@@ -46,7 +46,7 @@ pub(crate) fn draw_lines(
 ) {
     for line in lines {
         for operand in &line.operands {
-            let (access, verdict) = (describe_access(operand), describe_target(operand, member, paint));
+            let (access, verdict) = (access_name(operand), describe_target(operand, member, paint));
             let _ = writeln!(out, "{:x}  {:<44} {access:<14} {verdict}", line.address, line.text);
         }
     }
@@ -59,10 +59,11 @@ fn describe_operand(operand: &ExplainedOperand, member: &mut MemberPath<'_>, pai
         written => written,
     };
     let size = if operand.size == 1 { "1 byte".to_owned() } else { format!("{} bytes", operand.size) };
-    format!("{} of {size} at {place}: {}", describe_access(operand), describe_target(operand, member, paint))
+    format!("{} of {size} at {place}: {}", access_name(operand), describe_target(operand, member, paint))
 }
 
-fn describe_access(operand: &ExplainedOperand) -> &'static str {
+/// Whether an operand is read, written or both.
+pub(crate) fn access_name(operand: &ExplainedOperand) -> &'static str {
     match operand.access {
         AccessKind::Read => "load",
         AccessKind::Write => "store",

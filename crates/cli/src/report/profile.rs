@@ -1,6 +1,7 @@
 //! Access profiles as text.
 
 pub(crate) mod coverage;
+pub(crate) mod coverage_json;
 pub(crate) mod heat;
 pub(crate) mod heat_text;
 pub(crate) mod report_json;

@@ -55,28 +55,28 @@ fn written(name: &str, bytes: &[u8]) -> (tempfile::TempDir, String) {
 fn what_is_no_file_with_types_is_said_so() {
     let folder = tempfile::tempdir().unwrap();
     let directory = folder.path().to_str().unwrap();
-    assert!(refused(&["layout", "--from", directory]).contains("not a regular file"));
-    assert!(refused(&["layout", "--from", "/nowhere/at/all"]).contains("/nowhere/at/all"));
+    assert!(refused(&["layout", "--vmlinux", directory]).contains("not a regular file"));
+    assert!(refused(&["layout", "--vmlinux", "/nowhere/at/all"]).contains("/nowhere/at/all"));
     let (_keep, empty) = written("empty", b"");
-    assert!(refused(&["layout", "--from", &empty]).contains("empty"));
+    assert!(refused(&["layout", "--vmlinux", &empty]).contains("empty"));
     let garbage: Vec<u8> =
         (0..100_000u32).map(|number| (number.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
     let (_keep, garbage) = written("garbage", &garbage);
-    assert!(refused(&["layout", "--from", &garbage]).contains("not an ELF file"));
+    assert!(refused(&["layout", "--vmlinux", &garbage]).contains("not an ELF file"));
 }
 
 #[test]
 fn cut_elf_files_are_refused_or_read_as_far_as_they_go() {
     for (_keep, cut) in cuts(&fixture("layout/x86_64-dwarf5.o")) {
-        refused(&["layout", "--from", &cut]);
-        refused(&["layout", "--debug-format", "dwarf", "--style", "pahole", "--from", &cut]);
+        refused(&["layout", "--vmlinux", &cut]);
+        refused(&["layout", "--debug-format", "dwarf", "--format", "pahole", "--vmlinux", &cut]);
     }
 }
 
 #[test]
 fn cut_btf_is_refused() {
     for (_keep, cut) in cuts(&fixture("layout/x86_64.btf")) {
-        refused(&["layout", "--from", &cut]);
+        refused(&["layout", "--vmlinux", &cut]);
     }
 }
 
@@ -93,8 +93,8 @@ fn changed_bytes_never_panic() {
                 changed[at] = changed[at].wrapping_add((round * 37 + place * 11 + 1) as u8);
             }
             let (_keep, path) = written("changed", &changed);
-            survives(&["layout", "--from", &path]);
-            survives(&["layout", "--style", "pahole", "--from", &path]);
+            survives(&["layout", "--vmlinux", &path]);
+            survives(&["layout", "--format", "pahole", "--vmlinux", &path]);
         }
     }
 }
@@ -107,7 +107,7 @@ fn a_form_nobody_knows_is_an_error_with_its_place() {
     let pair = bytes.windows(4).position(|four| four == [0x0b, 0x0b, 0x3e, 0x0b]).unwrap();
     bytes[pair + 1] = 0x7e;
     let (_keep, path) = written("form.o", &bytes);
-    let message = refused(&["layout", "--from", &path]);
+    let message = refused(&["layout", "--vmlinux", &path]);
     assert!(message.contains("form.o") && message.contains("+0x"), "{message}");
 }
 
@@ -119,14 +119,14 @@ fn a_program_without_debug_info_is_refused_with_where_to_get_it() {
     let mut bytes = bytes;
     bytes[at + 1..at + 11].copy_from_slice(b"other_info");
     let (_keep, path) = written("stripped.o", &bytes);
-    let message = refused(&["layout", "anything", "--from", &path]);
+    let message = refused(&["layout", "anything", "--vmlinux", &path]);
     assert!(message.contains("no debug info") && message.contains("-g"), "{message}");
 }
 
 #[test]
 fn a_type_that_is_not_there_draws_near_names() {
     let path = fixture("layout/x86_64-dwarf5.o");
-    let message = refused(&["layout", "no_such_struct_at_all", "--from", path.to_str().unwrap()]);
+    let message = refused(&["layout", "no_such_struct_at_all", "--vmlinux", path.to_str().unwrap()]);
     assert!(message.contains("no_such_struct_at_all"), "{message}");
 }
 

@@ -138,7 +138,7 @@ fn the_patched_header_compiles_to_the_layout_planned() {
     run(Command::new("gcc").current_dir(&tree).args(flags).arg(&object));
     for struct_plan in plan(folder.path()) {
         let name = struct_plan["name"].as_str().unwrap();
-        let printed = fieldline(&["layout", name, "--from", object.to_str().unwrap(), "--style", "json"]);
+        let printed = fieldline(&["layout", name, "--vmlinux", object.to_str().unwrap(), "--format", "json"]);
         let built: Value = serde_json::from_str(&printed).unwrap();
         let built = &built["layouts"][0];
         assert_eq!(built["size"], struct_plan["chosen"]["size"], "{name}");

@@ -1,4 +1,4 @@
-//! Our `--style pahole` against pahole itself, for every struct and union of a file, from DWARF and from BTF.
+//! Our `--format pahole` against pahole itself, for every struct and union of a file, from DWARF and from BTF.
 //!
 //! A type agrees if pahole's text is among ours of that name: where several types share a name, which one pahole prints
 //! depends on its threads. docs/PARITY.md lists the differences that are pahole's own faults; any other fails.
@@ -31,7 +31,7 @@ pub(crate) fn run(args: &[String]) -> Result<bool> {
     for format in formats {
         let theirs = Texts::split(&peer.text(format, None)?);
         let mut layout = Command::new(&fieldline);
-        layout.args(["layout", "--style", "pahole", "--debug-format", format, "--from"]).arg(&file);
+        layout.args(["layout", "--format", "pahole", "--debug-format", format, "--vmlinux"]).arg(&file);
         let ours = Texts::split(&shell::output(&mut layout)?);
         holds &= compare(&peer, format, &ours, &theirs, &listed)?;
     }

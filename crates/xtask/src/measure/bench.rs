@@ -60,16 +60,16 @@ fn split(command: &str) -> Vec<String> {
 
 fn layout_benchmarks(vmlinux: &str, inside: &str) -> Result<Vec<Benchmark>> {
     let benchmark = |name: String, ours: String, theirs: String, bound| {
-        let ours = split(&format!("layout {ours} --from {vmlinux}"));
+        let ours = split(&format!("layout {ours} --vmlinux {vmlinux}"));
         Benchmark { name, bound, ours, peer: split(&format!("pahole {theirs} {inside}")), once: false }
     };
     let named = |name: String, ty: &str, format: &str, bound| {
-        let ours = format!("{ty} --style pahole --debug-format {format}");
+        let ours = format!("{ty} --format pahole --debug-format {format}");
         benchmark(name, ours, format!("-F {format} -C {ty}"), bound)
     };
     let timed = chosen::structs(Purpose::Timed)?;
     let (first, others) = timed.split_first().context("no struct to time")?;
-    let every = "--style pahole --debug-format dwarf".to_owned();
+    let every = "--format pahole --debug-format dwarf".to_owned();
     let mut all = vec![named("one struct, DWARF".to_owned(), first, "dwarf", "<= 0.1 x, <= 150 MB anon")];
     all.extend(others.iter().map(|ty| named(format!("{ty}, DWARF"), ty, "dwarf", "<= 1 x")));
     let peer = "-j2 -F dwarf".to_owned();

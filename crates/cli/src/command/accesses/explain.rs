@@ -1,21 +1,20 @@
 //! `fieldline explain`: the member an instruction touches, and the data flow that shows it.
 
-use crate::args::ExplainArgs;
+use crate::args::{ExplainArgs, OutputFormat, require_vmlinux};
 use crate::input::recordings;
 use crate::input::trace::parse_hex;
 use crate::output::{self, CommandOutcome};
-use crate::report::color::Palette;
-use crate::report::explain_text;
+use crate::report::{explain_json, explain_text};
 use anyhow::{Context, Result, bail};
 use fieldline_debuginfo::dwarf::{DebugSections, Dwarf, TypeReader, open_alt_link};
 use fieldline_debuginfo::{Elf, FileBytes, LinkedAddress};
 use fieldline_layout::Layout;
-use fieldline_typeflow::operands::explain::{explain, list};
+use fieldline_typeflow::operands::explain::{ExplainedInstruction, Explanation, explain, list};
 use fieldline_typeflow::operands::target::{Target, TypeEntry};
 use fieldline_typeflow::program::Program;
 
 pub(crate) fn run(args: &ExplainArgs) -> Result<CommandOutcome> {
-    let bytes = recordings::open_linked(FileBytes::open(&args.vmlinux)?)?;
+    let bytes = recordings::open_linked(FileBytes::open(require_vmlinux(args.vmlinux.as_ref())?)?)?;
     let elf = Elf::parse(&bytes)?;
     let sup_bytes = open_alt_link(&elf)?;
     let sup = sup_bytes.as_ref().map(Elf::parse).transpose()?;
@@ -25,19 +24,27 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<CommandOutcome> {
     let places = args.places.iter().map(|place| resolve(&program, place));
     let places: Vec<Vec<CodeLocation>> = places.collect::<Result<_>>()?;
     program.load_all();
-    let mut out = String::new();
+    let mut found = Vec::new();
     let mut without_debug_info = Vec::new();
     for place in places.iter().flatten() {
-        if !draw(&mut out, &program, &dwarf, place)? {
-            without_debug_info.push(place.address);
+        match explain_place(&program, place)? {
+            Some(explained) => found.push(explained),
+            None => without_debug_info.push(place.address),
         }
     }
     let why = |address: &LinkedAddress| format!("{address:#x}: no function with debug info is there");
     match without_debug_info.first() {
-        Some(first) if out.is_empty() => bail!(why(first)),
+        Some(first) if found.is_empty() => bail!(why(first)),
         _ => without_debug_info.iter().for_each(|address| output::print_note(&why(address))),
     }
-    output::print(&out)
+    print(&found, &dwarf, args.format)
+}
+
+/// What is known of a location.
+enum Explained {
+    /// The accesses of a function.
+    Function(Vec<ExplainedInstruction>),
+    Instruction(Explanation),
 }
 
 /// An instruction, or a function with all its accesses.
@@ -72,14 +79,19 @@ fn resolve(program: &Program<'_>, text: &str) -> Result<Vec<CodeLocation>> {
     Ok(found)
 }
 
-/// Whether the location has debug info: assembly has none.
-fn draw<'a>(
-    out: &mut String,
-    program: &'a Program<'a>,
-    dwarf: &Dwarf<'_>,
-    place: &CodeLocation,
-) -> Result<bool> {
-    let paint = Palette::new(output::use_color());
+/// Nothing if the location has no debug info: assembly has none.
+fn explain_place<'a>(program: &'a Program<'a>, place: &CodeLocation) -> Result<Option<Explained>> {
+    let address = place.address;
+    if place.is_function {
+        return Ok(list(program, address).map(Explained::Function));
+    }
+    match explain(program, address) {
+        None if program.has_function(address) => bail!("{address:#x}: no instruction begins there"),
+        found => Ok(found.map(Explained::Instruction)),
+    }
+}
+
+fn print(found: &[Explained], dwarf: &Dwarf<'_>, format: OutputFormat) -> Result<CommandOutcome> {
     let mut reader = TypeReader::new(dwarf);
     // The path of the member that an operand is.
     let mut member = |target: &Target<TypeEntry>| {
@@ -88,18 +100,23 @@ fn draw<'a>(
         let id = reader.read(ty.die?).ok()?;
         Layout::from_type(reader.table(), id)?.path_at(*offset)
     };
-    let address = place.address;
-    if place.is_function {
-        let Some(lines) = list(program, address) else { return Ok(false) };
-        explain_text::draw_lines(out, &lines, &mut member, paint);
-    } else if let Some(explanation) = explain(program, address) {
-        explain_text::draw(out, &explanation, &mut member, paint);
-    } else if program.has_function(address) {
-        bail!("{address:#x}: no instruction begins there");
-    } else {
-        return Ok(false);
+    if format == OutputFormat::Json {
+        let rows = found.iter().flat_map(|explained| match explained {
+            Explained::Function(lines) => {
+                lines.iter().map(|line| explain_json::instruction(line, &mut member)).collect()
+            }
+            Explained::Instruction(found) => vec![explain_json::explanation(found, &mut member)],
+        });
+        return output::print_json(&explain_json::document(rows.collect()));
     }
-    Ok(true)
+    output::print_drawn(|out, paint| {
+        for explained in found {
+            match explained {
+                Explained::Function(lines) => explain_text::draw_lines(out, lines, &mut member, paint),
+                Explained::Instruction(found) => explain_text::draw(out, found, &mut member, paint),
+            }
+        }
+    })
 }
 
 #[cfg(test)]

@@ -18,6 +18,7 @@ pub(crate) fn run(args: &CheckArgs) -> Result<CommandOutcome> {
         bail!("--today {today}: no date such as 2026-01-31");
     }
     let mut config = config::read(&args.config, &today)?;
+    targets::set_files(&mut config, &args.vmlinux)?;
     targets::set_baselines(&mut config, &args.against)?;
     let profile = config.profile.as_deref().map(document::read_profile).transpose()?;
     let loaded = targets::read(&config)?;

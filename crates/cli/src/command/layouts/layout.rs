@@ -1,6 +1,6 @@
 //! `fieldline layout`: struct layouts as tables, as pahole's text, or as JSON.
 
-use crate::args::{LayoutArgs, Style};
+use crate::args::{LayoutArgs, LayoutFormat};
 use crate::input::select::{is_glob, matches_glob};
 use crate::output::{self, CommandOutcome};
 use crate::report::color::Palette;
@@ -19,12 +19,12 @@ const RUNNING_KERNEL: &str = "/sys/kernel/btf/vmlinux";
 const CHUNK: usize = 64;
 
 pub(crate) fn run(args: &LayoutArgs) -> Result<CommandOutcome> {
-    let path = args.from.as_deref().unwrap_or(Path::new(RUNNING_KERNEL));
+    let path = args.vmlinux.as_deref().unwrap_or(Path::new(RUNNING_KERNEL));
     let opened =
         types::with_types(path, args.debug_format, args.btf_base.as_deref(), |types| print(types, args));
-    match (&args.from, opened) {
+    match (&args.vmlinux, opened) {
         (None, Err(error)) if !output::is_broken_pipe(&error) => {
-            Err(error.context("no file was named with --from, and the running kernel's BTF does not do"))
+            Err(error.context("no file is named (--vmlinux FILE), and the running kernel's BTF does not do"))
         }
         (_, result) => result,
     }
@@ -35,7 +35,7 @@ fn print(types: &Types<'_, '_>, args: &LayoutArgs) -> Result<CommandOutcome> {
     let labels = label_duplicates(types, &entries)?;
     let work: Vec<(&TypeDefinition, &String)> = entries.iter().zip(&labels).collect();
     let mut out = output::buffered_stdout();
-    if args.style == Style::Json {
+    if args.format == LayoutFormat::Json {
         out.write_all(b"{\"format\":\"fieldline-layout\",\"version\":1,\"layouts\":[")?;
     }
     let mut first = true;
@@ -44,13 +44,13 @@ fn print(types: &Types<'_, '_>, args: &LayoutArgs) -> Result<CommandOutcome> {
         let chunks: Vec<_> = batch.chunks(CHUNK).collect();
         let texts = fieldline_parallel::map(&chunks, |chunk| render(types, chunk, args)).into_iter();
         for text in texts.collect::<Result<Vec<_>>>()?.iter().filter(|text| !text.is_empty()) {
-            if args.style == Style::Json && !std::mem::take(&mut first) {
+            if args.format == LayoutFormat::Json && !std::mem::take(&mut first) {
                 out.write_all(b",\n")?;
             }
             out.write_all(text.as_bytes())?;
         }
     }
-    if args.style == Style::Json {
+    if args.format == LayoutFormat::Json {
         out.write_all(b"]}\n")?;
     }
     out.flush()?;
@@ -62,8 +62,9 @@ fn select(types: &Types<'_, '_>, args: &LayoutArgs) -> Result<Vec<TypeDefinition
     let patterns = &args.types;
     if patterns.is_empty() {
         // pahole leaves out types of functions and namespaces, unless they are requested by name.
-        let is_shown =
-            |entry: &TypeDefinition| !(entry.is_typedef || (entry.is_nested && args.style == Style::Pahole));
+        let is_shown = |entry: &TypeDefinition| {
+            !(entry.is_typedef || (entry.is_nested && args.format == LayoutFormat::Pahole))
+        };
         return Ok(types.all()?.into_iter().filter(is_shown).collect());
     }
     let mut selected = Vec::new();
@@ -121,7 +122,7 @@ fn render(types: &Types<'_, '_>, chunk: &[(&TypeDefinition, &String)], args: &La
     let mut out = String::new();
     for (entry, label) in chunk {
         let id = reader.read(entry)?;
-        if args.style == Style::Json && !out.is_empty() {
+        if args.format == LayoutFormat::Json && !out.is_empty() {
             out.push_str(",\n");
         }
         let rendered = render_one(&mut out, reader.table(), id, (label, types.is_btf()), args);
@@ -139,15 +140,15 @@ fn render_one(
     args: &LayoutArgs,
 ) -> Result<()> {
     let layout = || Layout::from_type(table, id).context("no struct, union or class");
-    match args.style {
-        Style::Table => {
+    match args.format {
+        LayoutFormat::Text => {
             let paint = Palette::new(output::use_color());
-            let options = table::TableOptions { lines: &args.cacheline, expand: args.expand, paint };
+            let options = table::TableOptions { lines: &args.lines, expand: args.expand, paint };
             table::draw(out, &layout()?, label, &options);
         }
-        Style::Json => out.push_str(&serde_json::to_string(&layout()?)?),
-        Style::Pahole => {
-            let line = args.cacheline.first().copied().unwrap_or(64);
+        LayoutFormat::Json => out.push_str(&serde_json::to_string(&layout()?)?),
+        LayoutFormat::Pahole => {
+            let line = args.lines.first().copied().unwrap_or(64);
             let cacheline_size = u32::try_from(line).context("cacheline size")?;
             let options = pahole::PaholeOptions { cacheline_size, from_btf };
             pahole::Printer::new(table, options).print(out, id)?;

@@ -1,6 +1,6 @@
 //! `fieldline place`: where a new member costs least.
 
-use crate::args::PlaceArgs;
+use crate::args::{PlaceArgs, require_vmlinux};
 use crate::input::document;
 use crate::output::{self, CommandOutcome};
 use crate::planning;
@@ -21,15 +21,17 @@ pub(crate) fn run(args: &PlaceArgs) -> Result<CommandOutcome> {
     let profile = args.profile.as_deref().map(document::read_profile).transpose()?;
     let placement = rank_locations(args, profile.as_ref())?;
     document::write_if_named(args.output.as_ref(), &placement)?;
-    output::print_drawn(|out, paint| place_text::draw(out, &placement, paint))?;
+    output::print_as(args.format, &placement, |out, paint| place_text::draw(out, &placement, paint))?;
     Ok(if placement.refusal.is_some() { CommandOutcome::Negative } else { CommandOutcome::Done })
 }
 
 fn rank_locations(args: &PlaceArgs, profile: Option<&AccessProfile>) -> Result<PlacementReport> {
     let spec = MemberSpec::parse(&args.member).with_context(|| format!("--member '{}'", args.member))?;
-    let machine = BuildMachine::from_file(&args.vmlinux)?;
-    let (layout, member) = types::with_types(&args.vmlinux, None, None, |known| {
-        let layout = planning::find_layout(known, profile, types::strip_keyword(&args.ty))?;
+    let program = require_vmlinux(args.vmlinux.as_ref())?;
+    let [name] = args.types.as_slice() else { bail!("one struct is expected, and a member for it") };
+    let machine = BuildMachine::from_file(program)?;
+    let (layout, member) = types::with_types(program, None, None, |known| {
+        let layout = planning::find_layout(known, profile, types::strip_keyword(name))?;
         let member = new_member::resolve(known, &spec, machine.line);
         Ok((layout, member.with_context(|| format!("--member '{}'", args.member))?))
     })?;

@@ -68,7 +68,7 @@ pub(crate) fn run(args: &ProposeArgs) -> Result<CommandOutcome> {
         ("plan.json", document::to_json(&plan)?),
     ];
     write(&patched, &args.output, &files)?;
-    output::print_drawn(|out, paint| {
+    output::print_as(args.format, &plan, |out, paint| {
         coverage::draw(out, &profile, paint);
         plan_text::draw(out, &plan, paint);
         out.push_str(&summary_text(&patched, &args.output));

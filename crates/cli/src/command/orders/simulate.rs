@@ -41,8 +41,9 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<CommandOutcome> {
         let (before, after) = rayon::join(|| run(*line, &declared), || run(*line, &chosen));
         table(&machine(*line), &plan.structs, &before, &after)
     });
-    document::write_if_named(args.output.as_ref(), &simulate_text::document(&tables, input.note.as_deref()))?;
-    output::print_drawn(|out, paint| {
+    let document = simulate_text::document(&tables, input.note.as_deref());
+    document::write_if_named(args.output.as_ref(), &document)?;
+    output::print_as(args.format, &document, |out, paint| {
         out.extend(input.note.iter().map(|note| format!("{note}\n\n")));
         simulate_text::draw(out, &tables, paint);
     })
@@ -60,7 +61,7 @@ impl ReplayInput {
     fn read(args: &SimulateArgs, plan: &Plan) -> Result<Self> {
         let from = &args.from;
         match (&from.trace, &from.objects, &from.profile, &from.vmlinux) {
-            (Some(trace), Some(objects), ..) => Self::recorded(args.gap, plan, trace, objects),
+            (Some(trace), Some(objects), ..) => Self::recorded(args.visit_gap, plan, trace, objects),
             (_, _, Some(profile), Some(vmlinux)) => Self::sampled(from, plan, profile, vmlinux),
             _ => bail!("give --trace and --objects, or --profile and --vmlinux"),
         }

@@ -19,7 +19,7 @@ fn doctor(args: &[&str]) -> Output {
 
 /// The exit code and the JSON.
 fn json(args: &[&str]) -> (Option<i32>, Value) {
-    let output = doctor(&[args, &["--json"]].concat());
+    let output = doctor(&[args, &["--format", "json"]].concat());
     let text = String::from_utf8(output.stdout).unwrap();
     let value = serde_json::from_str(&text)
         .unwrap_or_else(|error| panic!("{error}: {text}{}", String::from_utf8_lossy(&output.stderr)));

@@ -151,12 +151,12 @@ fn types_are_found_by_their_namespaces() {
     let Some(built) = BuiltPrograms::fleet() else { return };
     let fleet = built.path("fleet");
     for (name, first) in [("road::Stop", "number"), ("rail::Stop", "left")] {
-        let layout = done(&["layout", name, "--from", text(&fleet), "--style", "pahole"]);
+        let layout = done(&["layout", name, "--vmlinux", text(&fleet), "--format", "pahole"]);
         assert_eq!(layout.matches("struct Stop {").count(), 1, "{layout}");
         let members = layout.lines().filter(|line| line.contains("/*     0     8 */"));
         assert!(members.into_iter().all(|line| line.contains(first)), "{layout}");
     }
-    let output = fieldline(&["layout", "air::Stop", "--from", text(&fleet)]);
+    let output = fieldline(&["layout", "air::Stop", "--vmlinux", text(&fleet)]);
     assert_eq!(output.status.code(), Some(2));
 }
 

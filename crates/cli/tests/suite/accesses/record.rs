@@ -297,7 +297,7 @@ fn breakpoints_catch_the_members_they_watch_and_no_others() {
     let folder = folder("watched");
     let Some(program) = build(&folder, "market.c") else { return };
     let perf = folder.join("perf.data");
-    let watch = ["--object", "buyer@buyers", "--member", "money,hunger,seed", "--for", "2", "--kill", "--"];
+    let watch = ["--object", "buyer@buyers", "--members", "money,hunger,seed", "--for", "2", "--kill", "--"];
     let Some(_) = record(&perf, &[&watch[..], &[text(&program), "4000000000"]].concat()) else { return };
     let profile = profile(&program, &perf);
     // A look, at each turn of the loop, touches `seed` twice; a purchase, at each third, touches `money`
@@ -341,7 +341,7 @@ fn objects_that_can_not_be_watched_are_refused() {
     };
     assert!(with("buyer@nobody", &[]).contains("there is no variable nobody"));
     assert!(with("nobody@buyers", &[]).contains("nobody"));
-    assert!(with("buyer@buyers", &["--member", "wings"]).contains("has no member wings"));
+    assert!(with("buyer@buyers", &["--members", "wings"]).contains("has no member wings"));
     let error = with("stall@buyers", &["--for", "0.05"]);
     assert!(error.contains("rotations of four") && error.contains("--for"), "{error}");
 }

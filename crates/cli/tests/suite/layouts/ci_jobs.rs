@@ -83,7 +83,7 @@ impl Job {
             format!("types = [\"tx_class\"]\n[target.main]\nagainst = \"layouts.json\"\nfile = \"{file}\"\n");
         self.write("work/fieldline.toml", &config);
         self.write("work/Makefile", "vmlinux:\n\tmkdir -p ./$(O) && cp $(PROGRAM) ./$(O)/vmlinux\n");
-        self.must("fieldline baseline --from \"$PROGRAM\" tx_class -o layouts.json");
+        self.must("fieldline baseline --vmlinux \"$PROGRAM\" tx_class -o layouts.json");
         self.must("git init -q . && git config user.email job@localhost && git config user.name job");
         self.must("git add . && git commit -q -m first && git commit -q --allow-empty -m second");
     }

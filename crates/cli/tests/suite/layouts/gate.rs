@@ -31,7 +31,8 @@ impl Gate {
     fn new() -> Self {
         let gate = Self { folder: tempfile::tempdir().unwrap() };
         let (program, kept) = (fixture("demo/shaper"), gate.file("old.json"));
-        let (code, _, err) = fieldline(&["baseline", "--from", &program, "tx_class", "tx_flow", "-o", &kept]);
+        let (code, _, err) =
+            fieldline(&["baseline", "--vmlinux", &program, "tx_class", "tx_flow", "-o", &kept]);
         assert_eq!(code, 0, "{err}");
         gate
     }
@@ -150,7 +151,7 @@ fn another_machine_shows_what_differs_in_all_forms() {
     assert!(text.contains("  resized   z, at 8, 8 bytes -> 4 bytes\n  shifted   q, at 16 -> 12\n"), "{text}");
     let markdown = diff(&old, &new, &["packed_member", "--format", "markdown"]);
     assert!(markdown.contains("| `struct packed_member` | 24 -> 16 bytes,"), "{markdown}");
-    let json = diff(&old, &new, &["packed_member", "--format", "json", "--cacheline", "16,64"]);
+    let json = diff(&old, &new, &["packed_member", "--format", "json", "--lines", "16,64"]);
     let json: Value = serde_json::from_str(&json).unwrap();
     assert_eq!((&json["format"], &json["version"]), (&"fieldline-diff".into(), &1.into()));
     let changed = &json["changed"][0];
@@ -399,11 +400,11 @@ fn a_first_configuration_passes_with_its_baseline() {
     let (profile, config) = (gate.file("profile.json"), gate.file("fieldline.toml"));
     let (code, _, err) = fieldline(&["profile", "--vmlinux", &program, "--perf", &perf, "-o", &profile]);
     assert_eq!(code, 0, "{err}");
-    let init = ["init", "--from", &program, "--profile", &profile, "--top", "2", "-o", &config];
+    let init = ["init", "--vmlinux", &program, "--profile", &profile, "--top", "2", "-o", &config];
     let (code, out, err) = fieldline(&init);
     assert_eq!(code, 0, "{out}{err}");
     assert!(gate.read("fieldline.toml").contains("\"tx_class\",\n"));
-    let (code, _, err) = fieldline(&["baseline", "--from", &program, "-o", &gate.file("layouts.json")]);
+    let (code, _, err) = fieldline(&["baseline", "--vmlinux", &program, "-o", &gate.file("layouts.json")]);
     assert_eq!(code, 0, "{err}");
     let (code, out, err) = fieldline(&["check", "--config", &config]);
     assert_eq!(code, 0, "{out}{err}");

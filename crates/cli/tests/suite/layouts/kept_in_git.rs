@@ -23,7 +23,7 @@ impl Git {
         std::fs::create_dir(git.sub()).unwrap();
         git.git(&["init", "-q", "."]);
         let (code, out) =
-            git.fieldline(&["baseline", "--from", &fixture("demo/shaper"), "tx_class", "-o", "kept.json"]);
+            git.fieldline(&["baseline", "--vmlinux", &fixture("demo/shaper"), "tx_class", "-o", "kept.json"]);
         assert_eq!(code, 0, "{out}");
         let now = std::fs::read_to_string(git.sub().join("kept.json")).unwrap();
         std::fs::write(git.sub().join("kept.json"), now.replace("\"deficit\"", "\"credit\"")).unwrap();

@@ -1,4 +1,4 @@
-//! `fieldline layout --style pahole` against what pahole 1.30 printed for the fixtures.
+//! `fieldline layout --format pahole` against what pahole 1.30 printed for the fixtures.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -10,7 +10,7 @@ fn fixtures() -> PathBuf {
 fn layout(file: &str, args: &[&str]) -> String {
     let output = Command::new(env!("CARGO_BIN_EXE_fieldline"))
         .current_dir(fixtures())
-        .args(["layout", "--style", "pahole", "--from", file])
+        .args(["layout", "--format", "pahole", "--vmlinux", file])
         .args(args)
         .output()
         .expect("fieldline runs");

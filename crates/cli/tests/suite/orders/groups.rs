@@ -121,7 +121,7 @@ impl Kernel {
         let size_in = |name: &str| {
             let object = self.place(object);
             let (_, text) =
-                fieldline(&["layout", name, "--from", object.to_str().unwrap(), "--style", "json"]);
+                fieldline(&["layout", name, "--vmlinux", object.to_str().unwrap(), "--format", "json"]);
             let layout: Value = serde_json::from_str(&text).unwrap();
             layout["layouts"][0]["size"].as_u64().unwrap()
         };
@@ -260,7 +260,7 @@ fn what_is_built_is_as_predicted_with_markers_and_conditions() {
     kernel.compile("after-other.o", 64, &other);
     let verify = |objects: &[String]| {
         let plan = kernel.place("plan.json");
-        let args = ["verify", "--plan", plan.to_str().unwrap(), "--object"];
+        let args = ["verify", "--plan", plan.to_str().unwrap(), "--vmlinux"];
         fieldline(&[&args[..], &objects.iter().map(String::as_str).collect::<Vec<_>>()].concat())
     };
     let place = |name: &str| kernel.place(name).display().to_string();

@@ -28,7 +28,7 @@ fn place(args: &[&str]) -> (Option<i32>, Value, String) {
 /// The declared layout of a struct of the example.
 fn declared(name: &str) -> Value {
     let program = fixture("demo/shaper");
-    let output = fieldline(&["layout", name, "--from", program.to_str().unwrap(), "--style", "json"]);
+    let output = fieldline(&["layout", name, "--vmlinux", program.to_str().unwrap(), "--format", "json"]);
     let document: Value = serde_json::from_slice(&output.stdout).unwrap();
     document["layouts"][0].clone()
 }

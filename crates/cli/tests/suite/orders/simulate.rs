@@ -58,7 +58,8 @@ fn prepare() -> (tempfile::TempDir, Value) {
 fn simulate(folder: &Path, more: &[&str]) -> Output {
     let place = |name: &str| folder.join(name).display().to_string();
     let (plan, trace, objects) = (place("plan.json"), place("trace.txt"), place("objects.tsv"));
-    let mut args = vec!["simulate", "--plan", &plan, "--trace", &trace, "--objects", &objects, "--gap", "5"];
+    let mut args =
+        vec!["simulate", "--plan", &plan, "--trace", &trace, "--objects", &objects, "--visit-gap", "5"];
     args.extend(more);
     fieldline(&args)
 }

@@ -130,7 +130,7 @@ fn an_inner_struct_that_shrinks_shrinks_its_holder() {
     let args = ["-g", "-c", "-o", &after, &project.text("tree/t.c")];
     assert!(Command::new("cc").args(args).status().unwrap().success());
     for object in [format!("{after}={before}"), after] {
-        let (code, text) = fieldline(&["verify", "--plan", &plan, "--object", &object]);
+        let (code, text) = fieldline(&["verify", "--plan", &plan, "--vmlinux", &object]);
         assert_eq!(code, Some(0), "{object}: {text}");
     }
 }

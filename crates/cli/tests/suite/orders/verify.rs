@@ -20,7 +20,7 @@ fn demo() -> tempfile::TempDir {
 }
 
 fn verify(plan: &Path, object: &str) -> (Option<i32>, String) {
-    fieldline(&["verify", "--plan", plan.to_str().unwrap(), "--object", object])
+    fieldline(&["verify", "--plan", plan.to_str().unwrap(), "--vmlinux", object])
 }
 
 /// The demo's plan, changed.

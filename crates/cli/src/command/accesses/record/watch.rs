@@ -40,8 +40,8 @@ fn start(args: &RecordArgs) -> Result<Option<Child>> {
 fn watch(args: &RecordArgs, child: Option<&Child>) -> Result<WatchRecording> {
     let limits = RecordLimits { time: args.time, samples: args.max_samples };
     let (watched, bytes) = match &args.vmlinux {
-        Some(vmlinux) => in_kernel(args, vmlinux)?,
-        None => in_process(args, child)?,
+        Some(vmlinux) if args.kernel => in_kernel(args, vmlinux)?,
+        _ => in_process(args, child)?,
     };
     let rotation = WatchRotation::new(&bytes.watches, limits)?;
     output::print_note(&forecast(&bytes, &rotation));
@@ -51,11 +51,11 @@ fn watch(args: &RecordArgs, child: Option<&Child>) -> Result<WatchRecording> {
 
 fn in_process(args: &RecordArgs, child: Option<&Child>) -> Result<(WatchTarget, WatchedBytes)> {
     let Some(pid) = args.pid.or_else(|| child.map(Child::id)) else { bail!("no program was given") };
-    let file = args.program.clone().map_or_else(|| std::fs::read_link(format!("/proc/{pid}/exe")), Ok);
+    let file = args.vmlinux.clone().map_or_else(|| std::fs::read_link(format!("/proc/{pid}/exe")), Ok);
     let file = file.with_context(|| format!("there is no process {pid}, or it is another user's"))?;
     let began = Instant::now();
     loop {
-        let found = objects::find(&file, &args.objects, &args.member, WatchedSpace::Process(pid));
+        let found = objects::find(&file, &args.objects, &args.members, WatchedSpace::Process(pid));
         let is_early = found.as_ref().is_err_and(|error| error.downcast_ref::<NotMapped>().is_some());
         if !is_early || began.elapsed() > MAP_TIMEOUT {
             return Ok((WatchTarget::Process(pid), found?));
@@ -68,7 +68,7 @@ fn in_kernel(args: &RecordArgs, vmlinux: &Path) -> Result<(WatchTarget, WatchedB
     let cpus = args.cpu.clone().map_or_else(online, Ok)?.0;
     let running = RunningKernel::running().ok();
     let space = WatchedSpace::Kernel { running, cpus: &cpus };
-    let bytes = objects::find(vmlinux, &args.objects, &args.member, space)?;
+    let bytes = objects::find(vmlinux, &args.objects, &args.members, space)?;
     Ok((WatchTarget::Kernel { cpus, text: running.map(|kernel| kernel.text) }, bytes))
 }
 

@@ -1,0 +1,89 @@
+//! Compares the options of all commands with docs/OPTIONS.md.
+
+use super::Arguments;
+use clap::{Arg, CommandFactory};
+use std::collections::BTreeMap;
+
+const DOCUMENT: &str = include_str!("../../../../docs/OPTIONS.md");
+
+/// An option's names and value.
+type Shape = (Vec<String>, String);
+
+/// Commands of each option, from the code.
+fn defined() -> BTreeMap<Shape, Vec<String>> {
+    let mut found: BTreeMap<Shape, Vec<String>> = BTreeMap::new();
+    let command = Arguments::command();
+    for argument in command.get_arguments().filter(|argument| is_documented(argument)) {
+        found.insert(shape(argument), vec!["all".to_owned()]);
+    }
+    for sub in command.get_subcommands() {
+        for argument in sub.get_arguments().filter(|argument| is_documented(argument)) {
+            found.entry(shape(argument)).or_default().push(sub.get_name().to_owned());
+        }
+    }
+    found.values_mut().for_each(|commands| commands.sort());
+    found
+}
+
+fn is_documented(argument: &Arg) -> bool {
+    argument.get_long().is_some_and(|name| !["help", "version"].contains(&name)) && !argument.is_hide_set()
+}
+
+fn shape(argument: &Arg) -> Shape {
+    let mut names: Vec<String> = argument.get_short().map(|short| format!("-{short}")).into_iter().collect();
+    names.extend(argument.get_long().map(|long| format!("--{long}")));
+    let has_value = argument.get_action().takes_values();
+    let value = argument.get_value_names().filter(|_| has_value).unwrap_or_default();
+    (names, value.iter().map(|name| name.as_str()).collect::<Vec<_>>().join(" "))
+}
+
+/// The same from the document.
+fn documented() -> BTreeMap<Shape, Vec<String>> {
+    let rows = DOCUMENT.lines().filter(|line| line.starts_with("| `-"));
+    let row = |line: &str| {
+        let line = line.replace("\\|", "\u{1}");
+        let cells: Vec<String> =
+            line.trim_matches('|').split('|').map(|cell| cell.trim().replace('\u{1}', "|")).collect();
+        let names = cells[0].split(", ").map(|name| name.trim_matches('`').to_owned()).collect();
+        let commands = cells.get(3).map_or("all", String::as_str);
+        let mut commands: Vec<String> = commands.split(", ").map(str::to_owned).collect();
+        commands.sort();
+        ((names, cells[1].trim_matches('`').to_owned()), commands)
+    };
+    rows.map(row).collect()
+}
+
+#[test]
+fn the_document_lists_each_option_with_its_commands() {
+    let (defined, documented) = (defined(), documented());
+    for (shape, commands) in &defined {
+        assert_eq!(documented.get(shape), Some(commands), "docs/OPTIONS.md on {shape:?}");
+    }
+    for shape in documented.keys() {
+        assert!(defined.contains_key(shape), "docs/OPTIONS.md has {shape:?}, which no command takes");
+    }
+}
+
+#[test]
+fn the_file_with_debug_info_has_two_names_everywhere() {
+    for sub in Arguments::command().get_subcommands() {
+        for argument in sub.get_arguments() {
+            let names = argument.get_long_and_visible_aliases().unwrap_or_default();
+            assert_eq!(names.contains(&"vmlinux"), names.contains(&"program"), "{}", sub.get_name());
+        }
+    }
+}
+
+#[test]
+fn commands_that_take_a_file_with_debug_info_take_it_by_its_name() {
+    for sub in Arguments::command().get_subcommands() {
+        let has_file = sub.get_arguments().any(|argument| argument.get_long() == Some("vmlinux"));
+        let has_none = ["merge", "demo"].contains(&sub.get_name());
+        assert_eq!(has_file, !has_none, "{}", sub.get_name());
+    }
+}
+
+#[test]
+fn clap_accepts_the_definitions() {
+    Arguments::command().debug_assert();
+}

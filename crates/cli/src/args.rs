@@ -13,7 +13,7 @@ mod values;
 pub(crate) use accesses::{
     DoctorArgs, ExplainArgs, ImportArgs, MergeArgs, ProfileArgs, ReportArgs, SamplesArgs,
 };
-pub(crate) use common::{GlobalArgs, OutputFormat, require_vmlinux, require_words};
+pub(crate) use common::{GlobalArgs, require_vmlinux, require_words};
 pub(crate) use layouts::{
     BaselineArgs, CheckArgs, DiffArgs, DiffFormat, FindingsFormat, FindingsOutput, InitArgs, LayoutArgs,
     LayoutFormat,

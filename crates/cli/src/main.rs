@@ -13,7 +13,7 @@ mod planning;
 mod report;
 mod series;
 
-use args::{Arguments, Command};
+use args::{Arguments, Command, GlobalArgs};
 use command::{accesses, demo, layouts, orders};
 use output::CommandOutcome;
 use std::process::ExitCode;
@@ -21,7 +21,8 @@ use std::process::ExitCode;
 #[expect(clippy::print_stderr, reason = "errors are printed here and nowhere else")]
 fn main() -> ExitCode {
     let arguments = Arguments::from_command_line();
-    output::configure(&arguments.global);
+    let GlobalArgs { color, quiet, verbose, .. } = arguments.global;
+    output::configure(color, quiet, verbose);
     match run(&arguments) {
         Ok(CommandOutcome::Done) => ExitCode::SUCCESS,
         Ok(CommandOutcome::Negative) => ExitCode::from(1),

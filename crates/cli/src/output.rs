@@ -1,17 +1,25 @@
 //! Output: standard output, files that appear whole or not at all, notes on standard error.
 
-use crate::args::{GlobalArgs, OutputFormat};
 use crate::report::color::Palette;
 use anyhow::{Context, Result};
-use clap::ValueEnum;
 use serde::Serialize;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
 use std::sync::OnceLock;
 use std::time::Instant;
 
+/// How a command prints its result.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum OutputFormat {
+    /// Text for the terminal.
+    #[default]
+    Text,
+    /// JSON (docs/formats.md).
+    Json,
+}
+
 /// When text is coloured.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum ColorChoice {
     /// On a terminal.
     #[default]
@@ -33,8 +41,7 @@ struct Settings {
 static SETTINGS: OnceLock<Settings> = OnceLock::new();
 
 /// Keeps the options that say how to print; those of the first call count.
-pub(crate) fn configure(args: &GlobalArgs) {
-    let GlobalArgs { color, quiet, verbose, .. } = *args;
+pub(crate) fn configure(color: ColorChoice, quiet: bool, verbose: bool) {
     SETTINGS.get_or_init(|| Settings { color, quiet, verbose, began: Instant::now() });
 }
 

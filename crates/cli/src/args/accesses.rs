@@ -1,8 +1,8 @@
 //! Arguments of the commands that read recordings and profiles.
 
-use super::common::OutputFormat;
-use super::values::line_size;
+use super::values::{line_size, output_format};
 use crate::input::recordings::RecordingInputs;
+use crate::output::OutputFormat;
 use clap::Args;
 use std::path::PathBuf;
 
@@ -50,8 +50,8 @@ pub(crate) struct ProfileArgs {
     /// Where to write the profile (JSON); a summary is printed in any case.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// How to print.
-    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    /// How to print: as text for the terminal, or as JSON (docs/formats.md).
+    #[arg(long, default_value = "text", value_parser = output_format(), value_name = "FORMAT")]
     pub(crate) format: OutputFormat,
 }
 
@@ -67,8 +67,8 @@ pub(crate) struct ImportArgs {
     /// Where to write the profile (JSON); a summary is printed in any case.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// How to print.
-    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    /// How to print: as text for the terminal, or as JSON (docs/formats.md).
+    #[arg(long, default_value = "text", value_parser = output_format(), value_name = "FORMAT")]
     pub(crate) format: OutputFormat,
 }
 
@@ -80,8 +80,8 @@ pub(crate) struct MergeArgs {
     /// Where to write the merged profile (JSON).
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: PathBuf,
-    /// How to print.
-    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    /// How to print: as text for the terminal, or as JSON (docs/formats.md).
+    #[arg(long, default_value = "text", value_parser = output_format(), value_name = "FORMAT")]
     pub(crate) format: OutputFormat,
 }
 
@@ -89,8 +89,8 @@ pub(crate) struct MergeArgs {
 pub(crate) struct SamplesArgs {
     #[command(flatten)]
     pub(crate) recordings: RecordingArgs,
-    /// How to print.
-    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    /// How to print: as text for the terminal, or as JSON (docs/formats.md).
+    #[arg(long, default_value = "text", value_parser = output_format(), value_name = "FORMAT")]
     pub(crate) format: OutputFormat,
 }
 
@@ -103,8 +103,8 @@ pub(crate) struct ExplainArgs {
     /// The vmlinux (or program) with debug info.
     #[arg(long, visible_alias = "program", value_name = "FILE")]
     pub(crate) vmlinux: Option<PathBuf>,
-    /// How to print.
-    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    /// How to print: as text for the terminal, or as JSON (docs/formats.md).
+    #[arg(long, default_value = "text", value_parser = output_format(), value_name = "FORMAT")]
     pub(crate) format: OutputFormat,
 }
 
@@ -125,8 +125,8 @@ pub(crate) struct ReportArgs {
     /// Rows of functions and pairs to show.
     #[arg(long, default_value_t = 10, value_name = "N")]
     pub(crate) top: usize,
-    /// How to print.
-    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    /// How to print: as text for the terminal, or as JSON (docs/formats.md).
+    #[arg(long, default_value = "text", value_parser = output_format(), value_name = "FORMAT")]
     pub(crate) format: OutputFormat,
 }
 
@@ -149,7 +149,7 @@ pub(crate) struct DoctorArgs {
     /// Folder whose proc and sys describe the machine.
     #[arg(long, value_name = "DIR", default_value = "/", conflicts_with = "perf")]
     pub(crate) root: PathBuf,
-    /// How to print.
-    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    /// How to print: as text for the terminal, or as JSON (docs/formats.md).
+    #[arg(long, default_value = "text", value_parser = output_format(), value_name = "FORMAT")]
     pub(crate) format: OutputFormat,
 }

@@ -1,8 +1,9 @@
 //! Options that several commands share (docs/OPTIONS.md).
 
+use super::values::color_choice;
 use crate::output::ColorChoice;
 use anyhow::{Result, bail};
-use clap::{Args, ValueEnum};
+use clap::Args;
 use std::path::{Path, PathBuf};
 
 /// Options of all commands.
@@ -12,7 +13,7 @@ pub(crate) struct GlobalArgs {
     #[arg(long, global = true, value_name = "N")]
     pub(crate) threads: Option<usize>,
     /// When to colour text on standard output: auto does on a terminal, unless NO_COLOR is set.
-    #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
+    #[arg(long, global = true, default_value = "auto", value_parser = color_choice(), value_name = "WHEN")]
     pub(crate) color: ColorChoice,
     /// Print results and errors only: no notes, no progress, no list of files written.
     #[arg(short, long, global = true, conflicts_with = "verbose")]
@@ -20,16 +21,6 @@ pub(crate) struct GlobalArgs {
     /// Print each stage of the work and its time on standard error, also where that is no terminal.
     #[arg(short, long, global = true)]
     pub(crate) verbose: bool,
-}
-
-/// How a command prints its result.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum OutputFormat {
-    /// Text for the terminal.
-    #[default]
-    Text,
-    /// JSON (docs/formats.md).
-    Json,
 }
 
 /// Plain arguments, the last of which may be the file with debug info, where pahole has it.

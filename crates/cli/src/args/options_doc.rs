@@ -46,7 +46,15 @@ fn documented() -> BTreeMap<Shape, Vec<String>> {
             line.trim_matches('|').split('|').map(|cell| cell.trim().replace('\u{1}', "|")).collect();
         let names = cells[0].split(", ").map(|name| name.trim_matches('`').to_owned()).collect();
         let commands = cells.get(3).map_or("all", String::as_str);
-        let mut commands: Vec<String> = commands.split(", ").map(str::to_owned).collect();
+        let mut commands: Vec<String> = match commands.strip_prefix("all but ") {
+            Some(others) => {
+                let others: Vec<&str> = others.split(", ").collect();
+                let root = Arguments::command();
+                let all = root.get_subcommands().map(|sub| sub.get_name().to_owned());
+                all.filter(|name| !others.contains(&name.as_str())).collect()
+            }
+            None => commands.split(", ").map(str::to_owned).collect(),
+        };
         commands.sort();
         ((names, cells[1].trim_matches('`').to_owned()), commands)
     };

@@ -1,9 +1,9 @@
 //! Arguments of the commands that plan, replay, write and verify orders.
 
 use super::accesses::RecordingArgs;
-use super::common::OutputFormat;
 use super::series::{IdiomArgs, SeriesArgs};
-use super::values::{also, cache_size, candidate, line_size};
+use super::values::{also, cache_size, candidate, line_size, output_format};
+use crate::output::OutputFormat;
 use clap::Args;
 use fieldline_plan::{CandidateChoice, PlanOptions};
 use fieldline_tree::builds::OtherBuild;
@@ -39,8 +39,8 @@ pub(crate) struct PlanArgs {
     /// Where to write the plan (JSON); a summary is printed in any case.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// How to print.
-    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    /// How to print: as text for the terminal, or as JSON (docs/formats.md).
+    #[arg(long, default_value = "text", value_parser = output_format(), value_name = "FORMAT")]
     pub(crate) format: OutputFormat,
 }
 
@@ -133,8 +133,8 @@ pub(crate) struct PlaceArgs {
     /// Where to write the answer (JSON); a table is printed in any case.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// How to print.
-    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    /// How to print: as text for the terminal, or as JSON (docs/formats.md).
+    #[arg(long, default_value = "text", value_parser = output_format(), value_name = "FORMAT")]
     pub(crate) format: OutputFormat,
 }
 
@@ -164,8 +164,8 @@ pub(crate) struct SimulateArgs {
     /// Where to write the figures (JSON); a summary is printed in any case.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// How to print.
-    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    /// How to print: as text for the terminal, or as JSON (docs/formats.md).
+    #[arg(long, default_value = "text", value_parser = output_format(), value_name = "FORMAT")]
     pub(crate) format: OutputFormat,
 }
 
@@ -234,8 +234,8 @@ pub(crate) struct ProposeArgs {
     /// Folder for report.md, plan.json, profile.json and the patches; made if it is not there.
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: PathBuf,
-    /// How to print.
-    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    /// How to print: as text for the terminal, or as JSON (docs/formats.md).
+    #[arg(long, default_value = "text", value_parser = output_format(), value_name = "FORMAT")]
     pub(crate) format: OutputFormat,
 }
 
@@ -281,8 +281,8 @@ pub(crate) struct VerifyArgs {
     pub(crate) units: Vec<String>,
     #[command(flatten)]
     pub(crate) idiom_args: IdiomArgs,
-    /// How to print.
-    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    /// How to print: as text for the terminal, or as JSON (docs/formats.md).
+    #[arg(long, default_value = "text", value_parser = output_format(), value_name = "FORMAT")]
     pub(crate) format: OutputFormat,
 }
 

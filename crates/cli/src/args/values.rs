@@ -1,6 +1,7 @@
 //! Values that several commands take.
 
 use crate::input::check_line_size;
+use crate::output::{ColorChoice, OutputFormat};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use fieldline_debuginfo::types::DebugFormat;
 use fieldline_plan::CandidateChoice;
@@ -15,6 +16,21 @@ pub(crate) fn line_size(text: &str) -> Result<u64, String> {
 pub(crate) fn debug_format() -> impl TypedValueParser<Value = DebugFormat> {
     PossibleValuesParser::new(["dwarf", "btf"])
         .map(|name| if name == "btf" { DebugFormat::Btf } else { DebugFormat::Dwarf })
+}
+
+/// How results are printed.
+pub(crate) fn output_format() -> impl TypedValueParser<Value = OutputFormat> {
+    PossibleValuesParser::new(["text", "json"])
+        .map(|name| if name == "json" { OutputFormat::Json } else { OutputFormat::Text })
+}
+
+/// When text is coloured.
+pub(crate) fn color_choice() -> impl TypedValueParser<Value = ColorChoice> {
+    PossibleValuesParser::new(["auto", "always", "never"]).map(|name| match name.as_str() {
+        "always" => ColorChoice::Always,
+        "never" => ColorChoice::Never,
+        _ => ColorChoice::Auto,
+    })
 }
 
 /// Up to a gigabyte.

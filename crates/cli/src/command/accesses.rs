@@ -4,10 +4,10 @@ pub(crate) mod explain;
 pub(crate) mod record;
 mod samples;
 
-use crate::args::{DoctorArgs, ImportArgs, MergeArgs, OutputFormat, ProfileArgs, ReportArgs, SamplesArgs};
+use crate::args::{DoctorArgs, ImportArgs, MergeArgs, ProfileArgs, ReportArgs, SamplesArgs};
 use crate::diagnosis::Diagnosis;
 use crate::input::{document, recordings};
-use crate::output::{self, CommandOutcome};
+use crate::output::{self, CommandOutcome, OutputFormat};
 use crate::planning::rank_by_samples;
 use crate::report::color::Palette;
 use crate::report::doctor_text;

@@ -6,7 +6,7 @@ use fieldline_typeflow::operands::target::Target;
 use serde_json::{Value, json};
 
 /// The document of `explain --format json`.
-pub(crate) fn document(instructions: Vec<Value>) -> Value {
+pub(crate) fn document(instructions: &[Value]) -> Value {
     json!({"format": "fieldline-explain", "version": 1, "instructions": instructions})
 }
 

@@ -1,9 +1,9 @@
 //! `fieldline explain`: the member an instruction touches, and the data flow that shows it.
 
-use crate::args::{ExplainArgs, OutputFormat, require_vmlinux};
+use crate::args::{ExplainArgs, require_vmlinux};
 use crate::input::recordings;
 use crate::input::trace::parse_hex;
-use crate::output::{self, CommandOutcome};
+use crate::output::{self, CommandOutcome, OutputFormat};
 use crate::report::{explain_json, explain_text};
 use anyhow::{Context, Result, bail};
 use fieldline_debuginfo::dwarf::{DebugSections, Dwarf, TypeReader, open_alt_link};
@@ -40,11 +40,11 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<CommandOutcome> {
     print(&found, &dwarf, args.format)
 }
 
-/// What is known of a location.
+/// Facts about a location.
 enum Explained {
     /// The accesses of a function.
     Function(Vec<ExplainedInstruction>),
-    Instruction(Explanation),
+    Instruction(Box<Explanation>),
 }
 
 /// An instruction, or a function with all its accesses.
@@ -87,7 +87,7 @@ fn explain_place<'a>(program: &'a Program<'a>, place: &CodeLocation) -> Result<O
     }
     match explain(program, address) {
         None if program.has_function(address) => bail!("{address:#x}: no instruction begins there"),
-        found => Ok(found.map(Explained::Instruction)),
+        found => Ok(found.map(|found| Explained::Instruction(Box::new(found)))),
     }
 }
 
@@ -107,7 +107,7 @@ fn print(found: &[Explained], dwarf: &Dwarf<'_>, format: OutputFormat) -> Result
             }
             Explained::Instruction(found) => vec![explain_json::explanation(found, &mut member)],
         });
-        return output::print_json(&explain_json::document(rows.collect()));
+        return output::print_json(&explain_json::document(&rows.collect::<Vec<_>>()));
     }
     output::print_drawn(|out, paint| {
         for explained in found {

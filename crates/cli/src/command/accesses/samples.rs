@@ -1,7 +1,6 @@
 //! The rows of `fieldline samples`, as text or as JSON with a sample a line.
 
-use crate::args::OutputFormat;
-use crate::output::{self, CommandOutcome};
+use crate::output::{self, CommandOutcome, OutputFormat};
 use anyhow::Result;
 use serde_json::{Value, json};
 use std::io::{BufWriter, StdoutLock, Write};

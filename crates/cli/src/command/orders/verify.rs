@@ -1,8 +1,8 @@
 //! `fieldline verify`: compares built layouts with those a plan predicted, and runs tests with the patch.
 
 use super::read_plan;
-use crate::args::{BuiltObject, OutputFormat, VerifyArgs};
-use crate::output::{self, CommandOutcome};
+use crate::args::{BuiltObject, VerifyArgs};
+use crate::output::{self, CommandOutcome, OutputFormat};
 use crate::report::plan::verify_json;
 use crate::report::plan::verify_text::{self, VerifyReport};
 use anyhow::{Context, Result, bail};

@@ -37,7 +37,7 @@ fn main() -> ExitCode {
 
 fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
     if let Some(threads) = arguments.global.threads {
-        rayon::ThreadPoolBuilder::new().num_threads(threads).build_global()?;
+        rayon::ThreadPoolBuilder::new().num_threads(usize::from(threads)).build_global()?;
     }
     match &arguments.command {
         Command::Layout(args) => layouts::layout::run(args),

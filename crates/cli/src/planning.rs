@@ -1,5 +1,6 @@
 //! Inputs of a plan: definitions of structs, constraints on their orders, and options.
 
+use crate::output;
 use anyhow::{Context, Result};
 use fieldline_access::access::{AccessProfile, TypeProfile};
 use fieldline_debuginfo::types::{self, Types};
@@ -72,13 +73,20 @@ impl PlanInputs<'_> {
     fn layouts(&self, tree_facts: Option<&TreeFacts>) -> Result<(Vec<Layout>, UnreadableStructs)> {
         let planned: Vec<&str> = self.types.iter().map(|name| types::strip_keyword(name)).collect();
         let usable = tree_facts.filter(|_| self.pins.is_none());
-        if let Some(layouts) = usable.and_then(|facts| facts.layouts(&planned, self.profile)) {
+        if let Some((facts, layouts)) =
+            usable.and_then(|facts| Some((facts, facts.layouts(&planned, self.profile)?)))
+        {
+            note_choices(layouts.iter().zip(facts.definitions.iter().map(Vec::len)));
             return Ok((layouts, UnreadableStructs::new()));
         }
         types::with_types(self.program, None, None, |types| {
             let exists = |name: &str| Ok(!types.find(name)?.is_empty());
+            check_known(types, &planned)?;
             self.pins.iter().try_for_each(|pins| pins.check_structs(&planned, exists))?;
-            split_readable(&planned, |name| find_layout(types, self.profile, name))
+            let found = split_readable(&planned, |name| find_layout(types, self.profile, name))?;
+            let counts = found.0.iter().map(|layout| Ok(types.find(&layout.name)?.len()));
+            note_choices(found.0.iter().zip(counts.collect::<Result<Vec<_>>>()?));
+            Ok(found)
         })
     }
 
@@ -109,9 +117,9 @@ impl TreeFacts {
             types.iter().map(|name| found.layouts(types::strip_keyword(name))).collect::<Result<Vec<_>>>()
         });
         let definitions = definitions.ok()?;
-        let firsts: Vec<Layout> = definitions.iter().filter_map(|all| all.first().cloned()).collect();
+        let firsts = definitions.iter().map(|all| all.first().cloned()).collect::<Option<Vec<Layout>>>()?;
         let limits = limits::read_limits(source, &firsts).ok()?;
-        (firsts.len() == definitions.len()).then_some(Self { definitions, limits })
+        Some(Self { definitions, limits })
     }
 
     /// The layouts that a profile was made with, as [`find_layout`] finds them; `None` if one is not among
@@ -135,6 +143,37 @@ impl TreeFacts {
         let firsts = self.definitions.iter().filter_map(|all| all.first());
         firsts.eq(layouts).then(|| self.limits.clone())
     }
+}
+
+/// Refuses names that the debug info doesn't have. A template without its arguments is another matter: it is
+/// there, but it is no struct.
+fn check_known(types: &Types<'_, '_>, names: &[&str]) -> Result<()> {
+    for name in names {
+        if types.find(name)?.is_empty() {
+            let error = types::not_found_error(types, name)?;
+            if !error.is::<types::TemplateName>() {
+                return Err(error);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Which definition is meant, if a program has several of a struct.
+pub(crate) fn describe_choice(layout: &Layout, definitions: usize) -> Option<String> {
+    let (name, size) = (&layout.name, layout.size);
+    let place = layout.file.as_ref().zip(layout.line);
+    let place = place.map(|(file, line)| format!(" of {file}:{line}")).unwrap_or_default();
+    let text =
+        || format!("struct {name} has {definitions} definitions; the one{place} with {size} bytes is taken");
+    (definitions > 1).then(text)
+}
+
+/// Notes which definitions are meant, with how many there are of each struct.
+fn note_choices<'l>(choices: impl Iterator<Item = (&'l Layout, usize)>) {
+    choices
+        .filter_map(|(layout, count)| describe_choice(layout, count))
+        .for_each(|note| output::print_note(&note));
 }
 
 /// The layouts of structs, and a refusal for each that can't be read.

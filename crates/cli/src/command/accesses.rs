@@ -23,6 +23,7 @@ use fieldline_layout::Layout;
 use fieldline_perfdata::address::DataAddress;
 use fieldline_perfdata::perf_data::is_step_event;
 use fieldline_profile::perf_types::{self, Error, TypeCounts};
+use fieldline_tree::pins::nearest;
 use fieldline_typeflow::operands::target::Target;
 use samples::SampleWriter;
 use std::collections::BTreeMap;
@@ -210,9 +211,10 @@ fn choose_types<'p>(profile: &'p AccessProfile, args: &ReportArgs) -> Result<Vec
     let find = |name: &String| {
         let name = types::strip_keyword(name);
         profile.find_type(name).with_context(|| {
+            let near = nearest(name, ranked.iter().map(|ty| ty.name.as_str()));
             let most: Vec<&str> = ranked.iter().take(12).map(|ty| ty.name.as_str()).collect();
             let (file, most) = (args.profile.display(), most.join(", "));
-            format!("{file}: no samples of struct {name}; it has samples of: {most}")
+            format!("{file}: no samples of struct {name}{near} It has samples of: {most}")
         })
     };
     args.types.iter().map(find).collect()

@@ -8,6 +8,7 @@ use crate::input::document;
 use crate::input::layout_set::{self, DebugFormats, LayoutSet};
 use crate::input::origin::{FetchedFile, FileOrigin};
 use crate::input::paths::{folder_of, relative_to};
+use crate::input::select::missing_error;
 use crate::output::{self, CommandOutcome};
 use crate::report::color::Palette;
 use crate::report::layout::diff_text;
@@ -30,10 +31,10 @@ pub(crate) fn baseline(args: &BaselineArgs) -> Result<CommandOutcome> {
     let layout_set =
         layout_set::read(require_vmlinux(args.vmlinux.as_ref())?, &args.types, args.debug_format)?;
     if let Some(name) = layout_set.missing.first() {
-        bail!("{}: no definition of a struct, union or class '{name}' in its debug info", layout_set.file);
+        return Err(missing_error(&layout_set.file, name));
     }
     if layout_set.layouts.is_empty() {
-        bail!("{}: no type is named so", layout_set.file);
+        bail!("{}: it defines no struct, union or class", layout_set.file);
     }
     let count = layout_set.layouts.len();
     let format = if layout_set.format == DebugFormat::Btf { "btf" } else { "dwarf" };
@@ -95,7 +96,7 @@ pub(crate) fn init(args: &InitArgs) -> Result<CommandOutcome> {
     let layout_set = layout_set::read(file, &asked, None)?;
     let is_known = |name: &String| !layout_set.missing.contains(name);
     if let Some(name) = args.types.iter().find(|name| !is_known(name)) {
-        bail!("{}: no definition of a struct, union or class '{name}' in its debug info", layout_set.file);
+        return Err(missing_error(&layout_set.file, name));
     }
     let types: Vec<&String> = asked.iter().filter(|name| is_known(name)).collect();
     if types.is_empty() || layout_set.layouts.is_empty() {
@@ -216,10 +217,10 @@ fn read_both(args: &DiffArgs, new: &Path, types: &[String]) -> Result<(LayoutSet
     let (old, new) = rayon::join(|| read(&files.0), || read(&files.1));
     let (mut old, mut new) = (old?, new?);
     if let Some(name) = old.missing.iter().find(|name| new.missing.contains(name)) {
-        bail!("neither {} nor {} defines a struct, union or class '{name}'", old.file, new.file);
+        return Err(missing_error(&format!("{} and {}", old.file, new.file), name));
     }
     if old.layouts.is_empty() && new.layouts.is_empty() {
-        bail!("neither {} nor {} has such a type", old.file, new.file);
+        bail!("neither {} nor {} defines a struct, union or class", old.file, new.file);
     }
     if old.format != new.format {
         output::print_note(

@@ -12,10 +12,10 @@ use crate::output::{self, CommandOutcome};
 use crate::planning::{PlanInputs, TreeFacts};
 use crate::report::plan::plan_text;
 use crate::series;
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use fieldline_debuginfo::types;
 use fieldline_layout::layout::Layout;
-use fieldline_plan::{Outcome as Planned, Plan, StructPlan, packing};
+use fieldline_plan::{CandidateChoice, Outcome as Planned, Plan, StructPlan, packing};
 use fieldline_tree::edits::{self, PatchSet};
 use fieldline_tree::limits::{self, SourceInput};
 use fieldline_tree::{builds, pins};
@@ -52,9 +52,23 @@ pub(crate) fn plan(args: &PlanArgs) -> Result<CommandOutcome> {
         (None, None) => packing::pack(&limited.requests(), &options),
     };
     limited.annotate(&mut plan, &inputs)?;
+    check_candidate(&plan, args.search.candidate)?;
     document::write_if_named(args.output.as_ref(), &plan)?;
     output::print_as(args.format, &plan, |out, paint| plan_text::draw(out, &plan, paint))?;
     Ok(command_outcome(&plan))
+}
+
+/// Refuses a number that no candidate of a struct has. Structs without candidates have nothing to choose from.
+fn check_candidate(plan: &Plan, choice: CandidateChoice) -> Result<()> {
+    let CandidateChoice::Number(number) = choice else { return Ok(()) };
+    let short = plan.structs.iter().find(|plan| (1..number).contains(&plan.candidates.len()));
+    if let Some(StructPlan { name, candidates, .. }) = short {
+        bail!(
+            "--candidate {number}: struct {name} has {} candidates; give a smaller number",
+            candidates.len()
+        );
+    }
+    Ok(())
 }
 
 /// A refused struct gives exit code 1; no gain gives 0.

@@ -1,13 +1,14 @@
 //! Known keys of fieldline.toml. A mistyped key would be a rule that never finds anything.
 
 use anyhow::{Result, anyhow, bail};
-use fieldline_check::Rule;
+use fieldline_check::{FindingLevel, Rule};
 use fieldline_tree::pins::{line_of, nearest};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 const TOP: [&str; 7] = ["types", "profile", "target", "rules", "pin", "budget", "suppress"];
 const TARGET: [&str; 7] = ["file", "arch", "config", "line", "against", "debug-format", "optional"];
+const LEVELS: [FindingLevel; 3] = [FindingLevel::Off, FindingLevel::Warn, FindingLevel::Error];
 const SUPPRESS: [&str; 6] = ["rule", "type", "member", "target", "reason", "until"];
 
 /// Refuses text that is no TOML, and unknown keys, with the nearest known one.
@@ -28,6 +29,7 @@ pub(super) fn check(path: &str, text: &str) -> Result<()> {
             }
             ("rules", DeValue::Table(table)) => {
                 reader.check_keys(table, &Rule::ALL.map(Rule::id), "rule")?;
+                reader.check_levels(table)?;
                 reader.check_tables(table, &["level", "allow", "adjacent-lines"], "key of a rule")?;
             }
             ("suppress", DeValue::Array(list)) => {
@@ -55,6 +57,26 @@ impl KeyChecker<'_> {
         let Some(key) = unknown.min_by_key(|key| key.span().start) else { return Ok(()) };
         let (name, line) = (key.get_ref(), line_of(self.text, key.span().start));
         bail!("{}:{line}: there is no {what} '{name}'{}", self.path, nearest(name, keys.iter().copied()))
+    }
+
+    /// Checks the levels of rules, as such or in a rule's table.
+    fn check_levels(&self, table: &DeTable<'_>) -> Result<()> {
+        for (rule, value) in table {
+            let level = match value.get_ref() {
+                DeValue::Table(inner) => inner.iter().find(|(key, _)| key.get_ref() == "level"),
+                _ => Some((rule, value)),
+            };
+            let Some((_, level)) = level else { continue };
+            let name = level.get_ref().as_str().unwrap_or_default();
+            let levels = LEVELS.map(FindingLevel::word);
+            if !levels.contains(&name) {
+                let line = line_of(self.text, level.span().start);
+                let (given, near) = (self.text.get(level.span()).unwrap_or_default(), nearest(name, levels));
+                let choices = levels.map(|level| format!("\"{level}\"")).join(", ");
+                bail!("{}:{line}: {} = {given}: a level is {choices}{near}", self.path, rule.get_ref());
+            }
+        }
+        Ok(())
     }
 
     /// Checks the tables in a table.

@@ -106,7 +106,7 @@ fn read_target<'c>(config: &Config, target: &'c Target) -> Result<LoadedTarget<'
 /// Refuses a target that lacks types of the configuration.
 fn check_complete(config: &Config, target: &Target, now: &LayoutSet) -> Result<()> {
     let may_miss = |name: &str| target.optional.iter().any(|optional| matches_type(optional, name));
-    if let Some(name) = now.missing.iter().find(|name| !may_miss(name)) {
+    if let Some(name) = now.missing.iter().find(|name| !is_glob(name) && !may_miss(name)) {
         bail!("{}: no struct '{name}'; if it may be absent, write optional = [\"{name}\"]", now.file);
     }
     let is_empty = |pattern: &&String| {

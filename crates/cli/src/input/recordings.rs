@@ -14,6 +14,9 @@ use fieldline_profile::sums::{self, AttributedProgram, DsoCoverage};
 use fieldline_typeflow::program::Program;
 use std::path::{Path, PathBuf};
 
+/// Most programs named that a recording has samples of.
+const MAX_NAMED: usize = 5;
+
 /// Programs and their recordings, by name, and how to attribute them.
 #[derive(Debug, Default)]
 pub(crate) struct RecordingInputs {
@@ -114,13 +117,35 @@ impl<'r> OpenedRecordings<'r> {
                 true => Attribution::by_code(elf, program, files),
                 false => Attribution::new(elf, program, files),
             })?;
-        work(&AttributedSamples {
+        let attributed = AttributedSamples {
             attributions: &attributions,
             dwarfs: dwarfs.iter().collect(),
             files,
             names: inputs.perf.iter().map(|path| base_name(path)).collect(),
             build_id: elfs.first().and_then(Elf::build_id).map(hex),
-        })
+        };
+        self.check_samples(&attributed)?;
+        work(&attributed)
+    }
+
+    /// Refuses a recording that has samples, but none of the programs.
+    fn check_samples(&self, attributed: &AttributedSamples<'_>) -> Result<()> {
+        for (recording, path) in self.inputs.perf.iter().enumerate() {
+            if attributed.joint().has_own_samples(recording)? != Some(false) {
+                continue;
+            }
+            let programs: Vec<String> =
+                self.inputs.programs.iter().map(|path| path.display().to_string()).collect();
+            let recorded = attributed.coverage()?;
+            let recorded: Vec<&str> = recorded.iter().take(MAX_NAMED).map(|row| row.dso.as_str()).collect();
+            bail!(
+                "{}: none of its samples is of {}; name what was running with --vmlinux; most samples are of: {}",
+                path.display(),
+                programs.join(" or "),
+                recorded.join(", ")
+            );
+        }
+        Ok(())
     }
 }
 

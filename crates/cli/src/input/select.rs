@@ -1,6 +1,6 @@
 //! Selection of types by name or glob.
 
-use anyhow::Result;
+use anyhow::{Result, anyhow};
 use fieldline_debuginfo::types::{self, TypeDefinition, Types};
 use wildmatch::WildMatch;
 
@@ -14,12 +14,21 @@ pub(crate) fn matches_type(pattern: &str, name: &str) -> bool {
     if is_glob(pattern) { matches_glob(pattern, name) } else { types::strip_keyword(pattern) == name }
 }
 
+/// The error that nothing in a file has a name, or matches a glob.
+pub(crate) fn missing_error(file: &str, pattern: &str) -> anyhow::Error {
+    match is_glob(pattern) {
+        true => anyhow!("{file}: nothing matches '{pattern}'; fieldline layout lists the types"),
+        false => anyhow!("{file}: no definition of a struct, union or class '{pattern}' in its debug info"),
+    }
+}
+
 /// Shell-like match of a whole name: `*` any run, `?` one character, everything else itself.
 pub(crate) fn matches_glob(pattern: &str, name: &str) -> bool {
     WildMatch::new(pattern).matches(name)
 }
 
-/// The definitions of names and globs, each once; all if none are given. Missing names are returned too.
+/// The definitions of names and globs, each once; all if none are given. Names and globs without a hit are
+/// returned too.
 pub(crate) fn select(types: &Types<'_, '_>, names: &[String]) -> Result<(Vec<TypeDefinition>, Vec<String>)> {
     if names.is_empty() || names.iter().any(|name| is_glob(name)) {
         let mut all = types.all()?;
@@ -38,7 +47,7 @@ pub(crate) fn select(types: &Types<'_, '_>, names: &[String]) -> Result<(Vec<Typ
     Ok((found.into_iter().flatten().collect(), missing))
 }
 
-/// Keeps what names and globs match; all if none are given. Returns missing names.
+/// Keeps what names and globs match; all if none are given. Returns those without a hit.
 pub(crate) fn retain_matching<T>(
     all: &mut Vec<T>,
     patterns: &[String],
@@ -47,7 +56,7 @@ pub(crate) fn retain_matching<T>(
     let matches = |item: &T| patterns.iter().any(|pattern| matches_type(pattern, name(item)));
     all.retain(|item| patterns.is_empty() || matches(item));
     let is_found = |pattern: &str| all.iter().any(|item| matches_type(pattern, name(item)));
-    let is_missing = |pattern: &&String| !is_glob(pattern) && !is_found(pattern);
+    let is_missing = |pattern: &&String| !is_found(pattern);
     patterns.iter().filter(is_missing).map(|pattern| types::strip_keyword(pattern).to_owned()).collect()
 }
 
@@ -76,7 +85,7 @@ mod tests {
     fn names_and_globs_are_kept_and_missing_names_returned() {
         let mut all = vec!["a", "b_1", "b_2"];
         let patterns = ["b_*", "struct c", "x*"].map(str::to_owned);
-        assert_eq!(retain_matching(&mut all, &patterns, |name| name), ["c"]);
+        assert_eq!(retain_matching(&mut all, &patterns, |name| name), ["c", "x*"]);
         assert_eq!(all, ["b_1", "b_2"]);
         assert!(retain_matching(&mut all, &[], |name| name).is_empty() && all.len() == 2);
     }

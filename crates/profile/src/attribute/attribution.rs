@@ -11,7 +11,7 @@ use fieldline_debuginfo::Elf;
 use fieldline_perfdata::perf_data::{Error, Record};
 use fieldline_perfdata::sample::Sample;
 use fieldline_perfdata::sample_file::SampleFile;
-use fieldline_typeflow::operands::{ProgramOperands, SampledInstructions};
+use fieldline_typeflow::operands::{ProgramOperands, Reason, SampledInstructions};
 use fieldline_typeflow::program::Program;
 use rustc_hash::FxHashSet;
 
@@ -116,6 +116,30 @@ impl<'f> JointAttribution<'_, 'f> {
             }
         }
         Ok(())
+    }
+
+    /// Whether any sample of a recording is of the programs; nothing if it has no samples.
+    ///
+    /// # Errors
+    /// If a record can't be read.
+    pub fn has_own_samples(&self, recording: usize) -> Result<Option<bool>, Error> {
+        let parts = self.parts(recording);
+        let Some(first) = parts.first() else { return Ok(None) };
+        let mut records = first.recorded.source.file.records();
+        let mut found = None;
+        while let Some(record) = records.next_record()? {
+            let Record::Sample(sample) = record else { continue };
+            let mut is_own = false;
+            for_each_access(&parts, &sample, &mut |_, _, attributed| {
+                is_own |= !attributed.target.reason().is_some_and(Reason::is_elsewhere);
+                Ok::<(), Error>(())
+            })?;
+            if is_own {
+                return Ok(Some(true));
+            }
+            found = Some(false);
+        }
+        Ok(found)
     }
 
     /// The attributed samples of one recording, by program.

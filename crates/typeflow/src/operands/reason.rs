@@ -40,6 +40,11 @@ pub enum Reason {
 }
 
 impl Reason {
+    /// Whether the instruction is of something else than the program.
+    pub fn is_elsewhere(self) -> bool {
+        matches!(self, Self::OtherProgram | Self::UserSpace | Self::NoInstructionAddress)
+    }
+
     /// The identifier in files and tables.
     pub fn id(self) -> &'static str {
         self.id_and_meaning().0

@@ -9,6 +9,7 @@ use anyhow::{Context, Result, bail};
 use fieldline_debuginfo::dwarf::{DebugSections, Dwarf, TypeReader, open_alt_link};
 use fieldline_debuginfo::{Elf, FileBytes, LinkedAddress};
 use fieldline_layout::Layout;
+use fieldline_tree::pins::nearest;
 use fieldline_typeflow::operands::explain::{ExplainedInstruction, Explanation, explain, list};
 use fieldline_typeflow::operands::target::{Target, TypeEntry};
 use fieldline_typeflow::program::Program;
@@ -71,7 +72,9 @@ fn resolve(program: &Program<'_>, text: &str) -> Result<Vec<CodeLocation>> {
     }
     if found.is_empty() {
         let Some(address) = parse_hex(text).filter(|_| offset.is_none()).map(LinkedAddress) else {
-            bail!("{text}: neither a function of the program nor an address in hexadecimal");
+            let names = program.symbols.iter().filter(|symbol| symbol.is_function);
+            let near = nearest(name, names.map(|symbol| symbol.name));
+            bail!("{text}: neither a function of the program nor an address in hexadecimal{near}");
         };
         found.push(CodeLocation { address, is_function: false });
     }

@@ -1,11 +1,11 @@
 //! `fieldline layout`: struct layouts as tables, as pahole's text, or as JSON.
 
 use crate::args::{LayoutArgs, LayoutFormat};
-use crate::input::select::{is_glob, matches_glob};
+use crate::input::select::{is_glob, matches_glob, missing_error};
 use crate::output::{self, CommandOutcome};
 use crate::report::color::Palette;
 use crate::report::layout::{pahole, table};
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use fieldline_debuginfo::types::{self, TypeDefinition, Types};
 use fieldline_layout::{Layout, TypeId, TypeTable};
 use std::collections::HashMap;
@@ -31,6 +31,9 @@ pub(crate) fn run(args: &LayoutArgs) -> Result<CommandOutcome> {
 }
 
 fn print(types: &Types<'_, '_>, args: &LayoutArgs) -> Result<CommandOutcome> {
+    if args.btf_base.is_some() && !types.is_btf() {
+        bail!("{}: its DWARF is read, which has no base; --debug-format btf reads its BTF", types.file());
+    }
     let entries = select(types, args)?;
     let labels = label_duplicates(types, &entries)?;
     let work: Vec<(&TypeDefinition, &String)> = entries.iter().zip(&labels).collect();
@@ -57,7 +60,7 @@ fn print(types: &Types<'_, '_>, args: &LayoutArgs) -> Result<CommandOutcome> {
     Ok(CommandOutcome::Done)
 }
 
-/// The requested definitions: each name must exist, a glob may match none.
+/// The requested definitions: each name and each glob must have one.
 fn select(types: &Types<'_, '_>, args: &LayoutArgs) -> Result<Vec<TypeDefinition>> {
     let patterns = &args.types;
     if patterns.is_empty() {
@@ -86,7 +89,7 @@ fn select(types: &Types<'_, '_>, args: &LayoutArgs) -> Result<Vec<TypeDefinition
         let before = selected.len();
         selected.extend(matching);
         if selected.len() == before {
-            output::print_note(&format!("nothing matches '{pattern}'"));
+            return Err(missing_error(types.file(), pattern));
         }
     }
     Ok(selected)

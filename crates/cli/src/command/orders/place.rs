@@ -15,6 +15,7 @@ use fieldline_plan::placement::{self, MemberAddition, PlacementReport};
 use fieldline_tree::builds::BuildMachine;
 use fieldline_tree::header::{self, Declaration};
 use fieldline_tree::limits;
+use fieldline_tree::pins::nearest;
 use std::path::Path;
 
 pub(crate) fn run(args: &PlaceArgs) -> Result<CommandOutcome> {
@@ -32,6 +33,8 @@ fn rank_locations(args: &PlaceArgs, profile: Option<&AccessProfile>) -> Result<P
     let machine = BuildMachine::from_file(program)?;
     let (layout, member) = types::with_types(program, None, None, |known| {
         let layout = planning::find_layout(known, profile, types::strip_keyword(name))?;
+        let choice = planning::describe_choice(&layout, known.find(&layout.name)?.len());
+        choice.iter().for_each(|note| output::print_note(note));
         let member = new_member::resolve(known, &spec, machine.line);
         Ok((layout, member.with_context(|| format!("--member '{}'", args.member))?))
     })?;
@@ -72,7 +75,10 @@ fn read_guards(tree: Option<&Path>, layout: &Layout) -> Result<Vec<Vec<String>>>
 fn find_members(layout: &Layout, names: &[String]) -> Result<Vec<usize>> {
     let find = |name: &String| {
         let found = layout.members.iter().position(|member| member.name.as_deref() == Some(name.trim()));
-        found.with_context(|| format!("--with {name}: struct {} has no such member", layout.name))
+        found.with_context(|| {
+            let near = nearest(name, layout.members.iter().filter_map(|member| member.name.as_deref()));
+            format!("--with {name}: struct {} has no such member{near}", layout.name)
+        })
     };
     names.iter().map(find).collect()
 }

@@ -1,6 +1,6 @@
 //! `fieldline propose`: recordings to report, profile, plan and patches. All stages of the project, in order.
 
-use super::{command_outcome, summary_text, write};
+use super::{check_candidate, command_outcome, summary_text, write};
 use crate::args::ProposeArgs;
 use crate::input::code::{ProgressMeter, cache_folder, open_build};
 use crate::input::{document, recordings};
@@ -54,6 +54,7 @@ pub(crate) fn run(args: &ProposeArgs) -> Result<CommandOutcome> {
     let options = inputs.add_builds(args.search.options(RESAMPLES), &args.search.also)?;
     let mut plan = fieldline_plan::plan(&profile, &limited.requests(), &options);
     limited.annotate(&mut plan, &inputs)?;
+    check_candidate(&plan, args.search.candidate)?;
 
     output::print_progress("editing the source");
     let mut patched = edits::build_patches(&plan, tree, &args.series.idiom_args.options())?;

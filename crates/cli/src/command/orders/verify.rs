@@ -82,7 +82,16 @@ fn judge_object(plan: &Plan, object: &BuiltObject) -> Result<Vec<LayoutVerdict>>
         if declared.is_none() && holds_planned(&object.after, struct_plan, &plan.structs)? {
             declared = Some(&built);
         }
-        found.extend(judge_layouts(struct_plan, declared, &built)?);
+        let judged = judge_layouts(struct_plan, declared, &built)?;
+        if built.len() > judged.len() {
+            let (file, name) = (object.after.display(), &struct_plan.name);
+            output::print_note(&format!(
+                "{file}: struct {name} has {} definitions; {} with the plan's members is compared",
+                built.len(),
+                judged.len()
+            ));
+        }
+        found.extend(judged);
     }
     Ok(found)
 }

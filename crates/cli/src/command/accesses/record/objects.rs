@@ -4,6 +4,7 @@ use anyhow::{Context, Result, bail};
 use fieldline_debuginfo::{Elf, FileBytes, LinkedAddress, hex, types};
 use fieldline_layout::{Layout, Member};
 use fieldline_record::{RunningKernel, WatchRange, cover_with_watches};
+use fieldline_tree::pins::nearest;
 use std::path::{Path, PathBuf};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -79,7 +80,8 @@ fn layout(file: &Path, ty: &str) -> Result<Layout> {
 fn member_ranges(layout: &Layout, members: &[String]) -> Result<Vec<(u64, u64)>> {
     let known = |name: &String| layout.members.iter().any(|member| member.name.as_ref() == Some(name));
     if let Some(name) = members.iter().find(|name| !known(name)) {
-        bail!("struct {} has no member {name}", layout.name);
+        let near = nearest(name, layout.members.iter().filter_map(|member| member.name.as_deref()));
+        bail!("struct {} has no member {name}{near}", layout.name);
     }
     let is_named = |member: &Member| member.name.as_ref().is_some_and(|name| members.contains(name));
     let is_asked = |member: &&Member| members.is_empty() || is_named(member);

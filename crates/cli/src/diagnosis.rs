@@ -54,11 +54,13 @@ impl Diagnosis {
     }
 
     pub(crate) fn for_recordings(perf: &[PathBuf], vmlinux: Option<&Path>, types: &[String]) -> Result<Self> {
-        let program = vmlinux.map(read_program).transpose()?;
-        let judged = perf.iter().map(|path| diagnose(path, program.as_ref())).collect::<Result<Vec<_>>>()?;
+        let examined = vmlinux.map(read_program).transpose()?;
+        let judged = perf.iter().map(|path| diagnose(path, examined.as_ref())).collect::<Result<Vec<_>>>()?;
         let of_program = |program: &Path| {
             let (programs, perf) = (vec![program.to_owned()], perf.to_vec());
-            let inputs = RecordingInputs { programs, perf, ..RecordingInputs::default() };
+            // Of a kernel, findings say so.
+            let may_lack_samples = examined.as_ref().is_some_and(|program| program.is_kernel);
+            let inputs = RecordingInputs { programs, perf, may_lack_samples, ..RecordingInputs::default() };
             diagnose_structs(&inputs, types, &judged)
         };
         let structs = vmlinux.map_or(Ok(Vec::new()), of_program)?;

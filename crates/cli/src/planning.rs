@@ -81,7 +81,6 @@ impl PlanInputs<'_> {
         }
         types::with_types(self.program, None, None, |types| {
             let exists = |name: &str| Ok(!types.find(name)?.is_empty());
-            check_known(types, &planned)?;
             self.pins.iter().try_for_each(|pins| pins.check_structs(&planned, exists))?;
             let found = split_readable(&planned, |name| find_layout(types, self.profile, name))?;
             let counts = found.0.iter().map(|layout| Ok(types.find(&layout.name)?.len()));
@@ -143,20 +142,6 @@ impl TreeFacts {
         let firsts = self.definitions.iter().filter_map(|all| all.first());
         firsts.eq(layouts).then(|| self.limits.clone())
     }
-}
-
-/// Refuses names that the debug info doesn't have. A template without its arguments is another matter: it is
-/// there, but it is no struct.
-fn check_known(types: &Types<'_, '_>, names: &[&str]) -> Result<()> {
-    for name in names {
-        if types.find(name)?.is_empty() {
-            let error = types::not_found_error(types, name)?;
-            if !error.is::<types::TemplateName>() {
-                return Err(error);
-            }
-        }
-    }
-    Ok(())
 }
 
 /// Which definition is meant, if a program has several of a struct.

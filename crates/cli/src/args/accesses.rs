@@ -36,6 +36,7 @@ impl RecordingArgs {
             perf: self.perf.clone(),
             force: self.force,
             no_addresses: self.no_addresses,
+            may_lack_samples: false,
         }
     }
 }

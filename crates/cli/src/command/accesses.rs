@@ -112,7 +112,7 @@ fn counted_layouts(vmlinux: &Path, counts: &TypeCounts) -> Result<BTreeMap<Strin
     types::with_types(vmlinux, None, None, |types: &Types<'_, '_>| {
         let mut entries = types.find_many(&names)?;
         for of_name in &mut entries {
-            of_name.sort_by_key(|entry| std::cmp::Reverse(entry.units));
+            types.sort_by_preference(of_name)?;
         }
         let all: Vec<_> = entries.iter().flatten().cloned().collect();
         let mut reader = types.reader(&all)?;

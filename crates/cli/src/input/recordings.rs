@@ -29,6 +29,8 @@ pub(crate) struct RecordingInputs {
     pub(crate) force: bool,
     /// Whether instructions alone are used, not data addresses.
     pub(crate) no_addresses: bool,
+    /// Whether a recording may have no sample of the programs.
+    pub(crate) may_lack_samples: bool,
 }
 
 impl RecordingInputs {
@@ -124,7 +126,9 @@ impl<'r> OpenedRecordings<'r> {
             names: inputs.perf.iter().map(|path| base_name(path)).collect(),
             build_id: elfs.first().and_then(Elf::build_id).map(hex),
         };
-        self.check_samples(&attributed)?;
+        if !inputs.may_lack_samples {
+            self.check_samples(&attributed)?;
+        }
         work(&attributed)
     }
 

@@ -7,6 +7,7 @@ use crate::btf::BtfReader;
 use crate::dwarf::TypeReader;
 use anyhow::{Context, Result};
 use fieldline_layout::{Layout, TypeId, TypeTable};
+use std::cmp::Reverse;
 
 /// Reads entries into a table.
 #[expect(missing_docs, reason = "the words of each variant say what its fields are")]
@@ -37,6 +38,23 @@ impl<'a, 's> Types<'a, 's> {
         })
     }
 
+    /// Sorts definitions of one name: those that most units share first, those of Rust units last. Bindings repeat
+    /// C's structs, often without their members.
+    pub fn sort_by_preference(&self, entries: &mut [TypeDefinition]) -> Result<()> {
+        let Self::Dwarf { dwarf, .. } = self else { return Ok(()) };
+        if entries.len() < 2 {
+            return Ok(());
+        }
+        let are_early =
+            entries.iter().filter_map(TypeDefinition::die).all(|die| dwarf.is_in_first_units(die));
+        let units = if are_early { dwarf.first_units() } else { dwarf.all()? };
+        let is_rust = |entry: &TypeDefinition| {
+            entry.die().is_some_and(|die| units.language(die.unit) == Some(gimli::DW_LANG_Rust))
+        };
+        entries.sort_by_cached_key(|entry| (is_rust(entry), Reverse(entry.units)));
+        Ok(())
+    }
+
     /// All definitions of a name as layouts, the one most units share first.
     pub fn layouts(&self, name: &str) -> Result<Vec<Layout>> {
         let (table, ids) = self.definitions(name)?;
@@ -49,7 +67,7 @@ impl<'a, 's> Types<'a, 's> {
         if entries.is_empty() {
             return Err(not_found_error(self, name)?);
         }
-        entries.sort_by_key(|entry| std::cmp::Reverse(entry.units));
+        self.sort_by_preference(&mut entries)?;
         let mut reader = self.reader(&entries)?;
         let ids = entries.iter().map(|entry| reader.read(entry)).collect::<Result<Vec<_>>>()?;
         Ok((reader.into_table(), ids))

@@ -7,6 +7,7 @@ use crate::output::{self, CommandOutcome, OutputFormat};
 use crate::report::{explain_json, explain_text};
 use anyhow::{Context, Result, bail};
 use fieldline_debuginfo::dwarf::{DebugSections, Dwarf, TypeReader, open_alt_link};
+use fieldline_debuginfo::elf::Symbol;
 use fieldline_debuginfo::{Elf, FileBytes, LinkedAddress};
 use fieldline_layout::Layout;
 use fieldline_tree::pins::nearest;
@@ -55,14 +56,30 @@ struct CodeLocation {
     is_function: bool,
 }
 
+/// The functions of a name; if there are none, the compiler's copies of one, whose symbols have a suffix such as
+/// `.isra.0` (GCC: gcc/symtab-clones.cc; debug info and what `explain` prints have the name without it).
+fn named_functions<'p>(program: &'p Program<'_>, name: &str) -> Vec<&'p Symbol<'p>> {
+    let functions = || program.symbols.iter().filter(|symbol| symbol.is_function);
+    let exact: Vec<_> = functions().filter(|symbol| symbol.name == name).collect();
+    if !exact.is_empty() {
+        return exact;
+    }
+    let is_copy = |symbol: &&Symbol<'_>| {
+        symbol
+            .name
+            .strip_prefix(name)
+            .is_some_and(|suffix| suffix.starts_with('.') && !suffix.contains(".cold"))
+    };
+    functions().filter(is_copy).collect()
+}
+
 /// Resolves a name or address. Static functions of several units may have one name: all are meant.
 fn resolve(program: &Program<'_>, text: &str) -> Result<Vec<CodeLocation>> {
     let (name, offset) = text.split_once('+').map_or((text, None), |(name, offset)| (name, Some(offset)));
     let parse = |offset| parse_hex(offset).with_context(|| format!("{text}: no offset behind +"));
     let offset = offset.map(parse).transpose()?;
-    let functions = program.symbols.iter().filter(|symbol| symbol.is_function && symbol.name == name);
     let mut found: Vec<CodeLocation> = Vec::new();
-    for symbol in functions {
+    for symbol in named_functions(program, name) {
         let size = symbol.size.unwrap_or(0);
         if offset.is_some_and(|offset| offset >= size) {
             bail!("{text}: the function has only {size:#x} bytes");

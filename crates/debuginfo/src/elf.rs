@@ -5,6 +5,7 @@ use object::{Object, ObjectSection, ObjectSymbol, ObjectSymbolTable, RelocationK
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// How far a compressed section may expand: no real section does so by more, a hostile one may not.
@@ -27,16 +28,17 @@ impl FileBytes {
     /// Maps a regular file; reads one that has no size (`/sys/kernel/btf/vmlinux`). Fails if it can't be opened or is none.
     pub fn open(path: &Path) -> Result<Self> {
         let io = |source| Error::Io { path: path.to_owned(), source };
-        let file = File::open(path).map_err(io)?;
+        let mut file = fieldline_files::open(path).map_err(io)?;
         let metadata = file.metadata().map_err(io)?;
-        if !metadata.is_file() {
-            return Err(Error::NotAFile { path: path.to_owned() });
-        }
         // sysfs files may not be mappable, and an empty map is an error on some systems.
         let mapped = if metadata.len() == 0 { None } else { map(&file).ok() };
         let bytes = match mapped {
             Some(map) => Bytes::Mapped(map),
-            None => Bytes::Owned(std::fs::read(path).map_err(io)?),
+            None => {
+                let mut bytes = Vec::new();
+                file.read_to_end(&mut bytes).map_err(io)?;
+                Bytes::Owned(bytes)
+            }
         };
         Ok(Self { path: path.to_owned(), bytes })
     }

@@ -10,9 +10,6 @@ pub enum Error {
     /// The file could not be opened or mapped; `source` is what the system said.
     #[error("{}", path.display())]
     Io { path: PathBuf, source: std::io::Error },
-    /// The file is not a regular file (a directory, a device).
-    #[error("{}: not a regular file", path.display())]
-    NotAFile { path: PathBuf },
     /// The container is broken; `place` is a section or the header.
     #[error("{file}: {place}: {what}")]
     Elf { file: String, place: String, what: String },

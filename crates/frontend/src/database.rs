@@ -1,6 +1,7 @@
 //! The units of a build folder: `compile_commands.json`, or kbuild's `.cmd` files.
 
 mod kbuild;
+mod response;
 
 use crate::error::Error;
 use crate::records::absolute;
@@ -25,7 +26,7 @@ struct Entry {
 pub fn units(build: &Path) -> Result<Vec<SourceUnit>, Error> {
     let build = &std::path::absolute(build).map_err(Error::input(build))?;
     let path = build.join("compile_commands.json");
-    let mut units = if path.is_file() { listed(&path)? } else { saved(build)? };
+    let mut units = if is_there(&path) { listed(&path)? } else { saved(build)? };
     units.sort_by(|left, right| (&left.file, &left.arguments).cmp(&(&right.file, &right.arguments)));
     units.dedup();
     if units.is_empty() {
@@ -35,9 +36,14 @@ pub fn units(build: &Path) -> Result<Vec<SourceUnit>, Error> {
     Ok(units)
 }
 
+/// Whether a folder has an entry, of whatever kind: opening it says what is wrong with it.
+pub fn is_there(path: &Path) -> bool {
+    path.symlink_metadata().is_ok()
+}
+
 /// The units that a compile_commands.json lists, in its order.
 pub fn listed(path: &Path) -> Result<Vec<SourceUnit>, Error> {
-    let bytes = std::fs::read(path).map_err(Error::input(path))?;
+    let bytes = fieldline_files::read(path).map_err(Error::input(path))?;
     let wrong = |message: String| Error::Content { file: path.to_owned(), message };
     let entries: Vec<Entry> =
         serde_json::from_slice(&bytes).map_err(|error| wrong(format!("no list of commands: {error}")))?;
@@ -45,26 +51,22 @@ pub fn listed(path: &Path) -> Result<Vec<SourceUnit>, Error> {
     let mut units = Vec::new();
     for entry in entries {
         let name = entry.file.clone();
-        let unit = listed_unit(base, entry)
+        let unit = listed_unit(base, entry)?
             .ok_or_else(|| wrong(format!("{name}: no command, or one that can't be split")))?;
         units.extend(is_c(&unit.file).then_some(unit));
     }
     Ok(units)
 }
 
-fn listed_unit(base: &Path, entry: Entry) -> Option<SourceUnit> {
+/// The unit of an entry. `None` if it has no command.
+fn listed_unit(base: &Path, entry: Entry) -> Result<Option<SourceUnit>, Error> {
     let directory = absolute(base, &entry.directory);
-    let arguments = match (entry.arguments, entry.command) {
-        (Some(words), _) => words,
-        (None, Some(command)) => split(&command)?,
-        (None, None) => return None,
-    };
-    if arguments.is_empty() {
-        return None;
-    }
+    let arguments = entry.arguments.or_else(|| split(&entry.command?));
+    let Some(arguments) = arguments.filter(|words| !words.is_empty()) else { return Ok(None) };
+    let arguments = response::expand(&directory, arguments)?;
     let file = absolute(&directory, Path::new(&entry.file));
     let reads = saved_reads(&directory, &arguments);
-    Some(SourceUnit { file, directory, arguments, reads })
+    Ok(Some(SourceUnit { file, directory, arguments, reads }))
 }
 
 /// The files that kbuild saved as read, for a command that makes an object.
@@ -73,7 +75,7 @@ fn saved_reads(directory: &Path, arguments: &[String]) -> Vec<PathBuf> {
         let object = arguments.iter().skip_while(|word| *word != "-o").nth(1)?;
         let object = absolute(directory, Path::new(object));
         let name = object.file_name()?.to_str()?;
-        let bytes = std::fs::read(object.with_file_name(format!(".{name}.cmd"))).ok()?;
+        let bytes = fieldline_files::read(&object.with_file_name(format!(".{name}.cmd"))).ok()?;
         kbuild::parse(&String::from_utf8_lossy(&bytes))
     };
     let reads = saved().map(|saved| saved.reads).unwrap_or_default();
@@ -110,7 +112,7 @@ fn saved(build: &Path) -> Result<Vec<SourceUnit>, Error> {
             let name = name.to_string_lossy();
             if kind.is_dir() && !name.starts_with('.') {
                 folders.push(entry.path());
-            } else if kind.is_file() && name.starts_with('.') && name.ends_with(".o.cmd") {
+            } else if !kind.is_dir() && name.starts_with('.') && name.ends_with(".o.cmd") {
                 units.extend(saved_unit(build, &entry.path())?);
             }
         }
@@ -121,9 +123,10 @@ fn saved(build: &Path) -> Result<Vec<SourceUnit>, Error> {
 /// The unit of a `.cmd` file of a build folder. `None` unless it made an object or assembler text from C.
 pub fn saved_unit(build: &Path, path: &Path) -> Result<Option<SourceUnit>, Error> {
     // Names in it need not be UTF-8, but a command that can be carried out is.
-    let bytes = std::fs::read(path).map_err(Error::input(path))?;
+    let bytes = fieldline_files::read(path).map_err(Error::input(path))?;
     let Some(saved) = kbuild::parse(&String::from_utf8_lossy(&bytes)) else { return Ok(None) };
     let Some(arguments) = split(&saved.command) else { return Ok(None) };
+    let arguments = response::expand(build, arguments)?;
     let Some(source) = saved.source.or_else(|| arguments.last().cloned()) else { return Ok(None) };
     let file = absolute(build, Path::new(&source));
     // Tools beside a kernel are built in folders of their own, and nothing says which.

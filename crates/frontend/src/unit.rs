@@ -17,7 +17,7 @@ pub struct SourceUnit {
 }
 
 /// Options whose value is the next word and that the front end is not given.
-const DROPPED_PAIRS: [&str; 14] = [
+const DROPPED_PAIRS: [&str; 21] = [
     "-o",
     "-MF",
     "-MT",
@@ -31,6 +31,13 @@ const DROPPED_PAIRS: [&str; 14] = [
     "-L",
     "-dumpdir",
     "-dumpbase",
+    "-dumpbase-ext",
+    "-aux-info",
+    "-MJ",
+    "-serialize-diagnostics",
+    "--serialize-diagnostics",
+    "-index-store-path",
+    "-index-unit-output-path",
     "-wrapper",
 ];
 /// Options whose value is the next word, or the rest of the word.
@@ -208,6 +215,16 @@ mod tests {
             ("gcc -c -o a.o -MMD -MF a.d -MT a.o -MP a.c", ""),
             ("gcc -Wall -Werror -Wp,-MMD,x.d -save-temps --coverage -g a.c", ""),
             ("gcc -Wp,-DX=1,-MD,a.d a.c", "-D X=1"),
+            (
+                "gcc -aux-info -Ia.x -dumpbase-ext -Dx -Wa,-adhln=a.s -fcallgraph-info=su -fdump-tree-all=-O a.c",
+                "",
+            ),
+            (
+                "clang -serialize-diagnostics -O.dia -MJ -Dj -index-store-path -Ii -fmodules -fmodules-cache-path=m \
+                 -ftime-trace=t.json -fsave-optimization-record -foptimization-record-file=r -save-stats=obj \
+                 -fcrash-diagnostics-dir=c -fprofile-generate=p a.c",
+                "",
+            ),
             (
                 "gcc -Iinc -I inc2 -isystem s -DX -D Y=1 -UZ -include k.h a.c",
                 "-I inc -I inc2 -isystem s -D X -D Y=1 -U Z -include k.h",

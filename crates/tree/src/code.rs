@@ -21,3 +21,4 @@ mod shared_headers;
 mod texts;
 
 pub use read::{CodeReader, Progress, StructCode};
+pub(crate) use texts::check_regular;

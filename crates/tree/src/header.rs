@@ -77,7 +77,8 @@ pub fn open(tree: &Path, declaration: &Declaration) -> Result<Header> {
     let path = find_file(tree, declared).with_context(|| {
         format!("{top}: struct {name} is declared in {declared}, which is not in this tree")
     })?;
-    let text = std::fs::read(tree.join(&path)).with_context(|| tree.join(&path).display().to_string())?;
+    let text =
+        fieldline_files::read(&tree.join(&path)).with_context(|| tree.join(&path).display().to_string())?;
     let header = Header { path: normalize(&path).join("/"), text };
     let query = definition_query(declaration);
     if let Err(refusal @ SourceRefusal::NotFound { .. }) = SourceText::new(&header.text).find(&query) {
@@ -92,7 +93,8 @@ fn find_file(tree: &Path, declared: &str) -> Option<PathBuf> {
     let parts = normalize(Path::new(declared));
     (0..parts.len()).find_map(|skip| {
         let path: PathBuf = parts[skip..].iter().collect();
-        tree.join(&path).is_file().then_some(path)
+        // What is special is found too, so that opening it says what it is.
+        std::fs::metadata(tree.join(&path)).is_ok_and(|data| !data.is_dir()).then_some(path)
     })
 }
 

@@ -16,7 +16,8 @@ pub use groups::MarkedGroups;
 
 use crate::header::{self, Declaration, Header};
 use crate::idiom::options::{Idiom, IdiomOptions};
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
+use fieldline_files::UnreadableKind;
 use fieldline_plan::result::{Group, GroupAlignment, GroupKind};
 use fieldline_plan::{Plan, StructPlan};
 
@@ -44,7 +45,12 @@ impl<'m> GroupIdiom<'m> {
     /// The idiom asked for, or the one the tree supports.
     pub fn new(args: &'m IdiomOptions, tree: &'m Path, plan: &Plan) -> Result<Self> {
         let path = tree.join(ALIGNED.1);
-        let header = std::fs::read(&path).ok();
+        let header = match fieldline_files::read(&path) {
+            Err(error) if UnreadableKind::in_error(&error).is_some() => {
+                return Err(error).with_context(|| path.display().to_string());
+            }
+            read => read.ok(),
+        };
         let has_groups = header.as_deref().is_some_and(|text| memchr::memmem::find(text, MARKER).is_some());
         let idiom = args.idiom.unwrap_or(if has_groups { Idiom::Groups } else { Idiom::None });
         let line = plan.build_line;

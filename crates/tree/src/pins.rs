@@ -18,7 +18,7 @@ use std::path::Path;
 /// Reads a file of pins.
 pub fn read_pins(path: &Path) -> Result<PinFile> {
     let name = path.display().to_string();
-    let text = std::fs::read_to_string(path).with_context(|| name.clone())?;
+    let text = fieldline_files::read_to_string(path).with_context(|| name.clone())?;
     parse::parse(&name, &text)
 }
 

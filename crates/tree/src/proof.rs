@@ -2,12 +2,14 @@
 //!
 //! * `units`: which units can show a struct.
 //! * `overlay`: the tree with some files replaced, made of links beside it.
-//! * `compile`: a unit's command run outside, so that neither tree nor build folder is written to.
+//! * `arguments`: a unit's command without what writes, `untouched`: proof that nothing was written.
+//! * `compile`: that command run outside, so that neither tree nor build folder is written to.
 //! * `designated`: initialisers by position, as GCC reports them.
 //! * `held`: what structs become when those they hold by value get other sizes.
 //! * `build`: one build's proof, what was built against what was predicted.
 //! * `scratch`, `test_run`: the project's own test command, in copies of the tree without and with the patch.
 
+mod arguments;
 mod build;
 mod compile;
 pub(crate) mod designated;
@@ -17,6 +19,7 @@ mod scratch;
 #[cfg(unix)]
 mod test_run;
 mod units;
+mod untouched;
 
 pub use build::{BuildProof, BuildToProve, LayoutVerdict, ShownStruct, judge_layouts};
 pub use held::{declared_layouts, holds_planned};

@@ -164,6 +164,8 @@ fn files_below(tree: &Path, folder: &str) -> std::io::Result<Vec<(String, Option
             folders.push(path);
         } else if kind.is_file() && meant::is_code(&path) {
             files.push((path, entry.metadata().ok().as_ref().map(Stamp::from)));
+        } else if meant::is_code(&path) {
+            fieldline_files::check_entry(&entry.path())?;
         }
     }
     let below = fieldline_parallel::map(&folders, |folder| files_below(tree, folder));

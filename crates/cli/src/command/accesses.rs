@@ -89,7 +89,7 @@ pub(crate) fn import(args: &ImportArgs) -> Result<CommandOutcome> {
 
 fn read_counts(path: &Path) -> Result<TypeCounts> {
     let place = || path.display().to_string();
-    let bytes = std::fs::read(path).with_context(place)?;
+    let bytes = fieldline_files::read(path).with_context(place)?;
     match perf_types::parse(&bytes) {
         Err(Error::Line { line, problem }) => bail!("{}:{line}: {problem}", path.display()),
         found => found.with_context(place),

@@ -29,7 +29,7 @@ pub(crate) fn plan(args: &PlanArgs) -> Result<CommandOutcome> {
     let pins = args.search.pins.as_deref().map(pins::read_pins).transpose()?;
     builds::check_files(&args.search.also)?;
     for path in args.profile.iter().chain(&args.vmlinux) {
-        std::fs::File::open(path).with_context(|| path.display().to_string())?;
+        fieldline_files::open(path).with_context(|| path.display().to_string())?;
     }
     let code = open_build(tree, args.code.build.as_deref(), program)?;
     let meter = ProgressMeter::default();

@@ -109,7 +109,7 @@ enum RawRule {
 /// Reads the file. Paths in it are relative to its folder. Suppressions may have expired by `today`.
 pub(crate) fn read(path: &Path, today: &str) -> Result<Config> {
     let name = path.display().to_string();
-    let text = std::fs::read_to_string(path).with_context(|| match path.exists() {
+    let text = fieldline_files::read_to_string(path).with_context(|| match path.exists() {
         true => name.clone(),
         false => format!("{name}: name the configuration (--config FILE), or make one with fieldline init"),
     })?;

@@ -13,7 +13,7 @@ pub(crate) fn read<T: DeserializeOwned>(path: &Path, format: &str, version: u64)
     if path.is_dir() {
         bail!("{}: a folder, not a {format} file", place());
     }
-    let bytes = std::fs::read(path).with_context(place)?;
+    let bytes = fieldline_files::read(path).with_context(place)?;
     check_format(&bytes, format, version).with_context(place)?;
     serde_json::from_slice(&bytes).with_context(|| format!("{}: broken {format} file", place()))
 }

@@ -75,7 +75,7 @@ pub(crate) fn parse_hex(text: &str) -> Option<u64> {
 /// by index.
 pub(crate) fn read_objects(path: &Path, types: &[&str]) -> Result<Vec<TraceObject>> {
     let place = || path.display().to_string();
-    let text = std::fs::read_to_string(path).with_context(place)?;
+    let text = fieldline_files::read_to_string(path).with_context(place)?;
     let mut objects = Vec::new();
     let is_meant = |line: &str| !line.starts_with('#') && !line.trim().is_empty();
     for (number, line) in (1..).zip(text.lines()).filter(|(_, line)| is_meant(line)) {

@@ -55,7 +55,7 @@ fn written(name: &str, bytes: &[u8]) -> (tempfile::TempDir, String) {
 fn what_is_no_file_with_types_is_said_so() {
     let folder = tempfile::tempdir().unwrap();
     let directory = folder.path().to_str().unwrap();
-    assert!(refused(&["layout", "--vmlinux", directory]).contains("not a regular file"));
+    assert!(refused(&["layout", "--vmlinux", directory]).contains("a folder, but a regular file is needed"));
     assert!(refused(&["layout", "--vmlinux", "/nowhere/at/all"]).contains("/nowhere/at/all"));
     let (_keep, empty) = written("empty", b"");
     assert!(refused(&["layout", "--vmlinux", &empty]).contains("empty"));

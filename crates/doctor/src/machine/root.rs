@@ -1,6 +1,5 @@
 //! Small text files below a root folder.
 
-use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -31,7 +30,11 @@ impl Root {
     /// A file's text without blanks around it; none if it can't be read.
     pub(super) fn text(&self, path: &str) -> Option<String> {
         let mut bytes = Vec::new();
-        File::open(self.path(path)).ok()?.take(TEXT_LIMIT).read_to_end(&mut bytes).ok()?;
+        fieldline_files::open_any_system(&self.path(path))
+            .ok()?
+            .take(TEXT_LIMIT)
+            .read_to_end(&mut bytes)
+            .ok()?;
         Some(String::from_utf8_lossy(&bytes).trim().to_owned())
     }
 

@@ -49,6 +49,6 @@ impl Spelled {
 
 fn read(file: &Path) -> Vec<String> {
     // A file that can't be read any more defines no macro that could be named.
-    let bytes = std::fs::read(file).unwrap_or_default();
+    let bytes = fieldline_files::read(file).unwrap_or_default();
     String::from_utf8_lossy(&bytes).lines().map(str::to_owned).collect()
 }

@@ -1,5 +1,6 @@
 //! Errors of reading a recording.
 
+use fieldline_files::UnreadableKind;
 use std::{fmt, io};
 
 /// Where in a recording something was read.
@@ -53,9 +54,9 @@ pub enum Error {
         /// It holds a file named `data`, so it is a recording in directory form.
         is_recording: bool,
     },
-    /// The path names a pipe, a socket or a device.
-    #[error("is not a regular file; write the stream to a file first and name that one")]
-    NotRegular,
+    /// The path names a pipe, a socket, a device or a file of the kernel.
+    #[error("is {0}")]
+    NotRegular(UnreadableKind),
     /// The file has no bytes at all.
     #[error("is empty: `perf record` wrote nothing to it")]
     Empty,

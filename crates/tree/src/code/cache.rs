@@ -72,7 +72,7 @@ impl Cache {
 
     /// The files whose contents an entry depends on; none if there is no entry.
     pub(super) fn find(&self, part: &UnitPart<'_>, asked: Asked) -> Option<CachedUses> {
-        let bytes = std::fs::read(self.path(part, asked)).ok()?;
+        let bytes = fieldline_files::read(&self.path(part, asked)).ok()?;
         let entry: Entry = postcard::from_bytes(&bytes).ok()?;
         Some(CachedUses(entry))
     }
@@ -108,7 +108,7 @@ impl Contents {
         let mut new: Vec<PathBuf> = files.filter(|file| !self.0.contains_key(file)).collect();
         new.sort_unstable();
         new.dedup();
-        let hash = |path: &PathBuf| std::fs::read(path).map(|bytes| xxh3_128(&bytes)).ok();
+        let hash = |path: &PathBuf| fieldline_files::read(path).map(|bytes| xxh3_128(&bytes)).ok();
         let hashes = fieldline_parallel::map(&new, hash);
         self.0.extend(new.into_iter().zip(hashes).filter_map(|(path, hash)| Some((path, hash?))));
     }

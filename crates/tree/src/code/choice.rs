@@ -183,7 +183,7 @@ mod tests {
                 units.push(SourceUnit { file: tree.path().join(path), ..SourceUnit::default() });
             }
         }
-        let texts = Texts::read(&[tree.path()], &units);
+        let texts = Texts::read(&[tree.path()], &units).unwrap();
         let choice = choose(&texts, &units, &[tag.to_owned()]);
         let name = |number: &usize| units[*number].file.file_name().unwrap().to_string_lossy().into_owned();
         choice.units.keys().map(name).collect()

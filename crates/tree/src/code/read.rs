@@ -98,7 +98,7 @@ impl CodeReader {
         let subjects: Vec<Subject> = structs.iter().map(|(layout, header)| subject(layout, header)).collect();
         let tags: Vec<String> =
             structs.iter().map(|(layout, _)| split_namespace(&layout.name).1.to_owned()).collect();
-        let texts = Texts::read(&[&self.tree, &self.build], &self.units);
+        let texts = Texts::read(&[&self.tree, &self.build], &self.units)?;
         let choice = choose(&texts, &self.units, &tags);
         let mut found = vec![StructCode { tree: self.tree.clone(), ..StructCode::default() }; structs.len()];
         let (mut flows, mut lines): (Vec<UnitFlows>, ReadLines) = (Vec::new(), ReadLines::default());

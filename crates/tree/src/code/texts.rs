@@ -1,6 +1,8 @@
 //! The files of a tree and of its build, by the words in them.
 
 use crate::uses::read_up_to;
+use anyhow::{Context, Result};
+use fieldline_files::UnreadableKind;
 use fieldline_frontend::SourceUnit;
 use fieldline_source::SourceText;
 use fieldline_source::declared::{DeclaredName, declared_names, words};
@@ -29,20 +31,21 @@ pub(super) struct TextFile {
 
 impl Texts {
     /// Reads the units and what they include: as the build kept it, else all that may be meant in the folders.
-    pub(super) fn read(folders: &[&Path], units: &[SourceUnit]) -> Self {
+    pub(super) fn read(folders: &[&Path], units: &[SourceUnit]) -> Result<Self> {
         let mut paths: BTreeSet<PathBuf> = units.iter().map(|unit| unit.file.clone()).collect();
         let sources = paths.clone();
         paths.extend(units.iter().flat_map(|unit| unit.reads.iter().cloned()));
         if units.iter().any(|unit| unit.reads.is_empty()) {
-            folders.iter().for_each(|folder| list(folder, &mut paths));
+            folders.iter().try_for_each(|folder| list(folder, &mut paths))?;
         }
         let paths: Vec<PathBuf> = paths.into_iter().collect();
-        let texts = fieldline_parallel::map(&paths, |path| read_up_to(path, LARGEST).unwrap_or_default());
+        let texts = fieldline_parallel::map(&paths, |path| read_if_there(path));
+        let texts = texts.into_iter().collect::<Result<Vec<_>>>()?;
         let file = |(path, text): (PathBuf, Vec<u8>)| {
             let is_header = !sources.contains(&path);
             (path, TextFile { text, is_header })
         };
-        Self { files: paths.into_iter().zip(texts).map(file).collect() }
+        Ok(Self { files: paths.into_iter().zip(texts).map(file).collect() })
     }
 
     /// The names that all files declare.
@@ -120,18 +123,36 @@ fn include_of(line: &[u8]) -> Option<&[u8]> {
     Some(line.strip_prefix(b"include")?.trim_ascii_start())
 }
 
-/// C and C++ files below a folder; links to folders are not followed.
-fn list(folder: &Path, paths: &mut BTreeSet<PathBuf>) {
-    let Ok(entries) = std::fs::read_dir(folder) else { return };
+/// A file's text. One that vanished or is too large has none, but a pipe in its place is an error.
+fn read_if_there(path: &Path) -> Result<Vec<u8>> {
+    match read_up_to(path, LARGEST) {
+        Err(error) if UnreadableKind::in_error(&error).is_some() => {
+            Err(error).with_context(|| path.display().to_string())
+        }
+        read => Ok(read.unwrap_or_default()),
+    }
+}
+
+/// Fails if a compiler could meet a pipe or a device among the C and C++ files below a folder: it would wait for ever.
+pub(crate) fn check_regular(folder: &Path) -> Result<()> {
+    list(folder, &mut BTreeSet::new())
+}
+
+/// C and C++ files below a folder; links to folders are not followed. Fails if one is a pipe or a device.
+fn list(folder: &Path, paths: &mut BTreeSet<PathBuf>) -> Result<()> {
+    let Ok(entries) = std::fs::read_dir(folder) else { return Ok(()) };
     for entry in entries.flatten() {
         let (path, Ok(kind)) = (entry.path(), entry.file_type()) else { continue };
         let is_hidden = entry.file_name().to_string_lossy().starts_with('.');
         if kind.is_dir() && !is_hidden {
-            list(&path, paths);
+            list(&path, paths)?;
         } else if kind.is_file() && is_code(&path) {
             paths.insert(path);
+        } else if is_code(&path) {
+            fieldline_files::check_entry(&path)?;
         }
     }
+    Ok(())
 }
 
 /// Whether a file is in assembler, by its name.
@@ -159,7 +180,7 @@ mod tests {
         put("a/x.h", "#include <no/x.h>\n");
         put("u.c", "# include \"b/x.h\"\n#include <stdio.h>\n");
         let unit = SourceUnit { file: tree.path().join("u.c"), ..SourceUnit::default() };
-        let texts = Texts::read(&[tree.path()], &[unit]);
+        let texts = Texts::read(&[tree.path()], &[unit]).unwrap();
         let includes = texts.includes();
         let named = |path: &str| {
             let found = includes.by(&tree.path().join(path)).iter();

@@ -70,7 +70,7 @@ struct CheckSite {
 /// The function the user names.
 fn open_named_site(tree: &Path, asked: &CheckIn) -> Result<CheckSite> {
     let place = || format!("--check-in {}:{}", asked.file, asked.function);
-    let text = std::fs::read(tree.join(&asked.file)).with_context(place)?;
+    let text = fieldline_files::read(&tree.join(&asked.file)).with_context(place)?;
     let mut all = startup::find_init_functions(&SourceText::new(&text));
     all.retain(|startup| startup.name == asked.function);
     match all.as_slice() {
@@ -87,7 +87,7 @@ fn open_named_site(tree: &Path, asked: &CheckIn) -> Result<CheckSite> {
 fn find_site(tree: &Path, header: &str, name: &str) -> Result<Option<CheckSite>> {
     let is_public = header.starts_with("include/") || header.contains("/include/");
     if header.ends_with(".c") {
-        let text = std::fs::read(tree.join(header)).with_context(|| header.to_owned())?;
+        let text = fieldline_files::read(&tree.join(header)).with_context(|| header.to_owned())?;
         return Ok(choose_site(vec![Header { path: header.to_owned(), text }]));
     }
     if !is_public {
@@ -115,14 +115,14 @@ fn find_users(tree: &Path, folders: &[&str], name: &str) -> Result<Vec<Header>> 
     let needle = format!("struct {name}");
     let counted = fieldline_parallel::map(&files, |path| {
         // A file that vanishes or can't be read uses nothing.
-        let text = std::fs::read(tree.join(path)).unwrap_or_default();
+        let text = fieldline_files::read(&tree.join(path)).unwrap_or_default();
         let count = count_mentions(&text, needle.as_bytes());
         (count > 0).then(|| (count, path.clone()))
     });
     let mut counted: Vec<(usize, String)> = counted.into_iter().flatten().collect();
     counted.sort_by(|left, right| right.0.cmp(&left.0).then_with(|| left.1.cmp(&right.1)));
     let read = counted.into_iter().take(FILES).map(|(_, path)| {
-        let text = std::fs::read(tree.join(&path)).with_context(|| path.clone())?;
+        let text = fieldline_files::read(&tree.join(&path)).with_context(|| path.clone())?;
         Ok(Header { path, text })
     });
     read.collect()
@@ -146,6 +146,8 @@ fn collect_sources(tree: &Path, folder: &str, files: &mut Vec<String>) -> std::i
             folders.push(path);
         } else if kind.is_file() && path.ends_with(".c") && entry.metadata()?.len() <= LARGEST {
             files.push(path);
+        } else if path.ends_with(".c") {
+            fieldline_files::check_entry(&entry.path())?;
         }
     }
     folders.iter().try_for_each(|folder| collect_sources(tree, folder, files))

@@ -70,7 +70,7 @@ pub fn find_missing(tree: &Path) -> Result<Vec<(Header, Edits)>> {
 }
 
 fn read(tree: &Path, path: &str) -> Result<Option<Header>> {
-    match std::fs::read(tree.join(path)) {
+    match fieldline_files::read(&tree.join(path)) {
         Ok(text) => Ok(Some(Header { path: path.to_owned(), text })),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error).with_context(|| tree.join(path).display().to_string()),

@@ -4,6 +4,7 @@ use super::compile::{CompileOutcome, CompileSite, canonical, check_read, compile
 use super::held;
 use super::overlay::{Overlay, Patch, temporary_folder};
 use super::units::{CompileUnit, CompileUnits};
+use crate::code::check_regular;
 use crate::{builds, prediction};
 use anyhow::{Context, Result, bail};
 use fieldline_check::PredictionVerdict;
@@ -75,6 +76,9 @@ impl BuildToProve<'_> {
     fn prove_inner(&self) -> Result<BuildProof> {
         let (tree, folder) = (self.tree.canonicalize().context("the tree")?, self.folder.canonicalize()?);
         let site = CompileSite { tree: &tree, build: &folder, overlay: None };
+        for folder in [&tree, &folder] {
+            check_regular(folder)?;
+        }
         let (units, work) = (CompileUnits::open(&tree, &folder)?, temporary_folder("fieldline-build-")?);
         let place = WorkPlace { units: &units, site, folder: work.path() };
         let mut proof = BuildProof::default();

@@ -1,8 +1,9 @@
 //! A unit's command run so that only a temporary folder is written to.
 
+use super::arguments::rewrite_arguments;
+use super::untouched::FolderListing;
 use anyhow::{Context, Result, bail};
 use fieldline_frontend::{SourceUnit, absolute};
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -25,75 +26,74 @@ pub(super) enum CompileOutcome {
     Failed(String),
 }
 
-/// Options that take the next word as the file they write, or that go with it.
-const OUTPUTS: &[&str] = &["-o", "-MF", "-MT", "-MQ", "-MJ"];
-/// Options that write files, leave types out of debug info, or end before there is an object.
-const DROPPED: &[&str] =
-    &["-MMD", "-MD", "-MP", "-MG", "-S", "-c", "-g0", "-gsplit-dwarf", "-fsyntax-only", "-flto"];
-/// As those, with more behind.
-const DROPPED_BEGINNINGS: &[&str] = &["-Wp,-M", "-femit-struct-debug-", "-save-temps", "-flto=", "-ffat-lto"];
-/// Options with a path in the same word or the next one.
-const PATHS: &[&str] = &["-include", "-imacros", "-isystem", "-iquote", "-idirafter", "-I"];
+/// Variables by which compilers are told to write files, and those of ccache, which may have them in the build folder.
+const WRITING_VARIABLES: &[&str] = &[
+    "DEPENDENCIES_OUTPUT",
+    "SUNPRO_DEPENDENCIES",
+    "CC_PRINT_OPTIONS_FILE",
+    "CC_PRINT_HEADERS_FILE",
+    "CC_LOG_DIAGNOSTICS_FILE",
+    "CC_PRINT_PROC_STAT_FILE",
+    "CCC_OVERRIDE_OPTIONS",
+];
 
-/// Compiles the source of a unit into an object with debug info of all its types.
+/// Compiles the source of a unit into an object with debug info of all its types. Fails if tree or build folder are
+/// written to.
 pub(super) fn compile(unit: &SourceUnit, site: CompileSite<'_>, object: &Path) -> Result<CompileOutcome> {
-    let read = object.with_extension("d");
-    let (program, arguments) = unit.arguments.split_first().context("an empty command")?;
-    let mut command = Command::new(program);
-    command.current_dir(&unit.directory).env("LC_ALL", "C").args(rewrite_arguments(unit, arguments, site));
+    let (read, scratch) = (object.with_extension("d"), object.with_extension("scratch"));
+    std::fs::create_dir_all(&scratch).with_context(|| scratch.display().to_string())?;
+    let (program, mut command) = command(unit, site, &scratch).context("an empty command")?;
     command.arg("-c").arg("-o").arg(object).arg("-MD").arg("-MF").arg(&read);
     command.arg("-fno-eliminate-unused-debug-types");
+    let listing = FolderListing::new(unit, &[site.tree, site.build]);
     let cannot_run = || format!("cannot run {program}, which the build names as its compiler");
     let output = command.output().with_context(cannot_run)?;
+    listing.check_unchanged(program)?;
     if !output.status.success() {
         return Ok(CompileOutcome::Failed(first_errors(&String::from_utf8_lossy(&output.stderr))));
     }
-    let read = std::fs::read_to_string(&read)
+    let read = fieldline_files::read_to_string(&read)
         .with_context(|| format!("{}: the compiler did not say what it read", unit.file.display()))?;
     let read = parse_dependencies(&read).into_iter();
     let read = read.map(|name| canonical(&absolute(&unit.directory, Path::new(&name))));
     Ok(CompileOutcome::Done(read.collect()))
 }
 
-/// The arguments with paths as `site` has them.
-pub(super) fn rewrite_arguments(
-    unit: &SourceUnit,
-    arguments: &[String],
+/// A unit's compiler and the command that runs it in an empty folder, where it reads what it read in its own and can
+/// write. `None` if the unit has no command.
+pub(super) fn command<'u>(
+    unit: &'u SourceUnit,
     site: CompileSite<'_>,
-) -> Vec<OsString> {
-    let mut words = Vec::new();
-    let mut rest = arguments.iter();
-    let begins = |word: &str| DROPPED_BEGINNINGS.iter().any(|begin| word.starts_with(begin));
-    let is_dropped = |word: &str| DROPPED.contains(&word) || begins(word);
-    let moved = |name: &str| site.resolve(&absolute(&unit.directory, Path::new(name))).into_os_string();
-    while let Some(word) = rest.next() {
-        if OUTPUTS.contains(&word.as_str()) {
-            rest.next();
-        } else if is_dropped(word) {
-        } else if PATHS.contains(&word.as_str()) {
-            words.push(word.into());
-            words.extend(rest.next().map(|name| moved(name)));
-        } else if let Some(name) = word.strip_prefix("-I") {
-            words.push([OsString::from("-I"), moved(name)].into_iter().collect());
-        } else if absolute(&unit.directory, Path::new(word)) == unit.file {
-            words.push(moved(word));
-        } else {
-            words.push(word.into());
-        }
+    scratch: &Path,
+) -> Option<(&'u str, Command)> {
+    let (program, arguments) = unit.arguments.split_first()?;
+    let mut command = Command::new(compiler(unit, program));
+    command.current_dir(scratch).env("LC_ALL", "C").env("TMPDIR", scratch).env("CCACHE_DISABLE", "1");
+    for name in WRITING_VARIABLES {
+        command.env_remove(name);
     }
-    let has_debug = |word: &String| {
-        let is_kind = |rest: &str| ["1", "2", "3", "gdb", "dwarf"].iter().any(|kind| rest.starts_with(kind));
-        word.strip_prefix("-g").is_some_and(|rest| rest.is_empty() || is_kind(rest))
-    };
-    if !arguments.iter().any(has_debug) {
-        words.push("-g".into());
+    command.args(rewrite_arguments(unit, arguments, site));
+    // Debug info names the folder that the build ran in, and the assembler finds there what it includes.
+    let directory = unit.directory.display().to_string();
+    command.arg(format!("-fdebug-prefix-map={}={directory}", scratch.display()));
+    if !directory.contains(',') {
+        command.arg(format!("-Wa,-I{directory}"));
     }
-    words
+    if unit.arguments.iter().any(|word| word.starts_with("-fmodules")) {
+        command.arg(format!("-fmodules-cache-path={}", scratch.join("modules").display()));
+    }
+    Some((program, command))
+}
+
+/// The compiler as the shell found it from the unit's folder.
+fn compiler(unit: &SourceUnit, program: &str) -> PathBuf {
+    let path = Path::new(program);
+    if program.contains('/') { absolute(&unit.directory, path) } else { path.to_owned() }
 }
 
 impl CompileSite<'_> {
     /// Where a file is read from: what lies in the tree and is not made by the build may be replaced.
-    fn resolve(&self, path: &Path) -> PathBuf {
+    pub(super) fn resolve(&self, path: &Path) -> PathBuf {
         let path = canonical(path);
         let is_made = self.build != self.tree && path.starts_with(self.build);
         match (self.overlay, path.strip_prefix(self.tree)) {
@@ -151,29 +151,6 @@ pub(super) fn check_read(read: &[PathBuf], site: CompileSite<'_>, files: &[&str]
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn only_the_sources_are_replaced_and_nothing_else_is_written() {
-        let words = "cc -Wp,-MMD,k/.b.o.d -I/tree/include -I ./include -include /tree/x.h -DA=/tree -femit-struct-debug-baseonly \
-                     -flto=thin -S -o k/b.s /tree/k/b.c";
-        let words: Vec<String> = words.split_whitespace().map(str::to_owned).collect();
-        let unit = SourceUnit {
-            directory: "/tree/out".into(),
-            arguments: words,
-            file: "/tree/k/b.c".into(),
-            reads: Vec::new(),
-        };
-        let site = CompileSite {
-            tree: Path::new("/tree"),
-            build: Path::new("/tree/out"),
-            overlay: Some(Path::new("/over")),
-        };
-        let words = rewrite_arguments(&unit, &unit.arguments[1..], site);
-        let expected = "-I/over/include -I /tree/out/include -include /over/x.h -DA=/tree /over/k/b.c -g";
-        assert_eq!(words.join(" ".as_ref()), expected);
-        let site = CompileSite { overlay: None, ..site };
-        assert!(rewrite_arguments(&unit, &unit.arguments[1..], site).contains(&"/tree/k/b.c".into()));
-    }
 
     #[test]
     fn rules_of_make_are_read() {

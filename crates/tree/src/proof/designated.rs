@@ -1,15 +1,14 @@
 //! Initialisers by position, as GCC finds them: with `__attribute__((designated_init))` at a struct's definition it
 //! reports every value without a member's name (GCC manual, Common Type Attributes), typedefs and macros followed.
 
-use super::compile::{CompileSite, rewrite_arguments};
-use super::overlay::{Overlay, Patch};
+use super::compile::{CompileSite, command};
+use super::overlay::{Overlay, Patch, temporary_folder};
 use crate::header::{self, Declaration};
 use fieldline_frontend::{SourceUnit, absolute};
 use fieldline_layout::Layout;
 use fieldline_source::{DefinitionQuery, Edits, SourceText};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 /// How GCC's message goes on behind the place. It is in English where LC_ALL is C.
 const MESSAGE: &str = "positional initialization of field in '";
@@ -63,16 +62,15 @@ impl DesignatedTree {
 
     /// GCC's reports on a unit; nothing if another compiler built it or it can't be compiled.
     pub(crate) fn find(&self, unit: &SourceUnit) -> Vec<PositionalValue> {
-        let Some((program, arguments)) = unit.arguments.split_first().filter(|_| is_of_gcc(unit)) else {
+        if !is_of_gcc(unit) {
             return Vec::new();
-        };
+        }
+        let Ok(scratch) = temporary_folder("fieldline-unit-") else { return Vec::new() };
         let site = CompileSite { tree: &self.tree, build: &self.build, overlay: Some(self.overlay.path()) };
-        let words = rewrite_arguments(unit, arguments, site);
-        let mut command = Command::new(program);
-        command
-            .current_dir(&unit.directory)
-            .env("LC_ALL", "C")
-            .args(words.into_iter().filter(|word| word != "-w"));
+        // `-w` would hide the messages.
+        let arguments = unit.arguments.iter().filter(|word| *word != "-w").cloned().collect();
+        let unit = &SourceUnit { arguments, ..unit.clone() };
+        let Some((_, mut command)) = command(unit, site, scratch.path()) else { return Vec::new() };
         command.args(["-fsyntax-only", "-Wno-error", "-Werror=designated-init", "-fmax-errors=0"]);
         command.args(["-fno-diagnostics-show-caret", "-fdiagnostics-color=never"]);
         let Ok(output) = command.output() else { return Vec::new() };
@@ -139,7 +137,7 @@ fn split_place(line: &str) -> Option<((&str, u32), usize, &str)> {
 
 /// The text from a column on up to a comma or a closing brace.
 fn value_at(path: &Path, line: u32, column: usize) -> String {
-    let text = std::fs::read(path).unwrap_or_default();
+    let text = fieldline_files::read(path).unwrap_or_default();
     let line = text.split(|byte| *byte == b'\n').nth(line.saturating_sub(1) as usize).unwrap_or_default();
     let rest = line.get(column.saturating_sub(1)..).unwrap_or_default();
     let end = rest.iter().position(|byte| matches!(byte, b',' | b'}')).unwrap_or(rest.len());

@@ -89,7 +89,8 @@ pub(super) fn note_fixed_paths(copy: &Path, tree: &Path) -> Vec<String> {
         let is_small = || file.metadata().is_ok_and(|data| data.is_file() && data.len() <= LARGEST);
         is_build_file
             && is_small()
-            && std::fs::read(file).is_ok_and(|text| memchr::memmem::find(&text, path.as_bytes()).is_some())
+            && fieldline_files::read(file)
+                .is_ok_and(|text| memchr::memmem::find(&text, path.as_bytes()).is_some())
     };
     let mut found: Vec<PathBuf> = files_below(copy).filter(names_tree).collect();
     found.sort();

@@ -237,7 +237,7 @@ fn run_end(status: ExitStatus) -> RunEnd {
 
 /// The end of a log.
 fn read_end(path: &Path) -> Result<String> {
-    let bytes = std::fs::read(path).with_context(|| path.display().to_string())?;
+    let bytes = fieldline_files::read(path).with_context(|| path.display().to_string())?;
     let end = bytes.get(bytes.len().saturating_sub(READ_BYTES)..).unwrap_or_default();
     Ok(String::from_utf8_lossy(end).into_owned())
 }

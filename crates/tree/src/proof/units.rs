@@ -2,7 +2,7 @@
 
 use super::compile::canonical;
 use anyhow::{Context, Result, bail};
-use fieldline_frontend::{SourceUnit, absolute, listed, saved_unit};
+use fieldline_frontend::{SourceUnit, absolute, is_there, listed, saved_unit};
 use std::collections::{BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
 
@@ -34,7 +34,7 @@ impl<'u> CompileUnits<'u> {
     /// The units of a build folder. Both paths are real ones.
     pub(super) fn open(tree: &'u Path, build: &'u Path) -> Result<Self> {
         let path = build.join("compile_commands.json");
-        let database = path.is_file().then(|| listed(&path)).transpose()?;
+        let database = is_there(&path).then(|| listed(&path)).transpose()?;
         Ok(Self { tree, build, database })
     }
 
@@ -50,7 +50,7 @@ impl<'u> CompileUnits<'u> {
             let made = self.build.join(name);
             let stem = made.file_stem().and_then(|stem| stem.to_str());
             let path = stem.map(|stem| made.with_file_name(format!(".{stem}.{end}.cmd")));
-            if let Some(path) = path.filter(|path| path.is_file())
+            if let Some(path) = path.filter(|path| is_there(path))
                 && let Some(unit) = saved_unit(self.build, &path)?
             {
                 return Ok(Some(self.unit(unit)));
@@ -64,6 +64,7 @@ impl<'u> CompileUnits<'u> {
         if let Some(unit) = self.unit_of_source(name)? {
             return Ok(unit);
         }
+        fieldline_files::check_entry(&self.tree.join(name))?;
         if !self.tree.join(name).is_file() {
             bail!("{}: no such file", self.tree.join(name).display());
         }
@@ -217,7 +218,7 @@ fn commands_in(folder: &Path) -> Vec<PathBuf> {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         name.starts_with('.') && (name.ends_with(".o.cmd") || name.ends_with(".s.cmd"))
     };
-    files_in(folder).into_iter().filter(is_command).collect()
+    entries(folder, |kind| !kind.is_dir()).into_iter().filter(is_command).collect()
 }
 
 /// Files of a folder by name; none if it can't be read: builds lack some folders of the tree.
@@ -243,7 +244,7 @@ fn length(path: &Path) -> u64 {
 
 /// Whether a file has an `#include` whose name is the end of a header's path.
 fn includes(source: &Path, header: &str) -> bool {
-    let text = std::fs::read(source).unwrap_or_default();
+    let text = fieldline_files::read(source).unwrap_or_default();
     let text = String::from_utf8_lossy(&text);
     let named = text.lines().filter_map(|line| {
         let rest = line.trim_start().strip_prefix('#')?.trim_start().strip_prefix("include")?.trim();
@@ -261,7 +262,7 @@ fn is_in_makefile(path: &Path) -> bool {
     };
     let makefiles = ["Makefile", "Kbuild"].iter().map(|name| path.with_file_name(name));
     let names = |text: String| text.split_whitespace().any(|word| word == object);
-    makefiles.filter_map(|path| std::fs::read_to_string(path).ok()).any(names)
+    makefiles.filter_map(|path| fieldline_files::read_to_string(&path).ok()).any(names)
 }
 
 #[cfg(test)]

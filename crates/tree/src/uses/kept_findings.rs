@@ -55,7 +55,7 @@ impl KeptFindings {
 
     /// The findings, if all files are as they were.
     pub(super) fn find(&self) -> Option<Vec<UsesByFile>> {
-        let bytes = std::fs::read(&self.path).ok()?;
+        let bytes = fieldline_files::read(&self.path).ok()?;
         let entry: Entry = postcard::from_bytes(&bytes).ok()?;
         (entry.files == self.files).then(|| entry.found.into_iter().map(UsesByFile).collect())
     }

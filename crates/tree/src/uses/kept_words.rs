@@ -134,7 +134,7 @@ impl WordsFile {
         let name = xxh3_128(tree.as_os_str().as_encoded_bytes());
         let path = folder.join(format!("{name:032x}.words"));
         // Without such a file, or with one that is cut, all is read.
-        let bytes = std::fs::read(&path).unwrap_or_default();
+        let bytes = fieldline_files::read(&path).unwrap_or_default();
         Self { path, bytes, opened: SystemTime::now() }
     }
 

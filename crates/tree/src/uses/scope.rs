@@ -5,7 +5,6 @@ use fieldline_layout::{Layout, Member};
 use fieldline_source::meaning::KnownName;
 use fieldline_source::uses::UsedStruct;
 use memchr::memmem;
-use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
@@ -26,7 +25,7 @@ pub(crate) struct DeclaredStruct<'d> {
 /// The bytes of a file; none if it has more than `largest`.
 pub(crate) fn read_up_to(path: &Path, largest: u64) -> std::io::Result<Vec<u8>> {
     let mut text = Vec::new();
-    let file = File::open(path)?;
+    let file = fieldline_files::open(path)?;
     let size = file.metadata()?.len();
     if size <= largest {
         text.reserve_exact(size as usize + 1);

@@ -5,7 +5,7 @@ use anyhow::{Context, Result};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Libraries that few crates may name.
-const LIBRARY_USERS: [(&str, &[&str]); 12] = [
+const LIBRARY_USERS: [(&str, &[&str]); 13] = [
     ("gimli", &["debuginfo"]),
     ("object", &["debuginfo"]),
     ("memmap2", &["debuginfo"]),
@@ -16,6 +16,7 @@ const LIBRARY_USERS: [(&str, &[&str]); 12] = [
     ("clang_sys", &["frontend"]),
     ("similar", &["source"]),
     ("nix", &["record"]),
+    ("rustix", &["files"]),
     ("perf_event", &["record"]),
     ("clap", &["cli"]),
 ];

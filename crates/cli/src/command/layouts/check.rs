@@ -9,6 +9,7 @@ use crate::report::color::Palette;
 use crate::report::findings::{github, junit, sarif, summary, text};
 use anyhow::{Context, Result, bail};
 use fieldline_check::FindingLevel;
+use fieldline_files::UnreadableKind;
 use std::io::ErrorKind;
 use std::path::Path;
 
@@ -48,9 +49,13 @@ fn write(verdict: &CheckReport, sinks: &[FindingsOutput]) -> Result<()> {
 
 /// Content that is kept in front: a job's page also has the summaries of its other commands.
 fn existing_summary(form: FindingsFormat, path: &Path) -> Result<Vec<u8>> {
-    match std::fs::read(path) {
+    match fieldline_files::read(path) {
         _ if form != FindingsFormat::Summary => Ok(Vec::new()),
         Ok(bytes) => Ok(bytes),
+        // Pipes and devices are written to, and keep nothing.
+        Err(error) if UnreadableKind::in_error(&error).is_some_and(|kind| kind != UnreadableKind::Folder) => {
+            Ok(Vec::new())
+        }
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
         Err(error) => Err(error).with_context(|| path.display().to_string()),
     }

@@ -174,6 +174,10 @@ fn settings_that_stand_in_the_way_are_found_with_their_file() {
         (&"Google Compute Engine".into(), "cannot-answer")
     );
     assert!(guest["findings"][0]["why"].as_str().unwrap().contains("has breakpoint, msr, software"));
+    // AArch64 is read as x86-64 is.
+    for name in ["arm-spe", "arm-without-spe"] {
+        assert!(findings(&machine_report(name)).iter().all(|(key, _)| *key != "architecture"), "{name}");
+    }
     // Metal of a cloud is no guest.
     assert_eq!(machine_report("arm-spe")["machine"]["guest"], Value::Null);
 }
@@ -351,7 +355,7 @@ fn each_fault_is_found_with_its_evidence() {
             case.attr =
                 Attr { kind: 5, breakpoint_kind: 3, config: 0, config1, config2, ..case.attr.clone() };
         }),
-        ("architecture", "cannot-answer", 1, "is aarch64", |case| case.arch = "aarch64"),
+        ("architecture", "cannot-answer", 1, "is riscv64", |case| case.arch = "riscv64"),
     ];
     for (key, severity, wanted_code, evidence, change) in rows {
         let mut case = Case::default();
@@ -368,6 +372,16 @@ fn each_fault_is_found_with_its_evidence() {
             "{key}: {found}"
         );
     }
+}
+
+/// `profile` reads such a recording, so `doctor` must not refuse it.
+#[test]
+fn a_recording_of_aarch64_is_judged_as_one_of_x86_64() {
+    let judge = |arch: &'static str| Case { arch, ..Case::default() }.judge(&[]);
+    let keys =
+        |judged: &Value| findings(judged).into_iter().map(|(key, _)| key.to_owned()).collect::<Vec<_>>();
+    let ((code, here), (same, judged)) = (judge("x86_64"), judge("aarch64"));
+    assert_eq!((same, keys(&judged)), (code, keys(&here)));
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! The bytes of a recording: a file or memory, read by position or as a stream.
 
+use fieldline_files::UnreadableKind;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -20,15 +21,11 @@ pub(crate) enum ByteSource {
 impl ByteSource {
     pub(crate) fn open(path: &Path) -> Result<Self, Error> {
         let failed = |source| Error::Io { what: "the file", offset: 0, source };
-        // Opening a pipe would wait for a writer, so its kind is asked first.
-        let metadata = std::fs::metadata(path).map_err(failed)?;
-        if metadata.is_dir() {
-            return Err(Error::Directory { is_recording: path.join("data").is_file() });
-        }
-        if !metadata.is_file() {
-            return Err(Error::NotRegular);
-        }
-        let file = File::open(path).map_err(failed)?;
+        let file = fieldline_files::open(path).map_err(|error| match UnreadableKind::in_error(&error) {
+            Some(UnreadableKind::Folder) => Error::Directory { is_recording: path.join("data").is_file() },
+            Some(kind) => Error::NotRegular(kind),
+            None => failed(error),
+        })?;
         let length = file.metadata().map_err(failed)?.len();
         Ok(Self::File { file, length })
     }

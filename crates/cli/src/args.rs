@@ -31,6 +31,9 @@ pub(crate) struct Arguments {
     /// Threads to use; all cores if not given. Results do not depend on it.
     #[arg(long, global = true, value_name = "N")]
     pub(crate) threads: Option<usize>,
+    /// Folder with separate debug files, found by build ID or by name. /usr/lib/debug is searched too.
+    #[arg(long, global = true, value_name = "DIR")]
+    pub(crate) debug_dir: Vec<PathBuf>,
 }
 
 /// The commands.

@@ -16,6 +16,7 @@ mod series;
 use args::{Arguments, Command};
 use clap::Parser;
 use command::{accesses, demo, layouts, orders};
+use fieldline_debuginfo::separate_debug::search_folders;
 use output::CommandOutcome;
 use std::process::ExitCode;
 
@@ -37,6 +38,7 @@ fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
     if let Some(threads) = arguments.threads {
         rayon::ThreadPoolBuilder::new().num_threads(threads).build_global()?;
     }
+    search_folders(arguments.debug_dir.clone());
     match &arguments.command {
         Command::Layout(args) => layouts::layout::run(args),
         Command::Profile(args) => accesses::profile(args),

@@ -17,3 +17,4 @@ mod demo;
 mod hostile;
 mod layouts;
 mod orders;
+mod special_files;

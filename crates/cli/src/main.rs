@@ -15,6 +15,7 @@ mod series;
 
 use args::{Arguments, Command, GlobalArgs};
 use command::{accesses, demo, layouts, orders};
+use fieldline_debuginfo::separate_debug::search_folders;
 use output::CommandOutcome;
 use std::process::ExitCode;
 
@@ -39,6 +40,7 @@ fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
     if let Some(threads) = arguments.global.threads {
         rayon::ThreadPoolBuilder::new().num_threads(usize::from(threads)).build_global()?;
     }
+    search_folders(arguments.global.debug_dir.clone());
     match &arguments.command {
         Command::Layout(args) => layouts::layout::run(args),
         Command::Profile(args) => accesses::profile(args),

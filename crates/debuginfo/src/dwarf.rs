@@ -10,7 +10,7 @@ pub mod code;
 mod search;
 mod types;
 
-pub use bytes::sections::{DebugSections, open_alt_link};
+pub use bytes::sections::DebugSections;
 pub use bytes::units::{DieRef, Dwarf};
 pub use search::find::{find_first_many, find_many, has_types_beyond_btf};
 pub use search::index::{DwarfDefinition, index_definitions};

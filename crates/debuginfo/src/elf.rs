@@ -202,9 +202,9 @@ impl<'d> Elf<'d> {
         self.file.gnu_debugaltlink().ok().flatten()
     }
 
-    /// Name of the file with the debug info this one was stripped of (.gnu_debuglink).
-    pub fn debug_link(&self) -> Option<&'d [u8]> {
-        self.file.gnu_debuglink().ok().flatten().map(|(name, _)| name)
+    /// Name and checksum of the file with the debug info this one was stripped of (.gnu_debuglink).
+    pub fn debug_link(&self) -> Option<(&'d [u8], u32)> {
+        self.file.gnu_debuglink().ok().flatten()
     }
 
     /// Whether a section of that name has content in the file.

@@ -12,5 +12,5 @@ mod read;
 
 pub use find::TypeDefinition;
 pub use names::{TemplateName, edit_distance, not_found_error, strip_keyword};
-pub use open::{DebugFormat, Types, is_raw_btf, with_types};
+pub use open::{DebugFormat, Types, formats, is_raw_btf, with_types};
 pub use read::DefinitionReader;

@@ -15,7 +15,7 @@ mod pmu;
 mod recorded;
 mod root;
 
-pub use live::MachineNotFound;
+pub use live::UnreadableMachine;
 pub use pmu::Pmu;
 
 use serde::Serialize;

@@ -112,6 +112,11 @@ pub fn read_to_string(path: &Path) -> Result<String> {
     Ok(text)
 }
 
+/// Whether a folder has an entry, of whatever kind: opening it says what is wrong with it.
+pub fn is_there(path: &Path) -> bool {
+    path.symlink_metadata().is_ok()
+}
+
 /// Fails if an entry of a folder is special or a link to something special, with its path in the message. Folders and
 /// links that lead nowhere are none.
 ///

@@ -26,7 +26,7 @@ struct Entry {
 pub fn units(build: &Path) -> Result<Vec<SourceUnit>, Error> {
     let build = &std::path::absolute(build).map_err(Error::input(build))?;
     let path = build.join("compile_commands.json");
-    let mut units = if is_there(&path) { listed(&path)? } else { saved(build)? };
+    let mut units = if fieldline_files::is_there(&path) { listed(&path)? } else { saved(build)? };
     units.sort_by(|left, right| (&left.file, &left.arguments).cmp(&(&right.file, &right.arguments)));
     units.dedup();
     if units.is_empty() {
@@ -34,11 +34,6 @@ pub fn units(build: &Path) -> Result<Vec<SourceUnit>, Error> {
         return Err(Error::Content { file: build.to_owned(), message });
     }
     Ok(units)
-}
-
-/// Whether a folder has an entry, of whatever kind: opening it says what is wrong with it.
-pub fn is_there(path: &Path) -> bool {
-    path.symlink_metadata().is_ok()
 }
 
 /// The units that a compile_commands.json lists, in its order.

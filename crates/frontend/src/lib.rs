@@ -30,7 +30,7 @@ mod tree;
 mod unit;
 
 pub use addresses::{Demands, UnitFlows, demands};
-pub use database::{is_there, listed, saved_unit, units};
+pub use database::{listed, saved_unit, units};
 pub use demand::{CodeUse, Demand, Edge, MacroPlace, Subject};
 pub use error::Error;
 pub use frontend::{Diagnostic, Frontend, SkippedLines, UnitUses};

@@ -129,6 +129,7 @@ fn add_struct(
     let declaration = Declaration::from(struct_plan);
     let header = match header::open(tree, &declaration) {
         Ok(header) => header,
+        Err(error) if header::is_special(&error) => return Err(error),
         Err(error) => {
             patched.refusals.push((struct_plan.name.clone(), format!("{error:#}")));
             return Ok(());

@@ -2,6 +2,7 @@
 //! edits.
 
 use anyhow::{Context, Result, bail};
+use fieldline_files::UnreadableKind;
 use fieldline_layout::constraint::MemberNote;
 use fieldline_layout::layout::Layout;
 use fieldline_layout::types::split_namespace;
@@ -65,6 +66,12 @@ pub fn check_tree(tree: &Path) -> Result<()> {
         bail!("{}: no folder with a source tree", tree.display());
     }
     Ok(())
+}
+
+/// Whether a file couldn't be read because it is a pipe or a device: that is no answer about a struct.
+pub(crate) fn is_special(error: &anyhow::Error) -> bool {
+    let mut causes = error.chain().filter_map(|cause| cause.downcast_ref::<std::io::Error>());
+    causes.any(|cause| UnreadableKind::in_error(cause).is_some())
 }
 
 /// Finds and reads the file that declares a struct.

@@ -72,21 +72,22 @@ pub struct SourceLimits {
 pub fn read_limits(source: &SourceInput<'_>, layouts: &[Layout]) -> Result<Vec<SourceLimits>> {
     let Some(tree) = source.tree else { return Ok(vec![SourceLimits::default(); layouts.len()]) };
     header::check_tree(tree)?;
-    let read = layouts.iter().map(|layout| read_declaration(tree, layout)).collect();
+    let read = layouts.iter().map(|layout| read_declaration(tree, layout)).collect::<Result<_>>()?;
     add_uses((source, tree), layouts, read)
 }
 
 /// Constraints by the declaration of a struct, with the path of its file if that was found.
 type HeaderLimits = (SourceLimits, Option<String>);
 
-fn read_declaration(tree: &Path, layout: &Layout) -> HeaderLimits {
+fn read_declaration(tree: &Path, layout: &Layout) -> Result<HeaderLimits> {
     let declaration = Declaration::from(layout);
     let mut limits = SourceLimits::default();
     let header = match header::open(tree, &declaration) {
         Ok(header) => header,
+        Err(error) if header::is_special(&error) => return Err(error),
         Err(error) => {
             limits.refusal = Some(format!("{error:#}"));
-            return (limits, None);
+            return Ok((limits, None));
         }
     };
     match header::read_notes(&header, &declaration) {
@@ -97,7 +98,7 @@ fn read_declaration(tree: &Path, layout: &Layout) -> HeaderLimits {
         }
         Err(refusal) => limits.refusal = Some(format!("{}: {refusal}", header.path)),
     }
-    (limits, Some(header.path))
+    Ok((limits, Some(header.path)))
 }
 
 /// Adds those by the rest of the tree.

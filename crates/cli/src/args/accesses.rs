@@ -13,9 +13,6 @@ pub(crate) struct RecordingArgs {
     /// times, they are attributed together. Commands that work on what comes out take one of them.
     #[arg(long = "vmlinux", visible_alias = "program", value_name = "FILE", required = true)]
     pub(crate) programs: Vec<PathBuf>,
-    /// Folder with separate debug files, found by build ID or by name. /usr/lib/debug is searched too.
-    #[arg(long, value_name = "DIR")]
-    pub(crate) debug_dir: Vec<PathBuf>,
     /// perf.data files, of file or pipe mode, or texts of perf script (docs/formats.md says with which
     /// fields).
     #[arg(long, value_name = "FILE", required = true, num_args = 1..)]
@@ -32,7 +29,6 @@ impl RecordingArgs {
     pub(crate) fn inputs(&self) -> RecordingInputs {
         RecordingInputs {
             programs: self.programs.clone(),
-            debug_folders: self.debug_dir.clone(),
             perf: self.perf.clone(),
             force: self.force,
             no_addresses: self.no_addresses,

@@ -7,11 +7,14 @@ use clap::{Args, value_parser};
 use std::path::{Path, PathBuf};
 
 /// Options of all commands.
-#[derive(Clone, Copy, Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct GlobalArgs {
     /// Threads to use; all cores if not given. Results do not depend on it.
     #[arg(long, global = true, value_name = "N", value_parser = value_parser!(u16).range(1..))]
     pub(crate) threads: Option<u16>,
+    /// Folder with separate debug files, found by build ID or by name. /usr/lib/debug is searched too.
+    #[arg(long, global = true, value_name = "DIR")]
+    pub(crate) debug_dir: Vec<PathBuf>,
     /// When to colour text on standard output: auto does on a terminal, unless NO_COLOR is set.
     #[arg(long, global = true, default_value = "auto", value_parser = color_choice(), value_name = "WHEN")]
     pub(crate) color: ColorChoice,

@@ -60,8 +60,8 @@ impl DebugFormats {
             return Ok(Self { dwarf: false, btf: true });
         }
         let elf = Elf::parse(&file)?;
-        let dwarf = elf.has_section(".debug_info") || elf.has_section(".zdebug_info");
-        Ok(Self { dwarf, btf: elf.has_section(".BTF") })
+        let (dwarf, btf) = types::formats(&elf)?;
+        Ok(Self { dwarf, btf })
     }
 
     /// The first of some formats that both files have.

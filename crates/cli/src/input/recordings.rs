@@ -3,8 +3,9 @@
 use crate::output;
 use anyhow::{Context, Result, bail};
 use fieldline_access::access::AccessProfile;
-use fieldline_debuginfo::dwarf::{DebugSections, Dwarf, open_alt_link};
-use fieldline_debuginfo::{Elf, FileBytes, hex, module, separate_debug};
+use fieldline_debuginfo::dwarf::{DebugSections, Dwarf};
+use fieldline_debuginfo::separate_debug::{open_alt_link, open_debug_file};
+use fieldline_debuginfo::{Elf, FileBytes, hex, module};
 use fieldline_doctor::blind_spots::blind_spot_messages;
 use fieldline_perfdata::perf_data::Error;
 use fieldline_perfdata::sample_file::SampleFile;
@@ -22,8 +23,6 @@ const MAX_NAMED: usize = 5;
 pub(crate) struct RecordingInputs {
     /// Programs, libraries and modules that are attributed together.
     pub(crate) programs: Vec<PathBuf>,
-    /// Folders with separate debug files.
-    pub(crate) debug_folders: Vec<PathBuf>,
     pub(crate) perf: Vec<PathBuf>,
     /// Whether another build ID is only noted.
     pub(crate) force: bool,
@@ -68,10 +67,18 @@ impl AttributedSamples<'_> {
     }
 }
 
-struct ProgramFiles {
-    program: FileBytes,
+/// The files of a program.
+pub(crate) struct ProgramFiles {
+    pub(crate) program: FileBytes,
     /// Its debug info, if that is in another file.
     debug: Option<FileBytes>,
+}
+
+impl ProgramFiles {
+    /// The file that has debug info and symbols.
+    pub(crate) fn debug(&self) -> &FileBytes {
+        self.debug.as_ref().unwrap_or(&self.program)
+    }
 }
 
 /// Programs and their recordings, opened and checked to match; nothing is attributed yet.
@@ -93,7 +100,7 @@ impl<'r> OpenedRecordings<'r> {
     /// Opens the files; an error if one is missing, broken, or of another program.
     pub(crate) fn new(inputs: &'r RecordingInputs) -> Result<Self> {
         let files = try_map(&inputs.perf, |path| open(path))?;
-        let programs = try_map(&inputs.programs, |path| open_program(path, &inputs.debug_folders))?;
+        let programs = try_map(&inputs.programs, |path| open_program(path))?;
         for program in &programs {
             let elf = Elf::parse(&program.program)?;
             for (file, path) in files.iter().zip(&inputs.perf) {
@@ -106,7 +113,7 @@ impl<'r> OpenedRecordings<'r> {
     pub(crate) fn attribute<T>(&self, work: impl FnOnce(&AttributedSamples<'_>) -> Result<T>) -> Result<T> {
         let Self { inputs, files, programs: opened } = self;
         let elfs = try_map(opened, |file| Elf::parse(&file.program))?;
-        let debug = try_map(opened, |file| Elf::parse(file.debug.as_ref().unwrap_or(&file.program)))?;
+        let debug = try_map(opened, |file| Elf::parse(file.debug()))?;
         let sup_bytes = try_map(&debug, open_alt_link)?;
         let sups = try_map(&sup_bytes, |bytes| bytes.as_ref().map(Elf::parse).transpose())?;
         let sections = try_map(debug.iter().zip(&sups), |(elf, sup)| DebugSections::load(elf, sup.as_ref()))?;
@@ -161,14 +168,15 @@ fn try_map<I: IntoIterator, T, E: Into<anyhow::Error>>(
     all.into_iter().map(make).map(|made| made.map_err(Into::into)).collect()
 }
 
-fn open_program(path: &Path, debug_folders: &[PathBuf]) -> Result<ProgramFiles> {
+/// Opens a program and the file with its debug info; kernel modules as the kernel loads them.
+pub(crate) fn open_program(path: &Path) -> Result<ProgramFiles> {
     let program = open_linked(FileBytes::open(path)?)?;
-    let debug = separate_debug::open_debug_file(&Elf::parse(&program)?, debug_folders)?;
+    let debug = open_debug_file(&Elf::parse(&program)?)?;
     Ok(ProgramFiles { debug: debug.map(open_linked).transpose()?, program })
 }
 
 /// A file of a program; a kernel module as the kernel loads it.
-pub(crate) fn open_linked(file: FileBytes) -> Result<FileBytes> {
+fn open_linked(file: FileBytes) -> Result<FileBytes> {
     Ok(module::link_module(&file)?.unwrap_or(file))
 }
 

@@ -17,4 +17,5 @@ mod demo;
 mod hostile;
 mod layouts;
 mod orders;
+mod special_files;
 mod wrong_use;

@@ -2,7 +2,7 @@
 
 use crate::btf::{self, Btf};
 use crate::dwarf::{self, DebugSections, LazyDwarf};
-use crate::{Elf, Error, FileBytes};
+use crate::{Elf, Error, FileBytes, separate_debug};
 use anyhow::{Context, Result};
 use std::borrow::Cow;
 use std::path::Path;
@@ -68,10 +68,13 @@ fn open(path: &Path, format: Option<DebugFormat>, base: Option<&Path>, work: &mu
         return with_btf(&file, file.bytes(), base, work);
     }
     let elf = Elf::parse(&file)?;
-    let has_only_btf = || !elf.has_dwarf() && elf.has_section(".BTF");
+    let is_btf_asked = format == Some(DebugFormat::Btf) || base.is_some();
+    let separate = if is_btf_asked { None } else { find_separate(&elf, format)? };
+    let has_only_btf = || !elf.has_dwarf() && separate.is_none() && elf.has_section(".BTF");
     if !format.map_or_else(has_only_btf, |format| format == DebugFormat::Btf) {
         let section = elf.section(".BTF")?;
-        return with_dwarf(&elf, &mut |dwarf| {
+        let debug = separate.as_ref().map(Elf::parse).transpose()?;
+        return with_dwarf(debug.as_ref().unwrap_or(&elf), &mut |dwarf| {
             let btf = section.as_deref().filter(|_| !dwarf::has_types_beyond_btf(dwarf.first_units()));
             let btf = btf.and_then(|bytes| btf::parse(bytes, None).ok());
             work(&Types::Dwarf { dwarf, companion_btf: btf.as_ref() })
@@ -83,6 +86,24 @@ fn open(path: &Path, format: Option<DebugFormat>, base: Option<&Path>, work: &mu
         hint: "; build with CONFIG_DEBUG_INFO_BTF=y, or read its DWARF with --debug-format dwarf".to_owned(),
     })?;
     with_btf(&file, &section, base, work)
+}
+
+/// The file with the DWARF of one that lacks it. BTF will do in its place, unless DWARF is asked for: then files of other
+/// builds don't count.
+fn find_separate(elf: &Elf<'_>, format: Option<DebugFormat>) -> Result<Option<FileBytes>> {
+    match separate_debug::open_debug_file(elf) {
+        Err(_) if format.is_none() && elf.has_section(".BTF") => Ok(None),
+        found => found,
+    }
+}
+
+/// The formats of debug info of an ELF file, those in a separate file included: whether it has DWARF, and whether BTF.
+///
+/// # Errors
+/// If there is neither, and the separate files found are of other programs or can't be read.
+pub fn formats(elf: &Elf<'_>) -> Result<(bool, bool)> {
+    let has_dwarf = elf.has_dwarf() || find_separate(elf, None)?.is_some();
+    Ok((has_dwarf, elf.has_section(".BTF")))
 }
 
 /// BTF as it stands in /sys/kernel/btf begins with its magic number.
@@ -111,7 +132,7 @@ fn with_btf(file: &FileBytes, bytes: &[u8], base: Option<&Path>, work: &mut Work
 
 /// Opens a file's DWARF and works on it.
 fn with_dwarf(elf: &Elf<'_>, work: &mut dyn FnMut(&LazyDwarf<'_>) -> Result<()>) -> Result<()> {
-    let sup_file = dwarf::open_alt_link(elf)?;
+    let sup_file = separate_debug::open_alt_link(elf)?;
     let sup = sup_file.as_ref().map(Elf::parse).transpose()?;
     let sections = DebugSections::load(elf, sup.as_ref())?;
     work(&LazyDwarf::new(&sections)?)

@@ -3,12 +3,20 @@
 use crate::machine::cpuinfo::CpuInfo;
 use crate::machine::root::Root;
 use crate::machine::{Machine, MachineSettings, guest, pmu};
+use fieldline_files::UnreadableKind;
 use std::path::{Path, PathBuf};
 
-/// No file of a machine is below the root folder.
+/// Why a machine can't be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{}: neither proc/cpuinfo nor sys/bus/event_source/devices is below it, so there is no machine to read", .0.display())]
-pub struct MachineNotFound(pub PathBuf);
+#[non_exhaustive]
+pub enum UnreadableMachine {
+    /// No file of a machine is below the root folder.
+    #[error("{}: neither proc/cpuinfo nor sys/bus/event_source/devices is below it, so there is no machine to read", .0.display())]
+    NotFound(PathBuf),
+    /// A file of it is a pipe, a device or the like.
+    #[error("{}: {}", .0.display(), .1)]
+    Special(PathBuf, UnreadableKind),
+}
 
 /// Where debug packages put the vmlinux of a release.
 const DEBUG_FILES: [&str; 4] = [
@@ -23,29 +31,38 @@ impl Machine {
     /// play no part.
     ///
     /// # Errors
-    /// If no file of a machine is below it.
-    pub fn read(folder: &Path) -> Result<Self, MachineNotFound> {
+    /// If no file of a machine is below it, or one is no regular file.
+    pub fn read(folder: &Path) -> Result<Self, UnreadableMachine> {
         let root = Root::new(folder);
-        let cpuinfo = root.text("proc/cpuinfo");
-        let pmus = pmu::read(&root);
-        if cpuinfo.is_none() && pmus.is_none() {
-            return Err(MachineNotFound(folder.to_owned()));
+        let machine = read_files(&root);
+        if let Some((path, kind)) = root.special() {
+            return Err(UnreadableMachine::Special(path, kind));
         }
-        let info = CpuInfo::parse(&cpuinfo.unwrap_or_default());
-        let release = root.text("proc/sys/kernel/osrelease");
-        let arch = root.text("proc/sys/kernel/arch").or_else(|| info.arch.map(str::to_owned));
-        let listed = (info.cpus > 0).then_some(info.cpus);
-        Ok(Self {
-            arch,
-            guest: guest::find_hypervisor(&root, info.has_hypervisor_flag, info.board.as_deref()),
-            processor: info.processor,
-            model: info.model,
-            cpus: root.text("sys/devices/system/cpu/online").and_then(|list| count_cpus(&list)).or(listed),
-            pmus,
-            settings: Some(settings(&root, release.as_deref())),
-            release,
-        })
+        machine.ok_or_else(|| UnreadableMachine::NotFound(folder.to_owned()))
     }
+}
+
+/// The machine; none if no file of one is there.
+fn read_files(root: &Root) -> Option<Machine> {
+    let cpuinfo = root.text("proc/cpuinfo");
+    let pmus = pmu::read(root);
+    if cpuinfo.is_none() && pmus.is_none() {
+        return None;
+    }
+    let info = CpuInfo::parse(&cpuinfo.unwrap_or_default());
+    let release = root.text("proc/sys/kernel/osrelease");
+    let arch = root.text("proc/sys/kernel/arch").or_else(|| info.arch.map(str::to_owned));
+    let listed = (info.cpus > 0).then_some(info.cpus);
+    Some(Machine {
+        arch,
+        guest: guest::find_hypervisor(root, info.has_hypervisor_flag, info.board.as_deref()),
+        processor: info.processor,
+        model: info.model,
+        cpus: root.text("sys/devices/system/cpu/online").and_then(|list| count_cpus(&list)).or(listed),
+        pmus,
+        settings: Some(settings(root, release.as_deref())),
+        release,
+    })
 }
 
 fn settings(root: &Root, release: Option<&str>) -> MachineSettings {

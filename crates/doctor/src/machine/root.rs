@@ -1,5 +1,7 @@
 //! Small text files below a root folder.
 
+use fieldline_files::UnreadableKind;
+use std::cell::RefCell;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -12,11 +14,13 @@ const ENTRY_LIMIT: usize = 1 << 14;
 #[derive(Clone, Debug)]
 pub(super) struct Root {
     folder: PathBuf,
+    /// The first file that was a pipe, a device or the like.
+    special: RefCell<Option<(PathBuf, UnreadableKind)>>,
 }
 
 impl Root {
     pub(super) fn new(folder: &Path) -> Self {
-        Self { folder: folder.to_owned() }
+        Self { folder: folder.to_owned(), special: RefCell::default() }
     }
 
     fn path(&self, path: &str) -> PathBuf {
@@ -29,13 +33,19 @@ impl Root {
 
     /// A file's text without blanks around it; none if it can't be read.
     pub(super) fn text(&self, path: &str) -> Option<String> {
-        let mut bytes = Vec::new();
-        fieldline_files::open_any_system(&self.path(path))
-            .ok()?
-            .take(TEXT_LIMIT)
-            .read_to_end(&mut bytes)
-            .ok()?;
+        let (path, mut bytes) = (self.path(path), Vec::new());
+        let opened = fieldline_files::open_any_system(&path);
+        let kind = opened.as_ref().err().and_then(UnreadableKind::in_error);
+        if let Some(kind) = kind.filter(|kind| *kind != UnreadableKind::Folder) {
+            self.special.borrow_mut().get_or_insert((path, kind));
+        }
+        opened.ok()?.take(TEXT_LIMIT).read_to_end(&mut bytes).ok()?;
         Some(String::from_utf8_lossy(&bytes).trim().to_owned())
+    }
+
+    /// The first file so far that could not be read for what it is, and what it is.
+    pub(super) fn special(&self) -> Option<(PathBuf, UnreadableKind)> {
+        self.special.borrow().clone()
     }
 
     pub(super) fn number(&self, path: &str) -> Option<i64> {

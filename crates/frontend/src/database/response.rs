@@ -20,7 +20,7 @@ pub(super) fn expand(directory: &Path, words: Vec<String>) -> Result<Vec<String>
 fn add(directory: &Path, words: Vec<String>, depth: usize, into: &mut Vec<String>) -> Result<(), Error> {
     for word in words {
         let file = word.strip_prefix('@').map(|name| absolute(directory, Path::new(name)));
-        let Some(file) = file.filter(|file| super::is_there(file)) else {
+        let Some(file) = file.filter(|file| fieldline_files::is_there(file)) else {
             into.push(word);
             continue;
         };

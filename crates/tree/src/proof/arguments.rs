@@ -3,10 +3,37 @@
 //! Options of gcc 14 and clang 19 that write files are left out. Relative paths become absolute, since the command runs
 //! in an empty folder, where what an unknown option writes does no harm.
 
-use super::compile::CompileSite;
 use fieldline_frontend::{SourceUnit, absolute};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+
+/// Where files of a unit are.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CompileSite<'s> {
+    /// The source tree's real path.
+    pub tree: &'s Path,
+    /// The build folder's real path; the tree's if it was built in place.
+    pub build: &'s Path,
+    /// The folder in place of the tree, if there is one.
+    pub overlay: Option<&'s Path>,
+}
+
+impl CompileSite<'_> {
+    /// Where a file is read from: what lies in the tree and is not made by the build may be replaced.
+    fn resolve(&self, path: &Path) -> PathBuf {
+        let path = canonical(path);
+        let is_made = self.build != self.tree && path.starts_with(self.build);
+        match (self.overlay, path.strip_prefix(self.tree)) {
+            (Some(overlay), Ok(inner)) if !is_made => overlay.join(inner),
+            _ => path,
+        }
+    }
+}
+
+/// The path without links, or as it is if there is no such file.
+pub(super) fn canonical(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
+}
 
 /// Options that write a file, or say of one what it has, and whose value is the next word.
 const DROPPED_PAIRS: &[&str] = &[

@@ -1,6 +1,7 @@
 //! One build's proof, and what was built against what was predicted.
 
-use super::compile::{CompileOutcome, CompileSite, canonical, check_read, compile};
+use super::arguments::{CompileSite, canonical};
+use super::compile::{CompileOutcome, check_read, compile};
 use super::held;
 use super::overlay::{Overlay, Patch, temporary_folder};
 use super::units::{CompileUnit, CompileUnits};

@@ -1,22 +1,11 @@
 //! A unit's command run so that only a temporary folder is written to.
 
-use super::arguments::rewrite_arguments;
+use super::arguments::{CompileSite, canonical, rewrite_arguments};
 use super::untouched::FolderListing;
 use anyhow::{Context, Result, bail};
 use fieldline_frontend::{SourceUnit, absolute};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-
-/// Where files of a unit are.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct CompileSite<'s> {
-    /// The source tree's real path.
-    pub tree: &'s Path,
-    /// The build folder's real path; the tree's if it was built in place.
-    pub build: &'s Path,
-    /// The folder in place of the tree, if there is one.
-    pub overlay: Option<&'s Path>,
-}
 
 #[derive(Clone, Debug)]
 pub(super) enum CompileOutcome {
@@ -26,7 +15,7 @@ pub(super) enum CompileOutcome {
     Failed(String),
 }
 
-/// Variables by which compilers are told to write files, and those of ccache, which may have them in the build folder.
+/// Variables by which compilers are told to write files.
 const WRITING_VARIABLES: &[&str] = &[
     "DEPENDENCIES_OUTPUT",
     "SUNPRO_DEPENDENCIES",
@@ -89,23 +78,6 @@ pub(super) fn command<'u>(
 fn compiler(unit: &SourceUnit, program: &str) -> PathBuf {
     let path = Path::new(program);
     if program.contains('/') { absolute(&unit.directory, path) } else { path.to_owned() }
-}
-
-impl CompileSite<'_> {
-    /// Where a file is read from: what lies in the tree and is not made by the build may be replaced.
-    pub(super) fn resolve(&self, path: &Path) -> PathBuf {
-        let path = canonical(path);
-        let is_made = self.build != self.tree && path.starts_with(self.build);
-        match (self.overlay, path.strip_prefix(self.tree)) {
-            (Some(overlay), Ok(inner)) if !is_made => overlay.join(inner),
-            _ => path,
-        }
-    }
-}
-
-/// The path without links, or as it is if there is no such file.
-pub(super) fn canonical(path: &Path) -> PathBuf {
-    path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
 
 /// The first errors of a compiler's messages, or their end.

@@ -1,7 +1,8 @@
 //! Initialisers by position, as GCC finds them: with `__attribute__((designated_init))` at a struct's definition it
 //! reports every value without a member's name (GCC manual, Common Type Attributes), typedefs and macros followed.
 
-use super::compile::{CompileSite, command};
+use super::arguments::CompileSite;
+use super::compile::command;
 use super::overlay::{Overlay, Patch, temporary_folder};
 use crate::header::{self, Declaration};
 use fieldline_frontend::{SourceUnit, absolute};

@@ -1,8 +1,9 @@
 //! Which units of a build can show a struct.
 
-use super::compile::canonical;
+use super::arguments::canonical;
 use anyhow::{Context, Result, bail};
-use fieldline_frontend::{SourceUnit, absolute, is_there, listed, saved_unit};
+use fieldline_files::is_there;
+use fieldline_frontend::{SourceUnit, absolute, listed, saved_unit};
 use std::collections::{BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
 

@@ -17,8 +17,8 @@ pub(super) struct FolderListing {
 }
 
 impl FolderListing {
-    /// What lies in the folders of a tree and a build that a unit's command could write to: where it ran, where its source
-    /// and object are, and all that it names.
+    /// Lists the folders of a tree and a build that a unit's command could write to: where it ran, where its source and
+    /// object are, and all that it names.
     pub(super) fn new(unit: &SourceUnit, tops: &[&Path]) -> Self {
         let mut folders: BTreeSet<PathBuf> = tops.iter().map(|top| (*top).to_owned()).collect();
         folders.insert(unit.directory.clone());

@@ -130,6 +130,77 @@ fn the_smallest_unit_shows_the_struct_and_nothing_else_is_written() {
     assert!(text.contains("net/big.c"), "{text}");
 }
 
+/// Options of a compiler that write files, by their names or where they are told to.
+fn verify_leaves_all_as_it_is(compiler: &str, flags: &str, response: &str) {
+    let tree = Tree::new();
+    let top = tree.text("tree");
+    let write = |text: &str| text.replace("TREE", &top);
+    tree.write("out/more.rsp", &write(response));
+    fs::create_dir(tree.path("out/sub")).unwrap();
+    tree.database(&write(flags));
+    let database = fs::read_to_string(tree.path("out/compile_commands.json")).unwrap();
+    tree.write("out/compile_commands.json", &database.replace("\"cc ", &format!("\"{compiler} ")));
+    let plan = tree.plan();
+    let before = tree.state();
+    let (code, text) = tree.verify(&plan, &["--unit", "net/big.c"]);
+    assert_eq!(code, Some(0), "{text}");
+    let after = tree.state();
+    let names = |state: &[(PathBuf, SystemTime, Vec<u8>)]| {
+        state.iter().map(|(path, ..)| path.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(names(&after), names(&before));
+    assert_eq!(after, before);
+    assert!(fs::read_dir(tree.path("out/sub")).unwrap().next().is_none());
+}
+
+#[test]
+fn options_of_gcc_that_write_files_write_none() {
+    if !fieldline_testing::has_programs(&["gcc"]) {
+        return;
+    }
+    let flags = "-Wa,-adhln=big.lst -Wa,-al=TREE/net/list.s,-I. -Xassembler -ahl=sub/x.lst -save-temps=obj -dumpdir sub/d- \
+        -dumpbase q -dumpbase-ext .c -fdump-tree-all -fdump-ipa-all=TREE/net/ipa -da -fprofile-generate=sub -fprofile-arcs \
+        --coverage -ftest-coverage -gsplit-dwarf -Wp,-MMD,wp.d -Wp,-DX,-MD,TREE/net/wp.d -fcallgraph-info=su,da \
+        -fstack-usage -frecord-gcc-switches -fdiagnostics-format=sarif-file -aux-info TREE/net/aux.X -fcompare-debug \
+        -fopt-info-all=opt.txt -freport-bug -MFTREE/net/joined.d -MT x -MJ y -O2 @more.rsp";
+    let response = "-MD -MF TREE/net/rsp.d -aux-info sub/rsp.X\n'-fdump-rtl-all' -save-temps -ojoined.o\n";
+    verify_leaves_all_as_it_is("gcc", flags, response);
+}
+
+#[test]
+fn options_of_clang_that_write_files_write_none() {
+    let mut clang = Command::new("clang");
+    let is_there = clang.arg("--version").output().is_ok_and(|output| output.status.success());
+    if !fieldline_testing::is_available("clang", is_there) {
+        return;
+    }
+    let flags = "-serialize-diagnostics TREE/net/x.dia -ftime-trace=sub -save-stats=obj -fsave-optimization-record \
+        -foptimization-record-file=TREE/net/r.yaml -fmodules -fmodules-cache-path=sub/cache -fcrash-diagnostics-dir=sub \
+        -fprofile-instr-generate=p.raw -fcoverage-mapping -save-temps -gsplit-dwarf -MJ TREE/net/j.json -MMD \
+        -Xclang -dependency-file -Xclang TREE/net/cc1.d -Xclang -stats-file=sub/stats -fstack-usage -O2 @more.rsp";
+    verify_leaves_all_as_it_is("clang", flags, "-index-store-path sub/index -MD -MF TREE/net/rsp.d\n");
+}
+
+#[test]
+fn a_compiler_that_writes_to_the_build_all_the_same_is_an_error_with_the_file() {
+    if !fieldline_testing::has_programs(&["cc"]) {
+        return;
+    }
+    use std::os::unix::fs::PermissionsExt;
+    let tree = Tree::new();
+    let script = tree.path("wrapper");
+    let log = tree.text("out/log");
+    fs::write(&script, format!("#!/bin/sh\necho called >> {log}\nexec cc \"$@\"\n")).unwrap();
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+    tree.database("");
+    let database = fs::read_to_string(tree.path("out/compile_commands.json")).unwrap();
+    let called = database.replace("\"cc ", &format!("\"{} ", script.display()));
+    tree.write("out/compile_commands.json", &called);
+    let (code, text) = tree.verify(&tree.plan(), &[]);
+    assert_eq!(code, Some(2), "{text}");
+    assert!(text.contains(&format!("{log}: was written to while")), "{text}");
+}
+
 #[test]
 fn a_build_that_packs_otherwise_has_its_own_prediction() {
     if !fieldline_testing::has_programs(&["cc"]) {

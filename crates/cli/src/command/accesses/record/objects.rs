@@ -1,6 +1,7 @@
 //! Objects to watch: the addresses of their members, by symbols and debug info.
 
 use anyhow::{Context, Result, bail};
+use fieldline_debuginfo::separate_debug::open_debug_file;
 use fieldline_debuginfo::{Elf, FileBytes, LinkedAddress, hex, types};
 use fieldline_layout::{Layout, Member};
 use fieldline_record::{RunningKernel, WatchRange, cover_with_watches};
@@ -114,10 +115,14 @@ fn resolve_addresses(file: &Path, place: &ObjectAddress<'_>, space: WatchedSpace
     let bytes = FileBytes::open(file)?;
     let no_symbols = || format!("{name} needs a file with symbols, or give 0xADDRESS");
     let elf = Elf::parse(&bytes).with_context(no_symbols)?;
-    let symbol = |name: &str| elf.symbols().find(|symbol| symbol.name == name && !symbol.is_function);
+    // A stripped program's symbols are in its debug file.
+    let separate = open_debug_file(&elf)?;
+    let debug = separate.as_ref().map(Elf::parse).transpose()?;
+    let symbols = debug.as_ref().unwrap_or(&elf);
+    let symbol = |name: &str| symbols.symbols().find(|symbol| symbol.name == name && !symbol.is_function);
     let place = || format!("{}: there is no variable {name} among the symbols", file.display());
     let linked = symbol(name).with_context(place)?.address.wrapping_add(offset);
-    let symbol_address = |name: &str| Some(elf.symbols().find(|symbol| symbol.name == name)?.address);
+    let symbol_address = |name: &str| Some(symbols.symbols().find(|symbol| symbol.name == name)?.address);
     match space {
         WatchedSpace::Process(pid) => {
             let load_bias = fieldline_record::program_load_bias(pid, &elf);

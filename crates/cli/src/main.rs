@@ -19,7 +19,6 @@ use command::{accesses, demo, layouts, orders};
 use output::CommandOutcome;
 use std::process::ExitCode;
 
-#[expect(clippy::print_stderr, reason = "errors are printed here and nowhere else")]
 fn main() -> ExitCode {
     match run(&Arguments::parse()) {
         Ok(CommandOutcome::Done) => ExitCode::SUCCESS,
@@ -27,7 +26,7 @@ fn main() -> ExitCode {
         Ok(CommandOutcome::ExecFailed(number)) => ExitCode::from(number),
         Err(error) if output::is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("fieldline: {error:#}");
+            output::print_error(&error);
             ExitCode::from(2)
         }
     }

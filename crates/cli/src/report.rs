@@ -5,5 +5,6 @@ pub(crate) mod doctor_text;
 pub(crate) mod explain_text;
 pub(crate) mod findings;
 pub(crate) mod layout;
+pub(crate) mod markdown;
 pub(crate) mod plan;
 pub(crate) mod profile;

@@ -171,7 +171,7 @@ fn hostile_program(path: &str) {
     let bytes = with_name(bytes, b"\0quantum\0", b"\0\x1b[2Jpwn\0");
     let bytes = with_name(bytes, b"\0tx_flow\0", b"\0\n::pwn-\0");
     let bytes = with_name(bytes, b"\0shaper.h\0", b"\0\n::pwn.h\0");
-    let bytes = with_name(bytes, b"\0class_charge\0", b"\0\n::pwn:\x1b[2J\0");
+    let bytes = with_name(bytes, b"\0class_charge\0", b"\0\n::pwn::\x1b[2J\0");
     std::fs::write(path, bytes).unwrap();
 }
 

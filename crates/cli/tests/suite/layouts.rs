@@ -4,3 +4,4 @@ mod ci_jobs;
 mod gate;
 mod kept_in_git;
 mod pahole;
+mod places;

@@ -484,7 +484,7 @@ fn what_a_finding_says_to_accept_it_is_enough() {
 }
 
 #[test]
-fn a_baseline_in_git_is_accepted_by_a_commit_and_a_program_by_lines() {
+fn a_program_that_is_compared_with_is_not_written_anew() {
     let gate = Gate::new();
     let program = fixture("layout/x86_64-dwarf5.o");
     let config = format!(

@@ -94,7 +94,7 @@ impl BaselineLayout {
 }
 
 fn clear_lines(member: &mut Member) {
-    member.line = None;
+    (member.file, member.line) = (None, None);
     member.members.iter_mut().for_each(clear_lines);
 }
 

@@ -107,7 +107,8 @@ pub struct MemberChange {
     /// Line sizes for which it straddles two lines and did not before.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub straddles: Vec<u64>,
-    /// Line sizes for which it straddled two lines and does not any more.
+    /// Line sizes for which it straddled two lines and lies on one now. A member that grew beyond a line
+    /// still crosses one.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub joined: Vec<u64>,
     /// Line sizes for which it begins on another line than before.
@@ -152,10 +153,8 @@ impl TypeChange {
             align,
             slab: step(|layout| slab_class(layout.size)),
             cachelines: lines.iter().map(cachelines).collect(),
-            hole_bits: step(|layout| gap_bits(layout, |item| matches!(item, Hole { .. } | BitHole { .. }))),
-            padding_bits: step(|layout| {
-                gap_bits(layout, |item| matches!(item, Padding { .. } | BitPadding { .. }))
-            }),
+            hole_bits: step(hole_bits),
+            padding_bits: step(padding_bits),
             members,
         })
     }
@@ -164,6 +163,16 @@ impl TypeChange {
     pub fn has_change(&self, what: ChangeKind) -> bool {
         self.members.iter().any(|member| member.what.contains(&what))
     }
+}
+
+/// Bits in holes between members.
+pub(crate) fn hole_bits(layout: &Layout) -> u64 {
+    gap_bits(layout, |item| matches!(item, Hole { .. } | BitHole { .. }))
+}
+
+/// Bits behind the last member.
+pub(crate) fn padding_bits(layout: &Layout) -> u64 {
+    gap_bits(layout, |item| matches!(item, Padding { .. } | BitPadding { .. }))
 }
 
 fn gap_bits(layout: &Layout, is_meant: impl Fn(&LayoutItem) -> bool) -> u64 {
@@ -267,7 +276,7 @@ fn change_in_both(
         before: Some(position(old)),
         after: Some(position(new)),
         straddles: lines_where(&|line| new.straddles(line) && !old.straddles(line)),
-        joined: lines_where(&|line| old.straddles(line) && !new.straddles(line)),
+        joined: lines_where(&|line| old.straddles(line) && !new_member.crosses_line(line)),
         changes_line: lines_where(&|line| old.line(line) != new.line(line)),
     })
 }

@@ -38,8 +38,7 @@ impl Field<'_> {
 
     /// Whether it fits a line of `line` bytes and yet lies on two, in a struct that begins on a line.
     pub fn straddles(&self, line: u64) -> bool {
-        let (line, offset, size) = (line.max(1), self.member.offset(), self.member.size());
-        size > 0 && size <= line && offset / line != offset.saturating_add(size - 1) / line
+        self.member.straddles_line(line)
     }
 
     /// Index of the line of `line` bytes it begins on.

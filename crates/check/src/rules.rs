@@ -6,11 +6,13 @@
 //! * `location`: straddled lines, pins, markers, embedded structs that grew.
 //! * `heat`: hot members, and `hot`: their lines.
 //! * `sharing`: false sharing.
+//! * `moves`: places for members that mend a finding.
 //! * `targets`: one struct on several machines.
 
 pub mod heat;
 mod hot;
 pub mod location;
+mod moves;
 pub mod rule;
 pub mod shape;
 pub mod sharing;

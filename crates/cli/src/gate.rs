@@ -1,5 +1,6 @@
 //! `fieldline check`: layouts of several targets checked by rules.
 
+pub(crate) mod acceptance;
 pub(crate) mod config;
 pub(crate) mod date;
 mod keys;

@@ -19,7 +19,6 @@ use fieldline_debuginfo::separate_debug::search_folders;
 use output::CommandOutcome;
 use std::process::ExitCode;
 
-#[expect(clippy::print_stderr, reason = "errors are printed here and nowhere else")]
 fn main() -> ExitCode {
     let arguments = Arguments::from_command_line();
     let GlobalArgs { color, quiet, verbose, .. } = arguments.global;
@@ -30,7 +29,7 @@ fn main() -> ExitCode {
         Ok(CommandOutcome::ExecFailed(number)) => ExitCode::from(number),
         Err(error) if output::is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("fieldline: {error:#}");
+            output::print_error(&error);
             ExitCode::from(2)
         }
     }

@@ -2,7 +2,9 @@
 
 use crate::report::color::Palette;
 use anyhow::{Context, Result};
+use fieldline_layout::printable::{self, is_unprintable};
 use serde::Serialize;
+use std::borrow::Cow;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
 use std::sync::OnceLock;
@@ -65,7 +67,7 @@ pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
 
 /// Writes text to standard output, and is done.
 pub(crate) fn print(text: &str) -> Result<CommandOutcome> {
-    let mut out = io::stdout().lock();
+    let mut out = FilteredStdout::lock();
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("standard output")?;
     Ok(CommandOutcome::Done)
 }
@@ -92,6 +94,59 @@ pub(crate) fn print_as(
     }
 }
 
+/// Standard output without what controls terminals, except the colours of [`Palette`].
+pub(crate) struct FilteredStdout {
+    out: io::StdoutLock<'static>,
+    has_color: bool,
+}
+
+impl FilteredStdout {
+    fn lock() -> Self {
+        Self { out: io::stdout().lock(), has_color: use_color() }
+    }
+}
+
+impl Write for FilteredStdout {
+    /// Writes all of it: callers give whole texts.
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match std::str::from_utf8(bytes) {
+            Ok(text) => self.out.write_all(filter(text, self.has_color).as_bytes())?,
+            Err(_) => {
+                self.out.write_all(filter(&String::from_utf8_lossy(bytes), self.has_color).as_bytes())?
+            }
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+/// Text with what controls terminals written as escapes of JSON, so that JSON stays what it was. Lines and tabs
+/// stay, and colours of ours if wanted.
+fn filter(text: &str, has_color: bool) -> Cow<'_, str> {
+    let is_escaped = |character| is_unprintable(character) && character != '\n' && character != '\t';
+    if !has_color || !text.contains('\x1b') {
+        return printable::escape(text, is_escaped);
+    }
+    let mut out = String::with_capacity(text.len());
+    for (index, part) in text.split('\x1b').enumerate() {
+        match Palette::SEQUENCES.iter().find(|sequence| index > 0 && part.starts_with(**sequence)) {
+            Some(_) => out.push('\x1b'),
+            None if index > 0 => out.push_str("\\u001b"),
+            None => {}
+        }
+        out.push_str(&printable::escape(part, is_escaped));
+    }
+    Cow::Owned(out)
+}
+
+/// A message's text. Its further lines are marked, so that none is taken for a command by what reads a log.
+fn message(text: &str) -> String {
+    filter(text, false).replace('\n', "\n  | ")
+}
+
 /// Writes what is drawn to standard output, in colour where that is a terminal.
 pub(crate) fn print_drawn(drawn: impl FnOnce(&mut String, Palette)) -> Result<CommandOutcome> {
     let mut out = String::new();
@@ -100,8 +155,14 @@ pub(crate) fn print_drawn(drawn: impl FnOnce(&mut String, Palette)) -> Result<Co
 }
 
 /// Standard output with a buffer, for many rows.
-pub(crate) fn buffered_stdout() -> BufWriter<io::StdoutLock<'static>> {
-    BufWriter::with_capacity(1 << 16, io::stdout().lock())
+pub(crate) fn buffered_stdout() -> BufWriter<FilteredStdout> {
+    BufWriter::with_capacity(1 << 16, FilteredStdout::lock())
+}
+
+/// Prints the error that ends the program.
+#[expect(clippy::print_stderr, reason = "errors are printed here and nowhere else")]
+pub(crate) fn print_error(error: &anyhow::Error) {
+    eprintln!("fieldline: {}", message(&format!("{error:#}")));
 }
 
 /// Prints a note, which is not part of the result, unless --quiet is given.
@@ -110,7 +171,7 @@ pub(crate) fn print_note(text: &str) {
     if is_quiet() {
         return;
     }
-    eprintln!("fieldline: note: {text}");
+    eprintln!("fieldline: note: {}", message(text));
 }
 
 /// Prints the stage of the work: on a terminal, or with the time since the start if --verbose is given.
@@ -118,10 +179,10 @@ pub(crate) fn print_note(text: &str) {
 pub(crate) fn print_progress(text: &str) {
     match SETTINGS.get() {
         Some(settings) if settings.verbose => {
-            eprintln!("fieldline: {:.1} s: {text}", settings.began.elapsed().as_secs_f64());
+            eprintln!("fieldline: {:.1} s: {}", settings.began.elapsed().as_secs_f64(), message(text));
         }
         _ if is_quiet() || !io::stderr().is_terminal() => {}
-        _ => eprintln!("fieldline: {text}"),
+        _ => eprintln!("fieldline: {}", message(text)),
     }
 }
 
@@ -201,4 +262,33 @@ fn make_readable(_file: &std::fs::File) -> io::Result<()> {
 
 pub(crate) fn make_folder(path: &Path) -> Result<()> {
     std::fs::create_dir_all(path).with_context(|| format!("cannot make the folder {}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_controls_a_terminal_is_written_out_and_colours_stay() {
+        let bold = Palette::new(true).bold("a");
+        assert_eq!(filter(&bold, true), bold);
+        assert_eq!(filter(&bold, false), "\\u001b[1ma\\u001b[0m");
+        let hostile = "\x1b]0;title\x07\x1b[2J\r\u{9b}31m";
+        let written = "\\u001b]0;title\\u0007\\u001b[2J\\u000d\\u009b31m";
+        assert_eq!((filter(hostile, true).as_ref(), filter(hostile, false).as_ref()), (written, written));
+        assert!(matches!(filter("one\n\ttwo ── three", false), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn json_says_the_same_behind_the_filter() {
+        let value = serde_json::json!({"name": "a\u{9b}b\u{7f}\u{202e}"});
+        let text = value.to_string();
+        let shown = filter(&text, false);
+        assert!(shown != text && serde_json::from_str::<serde_json::Value>(&shown).unwrap() == value);
+    }
+
+    #[test]
+    fn further_lines_of_a_message_begin_no_command() {
+        assert_eq!(message("gone\n::error::x"), "gone\n  | ::error::x");
+    }
 }

@@ -6,5 +6,6 @@ pub(crate) mod explain_json;
 pub(crate) mod explain_text;
 pub(crate) mod findings;
 pub(crate) mod layout;
+pub(crate) mod markdown;
 pub(crate) mod plan;
 pub(crate) mod profile;

@@ -39,7 +39,10 @@ pub struct Member {
     /// The member's role.
     #[serde(default, skip_serializing_if = "MemberRole::is_plain")]
     pub role: MemberRole,
-    /// Declaration line.
+    /// File of the declaration, if it is another one than the struct's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// Line of the declaration.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "crate::line_number")]
     pub line: Option<u32>,
     /// Members of the aggregate held by value, offsets as above. Elements of arrays are not opened.
@@ -101,6 +104,19 @@ impl Member {
     /// Size in bytes: of the bytes that hold a bit of it.
     pub fn size(&self) -> u64 {
         self.bit_end().div_ceil(8) - self.offset()
+    }
+
+    /// Whether its bytes lie on more than one line of `line` bytes, in a struct that begins on a line.
+    pub fn crosses_line(&self, line: u64) -> bool {
+        let line = line.max(1);
+        let last = self.offset().saturating_add(self.size().saturating_sub(1));
+        self.bit_size > 0 && self.offset() / line != last / line
+    }
+
+    /// Whether it crosses a line of `line` bytes although it would fit on one. All reports ask here, so that
+    /// none contradicts another.
+    pub fn straddles_line(&self, line: u64) -> bool {
+        self.size() <= line.max(1) && self.crosses_line(line)
     }
 
     /// Whether it is a bit-field.
@@ -194,8 +210,14 @@ impl Layout {
     pub fn from_type(table: &TypeTable, id: TypeId) -> Option<Self> {
         let aggregate = table.aggregate(id)?;
         let names = TypeNames::new(table);
-        let mut reader =
-            MemberReader { table, aligns: NaturalAlignments::new(table), names, remaining: MAX_MEMBERS };
+        let file = aggregate.decl.as_ref().map(|decl| &*decl.file);
+        let mut reader = MemberReader {
+            table,
+            aligns: NaturalAlignments::new(table),
+            names,
+            remaining: MAX_MEMBERS,
+            file,
+        };
         let members = reader.members(aggregate, 0, MAX_DEPTH);
         let name = match table.get(id) {
             Type::Typedef { name, .. } if aggregate.name.is_none() => name.to_string(),
@@ -289,12 +311,25 @@ struct MemberReader<'t> {
     aligns: NaturalAlignments<'t>,
     names: TypeNames<'t>,
     remaining: usize,
+    /// File that declares the outermost aggregate.
+    file: Option<&'t str>,
 }
 
 impl MemberReader<'_> {
     fn members(&mut self, aggregate: &Aggregate, base: u64, depth: u32) -> Vec<Member> {
         let present = aggregate.members.iter().filter(|member| !member.is_static);
-        present.map(|member| self.member(member, base, depth)).collect()
+        let file = self.foreign_file(aggregate);
+        let placed = present.map(|member| Member {
+            file: member.file.as_deref().or(file).map(str::to_owned),
+            ..self.member(member, base, depth)
+        });
+        placed.collect()
+    }
+
+    /// The file of an unnamed aggregate, if it is another one than the outermost's.
+    fn foreign_file<'a>(&self, aggregate: &'a Aggregate) -> Option<&'a str> {
+        let decl = aggregate.decl.as_ref().filter(|_| aggregate.name.is_none())?;
+        Some(&*decl.file).filter(|file| self.file.is_some_and(|own| own != *file))
     }
 
     fn member(&mut self, member: &MemberDecl, base: u64, depth: u32) -> Member {
@@ -313,6 +348,7 @@ impl MemberReader<'_> {
             explicit_align: member.align,
             aligned_type: member.align.is_some_and(|align| align == self.aligns.get(member.ty)),
             role: find_role(table, member, size),
+            file: None,
             line: member.line,
             members: inner.map(|inner| self.members(inner, bit_offset, depth - 1)).unwrap_or_default(),
             is_union: inner.is_some_and(|inner| inner.kind == AggregateKind::Union),

@@ -133,7 +133,9 @@ pub struct MemberDecl {
     pub bit_field: Option<u64>,
     /// Alignment in bytes given in the source (DW_AT_alignment); BTF does not carry it.
     pub align: Option<u64>,
-    /// Line of the declaration, in the aggregate's file.
+    /// File of the declaration, if it is another one than the aggregate's: it was included inside.
+    pub file: Option<Box<str>>,
+    /// Line of the declaration.
     pub line: Option<u32>,
     /// Whether it is a C++ static data member, which takes no room.
     pub is_static: bool,

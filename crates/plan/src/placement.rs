@@ -3,11 +3,13 @@
 //! * `position`: which positions are legal, and notes on them.
 //! * `growth`: the addition; sizes, members that move, members pushed to other cachelines.
 //! * `heat`: accesses to the cacheline, and visits before and after.
+//! * `neighbours`: whether it can lie on the cachelines of members it is wanted with.
 //! * `rank`: which position is better, and why.
 //! * `result`: the answer as a serialisable value.
 
 mod growth;
 mod heat;
+mod neighbours;
 mod position;
 mod rank;
 pub mod result;
@@ -82,6 +84,10 @@ pub fn rank_positions(
             continue;
         }
         result.legal += 1;
+        if !neighbours::satisfies_with(addition, &growth, index) {
+            continue;
+        }
+        result.suitable += 1;
         ranked.push(rank::rank_position(addition, index, notes, &growth, heat.as_ref(), options));
     }
     ranked.sort_by(|this, other| this.0.cmp(&other.0));
@@ -91,6 +97,10 @@ pub fn rank_positions(
     result.placements = ranked.into_iter().map(|(_, _, placement)| placement).take(MAX_SHOWN).collect();
     if result.legal == 0 {
         result.refusal = Some(text.most_frequent_reason());
+    }
+    if !addition.with.is_empty() && result.suitable == 0 {
+        result.impossible = true;
+        result.refusal = Some(neighbours::explain_impossible(addition, &text, options));
     }
     if result.placements.iter().any(RankedPlacement::grows) {
         result.holders = profile.map_or_else(Vec::new, |profile| find_holders(profile, layout));

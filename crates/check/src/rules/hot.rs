@@ -1,9 +1,10 @@
 //! Hot members and their cachelines, of an object that begins on one.
 
 use super::heat::HotMembers;
+use super::moves::{MAX_TRIED, Mover, changed_members, top_level};
 use super::rule::Rule;
 use super::subject::{CheckedStruct, Finding, Settings, join_names};
-use crate::field::fields;
+use crate::field::{Field, fields};
 use crate::matching::match_fields;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -46,11 +47,23 @@ fn find_departed(subject: &CheckedStruct<'_>, heat: &HotMembers, placed: &[Field
         let Some((stays, mates)) = most else { continue };
         let mates: Vec<&str> = mates.iter().map(|mate| mate.path).collect();
         for member in parts.iter().filter(|(line, _)| *line != stays).flat_map(|(_, part)| part) {
-            let message = format!("{} is hot and left the line of {}", member.path, join_names(&mates));
-            found.push(subject.member_finding(Rule::HotMemberMovedLine, member.path, message));
+            let message = format!("{} is hot and left the cacheline of {}", member.path, join_names(&mates));
+            let fix = join_line(subject, member, &mates);
+            found.push(subject.member_finding(Rule::HotMemberMovedLine, member.path, message).with_fix(fix));
         }
     }
     found
+}
+
+/// A move after which a member begins on the line of others, back where it was if that does.
+fn join_line(subject: &CheckedStruct<'_>, member: &FieldLines<'_>, mates: &[&str]) -> Option<String> {
+    let field = subject.fields.get(member.index)?;
+    let tried: Vec<usize> = top_level(subject, field).into_iter().chain(changed_members(subject)).collect();
+    let mates: Vec<&Field<'_>> = mates.iter().filter_map(|mate| subject.find_field(mate)).collect();
+    Mover::new(subject)?.find(&tried, |moved| {
+        let line = |field: &Field<'_>| moved.line_of(field, subject.now, subject.line);
+        line(field).is_some() && mates.iter().all(|mate| line(mate) == line(field))
+    })
 }
 
 fn find_spread(
@@ -65,10 +78,22 @@ fn find_spread(
     let allowed = settings.allowed(Rule::HotGroupSpread);
     (now as u64 > (before as u64).saturating_add(allowed)).then(|| {
         let names: Vec<&str> = hot().map(|member| member.path).collect();
-        let (count, line, names) = (names.len(), subject.line, join_names(&names));
-        let message = format!("{count} hot members lie on {now} lines of {line} B, did on {before}: {names}");
-        subject.struct_finding(Rule::HotGroupSpread, message)
+        let message =
+            format!("the hot members lie on {now} cachelines, did on {before}: {}", join_names(&names));
+        let found = subject.struct_finding(Rule::HotGroupSpread, message);
+        let left = hot().find(|member| member.now != member.before).or(hot().next());
+        let found = found.declared_at(subject, left.and_then(|member| subject.fields.get(member.index)));
+        found.with_fix(gather(subject, &hot().collect::<Vec<_>>(), before.saturating_add(allowed as usize)))
     })
+}
+
+/// A move after which the hot members lie on few enough lines.
+fn gather(subject: &CheckedStruct<'_>, hot: &[&FieldLines<'_>], most: usize) -> Option<String> {
+    let fields = hot.iter().filter_map(|member| subject.fields.get(member.index));
+    let hot = fields.filter_map(|field| top_level(subject, field)).take(MAX_TRIED);
+    let tried: Vec<usize> = hot.chain(changed_members(subject)).collect();
+    let mover = Mover::new(subject)?;
+    mover.find(&tried, |moved| mover.hot_lines(Some(moved)) <= most)
 }
 
 /// Written members that moved to a line of hot, read-mostly members.
@@ -82,11 +107,25 @@ fn find_joined(subject: &CheckedStruct<'_>, heat: &HotMembers, placed: &[FieldLi
             placed.iter().any(|reader| readers.contains(&reader.path) && reader.before == mate.before)
         });
         if !readers.is_empty() && !was_written {
-            let text = format!("{} is written and came to the line of {}", member.path, join_names(&readers));
-            found.push(subject.member_finding(Rule::WrittenJoinedReadMostly, member.path, text));
+            let names = join_names(&readers);
+            let text = format!("{} is written and came to the cacheline of {names}", member.path);
+            let fix = leave_line(subject, member, &readers);
+            found
+                .push(subject.member_finding(Rule::WrittenJoinedReadMostly, member.path, text).with_fix(fix));
         }
     }
     found
+}
+
+/// A move after which a member begins on another line than others.
+fn leave_line(subject: &CheckedStruct<'_>, member: &FieldLines<'_>, readers: &[&str]) -> Option<String> {
+    let field = subject.fields.get(member.index)?;
+    let tried: Vec<usize> = top_level(subject, field).into_iter().collect();
+    let readers: Vec<&Field<'_>> = readers.iter().filter_map(|reader| subject.find_field(reader)).collect();
+    Mover::new(subject)?.find(&tried, |moved| {
+        let line = |field: &Field<'_>| moved.line_of(field, subject.now, subject.line);
+        readers.iter().all(|reader| line(reader) != line(field))
+    })
 }
 
 #[cfg(test)]
@@ -125,8 +164,8 @@ mod tests {
         assert_eq!(
             texts,
             [
-                ("hot-member-moved-line", "b is hot and left the line of a".to_owned()),
-                ("hot-group-spread", "2 hot members lie on 2 lines of 16 B, did on 1: a, b".to_owned())
+                ("hot-member-moved-line", "b is hot and left the cacheline of a".to_owned()),
+                ("hot-group-spread", "the hot members lie on 2 cachelines, did on 1: a, b".to_owned())
             ]
         );
         assert!(found(&before, &longs(&["b", "a", "c", "d"]), &[(0, 50, 0), (8, 40, 0)]).is_empty());
@@ -138,7 +177,7 @@ mod tests {
         let texts = found(&before, &now, &[(0, 50, 0), (16, 1, 3)]);
         assert_eq!(
             texts,
-            [("written-joined-read-mostly", "c is written and came to the line of a".to_owned())]
+            [("written-joined-read-mostly", "c is written and came to the cacheline of a".to_owned())]
         );
         assert!(found(&before, &now, &[(0, 50, 0), (16, 4, 0)]).is_empty());
     }

@@ -1,9 +1,10 @@
 //! Straddled lines, pins, markers, embedded structs that grew.
 
+use super::moves::{MovedLayout, Mover, changed_members, top_level};
 use super::rule::Rule;
 use super::subject::{CheckedStruct, Finding, join_names};
 use crate::change::{ChangeKind, MemberChange};
-use crate::field::{Field, cacheline_group};
+use crate::field::{Field, cacheline_group, fields};
 use fieldline_layout::declaration::flat_arrays;
 use fieldline_layout::layout::MemberRole;
 
@@ -15,11 +16,19 @@ fn check_straddling(subject: &CheckedStruct<'_>) -> Vec<Finding> {
     let members = subject.change.iter().flat_map(|change| &change.members);
     let found = members.filter(|member| !member.straddles.is_empty()).map(|member| {
         let offset = member.after.as_ref().map_or(0, |position| position.bit_offset / 8);
-        let (name, line) = (&member.member, subject.line);
-        let message = format!("{name} at {offset} straddles the boundary of two lines of {line} B");
-        subject.member_finding(Rule::StraddlesLine, name, message)
+        let name = &member.member;
+        let message = format!("{name} straddles two cachelines at offset {offset}");
+        subject.member_finding(Rule::StraddlesLine, name, message).with_fix(unite(subject, name))
     });
     found.collect()
+}
+
+/// A move after which a member lies on one line: its own, or that of one that pushes it.
+fn unite(subject: &CheckedStruct<'_>, name: &str) -> Option<String> {
+    let index = top_level(subject, subject.find_field(name)?)?;
+    let tried: Vec<usize> = std::iter::once(index).chain(changed_members(subject)).collect();
+    Mover::new(subject)?
+        .find(&tried, |moved| moved.member(index).is_some_and(|member| !member.straddles_line(subject.line)))
 }
 
 fn check_ends(subject: &CheckedStruct<'_>) -> Vec<Finding> {
@@ -33,9 +42,16 @@ fn check_ends(subject: &CheckedStruct<'_>) -> Vec<Finding> {
     ];
     let found = pins.into_iter().filter_map(|(rule, pinned, is, word)| {
         let pinned = pinned.as_ref()?;
+        if is_at_end(subject, pinned, is, rule == Rule::FirstMoved) {
+            return None;
+        }
         let there = is.map_or("nothing", |field| field.path.as_str());
-        (!is_at_end(subject, pinned, is, rule == Rule::FirstMoved))
-            .then(|| subject.member_finding(rule, pinned, format!("{pinned} should be {word}, {there} is")))
+        let found = subject.member_finding(rule, pinned, format!("{pinned} should be {word}, {there} is"));
+        // A member that is gone has no line; the one in its place has.
+        let found = if subject.find_field(pinned).is_none() { found.declared_at(subject, is) } else { found };
+        let place = if rule == Rule::FirstMoved { "in front of" } else { "behind" };
+        let fix = subject.find_field(pinned).zip(is).map(|_| format!("move {pinned} {place} {there}"));
+        Some(found.with_fix(fix))
     });
     found.collect()
 }
@@ -53,28 +69,32 @@ fn is_at_end(subject: &CheckedStruct<'_>, pinned: &str, there: Option<&Field<'_>
 fn check_markers(subject: &CheckedStruct<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
     let mut open: Vec<(&str, usize)> = Vec::new();
-    let mut report = |field: &Field<'_>, message: String| {
-        found.push(subject.member_finding(Rule::GroupMarkers, &field.path, message));
+    let mut report = |field: &Field<'_>, message: String, fix: String| {
+        let finding = subject.member_finding(Rule::GroupMarkers, &field.path, message);
+        found.push(finding.declared_at(subject, Some(field)).with_fix(Some(fix)));
     };
     for (at, field) in subject.fields.iter().enumerate() {
         match cacheline_group(field.member) {
             Some((MemberRole::GroupBegin, name)) => open.push((name, at)),
             Some((MemberRole::GroupEnd, name)) => {
                 let Some(place) = open.iter().rposition(|(group, _)| *group == name) else {
-                    report(field, format!("group {name} ends here and begins nowhere before"));
+                    let fix = format!("write __cacheline_group_begin({name}) in front of its first member");
+                    report(field, format!("group {name} ends here and begins nowhere before"), fix);
                     continue;
                 };
                 let (_, begin) = open.remove(place);
                 let between = subject.fields.get(begin + 1..at).unwrap_or_default();
                 if !between.iter().any(Field::is_data) {
-                    report(field, format!("group {name} is empty"));
+                    let fix = "move its members between the markers, or remove the markers".to_owned();
+                    report(field, format!("group {name} is empty"), fix);
                 }
             }
             _ => {}
         }
     }
     for (name, at) in open {
-        report(&subject.fields[at], format!("group {name} begins here and ends nowhere"));
+        let fix = format!("write __cacheline_group_end({name}) behind its last member");
+        report(&subject.fields[at], format!("group {name} begins here and ends nowhere"), fix);
     }
     found
 }
@@ -96,14 +116,27 @@ fn check_containers(subject: &CheckedStruct<'_>) -> Vec<Finding> {
             && !member.what.contains(&ChangeKind::Retyped);
         let pushed = change.members.iter().filter(|other| is_grown && is_pushed(other, after.bit_offset));
         let names: Vec<&str> = pushed.map(|other| other.member.as_str()).collect();
-        let (name, ty, line) = (&member.member, &after.type_name, subject.line);
-        let (was, is, pushed) = (before.bit_size / 8, after.bit_size / 8, join_names(&names));
-        let message = format!(
-            "{name} ({ty}) grew from {was} to {is} bytes and pushed {pushed} to other lines of {line} B"
-        );
-        (!names.is_empty()).then(|| subject.member_finding(Rule::ContainerShifted, name, message))
+        let (name, ty) = (&member.member, &after.type_name);
+        let (by, pushed) = (after.bit_size.saturating_sub(before.bit_size) / 8, join_names(&names));
+        let message = format!("{name} ({ty}) grew by {by} bytes and pushed {pushed} to other cachelines");
+        (!names.is_empty()).then(|| {
+            let found = subject.member_finding(Rule::ContainerShifted, name, message);
+            found.with_fix(keep_lines(subject, name, &names))
+        })
     });
     found.collect()
+}
+
+/// A move of a grown member after which those it pushed are on their lines again.
+fn keep_lines(subject: &CheckedStruct<'_>, grown: &str, pushed: &[&str]) -> Option<String> {
+    let index = top_level(subject, subject.find_field(grown)?)?;
+    let old = fields(subject.before?);
+    let is_back = |moved: &MovedLayout, name: &str| {
+        let was = old.iter().find(|field| field.path == name).map(|field| field.line(subject.line));
+        let field = subject.find_field(name);
+        was.is_some() && was == field.and_then(|field| moved.line_of(field, subject.now, subject.line))
+    };
+    Mover::new(subject)?.find(&[index], |moved| pushed.iter().all(|name| is_back(moved, name)))
 }
 
 #[cfg(test)]
@@ -122,7 +155,7 @@ mod tests {
         let old = layout(72, vec![member(Some("a"), 0, 56), member(Some("b"), 56, 8)]);
         let new = layout(72, vec![member(Some("a"), 0, 60), member(Some("b"), 60, 8)]);
         let texts = found(&CheckedStruct::new(&new, Some(&old), 64), Rule::StraddlesLine);
-        assert_eq!(texts, ["b at 60 straddles the boundary of two lines of 64 B"]);
+        assert_eq!(texts, ["b straddles two cachelines at offset 60"]);
         assert!(found(&CheckedStruct::new(&new, Some(&new), 64), Rule::StraddlesLine).is_empty());
     }
 
@@ -178,10 +211,7 @@ mod tests {
         };
         let (old, new) = (container(48, 64), container(56, 72));
         let texts = found(&CheckedStruct::new(&new, Some(&old), 64), Rule::ContainerShifted);
-        assert_eq!(
-            texts,
-            ["inner (struct inner) grew from 48 to 56 bytes and pushed c to other lines of 64 B"]
-        );
+        assert_eq!(texts, ["inner (struct inner) grew by 8 bytes and pushed c to other cachelines"]);
         let (old, new) = (container(40, 56), container(48, 64));
         assert!(found(&CheckedStruct::new(&new, Some(&old), 64), Rule::ContainerShifted).is_empty());
     }

@@ -1,11 +1,12 @@
 //! Sizes, holes, alignment.
 
+use super::moves::{Mover, changed_members, grown_members};
 use super::rule::Rule;
-use super::subject::{CheckedStruct, Finding, Settings};
-use crate::change::{FigureChange, TypeChange};
+use super::subject::{CheckedStruct, Finding, Settings, join_names};
+use crate::change::{FigureChange, TypeChange, hole_bits, padding_bits};
 use crate::field::{Field, fields};
 use crate::matching::match_fields;
-use fieldline_layout::{Layout, LayoutItem};
+use fieldline_layout::{Layout, LayoutItem, Member, slab_class};
 
 pub(super) fn check(subject: &CheckedStruct<'_>, settings: &Settings) -> Vec<Finding> {
     let mut found = check_budget(subject);
@@ -18,15 +19,25 @@ pub(super) fn check(subject: &CheckedStruct<'_>, settings: &Settings) -> Vec<Fin
 }
 
 fn check_budget(subject: &CheckedStruct<'_>) -> Vec<Finding> {
-    let (size, lines) = (subject.now.size, subject.now.cachelines(subject.line));
-    let rows = [
-        (size, subject.budget.size, "bytes".to_owned()),
-        (lines, subject.budget.cachelines, format!("cachelines of {} B", subject.line)),
-    ];
+    let (budget, now, line) = (subject.budget, subject.now, subject.line);
+    let rows = [(now.size, budget.size, "bytes"), (now.cachelines(line), budget.cachelines, "cachelines")];
     let exceeded =
         rows.into_iter().filter_map(|(is, may, what)| Some((is, may.filter(|may| is > *may)?, what)));
-    let text = |is, may, what| format!("{is} {what}, {may} are allowed");
-    exceeded.map(|(is, may, what)| subject.struct_finding(Rule::OverBudget, text(is, may, what))).collect()
+    let is_within = |layout: &Layout| {
+        budget.size.is_none_or(|may| layout.size <= may)
+            && budget.cachelines.is_none_or(|may| layout.cachelines(line) <= may)
+    };
+    let found = exceeded.map(|(is, may, what)| {
+        let found = subject.struct_finding(Rule::OverBudget, format!("{is} {what}, {may} are allowed"));
+        found.with_fix(find_fix(subject, is_within))
+    });
+    found.collect()
+}
+
+/// A move of a changed member after which the layout is as it should be.
+fn find_fix(subject: &CheckedStruct<'_>, is_right: impl Fn(&Layout) -> bool) -> Option<String> {
+    let changed = changed_members(subject);
+    Mover::new(subject)?.find(&changed, |moved| is_right(&moved.layout))
 }
 
 /// Whether a figure grew beyond the allowance.
@@ -38,19 +49,51 @@ fn describe_change(figure: FigureChange, what: &str) -> String {
     format!("{} -> {} {what}", figure.before, figure.after)
 }
 
+/// Bits in bytes where both figures are whole ones, so that a sentence has one unit.
+fn describe_bits(figure: FigureChange, what: &str) -> String {
+    match (figure.before % 8, figure.after % 8) {
+        (0, 0) => {
+            let bytes = FigureChange { before: figure.before / 8, after: figure.after / 8 };
+            describe_change(bytes, &format!("bytes {what}"))
+        }
+        _ => describe_change(figure, &format!("bits {what}")),
+    }
+}
+
+/// A finding that a struct grew, at the first member that made it grow.
+fn growth_finding(subject: &CheckedStruct<'_>, change: &TypeChange, rule: Rule, message: String) -> Finding {
+    let grown = grown_members(subject, change);
+    let cause = grown.first().and_then(|name| subject.find_field(name));
+    subject.struct_finding(rule, message).declared_at(subject, cause)
+}
+
 fn check_growth(subject: &CheckedStruct<'_>, change: &TypeChange, settings: &Settings) -> Vec<Finding> {
     let mut found = Vec::new();
-    if has_grown(change.size, settings.allowed(Rule::SizeGrew)) {
-        found.push(subject.struct_finding(Rule::SizeGrew, describe_change(change.size, "bytes")));
+    let mut report = |rule, message, is_right: &dyn Fn(&Layout) -> bool| {
+        let finding = growth_finding(subject, change, rule, message);
+        found.push(finding.with_fix(find_fix(subject, is_right)));
+    };
+    let allowed = settings.allowed(Rule::SizeGrew);
+    if has_grown(change.size, allowed) {
+        let grown = grown_members(subject, change);
+        let cause = match grown.len() {
+            0 => String::new(),
+            1 => format!(": {} is new or larger", join_names(&grown)),
+            _ => format!(": {} are new or larger", join_names(&grown)),
+        };
+        let message = describe_change(change.size, "bytes") + &cause;
+        let most = change.size.before.saturating_add(allowed);
+        report(Rule::SizeGrew, message, &|layout| layout.size <= most);
     }
     let allowed = settings.allowed(Rule::CachelinesGrew);
     for lines in change.cachelines.iter().filter(|lines| has_grown(lines.count, allowed)) {
-        let message = describe_change(lines.count, &format!("cachelines of {} B", lines.line));
-        found.push(subject.struct_finding(Rule::CachelinesGrew, message));
+        let most = lines.count.before.saturating_add(allowed);
+        let message = describe_change(lines.count, "cachelines");
+        report(Rule::CachelinesGrew, message, &|layout| layout.cachelines(lines.line) <= most);
     }
     if has_grown(change.slab, 0) {
         let message = format!("kmalloc takes {}", describe_change(change.slab, "bytes for it"));
-        found.push(subject.struct_finding(Rule::SlabClass, message));
+        report(Rule::SlabClass, message, &|layout| slab_class(layout.size) <= change.slab.before);
     }
     found
 }
@@ -64,25 +107,50 @@ fn check_gaps(
     let mut found = Vec::new();
     let bits = |rule| settings.allowed(rule).saturating_mul(8);
     if has_grown(change.hole_bits, bits(Rule::NewHole)) {
-        let places = new_holes(before, subject.now).join(", ");
-        let message = format!("{}: {places}", describe_change(change.hole_bits, "bits in holes"));
-        found.push(subject.struct_finding(Rule::NewHole, message));
+        found.extend(hole_findings(subject, before, change));
     }
     if has_grown(change.padding_bits, bits(Rule::NewPadding)) {
-        let message = describe_change(change.padding_bits, "bits of padding");
-        found.push(subject.struct_finding(Rule::NewPadding, message));
+        let message = describe_bits(change.padding_bits, "of padding");
+        let most = change.padding_bits.before.saturating_add(bits(Rule::NewPadding));
+        let finding = growth_finding(subject, change, Rule::NewPadding, message);
+        found.push(finding.with_fix(find_fix(subject, |layout| padding_bits(layout) <= most)));
     }
     found
 }
 
+/// A finding for each new hole, at the member in front of it.
+fn hole_findings(subject: &CheckedStruct<'_>, before: &Layout, change: &TypeChange) -> Vec<Finding> {
+    let is_whole = |bits: u64| bits.is_multiple_of(8);
+    let total = describe_bits(change.hole_bits, "in holes");
+    let new = new_holes(before, subject.now);
+    if new.is_empty() {
+        return vec![subject.struct_finding(Rule::NewHole, total)];
+    }
+    let found = new.into_iter().map(|(after, bits)| {
+        // In the unit of the total.
+        let in_bytes =
+            is_whole(bits) && is_whole(change.hole_bits.before) && is_whole(change.hole_bits.after);
+        let size = if in_bytes { format!("{} bytes", bits / 8) } else { format!("{bits} bits") };
+        let name = after.map_or("the start", fieldline_layout::Member::label);
+        let message = format!("{total}, {size} of them new behind {name}");
+        let most = hole_bits(subject.now).saturating_sub(bits);
+        let fix = find_fix(subject, |layout| hole_bits(layout) <= most);
+        let field =
+            after.and_then(|after| subject.fields.iter().find(|field| std::ptr::eq(field.member, after)));
+        let finding =
+            subject.struct_finding(Rule::NewHole, message).declared_at(subject, field).with_fix(fix);
+        Finding { member: field.map(|field| field.path.clone()), ..finding }
+    });
+    found.collect()
+}
+
 /// Holes by the member they follow, and their bits.
-fn holes(layout: &Layout) -> Vec<(&str, u64)> {
-    let (mut after, mut holes) = ("the start", Vec::new());
+fn holes(layout: &Layout) -> Vec<(Option<&Member>, u64)> {
+    let (mut after, mut holes) = (None, Vec::new());
     for item in &layout.items {
         match item {
             LayoutItem::Members { first, count, .. } => {
-                let last = layout.members.get((first + count).saturating_sub(1));
-                after = last.map_or(after, fieldline_layout::Member::label);
+                after = layout.members.get((first + count).saturating_sub(1)).or(after);
             }
             LayoutItem::Hole(gap) | LayoutItem::BitHole(gap) => holes.push((after, gap.bit_size)),
             _ => {}
@@ -91,15 +159,14 @@ fn holes(layout: &Layout) -> Vec<(&str, u64)> {
     holes
 }
 
-fn new_holes(before: &Layout, now: &Layout) -> Vec<String> {
-    let old = holes(before);
-    let is_new = |(after, bits): &(&str, u64)| !old.iter().any(|(place, had)| place == after && had >= bits);
-    let new = holes(now).into_iter().filter(is_new);
-    new.map(|(after, bits)| match bits % 8 {
-        0 => format!("{} bytes behind {after}", bits / 8),
-        _ => format!("{bits} bits behind {after}"),
-    })
-    .collect()
+fn new_holes<'l>(before: &Layout, now: &'l Layout) -> Vec<(Option<&'l Member>, u64)> {
+    let label = |member: Option<&Member>| member.map(|member| member.label().to_owned());
+    let old: Vec<_> = holes(before).into_iter().map(|(after, bits)| (label(after), bits)).collect();
+    let is_new = |(after, bits): &(Option<&Member>, u64)| {
+        let after = label(*after);
+        !old.iter().any(|(place, had)| *place == after && had >= bits)
+    };
+    holes(now).into_iter().filter(is_new).collect()
 }
 
 fn check_alignments(subject: &CheckedStruct<'_>, before: &Layout) -> Vec<Finding> {
@@ -107,7 +174,8 @@ fn check_alignments(subject: &CheckedStruct<'_>, before: &Layout) -> Vec<Finding
     if subject.now.align < before.align {
         let message =
             format!("the struct is aligned to {} bytes, was to {}", subject.now.align, before.align);
-        found.push(subject.struct_finding(Rule::AlignmentLost, message));
+        let fix = format!("write __aligned({}) at the struct", before.align);
+        found.push(subject.struct_finding(Rule::AlignmentLost, message).with_fix(Some(fix)));
     }
     let old = fields(before);
     let pairs = match_fields(&old, &subject.fields);
@@ -116,7 +184,9 @@ fn check_alignments(subject: &CheckedStruct<'_>, before: &Layout) -> Vec<Finding
         let is = field.own_align().unwrap_or(1);
         if let Some(was) = was.filter(|was| *was > is) {
             let text = format!("{} was written to be aligned to {was} bytes and is not any more", field.path);
-            found.push(subject.member_finding(Rule::AlignmentLost, &field.path, text));
+            let fix = format!("write __aligned({was}) at {} again", field.path);
+            let finding = subject.member_finding(Rule::AlignmentLost, &field.path, text);
+            found.push(finding.with_fix(Some(fix)));
         }
     }
     found
@@ -152,8 +222,12 @@ mod tests {
             layout(24, vec![member(Some("a"), 0, 4), member(Some("b"), 8, 8), member(Some("c"), 16, 4)]);
         let found = check_struct(&CheckedStruct::new(&now, Some(&before), 64), &Settings::default());
         let texts: Vec<&str> = found.iter().map(|finding| finding.message.as_str()).collect();
-        assert_eq!(texts[2], "0 -> 32 bits in holes: 4 bytes behind a");
-        assert_eq!(texts[3], "0 -> 32 bits of padding");
+        assert_eq!(texts[0], "16 -> 24 bytes: c is new or larger");
+        assert_eq!(texts[2], "0 -> 4 bytes in holes, 4 bytes of them new behind a");
+        assert_eq!(texts[3], "0 -> 4 bytes of padding");
+        assert_eq!(found[2].member.as_deref(), Some("a"));
+        let fix = Some("move c behind a, into the hole there");
+        assert!(found.iter().all(|finding| finding.fix.as_deref() == fix), "{found:?}");
     }
 
     #[test]

@@ -6,6 +6,7 @@
 //! measured on the recorded layout corrects the assumption of randomness. A member has the share of its
 //! line's losses that it has of the accesses to the line's members.
 
+use super::moves::{Mover, top_level};
 use super::rule::Rule;
 use super::subject::{CheckedStruct, Finding, RecordedStruct, Settings, join_names};
 use crate::field::{Field, fields};
@@ -64,11 +65,29 @@ fn finding(
     let verb = if was.is_some() { "came to share" } else { "shares" };
     let before = was.map_or_else(String::new, |was| format!(", {was:.0} before"));
     let (path, names) = (&field.path, join_names(&names));
+    let lines = if span > subject.line { "a pair of cachelines" } else { "a cacheline" };
     let message = format!(
-        "{path} {verb} {span} B with {names}, which other CPUs write: about {falsely:.0} of its {accesses:.0} samples \
+        "{path} {verb} {lines} with {names}, which other CPUs write: about {falsely:.0} of its {accesses:.0} samples \
          find the line lost to writes of other members alone{before}",
     );
-    subject.member_finding(Rule::FalseSharingPair, path, message)
+    let fix = separate(subject, (field, span), writers);
+    subject.member_finding(Rule::FalseSharingPair, path, message).with_fix(fix)
+}
+
+/// A move after which a member shares its line with none of some others, itself or one of them.
+fn separate(
+    subject: &CheckedStruct<'_>,
+    (field, span): (&Field<'_>, u64),
+    writers: &[usize],
+) -> Option<String> {
+    let writers: Vec<&Field<'_>> = writers.iter().filter_map(|writer| subject.fields.get(*writer)).collect();
+    let only_writer = writers.first().filter(|_| writers.len() == 1).copied();
+    let movable = std::iter::once(field).chain(only_writer).filter_map(|field| top_level(subject, field));
+    let tried: Vec<usize> = movable.collect();
+    Mover::new(subject)?.find(&tried, |moved| {
+        let line = |field: &Field<'_>| moved.line_of(field, subject.now, span);
+        writers.iter().all(|writer| line(writer) != line(field))
+    })
 }
 
 /// The accesses to a member on one line.
@@ -267,13 +286,13 @@ mod tests {
         assert_eq!(
             text,
             [
-                "reader shares 16 B with counter, which other CPUs write: about 30 of its 100 samples find the line lost to \
+                "reader shares a cacheline with counter, which other CPUs write: about 30 of its 100 samples find the line lost to \
               writes of other members alone"
             ]
         );
         let new = &found(&type_profile, Some(&apart), &together, false)[0];
         assert!(
-            new.starts_with("reader came to share 16 B with counter,") && new.ends_with(", 0 before"),
+            new.starts_with("reader came to share a cacheline with counter,") && new.ends_with(", 0 before"),
             "{new}"
         );
         assert!(found(&type_profile, Some(&together), &together, false).is_empty(), "it was so before");
@@ -286,7 +305,10 @@ mod tests {
         let far = longs(&["reader", "x", "y", "z", "counter", "more", "other", "end"]);
         let near = longs(&["reader", "other", "counter", "more", "x", "y", "z", "end"]);
         let type_profile = profile(30);
-        assert!(found(&type_profile, Some(&far), &near, true)[0].contains("came to share 32 B with counter"));
+        assert!(
+            found(&type_profile, Some(&far), &near, true)[0]
+                .contains("came to share a pair of cachelines with counter")
+        );
         assert!(found(&type_profile, Some(&far), &near, false).is_empty());
     }
 

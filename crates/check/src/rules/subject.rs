@@ -101,17 +101,21 @@ impl<'s> CheckedStruct<'s> {
         self.heat.as_ref().is_none_or(|heat| index().is_some_and(|index| heat.is_hot(index)))
     }
 
+    /// The first member of a path.
+    pub(super) fn find_field(&self, path: &str) -> Option<&Field<'s>> {
+        self.fields.iter().find(|field| field.path == path)
+    }
+
     /// A finding about the whole struct.
     pub(super) fn struct_finding(&self, rule: Rule, message: String) -> Finding {
-        Finding { rule, member: None, message, file: self.now.file.clone(), line: self.now.line }
+        let (file, line) = (self.now.file.clone(), self.now.line);
+        Finding { rule, member: None, message, file, line, fix: None }
     }
 
     /// A finding about a member.
     pub(super) fn member_finding(&self, rule: Rule, member: &str, message: String) -> Finding {
-        let field = self.fields.iter().find(|field| field.path == member);
-        let line = field.and_then(|field| field.member.line);
-        let whole = self.struct_finding(rule, message);
-        Finding { member: Some(member.to_owned()), line: line.or(whole.line), ..whole }
+        let found = self.struct_finding(rule, message);
+        Finding { member: Some(member.to_owned()), ..found.declared_at(self, self.find_field(member)) }
     }
 }
 
@@ -125,12 +129,32 @@ pub struct Finding {
     pub member: Option<String>,
     /// The message.
     pub message: String,
-    /// File that declares the struct.
+    /// File that declares the member, or the struct where debug info has no lines of members.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
-    /// Line that declares the member or the struct.
+    /// Line there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
+    /// The change of the source that mends it, where one is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fix: Option<String>,
+}
+
+impl Finding {
+    /// The finding at the declaration of a member, or of the one that it is in, if debug info has either's line.
+    pub(super) fn declared_at(self, subject: &CheckedStruct<'_>, field: Option<&Field<'_>>) -> Self {
+        let outer = field.and_then(|field| subject.now.members.get(field.top));
+        let declared = field.map(|field| field.member).into_iter().chain(outer);
+        match declared.into_iter().find(|member| member.line.is_some()) {
+            Some(member) => Self { file: member.file.clone().or(self.file), line: member.line, ..self },
+            None => self,
+        }
+    }
+
+    /// The finding with what mends it, if that is known.
+    pub(super) fn with_fix(self, fix: Option<String>) -> Self {
+        Self { fix, ..self }
+    }
 }
 
 /// Some names, and how many more there are.

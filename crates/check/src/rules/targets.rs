@@ -1,5 +1,6 @@
 //! One struct on several machines.
 
+use super::moves::{MovedLayout, Mover};
 use super::rule::Rule;
 use super::subject::{CheckedStruct, Finding};
 use std::collections::BTreeMap;
@@ -15,7 +16,7 @@ pub fn find_disagreements(subjects: &[(&str, &CheckedStruct<'_>)]) -> Vec<Findin
                 continue;
             }
             let entry = straddling.entry(&field.path).or_default();
-            let place = format!("{target} ({} B lines, offset {})", subject.line, field.member.offset());
+            let place = format!("{target} ({}-byte lines, offset {})", subject.line, field.member.offset());
             if field.straddles(subject.line) { entry.0.push(place) } else { entry.1.push(place) }
         }
     }
@@ -23,10 +24,32 @@ pub fn find_disagreements(subjects: &[(&str, &CheckedStruct<'_>)]) -> Vec<Findin
     let found = disagree.filter_map(|(path, (yes, no))| {
         let has = |subject: &CheckedStruct<'_>| subject.fields.iter().any(|field| field.path == path);
         let (_, subject) = subjects.iter().find(|(_, subject)| has(subject))?;
-        let message = format!("{path} straddles lines on {}, not on {}", yes.join(", "), no.join(", "));
-        Some(subject.member_finding(Rule::TargetsDisagree, path, message))
+        let message = format!("{path} straddles cachelines on {}, not on {}", yes.join(", "), no.join(", "));
+        let fix = unite_everywhere(subjects, path);
+        Some(subject.member_finding(Rule::TargetsDisagree, path, message).with_fix(fix))
     });
     found.collect()
+}
+
+/// A move after which a member lies on one line on every machine that has it.
+fn unite_everywhere(subjects: &[(&str, &CheckedStruct<'_>)], path: &str) -> Option<String> {
+    let having = subjects.iter().filter(|(_, subject)| subject.find_field(path).is_some());
+    let movers: Vec<Mover<'_, '_>> = having.map(|(_, subject)| Mover::new(subject)).collect::<Option<_>>()?;
+    let (first, others) = movers.split_first()?;
+    let index = first.index_of(path)?;
+    let is_united = |moved: &MovedLayout, mover: &Mover<'_, '_>| {
+        let member = mover.index_of(path).and_then(|index| moved.member(index));
+        member.is_some_and(|member| !member.straddles_line(mover.line()))
+    };
+    first.find(&[index], |moved| {
+        is_united(moved, first)
+            && others.iter().all(|mover| {
+                let behind = first.predecessor_name(moved);
+                behind
+                    .and_then(|behind| mover.move_behind(path, behind))
+                    .is_some_and(|moved| is_united(&moved, mover))
+            })
+    })
 }
 
 #[cfg(test)]
@@ -42,7 +65,7 @@ mod tests {
         assert_eq!(found.len(), 1);
         assert_eq!(
             found[0].message,
-            "b straddles lines on x86 (64 B lines, offset 60), not on ppc (128 B lines, offset 60)"
+            "b straddles cachelines on x86 (64-byte lines, offset 60), not on ppc (128-byte lines, offset 60)"
         );
         assert!(find_disagreements(&[("x86", &small), ("arm", &small)]).is_empty());
     }

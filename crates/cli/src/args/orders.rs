@@ -112,7 +112,7 @@ pub(crate) struct PlaceArgs {
     /// The new member as C declares it, such as 'long timer_ticks' or 'struct list_head node'.
     #[arg(long, value_name = "DECLARATION")]
     pub(crate) member: String,
-    /// Members it is touched together with: it goes to their cachelines if it can.
+    /// Members it is touched together with: it goes to their cachelines, or the answer is no.
     #[arg(long, value_name = "MEMBER,…", value_delimiter = ',', conflicts_with = "cold")]
     pub(crate) with: Vec<String>,
     /// It is rarely touched: hot cachelines are avoided.

@@ -4,6 +4,7 @@ pub(crate) mod check;
 pub(crate) mod layout;
 
 use crate::args::{BaselineArgs, DiffArgs, DiffFormat, InitArgs, require_vmlinux};
+use crate::gate::acceptance::toml_string;
 use crate::input::document;
 use crate::input::layout_set::{self, DebugFormats, LayoutSet};
 use crate::input::origin::{FetchedFile, FileOrigin};
@@ -158,11 +159,6 @@ fn config_text(
     let level = |rule: Rule| format!("{} = \"{}\"\n", rule.id(), rule.default_level().word());
     out.extend(Rule::ALL.map(level));
     Ok(out)
-}
-
-/// A basic string of TOML, whose escapes include those of JSON.
-fn toml_string(text: &str) -> String {
-    serde_json::Value::from(text).to_string().replace('\u{7f}', "\\u007f")
 }
 
 /// The document of `--format json`.

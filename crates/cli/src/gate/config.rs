@@ -7,6 +7,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use fieldline_check::rules::{PinnedEnds, SizeBudget};
 use fieldline_check::{FindingLevel, Rule, Settings};
 use fieldline_debuginfo::types::DebugFormat;
+use fieldline_layout::printable::printable;
 use fieldline_tree::pins::{line_of, nearest};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -123,7 +124,7 @@ fn parse(path: &str, text: &str, folder: &Path, today: &str) -> Result<Config> {
         anyhow!("{path}:{line}: {}", error.message())
     })?;
     check_effective(path, &raw, today)?;
-    let targets = raw.target.into_iter().map(|(name, target)| target.into_target(name, folder));
+    let targets = raw.target.into_iter().map(|(name, target)| target.into_target(&name, folder));
     Ok(Config {
         path: path.to_owned(),
         types: raw.types,
@@ -132,7 +133,7 @@ fn parse(path: &str, text: &str, folder: &Path, today: &str) -> Result<Config> {
         settings: settings(raw.rules).with_context(|| path.to_owned())?,
         ends: raw.pin,
         budgets: raw.budget,
-        suppressions: raw.suppress,
+        suppressions: raw.suppress.into_iter().map(Suppression::on_one_line).collect(),
     })
 }
 
@@ -180,7 +181,7 @@ fn settings(rules: BTreeMap<Rule, RawRule>) -> Result<Settings> {
 }
 
 impl RawTarget {
-    fn into_target(self, name: String, folder: &Path) -> Result<Target> {
+    fn into_target(self, name: &str, folder: &Path) -> Result<Target> {
         if let Some(line) = self.line {
             check_line_size(line).map_err(|why| anyhow!("target {name}: line: {why}"))?;
         }
@@ -188,9 +189,9 @@ impl RawTarget {
         let against = self.against.map(place).transpose().with_context(|| format!("target {name}"))?;
         let label = [self.arch, self.config].into_iter().flatten().collect::<Vec<_>>().join(", ");
         Ok(Target {
-            name,
+            name: printable(name).into_owned(),
             file: folder.join(self.file),
-            label,
+            label: printable(&label).into_owned(),
             line: self.line,
             against,
             format: self.debug_format.map(|format| match format {
@@ -203,6 +204,12 @@ impl RawTarget {
 }
 
 impl Suppression {
+    /// With a reason that reports can put into a line.
+    fn on_one_line(self) -> Self {
+        let reason = self.reason.lines().map(str::trim).collect::<Vec<_>>().join(" ");
+        Self { reason: printable(reason.trim()).into_owned(), ..self }
+    }
+
     fn check(&self, targets: &BTreeMap<String, RawTarget>, today: &str) -> Result<()> {
         let what = format!("suppression of {} in {}", self.rule.id(), self.ty);
         if self.reason.trim().is_empty() {

@@ -1,5 +1,6 @@
 //! Findings of all targets, with suppressions.
 
+use super::acceptance::{self, Acceptance};
 use super::config::{Config, Suppression};
 use super::targets::LoadedTarget;
 use crate::input::select::matches_type;
@@ -21,6 +22,8 @@ pub(crate) struct ReportedFinding {
     pub(crate) ty: String,
     #[serde(flatten)]
     pub(crate) finding: Finding,
+    /// How to accept it.
+    pub(crate) accept: Acceptance,
     /// Reason of the suppression, if it is suppressed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) suppressed: Option<String>,
@@ -36,6 +39,8 @@ impl ReportedFinding {
 pub(crate) struct CheckReport {
     format: &'static str,
     version: u32,
+    /// The configuration's path.
+    pub(crate) config: String,
     pub(crate) targets: Vec<CheckedTarget>,
     pub(crate) findings: Vec<ReportedFinding>,
     /// Things that were not checked, a sentence each.
@@ -75,10 +80,12 @@ pub(crate) fn check_targets(
     }
     let mut findings = Vec::new();
     for (target, subjects) in loaded.iter().zip(&subjects) {
-        let target = &target.config.name;
         for subject in subjects {
             let found = check_struct(subject, &config.settings).into_iter();
-            findings.extend(found.map(|found| report_finding(config, target, &subject.now.name, found)));
+            findings.extend(found.map(|found| {
+                let accept = acceptance::accept(config, target, subject, &found);
+                report_finding(config, &target.config.name, &subject.now.name, found, accept)
+            }));
         }
     }
     findings.extend(compare_targets(config, loaded, &subjects));
@@ -93,7 +100,8 @@ pub(crate) fn check_targets(
         types: subjects.iter().map(|subject| subject.now.name.clone()).collect(),
     };
     let targets = loaded.iter().zip(&subjects).map(checked).collect();
-    Ok(CheckReport { format: "fieldline-check", version: 1, targets, findings, notes })
+    let config = config.path.clone();
+    Ok(CheckReport { format: "fieldline-check", version: 1, config, targets, findings, notes })
 }
 
 fn subjects<'s>(
@@ -154,7 +162,13 @@ fn check_profile_fits(config: &Config, loaded: &[LoadedTarget<'_>], profile: &Ac
     Ok(())
 }
 
-fn report_finding(config: &Config, target: &str, ty: &str, finding: Finding) -> ReportedFinding {
+fn report_finding(
+    config: &Config,
+    target: &str,
+    ty: &str,
+    finding: Finding,
+    accept: Acceptance,
+) -> ReportedFinding {
     let fits = |suppression: &&Suppression| {
         let Suppression { rule, ty: pattern, member, target: only, .. } = suppression;
         let target_fits = only.as_ref().is_none_or(|name| target.split(", ").any(|part| part == name));
@@ -163,7 +177,7 @@ fn report_finding(config: &Config, target: &str, ty: &str, finding: Finding) -> 
     };
     let suppressed = config.suppressions.iter().find(fits).map(|suppression| suppression.reason.clone());
     let level = config.settings.level(finding.rule);
-    ReportedFinding { level, target: target.to_owned(), ty: ty.to_owned(), finding, suppressed }
+    ReportedFinding { level, target: target.to_owned(), ty: ty.to_owned(), finding, accept, suppressed }
 }
 
 fn compare_targets(
@@ -184,7 +198,10 @@ fn compare_targets(
     for (name, same_named) in names {
         let targets = same_named.iter().map(|(target, _)| *target).collect::<Vec<_>>().join(", ");
         let found = find_disagreements(&same_named).into_iter();
-        findings.extend(found.map(|finding| report_finding(config, &targets, name, finding)));
+        findings.extend(found.map(|finding| {
+            let accept = acceptance::suppress(name, &finding, None);
+            report_finding(config, &targets, name, finding, accept)
+        }));
     }
     findings
 }

@@ -3,6 +3,7 @@
 use crate::output;
 use anyhow::{Context, Result, bail};
 use fieldline_access::access::{self, AccessProfile};
+use fieldline_layout::printable::{self, is_unprintable};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::path::{Path, PathBuf};
@@ -13,9 +14,42 @@ pub(crate) fn read<T: DeserializeOwned>(path: &Path, format: &str, version: u64)
     if path.is_dir() {
         bail!("{}: a folder, not a {format} file", place());
     }
-    let bytes = fieldline_files::read(path).with_context(place)?;
+    let bytes = keep_names_printable(fieldline_files::read(path).with_context(place)?);
     check_format(&bytes, format, version).with_context(place)?;
     serde_json::from_slice(&bytes).with_context(|| format!("{}: broken {format} file", place()))
+}
+
+/// JSON in whose strings what controls terminals and ends lines is text, as in all names that are read: the
+/// escape `\n` becomes the two characters it is written with. No string that we write has any.
+fn keep_names_printable(bytes: Vec<u8>) -> Vec<u8> {
+    if memchr::memchr2(b'\\', 0x7f, &bytes).is_none() && !bytes.contains(&0xc2) && !bytes.contains(&0xe2) {
+        return bytes;
+    }
+    let text = match String::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(error) => return error.into_bytes(),
+    };
+    let mut out = String::with_capacity(text.len() + 16);
+    let mut rest = text.as_str();
+    while let Some(at) = rest.find('\\') {
+        let (plain, escape) = rest.split_at(at);
+        out.push_str(&printable_in_json(plain));
+        let length = if escape.as_bytes().get(1) == Some(&b'u') { 6 } else { 2 };
+        let (escape, behind) = escape.split_at_checked(length).unwrap_or((escape, ""));
+        let is_control = serde_json::from_str::<String>(&format!("\"{escape}\""))
+            .is_ok_and(|text| text.chars().any(is_unprintable));
+        out.push_str(if is_control { "\\" } else { "" });
+        out.push_str(escape);
+        rest = behind;
+    }
+    out.push_str(&printable_in_json(rest));
+    out.into_bytes()
+}
+
+/// Text between escapes: unprintable characters as escapes of a backslash and what follows it.
+fn printable_in_json(text: &str) -> String {
+    let is_raw = |character: char| is_unprintable(character) && !matches!(character, '\n' | '\r' | '\t');
+    printable::escape(text, is_raw).replace('\\', "\\\\")
 }
 
 /// The first two fields of every file we write.
@@ -57,4 +91,21 @@ pub(crate) fn write_if_named(path: Option<&PathBuf>, value: &impl Serialize) -> 
 
 pub(crate) fn read_profile(path: &Path) -> Result<AccessProfile> {
     read(path, access::FORMAT, u64::from(access::VERSION))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_in_documents_are_printable_and_others_stay() {
+        let read = |text: &str| {
+            let bytes = keep_names_printable(text.as_bytes().to_vec());
+            serde_json::from_slice::<String>(&bytes).unwrap()
+        };
+        assert_eq!(read("\"a\\nb\\u001b[2J\""), "a\\nb\\u001b[2J");
+        assert_eq!(read("\"a\u{9b}b\u{7f}c\""), "a\\u009bb\\u007fc");
+        assert_eq!(read("\"\\\\n \\\"é─\\u00e9 \\ud83d\\ude00\""), "\\n \"é─é \u{1f600}");
+        assert_eq!(keep_names_printable(b"{\n\t\"a\": 1}\r\n".to_vec()), b"{\n\t\"a\": 1}\r\n");
+    }
 }

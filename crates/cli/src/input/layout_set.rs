@@ -24,6 +24,8 @@ pub(crate) struct LayoutSet {
     pub(crate) format: DebugFormat,
     /// The layouts, without members of structs that have a tag.
     pub(crate) layouts: Vec<Layout>,
+    /// Whether the file is a baseline.
+    pub(crate) is_baseline: bool,
     /// Requested names that the file lacks.
     pub(crate) missing: Vec<String>,
 }
@@ -99,7 +101,8 @@ pub(crate) fn read(path: &Path, patterns: &[String], format: Option<DebugFormat>
         let chunks: Vec<_> = entries.chunks(CHUNK).collect();
         let parts = fieldline_parallel::map(&chunks, |chunk| read_chunk(types, chunk)).into_iter();
         let layouts = parts.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect();
-        Ok(LayoutSet { file: path.display().to_string(), line, pointer, format, layouts, missing })
+        let file = path.display().to_string();
+        Ok(LayoutSet { file, line, pointer, format, layouts, is_baseline: false, missing })
     })
 }
 
@@ -136,5 +139,6 @@ fn from_baseline(path: &Path, patterns: &[String]) -> Result<LayoutSet> {
     let broken = || format!("{}: broken {} file", path.display(), baseline::FORMAT);
     let mut layouts = kept.layouts().with_context(broken)?;
     let missing = select::retain_matching(&mut layouts, patterns, |layout| &layout.name);
-    Ok(LayoutSet { file: path.display().to_string(), line, pointer, format, layouts, missing })
+    let file = path.display().to_string();
+    Ok(LayoutSet { file, line, pointer, format, layouts, is_baseline: true, missing })
 }

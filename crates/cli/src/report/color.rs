@@ -7,6 +7,9 @@ pub(crate) struct Palette {
 }
 
 impl Palette {
+    /// All sequences that it writes, each behind an escape.
+    pub(crate) const SEQUENCES: [&str; 6] = ["[0m", "[1m", "[2m", "[31m", "[33m", "[36m"];
+
     pub(crate) fn new(on: bool) -> Self {
         Self { on }
     }

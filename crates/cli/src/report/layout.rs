@@ -3,3 +3,5 @@
 pub(crate) mod diff_text;
 pub(crate) mod pahole;
 pub(crate) mod table;
+#[cfg(test)]
+mod tests;

@@ -133,3 +133,101 @@ fn commands_end_with_their_exit_codes_whatever_is_changed() {
         ends(&["explain", "--vmlinux", &places[0], "main"]);
     }
 }
+
+/// Bytes with a name replaced by as many others.
+fn with_name(mut bytes: Vec<u8>, from: &[u8], to: &[u8]) -> Vec<u8> {
+    assert_eq!(from.len(), to.len());
+    let mut replaced = 0;
+    for at in 0..bytes.len().saturating_sub(from.len()) {
+        if bytes[at..].starts_with(from) {
+            bytes[at..at + from.len()].copy_from_slice(to);
+            replaced += 1;
+        }
+    }
+    assert!(replaced > 0, "{}", String::from_utf8_lossy(from));
+    bytes
+}
+
+/// Output of a command, which must have neither control characters nor a line that begins a command of a log.
+fn shown(args: &[&str]) -> String {
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_fieldline")).args(args).output().unwrap();
+    let mut all = String::new();
+    for stream in [&output.stdout, &output.stderr] {
+        let text = std::str::from_utf8(stream).unwrap();
+        let control = text.chars().find(|character| character.is_control() && !"\n\t".contains(*character));
+        assert_eq!(control, None, "{args:?}: {text:?}");
+        let is_command = |line: &&str| line.trim_start().starts_with("::pwn");
+        assert_eq!(text.lines().find(is_command), None, "{args:?}: {text:?}");
+        all.push_str(text);
+    }
+    assert!(!all.contains("panicked"), "{all}");
+    all
+}
+
+/// The example with hostile names of a member, a struct and a function in its debug info.
+fn hostile_program(path: &str) {
+    let bytes = std::fs::read(below("fixtures/demo/shaper")).unwrap();
+    let bytes = with_name(bytes, b"\0deficit\0", b"\0\n::pwn:\0");
+    let bytes = with_name(bytes, b"\0quantum\0", b"\0\x1b[2Jpwn\0");
+    let bytes = with_name(bytes, b"\0tx_flow\0", b"\0\n::pwn-\0");
+    let bytes = with_name(bytes, b"\0shaper.h\0", b"\0\n::pwn.h\0");
+    let bytes = with_name(bytes, b"\0class_charge\0", b"\0\n::pwn::\x1b[2J\0");
+    std::fs::write(path, bytes).unwrap();
+}
+
+#[test]
+fn names_control_neither_terminals_nor_logs() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let fixture = |name: &str| below(name).to_str().unwrap().to_owned();
+    let (program, kept, config) = (path("program"), path("old.json"), path("fieldline.toml"));
+    let (good, perf, profile) =
+        (fixture("fixtures/demo/shaper"), fixture("fixtures/demo/shaper.perf.data"), path("profile.json"));
+    hostile_program(&program);
+    for format in ["text", "pahole", "json"] {
+        let out = shown(&["layout", "tx_class", "--vmlinux", &program, "--format", format]);
+        assert!(out.contains("u001b[2Jpwn") && out.contains("u000a::pwn:"), "{style}: {out}");
+    }
+    for format in ["text", "markdown", "json"] {
+        let out = shown(&["diff", &good, &program, "tx_class", "--format", format]);
+        assert!(out.contains("u000a::pwn:"), "{format}: {out}");
+    }
+    shown(&["baseline", "--vmlinux", &good, "tx_class", "-o", &kept]);
+    let toml = format!(
+        "types = [\"tx_class\"]\n[target.\"a\\n::pwn::\\u001b\"]\nfile = \"{program}\"\nagainst = \"{kept}\"\n\
+         [pin.tx_class]\nfirst = \"gone\"\nlast = \"mtu\"\n[[suppress]]\nrule = \"last-moved\"\ntype = \"tx_class\"\n\
+         reason = \"x\\n::pwn::\\u001b[2J\"\n"
+    );
+    std::fs::write(&config, toml).unwrap();
+    for format in ["text", "github", "summary", "junit", "sarif", "json"] {
+        let out = shown(&["check", "--config", &config, "--format", format]);
+        assert!(out.contains("gone should be first"), "{format}: {out}");
+    }
+    shown(&["profile", "--vmlinux", &program, "--perf", &perf, "-o", &profile]);
+    shown(&["report", "tx_class", "--profile", &profile]);
+    shown(&["place", "tx_class", "--member", "u32 x", "--with", "mtu", "--vmlinux", &program]);
+    shown(&["plan", "tx_class", "--profile", &profile, "--vmlinux", &program]);
+    let all = shown(&["layout", "--vmlinux", &program]);
+    assert!(all.contains("struct \\u000a::pwn-: ") && all.contains("/\\u000a::pwn.h:"), "{all}");
+    shown(&["report", "--profile", &profile, "--format", "json"]);
+    shown(&["samples", "--vmlinux", &program, "--perf", &perf]);
+    shown(&["explain", "--vmlinux", &program, "main"]);
+    shown(&["layout", "a\n::pwn::\x1b[2J", "--vmlinux", &good]);
+    // Documents are inputs too: escapes of JSON in them are names all the same.
+    let text = std::fs::read_to_string(&profile).unwrap();
+    std::fs::write(&profile, text.replace("\"tx_class\"", "\"tx\\n::pwn::\\u001b\"")).unwrap();
+    let out = shown(&["report", "--profile", &profile]);
+    assert!(!out.contains("\n::pwn"), "{out}");
+}
+
+#[test]
+fn names_of_recordings_control_nothing_either() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (perf, program) = (path("perf.data"), below("fixtures/demo/shaper"));
+    let bytes = std::fs::read(below("fixtures/demo/shaper.perf.data")).unwrap();
+    std::fs::write(&perf, with_name(bytes, b"shaper\0", b"\n::pwn\0")).unwrap();
+    shown(&["doctor", "--perf", &perf]);
+    shown(&["profile", "--coverage", "--vmlinux", program.to_str().unwrap(), "--perf", &perf]);
+    shown(&["samples", "--vmlinux", program.to_str().unwrap(), "--perf", &perf]);
+}

@@ -4,4 +4,5 @@ mod ci_jobs;
 mod gate;
 mod kept_in_git;
 mod pahole;
+mod places;
 mod separate_debug;

@@ -76,12 +76,12 @@ fn refuses(args: &[String], file: &str, what: &str) {
 
 /// Each place of each command where a file is given.
 const COMMANDS: &[&str] = &[
-    "layout --from X",
-    "layout --from +layout/x86_64.btf --btf-base X",
+    "layout --vmlinux X",
+    "layout --vmlinux +layout/x86_64.btf --btf-base X",
     "diff X =shaper",
     "diff =shaper X",
-    "baseline --from X -o =made",
-    "init --from X tx_flow",
+    "baseline --vmlinux X -o =made",
+    "init --vmlinux X tx_flow",
     "check --config X",
     "doctor --perf X",
     "doctor --perf =shaper.perf.data --vmlinux X",
@@ -104,8 +104,8 @@ const COMMANDS: &[&str] = &[
     "simulate --plan =plan.json --profile X --vmlinux =shaper",
     "patch --plan X --tree =tree -o =made",
     "patch --plan =plan.json --tree =tree --profile X -o =made --series --from A~<a@b.c>",
-    "verify --plan X --object =shaper",
-    "verify --plan =plan.json --object X",
+    "verify --plan X --vmlinux =shaper",
+    "verify --plan =plan.json --vmlinux X",
     "propose tx_flow --vmlinux =shaper --perf X --tree =tree -o =made",
     "record --object tx_flow@flows --vmlinux X -o =made",
 ];
@@ -138,7 +138,7 @@ fn devices_sockets_folders_and_files_of_the_kernel_are_refused() {
         ("/proc/self/maps", "made up by the kernel"),
     ] {
         for command in
-            ["layout --from X", "merge X =profile.json -o =made", "doctor --perf X", "check --config X"]
+            ["layout --vmlinux X", "merge X =profile.json -o =made", "doctor --perf X", "check --config X"]
         {
             refuses(&demo.words(command, special), special, what);
         }
@@ -208,9 +208,10 @@ fn a_machine_described_by_a_pipe_is_none() {
 fn regular_files_behind_links_and_as_standard_input_are_read() {
     let demo = Demo::new();
     std::os::unix::fs::symlink("shaper", demo.path("program")).unwrap();
-    assert_eq!(finish(&["layout", "tx_flow", "--from", &demo.path("program")]).0, Some(0));
+    assert_eq!(finish(&["layout", "tx_flow", "--vmlinux", &demo.path("program")]).0, Some(0));
     let mut command = Command::new(env!("CARGO_BIN_EXE_fieldline"));
     let input = std::fs::File::open(demo.path("shaper")).unwrap();
-    let output = command.args(["layout", "tx_flow", "--from", "/dev/stdin"]).stdin(input).output().unwrap();
+    let output =
+        command.args(["layout", "tx_flow", "--vmlinux", "/dev/stdin"]).stdin(input).output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
 }

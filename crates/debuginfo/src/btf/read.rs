@@ -5,6 +5,7 @@ use super::index::Btf;
 use super::kind::{BtfKind, BtfTypeId};
 use super::record::{RawMember, Record};
 use crate::extent::Extent;
+use fieldline_layout::printable::printable_bytes;
 use fieldline_layout::types::{
     Aggregate, AggregateKind, Base, Encoding, Enumeration, MemberDecl, PointerKind, Prototype, Qualifier,
     Type, TypeId, TypeTable,
@@ -134,7 +135,7 @@ impl Conversion<'_, '_> {
         let bytes = self.btf.string(name).ok_or_else(|| {
             self.record.format_error(format_args!(": name offset {name:#x} lies outside the strings"))
         })?;
-        Ok(String::from_utf8_lossy(bytes).into())
+        Ok(printable_bytes(bytes).into())
     }
 
     fn optional_text(&self, name: u32) -> Result<Option<Box<str>>, BtfError> {

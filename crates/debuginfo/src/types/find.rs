@@ -4,6 +4,7 @@ use super::open::Types;
 use crate::btf::{Btf, BtfDefinition, BtfKind, BtfTypeId};
 use crate::dwarf::{self, DieRef, LazyDwarf, TypeReader};
 use anyhow::Result;
+use fieldline_layout::printable::printable_bytes;
 use fieldline_layout::types::split_namespace;
 
 /// One definition of a name.
@@ -182,6 +183,6 @@ fn count_definitions(btf: &Btf<'_>, found: &[BtfTypeId]) -> DefinitionCount {
 }
 
 fn btf_entry(name: &[u8], is_typedef: bool, id: BtfTypeId) -> TypeDefinition {
-    let name = String::from_utf8_lossy(name).into_owned().into_boxed_str();
+    let name = printable_bytes(name).into_owned().into_boxed_str();
     TypeDefinition { name, is_typedef, units: None, is_nested: false, source: DefinitionSource::Btf(id) }
 }

@@ -72,6 +72,20 @@ impl LayoutGrowth {
     }
 }
 
+impl LayoutGrowth {
+    /// Whether the new member takes unused room: nothing moves, and the struct keeps its size.
+    pub(super) fn fits_hole(&self, layout: &Layout) -> bool {
+        self.shifted.is_empty() && self.own.size <= layout.size
+    }
+}
+
+/// Whether a new member lies on lines of another one: with all its bytes, or with its first one if it is larger
+/// than a line.
+pub(super) fn is_on_line_of(new: &Member, other: &Member, line: u64) -> bool {
+    let (own, theirs) = (lines(new.offset(), new.size(), line), lines(other.offset(), other.size(), line));
+    theirs.contains(own.start()) && (new.size() > line.max(1) || theirs.contains(own.end()))
+}
+
 /// Index of a declared member once a new one is inserted.
 pub(super) fn shifted_index(index: usize, place: usize) -> usize {
     index + usize::from(index >= place)

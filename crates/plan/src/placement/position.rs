@@ -192,6 +192,11 @@ impl<'a> DeclarationRules<'a> {
         (!conditions.is_empty()).then(|| format!("the hole is there with {}", conditions.join(", ")))
     }
 
+    /// Why a place is not legal, if it is not: by declarations around it, or by a pin that the layout breaks.
+    pub(super) fn bar(&self, after: &Layout, place: usize, line: u64) -> Option<String> {
+        self.check(place).err().or_else(|| self.violated_pin(after, place, line))
+    }
+
     /// A pin that the layout with the new member breaks.
     pub(super) fn violated_pin(&self, after: &Layout, place: usize, line: u64) -> Option<String> {
         let member = |index: usize| after.members.get(shifted_index(index, place));

@@ -1,7 +1,8 @@
 //! Which of two positions is better, and why.
 
-use super::growth::{LayoutGrowth, MemberAddition, shifted_index};
+use super::growth::{LayoutGrowth, MemberAddition};
 use super::heat::ProfileHeat;
+use super::neighbours::is_near;
 use super::position::DeclarationRules;
 use super::result::{LineHeat, RankedPlacement, VisitChange};
 use crate::options::PlanOptions;
@@ -16,6 +17,8 @@ const CONTENDED: u64 = 50;
 /// The cost of a position, the worst kind first; the lesser is better.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct PlacementRank {
+    /// Whether it takes more than a hole: holes that fit come first.
+    needs_room: bool,
     /// More lines in visits, in thousandths: those at the own line size and half of those at the others.
     visits: u64,
     /// Members it is wanted with that are on other lines, counted at every line size.
@@ -62,6 +65,7 @@ pub(super) fn rank_position(
     let touched = |index: &&usize| heat.is_none_or(|heat| heat.is_touched(**index));
     let pushed: Vec<usize> = growth.pushed.iter().filter(touched).copied().collect();
     let rank = PlacementRank {
+        needs_room: !growth.fits_hole(addition.layout),
         visits: more_lines(&visits, options.build_line),
         away: count_distant_neighbours(addition, growth, place),
         hot_pushed: if heat.is_some() { pushed.len() } else { 0 },
@@ -128,11 +132,11 @@ fn more_cachelines(size: &SizeForecast) -> u64 {
     size.after.div_ceil(line).saturating_sub(size.before.div_ceil(line))
 }
 
-/// Wanted neighbours that begin on another line than the new member, over all line sizes.
+/// Wanted neighbours on whose lines the new member is not, over all line sizes.
 fn count_distant_neighbours(addition: &MemberAddition<'_>, growth: &LayoutGrowth, place: usize) -> usize {
     let apart = growth.builds.iter().map(|(line, _, after)| {
-        let line_of = |index: usize| after.members.get(index).map(|member| member.offset() / (*line).max(1));
-        addition.with.iter().filter(|with| line_of(shifted_index(**with, place)) != line_of(place)).count()
+        let is_apart = |with: &&usize| !is_near(after, place, **with, *line);
+        addition.with.iter().filter(is_apart).count()
     });
     apart.sum()
 }

@@ -42,6 +42,12 @@ pub struct PlacementReport {
     pub considered: usize,
     /// Positions that are legal.
     pub legal: usize,
+    /// Of these, those on the cachelines of the members it is touched together with.
+    #[serde(default)]
+    pub suitable: usize,
+    /// Whether no legal position is on the cachelines of the members it is touched together with.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub impossible: bool,
     /// Why there is none, if so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refusal: Option<String>,

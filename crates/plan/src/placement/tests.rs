@@ -214,3 +214,63 @@ fn unions_are_refused() {
     assert_eq!(place.refusal.as_deref(), Some("it is a union"));
     assert!(place.placements.is_empty());
 }
+
+#[test]
+fn a_hole_that_fits_comes_before_growth_on_a_colder_line() {
+    let mut members = vec![(8, 8), (4, 4)];
+    members.extend([(8, 8); 9]);
+    let layout = layout(&members);
+    let (requests, member) = (PlacementRequests::default(), new(4));
+    let profile = profile(&layout, &[&[(0, 90), (2, 60)]]);
+    let place = placed(&addition(&layout, &requests, &member), Some(&profile));
+    let [best, second, ..] = &place.placements[..] else { panic!("{place:?}") };
+    assert_eq!((best.after.as_deref(), best.grows()), (Some("m1"), false));
+    assert!(best.heat.is_some_and(|heat| heat.hot) && second.heat.is_some_and(|heat| !heat.hot));
+}
+
+#[test]
+fn a_neighbour_whose_line_has_no_place_makes_it_impossible() {
+    let layout = layout(&[(8, 8); 10]);
+    let pin = |member| PinnedMember { member, reason: "a cast".to_owned() };
+    let keep = PlacementRequests { keep: (0..9).map(pin).collect(), ..PlacementRequests::default() };
+    let (free, member) = (PlacementRequests::default(), new(8));
+    let with = |requests, member, with| {
+        placed(&MemberAddition { with, ..addition(&layout, requests, member) }, None)
+    };
+    let place = with(&keep, &member, &[0]);
+    assert!(place.impossible && place.placements.is_empty() && place.suitable == 0, "{place:?}");
+    let reason = place.refusal.unwrap_or_default();
+    assert!(
+        reason.starts_with("no place on the 64-byte cacheline of m0 keeps the constraints: "),
+        "{reason}"
+    );
+    assert!(reason.ends_with("m0 stays first: a cast"), "{reason}");
+    let place = with(&keep, &member, &[9]);
+    assert!(!place.impossible && place.suitable > 0 && place.refusal.is_none(), "{place:?}");
+    let place = with(&free, &member, &[0, 9]);
+    let both = "no place is on the 64-byte cachelines of m0 and m9 at once; ask for one of them";
+    assert_eq!((place.impossible, place.refusal.as_deref()), (true, Some(both)));
+    let wide = Member { align: 64, explicit_align: Some(64), ..new(64) };
+    let place = with(&free, &wide, &[0]);
+    assert!(place.refusal.is_some_and(|reason| reason.ends_with("the new member does not fit there")));
+}
+
+#[test]
+fn every_place_offered_is_on_the_line_asked_for() {
+    let layout = two_holes();
+    let (requests, member) = (PlacementRequests::default(), new(8));
+    let mut impossible = Vec::new();
+    for wanted in 0..layout.members.len() {
+        let with = [wanted];
+        let place = placed(&MemberAddition { with: &with, ..addition(&layout, &requests, &member) }, None);
+        assert_eq!(place.impossible, place.placements.is_empty(), "{place:?}");
+        impossible.extend(place.impossible.then_some(wanted));
+        for spot in &place.placements {
+            let moved = wanted >= spot.index && spot.shifted > 0;
+            let neighbour = layout.members[wanted].offset() + if moved { 8 } else { 0 };
+            assert_eq!(neighbour / 64, spot.offset / 64, "{wanted}: {spot:?}");
+        }
+    }
+    // The last member of a full line: whatever is put on the line pushes it to the next one.
+    assert_eq!(impossible, [7]);
+}

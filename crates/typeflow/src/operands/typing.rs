@@ -6,6 +6,7 @@ use crate::flow::{AbstractAddress, FlowSolution, FunctionCode, State, UnitContex
 use crate::types::{Ty, TypeOffset, TypeShape};
 use fieldline_debuginfo::LinkedAddress;
 use fieldline_debuginfo::dwarf::code::Function;
+use fieldline_layout::printable::printable_bytes;
 use fieldline_machinecode::insn::InstructionReader;
 use fieldline_machinecode::machine::{Instruction, MemoryOperand};
 use rustc_hash::FxHashMap;
@@ -58,7 +59,7 @@ impl SelfContainedFunction {
         });
         let instructions = instructions.collect();
         let name = world.program.dwarf.name_of(function.die).unwrap_or_default();
-        let name = String::from_utf8_lossy(name).into_owned();
+        let name = printable_bytes(name).into_owned();
         Self { types, function: TypedFunction { name, ranges: function.ranges.clone(), instructions } }
     }
 }

@@ -2,6 +2,7 @@
 
 use fieldline_debuginfo::elf::Symbol;
 use fieldline_debuginfo::{Elf, LinkedAddress};
+use fieldline_layout::printable::printable;
 use std::cmp::Reverse;
 
 /// All symbols of a file by address.
@@ -42,8 +43,8 @@ impl<'d> Symbols<'d> {
     pub fn format_address(&self, address: LinkedAddress) -> Option<String> {
         let symbol = self.function_at(address).or_else(|| self.data_at(address))?;
         Some(match address.0 - symbol.address {
-            0 => symbol.name.to_owned(),
-            distance => format!("{}+{distance:#x}", symbol.name),
+            0 => printable(symbol.name).into_owned(),
+            distance => format!("{}+{distance:#x}", printable(symbol.name)),
         })
     }
 

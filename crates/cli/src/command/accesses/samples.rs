@@ -1,13 +1,13 @@
 //! The rows of `fieldline samples`, as text or as JSON with a sample a line.
 
-use crate::output::{self, CommandOutcome, OutputFormat};
+use crate::output::{self, CommandOutcome, FilteredStdout, OutputFormat};
 use anyhow::Result;
 use serde_json::{Value, json};
-use std::io::{BufWriter, StdoutLock, Write};
+use std::io::{BufWriter, Write};
 
 /// Standard output for rows in file order.
 pub(super) struct SampleWriter {
-    out: BufWriter<StdoutLock<'static>>,
+    out: BufWriter<FilteredStdout>,
     format: OutputFormat,
     is_first: bool,
 }

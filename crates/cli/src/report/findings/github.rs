@@ -1,7 +1,7 @@
 //! Annotations of GitHub Actions: workflow commands on standard output (docs.github.com, "Workflow
 //! commands").
 
-use super::{file, subject};
+use super::{file, message};
 use crate::gate::verdict::{CheckReport, ReportedFinding};
 use fieldline_check::FindingLevel;
 use std::fmt::Write;
@@ -11,8 +11,8 @@ pub(crate) fn draw(verdict: &CheckReport) -> String {
     let mut out = String::new();
     for found in verdict.findings.iter().filter(|found| found.suppressed.is_none()) {
         let command = if found.level == FindingLevel::Error { "error" } else { "warning" };
-        let text = format!("{}: {}: {}", found.target, subject(found), found.finding.message);
-        let _ = writeln!(out, "::{command} {}::{}", properties(found), escape_message(&text));
+        let text = escape_message(&message(verdict, found));
+        let _ = writeln!(out, "::{command} {}::{text}", properties(found));
     }
     let notes = verdict.notes.iter().map(|note| escape_message(note));
     out.extend(notes.map(|note| format!("::notice title=fieldline::{note}\n")));

@@ -1,5 +1,6 @@
 //! JUnit XML: a suite a target, a case a type. A finding at `error` is a failure, others are output.
 
+use super::{instructions, location};
 use crate::gate::verdict::{CheckReport, ReportedFinding};
 use fieldline_check::FindingLevel;
 use std::collections::BTreeSet;
@@ -10,20 +11,26 @@ pub(crate) fn draw(verdict: &CheckReport) -> String {
     for target in &verdict.targets {
         let names: BTreeSet<&str> = target.types.iter().map(String::as_str).collect();
         let found: Vec<_> = verdict.findings.iter().filter(|found| found.target == target.name).collect();
-        draw_suite(&mut out, &target.name, &names, &found);
+        draw_suite(&mut out, verdict, &target.name, &names, &found);
     }
     let targets: BTreeSet<&str> = verdict.targets.iter().map(|target| target.name.as_str()).collect();
     let between_targets: Vec<&ReportedFinding> =
         verdict.findings.iter().filter(|found| !targets.contains(found.target.as_str())).collect();
     if !between_targets.is_empty() {
         let names = between_targets.iter().map(|found| found.ty.as_str()).collect();
-        draw_suite(&mut out, "several targets", &names, &between_targets);
+        draw_suite(&mut out, verdict, "several targets", &names, &between_targets);
     }
     out.push_str("</testsuites>\n");
     out
 }
 
-fn draw_suite(out: &mut String, target: &str, names: &BTreeSet<&str>, found: &[&ReportedFinding]) {
+fn draw_suite(
+    out: &mut String,
+    verdict: &CheckReport,
+    target: &str,
+    names: &BTreeSet<&str>,
+    found: &[&ReportedFinding],
+) {
     let fails = |name: &str| found.iter().any(|found| found.ty == name && found.is_at(FindingLevel::Error));
     let failures = names.iter().filter(|name| fails(name)).count();
     let (suite, tests) = (escape(target), names.len());
@@ -34,12 +41,17 @@ fn draw_suite(out: &mut String, target: &str, names: &BTreeSet<&str>, found: &[&
         let of_type = || found.iter().filter(|found| found.ty == *name);
         let line = |item: &&ReportedFinding| format!("{}: {}", item.finding.rule.id(), item.finding.message);
         let is_error = |found: &&&ReportedFinding| found.is_at(FindingLevel::Error);
-        let errors: Vec<String> = of_type().filter(is_error).map(line).collect();
-        if let Some(first) = errors.first() {
-            let (message, all) = (escape(first), escape(&errors.join("\n")));
+        let text = |item: &&ReportedFinding| {
+            let place = location(item).map(|place| format!(" ({place})")).unwrap_or_default();
+            let rest = instructions(verdict, item).join("\n");
+            format!("{}{place}\n{rest}", line(item))
+        };
+        let errors: Vec<String> = of_type().filter(is_error).map(text).collect();
+        if let Some(first) = of_type().find(is_error).map(line) {
+            let (message, all) = (escape(&first), escape(&errors.join("\n")));
             let _ = writeln!(out, "      <failure message=\"{message}\">{all}</failure>");
         }
-        let others: Vec<String> = of_type().filter(|found| !is_error(found)).map(line).collect();
+        let others: Vec<String> = of_type().filter(|found| !is_error(found)).map(text).collect();
         if !others.is_empty() {
             let _ = writeln!(out, "      <system-out>{}</system-out>", escape(&others.join("\n")));
         }

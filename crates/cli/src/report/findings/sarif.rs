@@ -1,13 +1,16 @@
 //! SARIF 2.1.0 (OASIS, Static Analysis Results Interchange Format).
 
-use super::{file, subject};
+use super::{file, message, subject};
 use crate::gate::verdict::{CheckReport, ReportedFinding};
 use fieldline_check::{FindingLevel, Rule};
 use serde_json::{Value, json};
 
+/// The folder of the rules' pages in this project's repository.
+const RULE_PAGES: &str = concat!(env!("CARGO_PKG_REPOSITORY"), "/blob/main/docs/rules");
+
 /// The document: one run, its rules, a result a finding. Findings that don't count carry their suppression.
 pub(crate) fn document(verdict: &CheckReport) -> Value {
-    let results: Vec<Value> = verdict.findings.iter().map(result).collect();
+    let results: Vec<Value> = verdict.findings.iter().map(|found| result(verdict, found)).collect();
     let note = |note| json!({"level": "note", "message": {"text": note}});
     let notes: Vec<Value> = verdict.notes.iter().map(note).collect();
     json!({
@@ -37,17 +40,18 @@ fn rule_descriptor(rule: Rule) -> Value {
     json!({
         "id": rule.id(),
         "shortDescription": {"text": rule.summary()},
+        "helpUri": format!("{RULE_PAGES}/{}.md", rule.id()),
         "defaultConfiguration": {"level": level_name(rule.default_level())},
     })
 }
 
-fn result(found: &ReportedFinding) -> Value {
+fn result(verdict: &CheckReport, found: &ReportedFinding) -> Value {
     let finding = &found.finding;
     let mut result = json!({
         "ruleId": finding.rule.id(),
         "ruleIndex": Rule::ALL.iter().position(|rule| *rule == finding.rule),
         "level": level_name(found.level),
-        "message": {"text": format!("{}: {}: {}", found.target, subject(found), finding.message)},
+        "message": {"text": message(verdict, found)},
         "locations": [location(found)],
         // The same finding next week, whatever line it stands on then.
         "partialFingerprints": {

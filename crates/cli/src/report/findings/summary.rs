@@ -2,6 +2,7 @@
 
 use super::{location, subject};
 use crate::gate::verdict::{CheckReport, ReportedFinding};
+use crate::report::markdown::escape_cell;
 use fieldline_check::FindingLevel;
 use std::fmt::Write;
 
@@ -51,9 +52,10 @@ fn draw_findings(out: &mut String, shown: &[&ReportedFinding]) {
     );
     for found in shown.iter().take(MAX_FINDINGS) {
         let place = location(found).unwrap_or_default();
-        let message = match &found.suppressed {
-            Some(reason) => format!("{} ({reason})", found.finding.message),
-            None => found.finding.message.clone(),
+        let message = match (&found.suppressed, &found.finding.fix) {
+            (Some(reason), _) => format!("{} ({reason})", found.finding.message),
+            (None, Some(fix)) => format!("{}; to mend it: {fix}", found.finding.message),
+            (None, None) => found.finding.message.clone(),
         };
         let cells = [&found.target, &subject(found), &message, &found.finding.rule.id().to_owned(), &place];
         let cells: Vec<String> = cells.into_iter().map(|text| escape_cell(text)).collect();
@@ -61,30 +63,5 @@ fn draw_findings(out: &mut String, shown: &[&ReportedFinding]) {
     }
     if let Some(more) = shown.len().checked_sub(MAX_FINDINGS + 1) {
         let _ = writeln!(out, "\n{} more findings are left out.", more + 1);
-    }
-}
-
-/// Text escaped for a table's cell: names have underscores, types asterisks.
-fn escape_cell(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '\n' | '\r' => out.push(' '),
-            '|' | '`' | '*' | '_' | '[' | ']' | '\\' => out.extend(['\\', character]),
-            other => out.push(other),
-        }
-    }
-    out
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_are_no_markup() {
-        assert_eq!(escape_cell("a_b|c<d>\n*e"), "a\\_b\\|c&lt;d> \\*e");
     }
 }

@@ -1,6 +1,6 @@
 //! Findings as text.
 
-use super::{location, subject};
+use super::{instructions, location, subject};
 use crate::gate::verdict::CheckReport;
 use crate::report::color::Palette;
 use fieldline_check::FindingLevel;
@@ -17,6 +17,9 @@ pub(crate) fn draw(verdict: &CheckReport, paint: Palette) -> String {
         let _ = writeln!(out, "{level}: {}: {}: {}", found.target, subject(found), found.finding.message);
         let place = location(found).map(|place| place + " ").unwrap_or_default();
         let _ = writeln!(out, "  {place}{}", paint.dim(&format!("[{}]", found.finding.rule.id())));
+        for instruction in instructions(verdict, found) {
+            let _ = writeln!(out, "  {}", instruction.replace('\n', "\n    "));
+        }
     }
     let mut suppressed = 0;
     for found in &verdict.findings {

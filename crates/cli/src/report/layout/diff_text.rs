@@ -1,6 +1,7 @@
 //! Changed layouts, as text and as Markdown for a pull request.
 
 use crate::report::color::Palette;
+use crate::report::markdown::{escape_cell, escape_html};
 use fieldline_check::SetDiff;
 use fieldline_check::change::{ChangeKind, FigureChange, MemberChange, MemberPosition, TypeChange};
 use std::fmt::Write;
@@ -30,8 +31,8 @@ pub(crate) fn markdown(diff: &SetDiff) -> String {
     }
     out.push_str("\n| type | change |\n| --- | --- |\n");
     for change in &diff.changed {
-        let (kind, name, figures) = (&change.kind, &change.name, changed_figures(change).join(", "));
-        let _ = writeln!(out, "| `{kind} {name}` | {figures} |");
+        let name = escape_cell(&format!("{} {}", change.kind, change.name));
+        let _ = writeln!(out, "| {name} | {} |", changed_figures(change).join(", "));
     }
     diff.changed.iter().take(MAX_DETAILED_TYPES).for_each(|change| details(&mut out, change));
     if let Some(more) = diff.changed.len().checked_sub(MAX_DETAILED_TYPES + 1) {
@@ -45,7 +46,7 @@ fn details(out: &mut String, change: &TypeChange) {
     if rows.is_empty() {
         return;
     }
-    let head = format!("<code>{} {}</code>", change.kind, change.name);
+    let head = format!("<code>{}</code>", escape_html(&format!("{} {}", change.kind, change.name)));
     let _ = write!(out, "\n<details><summary>{head}</summary>\n\n```\n");
     for row in rows {
         let warning = if row.warning.is_empty() { String::new() } else { format!("  ! {}", row.warning) };
@@ -99,10 +100,12 @@ fn changed_figures(change: &TypeChange) -> Vec<String> {
     let mut facts = Vec::new();
     facts.push(format!("{} bytes", step(change.size)));
     for lines in change.cachelines.iter().filter(|lines| lines.count.differs()) {
-        facts.push(format!("{} cachelines of {} B", step(lines.count), lines.line));
+        // Several sizes of lines are told apart, one is understood.
+        let line = if change.cachelines.len() > 1 { format!("{}-byte ", lines.line) } else { String::new() };
+        facts.push(format!("{} {line}cachelines", step(lines.count)));
     }
     let bytes = |figure: FigureChange| match (figure.before % 8, figure.after % 8) {
-        (0, 0) => format!("{} -> {} B", figure.before / 8, figure.after / 8),
+        (0, 0) => format!("{} -> {} bytes", figure.before / 8, figure.after / 8),
         _ => format!("{} -> {} bits", figure.before, figure.after),
     };
     let rest = [
@@ -178,7 +181,7 @@ fn differences(member: &MemberChange, before: &MemberPosition, after: &MemberPos
         false => parts.push(format!("at {} -> {}", format_offset(before), format_offset(after))),
     }
     if has(ChangeKind::Resized) {
-        parts.push(format!("{} -> {}", format_size(before), format_size(after)));
+        parts.push(format_sizes(before.bit_size, after.bit_size));
     }
     if has(ChangeKind::Retyped) {
         parts.push(format!("type {} -> {}", before.type_name, after.type_name));
@@ -190,16 +193,17 @@ fn differences(member: &MemberChange, before: &MemberPosition, after: &MemberPos
 }
 
 fn warning(member: &MemberChange) -> String {
-    let list = |lines: &[u64]| lines.iter().map(u64::to_string).collect::<Vec<_>>().join(" and ");
+    let size = |line: &u64| format!("{line}-byte");
+    let list = |lines: &[u64]| lines.iter().map(size).collect::<Vec<_>>().join(" and ") + " lines";
     let mut parts = Vec::new();
     if !member.straddles.is_empty() {
-        parts.push(format!("straddles lines of {} B", list(&member.straddles)));
+        parts.push(format!("straddles {}", list(&member.straddles)));
     }
     if !member.joined.is_empty() {
-        parts.push(format!("no longer straddles lines of {} B", list(&member.joined)));
+        parts.push(format!("no longer straddles {}", list(&member.joined)));
     }
     if !member.changes_line.is_empty() && member.what.contains(&ChangeKind::Moved) {
-        parts.push(format!("to another line of {} B", list(&member.changes_line)));
+        parts.push(format!("to other {}", list(&member.changes_line)));
     }
     parts.join(", ")
 }
@@ -225,10 +229,21 @@ fn format_offset(position: &MemberPosition) -> String {
 }
 
 fn format_size(position: &MemberPosition) -> String {
-    match position.bit_size % 8 {
-        0 if position.bit_size == 8 => "1 byte".to_owned(),
-        0 => format!("{} bytes", position.bit_size / 8),
-        _ if position.bit_size == 1 => "1 bit".to_owned(),
-        _ => format!("{} bits", position.bit_size),
+    format_bits(position.bit_size, !position.bit_size.is_multiple_of(8))
+}
+
+/// Two sizes in one unit.
+fn format_sizes(before: u64, after: u64) -> String {
+    let in_bits = !before.is_multiple_of(8) || !after.is_multiple_of(8);
+    let before = if in_bits { before } else { before / 8 };
+    format!("{before} -> {}", format_bits(after, in_bits))
+}
+
+fn format_bits(bits: u64, in_bits: bool) -> String {
+    match (in_bits, if in_bits { bits } else { bits / 8 }) {
+        (true, 1) => "1 bit".to_owned(),
+        (true, bits) => format!("{bits} bits"),
+        (false, 1) => "1 byte".to_owned(),
+        (false, bytes) => format!("{bytes} bytes"),
     }
 }

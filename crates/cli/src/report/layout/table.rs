@@ -146,10 +146,8 @@ impl LayoutTable<'_, '_> {
                 _ => String::new(),
             };
         }
-        let (start, end) = (member.offset(), member.offset() + member.size() - 1);
-        let straddles = |line: &&u64| member.size() <= **line && start / **line != end / **line;
-        let lines: Vec<String> =
-            self.options.lines.iter().filter(straddles).map(|line| format!("{line} B")).collect();
+        let straddled = self.options.lines.iter().filter(|line| member.straddles_line(**line));
+        let lines: Vec<String> = straddled.map(|line| format!("{line} B")).collect();
         if lines.is_empty() { String::new() } else { format!("  straddles {}", lines.join(" and ")) }
     }
 

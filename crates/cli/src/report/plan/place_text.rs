@@ -22,13 +22,19 @@ pub(crate) fn draw(out: &mut String, place: &PlacementReport, paint: Palette) {
     if place.cold && place.basis == Basis::Layout {
         out.push_str("  --cold changes nothing without a profile: every line may be hot\n");
     }
-    out.extend(place.refusal.iter().map(|refusal| format!("  refused: {refusal}\n")));
+    let verdict = if place.impossible { "impossible" } else { "refused" };
+    out.extend(place.refusal.iter().map(|refusal| format!("  {verdict}: {refusal}\n")));
     out.extend(place.barred.iter().map(|barred| format!("  excluded: {barred}\n")));
     if place.placements.is_empty() {
         return;
     }
-    let what = "legal locations; bytes (and kmalloc class) by line size, before and after";
-    let _ = writeln!(out, "  best {} of {} {what}", place.placements.len(), place.legal);
+    let near = match place.with.is_empty() {
+        true => String::new(),
+        false => format!(" on the cacheline of {}", place.with.join(" and ")),
+    };
+    let (shown, all) = (place.placements.len(), place.suitable);
+    let _ = write!(out, "  best {shown} of {all} legal locations{near}; ");
+    out.push_str("bytes (and kmalloc class) by line size, before and after\n");
     draw_table(out, place);
     for (number, placement) in (1..).zip(&place.placements) {
         let _ = writeln!(out, "  {number}: {}", placement.reason);

@@ -148,9 +148,9 @@ fn another_machine_shows_what_differs_in_all_forms() {
         text.contains("packed_member (./torture.c:35): 24 -> 16 bytes, kmalloc 32 -> 16, align 8 -> 4"),
         "{text}"
     );
-    assert!(text.contains("  resized   z, at 8, 8 bytes -> 4 bytes\n  shifted   q, at 16 -> 12\n"), "{text}");
+    assert!(text.contains("  resized   z, at 8, 8 -> 4 bytes\n  shifted   q, at 16 -> 12\n"), "{text}");
     let markdown = diff(&old, &new, &["packed_member", "--format", "markdown"]);
-    assert!(markdown.contains("| `struct packed_member` | 24 -> 16 bytes,"), "{markdown}");
+    assert!(markdown.contains("| struct packed\\_member | 24 -> 16 bytes,"), "{markdown}");
     let json = diff(&old, &new, &["packed_member", "--format", "json", "--lines", "16,64"]);
     let json: Value = serde_json::from_str(&json).unwrap();
     assert_eq!((&json["format"], &json["version"]), (&"fieldline-diff".into(), &1.into()));
@@ -232,11 +232,21 @@ fn growth_fails_in_every_form() {
     let (code, out, err) =
         gate.check("TARGET", &["--format", &to_sarif, "--format", &to_junit, "--format", "github"]);
     assert_eq!(code, 1, "{err}");
-    assert!(out.contains(",title=cachelines-grew::demo: tx_class: 4 -> 6 cachelines of 64 B\n"), "{out}");
-    assert!(out.contains("::error file=") && out.contains("shaper.h,line="), "{out}");
-    assert!(
-        gate.read("out.xml").contains("<failure message=\"cachelines-grew: 4 -&gt; 6 cachelines of 64 B\">")
+    let accept = format!(
+        "fieldline baseline --vmlinux {} tx_class 'tx_flo?' -o {}",
+        fixture("demo/shaper"),
+        gate.file("old.json")
     );
+    assert!(
+        out.contains(&format!(
+            ",title=cachelines-grew::demo: tx_class: 4 -> 6 cachelines%0Ato accept it: {accept}\n"
+        )),
+        "{out}"
+    );
+    assert!(out.contains("::error file=") && out.contains("shaper.h,line="), "{out}");
+    let junit = gate.read("out.xml");
+    assert!(junit.contains("<failure message=\"cachelines-grew: 4 -&gt; 6 cachelines\">"), "{junit}");
+    assert!(junit.contains("shaper.h:") && junit.contains(&accept), "{junit}");
     let sarif: Value = serde_json::from_str(&gate.read("out.sarif")).unwrap();
     let results = sarif["runs"][0]["results"].as_array().unwrap();
     assert_eq!(results.len(), found.len());
@@ -246,6 +256,7 @@ fn growth_fails_in_every_form() {
         let place = &result["locations"][0]["physicalLocation"];
         assert!(place["artifactLocation"]["uri"].as_str().unwrap().ends_with("shaper.h"), "{place}");
         assert!(place["region"]["startLine"].as_u64().unwrap() > 0);
+        assert!(result["message"]["text"].as_str().unwrap().ends_with(&accept), "{result}");
     }
 }
 
@@ -341,7 +352,8 @@ fn hot_members_that_part_are_found_with_a_profile() {
     let (code, out, _) = gate.check_by(&alone, &[]);
     assert_eq!(code, 0, "{out}");
     assert!(
-        out.contains("tx_class.load.avg: load.avg shares 64 B with ") && out.contains("[false-sharing-pair]"),
+        out.contains("tx_class.load.avg: load.avg shares a cacheline with ")
+            && out.contains("[false-sharing-pair]"),
         "{out}"
     );
     let mut other: Value = serde_json::from_str(&gate.read("profile.json")).unwrap();
@@ -363,8 +375,7 @@ fn targets_that_disagree_are_named() {
     );
     let (code, out, err) = gate.check_by(&config, &[]);
     assert_eq!(code, 0, "{err}");
-    let expected =
-        "comment straddles lines on small (64 B lines, offset 176), not on large (128 B lines, offset 176)";
+    let expected = "comment straddles cachelines on small (64-byte lines, offset 176), not on large (128-byte lines, offset 176)";
     assert!(out.contains(expected), "{out}");
 }
 
@@ -388,6 +399,8 @@ fn every_rule_has_a_page() {
         let page = std::fs::read_to_string(pages.join(format!("{id}.md"))).unwrap();
         let level = if level == "warning" { "warn" } else { level.as_str().unwrap() };
         assert!(page.starts_with(&format!("# {id}\n")), "{id}");
+        let uri = rule["helpUri"].as_str().unwrap();
+        assert!(uri.starts_with("https://") && uri.ends_with(&format!("/docs/rules/{id}.md")), "{uri}");
         assert!(page.contains(&format!("Default level: `{level}`")), "{id}");
     }
     assert_eq!(std::fs::read_dir(pages).unwrap().count(), rules.len());
@@ -412,4 +425,83 @@ fn a_first_configuration_passes_with_its_baseline() {
     let (code, _, err) = fieldline(&init);
     assert_eq!(code, 2);
     assert!(err.contains("is there already"), "{err}");
+}
+
+/// The findings of a check as JSON.
+fn findings_of(gate: &Gate, more: &str) -> Vec<Value> {
+    let (_, out, _) = gate.check(more, &["--format", "json"]);
+    let found: Value = serde_json::from_str(&out).unwrap();
+    found["findings"].as_array().unwrap().clone()
+}
+
+/// The line of the example's header that declares a member of a struct.
+fn declared_line(name: &str) -> u64 {
+    let layout =
+        fieldline(&["layout", "tx_class", "--vmlinux", &fixture("demo/shaper"), "--format", "json"]).1;
+    let document: Value = serde_json::from_str(&layout).unwrap();
+    let mut members = document["layouts"][0]["members"].as_array().unwrap().iter();
+    members.find(|member| member["name"] == name).unwrap()["line"].as_u64().unwrap()
+}
+
+#[test]
+fn findings_stand_at_the_line_of_their_member() {
+    let gate = Gate::new();
+    // Before, one member was at the end and another was not there.
+    gate.edit("tx_class", |entry| member(entry, "mtu")["bit_offset"] = (324 * 8).into());
+    gate.edit("tx_class", |entry| {
+        entry["members"].as_array_mut().unwrap().retain(|member| member["name"] != "quantum");
+        entry["size"] = 328.into();
+    });
+    let found = findings_of(&gate, "TARGET[pin.tx_class]\nfirst = \"mtu\"\n");
+    let at = |rule: &str| {
+        found.iter().find(|row| row["rule"] == rule).unwrap_or_else(|| panic!("{rule}: {found:?}"))
+    };
+    assert_eq!(at("first-moved")["line"], declared_line("mtu"));
+    assert_eq!(at("size-grew")["line"], declared_line("quantum"));
+    assert!(at("size-grew")["file"].as_str().unwrap().ends_with("shaper.h"));
+    assert!(at("first-moved")["fix"].as_str().unwrap().starts_with("move mtu in front of "));
+    let lines = at("first-moved")["accept"]["add"].as_str().unwrap();
+    assert!(lines.contains("rule = \"first-moved\"\ntype = \"tx_class\"\nmember = \"mtu\"\n"), "{lines}");
+}
+
+#[test]
+fn what_a_finding_says_to_accept_it_is_enough() {
+    let gate = Gate::new();
+    gate.edit("tx_class", |entry| cut(entry, 256));
+    let config = "TARGET[budget.tx_flow]\nsize = 256\ncachelines = 1\n[pin.tx_flow]\nfirst = \"created\"\n";
+    let found = findings_of(&gate, config);
+    let accept = |rule: &str, how: &str| {
+        let row = found.iter().find(|row| row["rule"] == rule).unwrap_or_else(|| panic!("{rule}: {found:?}"));
+        row["accept"][how].as_str().unwrap_or_else(|| panic!("{row}")).to_owned()
+    };
+    // The command is run as a shell does.
+    let command = accept("size-grew", "run").replacen("fieldline", env!("CARGO_BIN_EXE_fieldline"), 1);
+    let output = Command::new("sh").args(["-c", &command]).output().unwrap();
+    assert!(output.status.success(), "{command}: {}", String::from_utf8_lossy(&output.stderr));
+    let (budget, pin) = (accept("over-budget", "set"), accept("first-moved", "add"));
+    let accepted = format!("TARGET{budget}\n[pin.tx_flow]\nfirst = \"created\"\n{pin}\n");
+    let (code, out, err) = gate.check(&accepted, &[]);
+    assert_eq!(code, 0, "{out}{err}");
+    assert!(out.contains("0 errors, 0 warnings, 1 suppressed"), "{out}");
+}
+
+#[test]
+fn a_program_that_is_compared_with_is_not_written_anew() {
+    let gate = Gate::new();
+    let program = fixture("layout/x86_64-dwarf5.o");
+    let config = format!(
+        "types = [\"tx_class\"]\n[target.demo]\nfile = \"{}\"\nagainst = \"{program}\"\n",
+        fixture("demo/shaper")
+    );
+    let (code, _, err) = gate.check_by(&config, &[]);
+    assert_eq!(code, 2, "no type in common: {err}");
+    let mut bytes = std::fs::read(fixture("demo/shaper")).unwrap();
+    bytes.extend([0; 8]);
+    std::fs::write(gate.path("earlier"), bytes).unwrap();
+    let config = config.replace(&program, "earlier") + "[pin.tx_class]\nlast = \"gone\"\n";
+    let (code, out, err) = gate.check_by(&config, &[]);
+    assert_eq!(code, 1, "{err}");
+    let lines =
+        "    [[suppress]]\n    rule = \"last-moved\"\n    type = \"tx_class\"\n    member = \"gone\"\n";
+    assert!(out.contains("to accept it: add to ") && out.contains(lines), "{out}");
 }

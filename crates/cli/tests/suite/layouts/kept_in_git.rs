@@ -128,3 +128,22 @@ fn what_a_git_does_not_have_is_an_error_that_says_what() {
     let out = against("git:HEAD:kept.json");
     assert!(out.contains("git:HEAD:kept.json") && out.contains("repository"), "{out}");
 }
+
+#[test]
+fn a_finding_against_git_is_accepted_by_a_commit() {
+    let Some(git) = Git::new() else { return };
+    let kept = git.sub().join("kept.json");
+    let now = std::fs::read_to_string(&kept).unwrap();
+    std::fs::write(&kept, now.replace("\"align\":64,", "\"align\":128,")).unwrap();
+    git.commit();
+    let config = "types = [\"tx_class\"]\n[target.t]\nfile = \"shaper\"\nagainst = \"git:HEAD:kept.json\"\n";
+    std::fs::write(git.sub().join("fieldline.toml"), config).unwrap();
+    let (code, out) = git.fieldline(&["check"]);
+    assert_eq!(code, 1, "{out}");
+    let command = "baseline --vmlinux shaper tx_class -o kept.json";
+    assert!(out.contains(&format!("to accept it: fieldline {command}, and commit it")), "{out}");
+    let (code, out) = git.fieldline(&command.split(' ').collect::<Vec<_>>());
+    assert_eq!(code, 0, "{out}");
+    git.commit();
+    assert_eq!(git.fieldline(&["check"]).0, 0);
+}

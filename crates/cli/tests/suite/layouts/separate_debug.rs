@@ -68,19 +68,19 @@ impl Stripped {
         let first = self.text("first.toml");
         let _ = std::fs::remove_file(&first);
         let commands: [&[&str]; 11] = [
-            &["layout", "hot", "--from", &program],
+            &["layout", "hot", "--vmlinux", &program],
             &["plan", "hot", "--static", "--vmlinux", &program],
             &["explain", "main", "--program", &program],
             &["diff", &program, &self.text("whole/prog"), "hot"],
             &["diff", &self.text("whole/prog"), &program, "hot"],
-            &["baseline", "hot", "--from", &program, "-o", &made],
-            &["init", "hot", "--from", &program, "-o", &first],
+            &["baseline", "hot", "--vmlinux", &program, "-o", &made],
+            &["init", "hot", "--vmlinux", &program, "-o", &first],
             &["check", "--config", &config],
             &["place", "hot", "--member", "long x", "--vmlinux", &program],
             &["plan", "hot", "--static", "--vmlinux", &self.text("whole/prog"), "--also", &program],
             &[
                 "record",
-                "--object",
+                "--vmlinux",
                 "hot@the_hot",
                 "--program",
                 &program,
@@ -160,7 +160,7 @@ fn a_debug_file_of_another_build_is_refused() {
         let whole = other.text("whole/prog");
         run("gcc", &["-g", &format!("-Wl,--build-id={build_id}"), "-o", &whole, &other.text("a.c")]);
         run("objcopy", &["--only-keep-debug", &whole, &made.text("bin/prog.debug")]);
-        let layout = |made: &Stripped| fieldline(&["layout", "hot", "--from", &made.text("bin/prog")]);
+        let layout = |made: &Stripped| fieldline(&["layout", "hot", "--vmlinux", &made.text("bin/prog")]);
         let output = layout(&made);
         let error = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(2), "{error}");
@@ -179,7 +179,7 @@ fn a_pipe_in_place_of_a_debug_file_is_named() {
         return;
     }
     run("mkfifo", &[&made.text("bin/prog.debug")]);
-    let output = fieldline(&["layout", "hot", "--from", &made.text("bin/prog")]);
+    let output = fieldline(&["layout", "hot", "--vmlinux", &made.text("bin/prog")]);
     let error = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{error}");
     assert!(error.contains("prog.debug: a pipe (FIFO)"), "{error}");
@@ -198,7 +198,7 @@ fn supplementary_files_are_found_in_the_same_folders() {
     let add = format!(".gnu_debugaltlink={}", made.text("link"));
     run("objcopy", &["--add-section", &add, &made.text("whole/prog"), &linked]);
     let given = made.text("given");
-    let layout = || fieldline(&["layout", "hot", "--from", &linked, "--debug-dir", &given]);
+    let layout = || fieldline(&["layout", "hot", "--vmlinux", &linked, "--debug-dir", &given]);
     let output = layout();
     let error = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{error}");

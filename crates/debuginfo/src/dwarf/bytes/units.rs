@@ -2,6 +2,7 @@
 
 use super::sections::{DebugSections, R};
 use crate::error::{Error, Result};
+use fieldline_layout::printable::printable;
 use fieldline_layout::types::TargetMachine;
 use gimli::{
     Abbreviations, DebugStrOffsetsBase, DebuggingInformationEntry, Section, UnitHeader, UnitOffset,
@@ -301,7 +302,7 @@ impl<'s> Dwarf<'s> {
     /// Name of a unit: the path of its source file as given to the compiler. Fails if the unit's root is broken.
     pub fn unit_name(&self, unit: u32) -> Result<String> {
         let parsed = self.unit(unit)?;
-        Ok(parsed.name.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default())
+        Ok(parsed.name.map(|name| printable(&name.to_string_lossy()).into_owned()).unwrap_or_default())
     }
 }
 

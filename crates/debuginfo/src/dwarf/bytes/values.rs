@@ -3,6 +3,7 @@
 use super::scan::RawValue;
 use super::sections::R;
 use super::units::{DieRef, Dwarf, UnitSection};
+use fieldline_layout::printable::printable;
 use gimli::{AttributeValue as Value, DebuggingInformationEntry, DwAt, DwForm, DwLang, Unit};
 
 pub(crate) type Die<'s> = DebuggingInformationEntry<R<'s>>;
@@ -114,9 +115,9 @@ pub(crate) fn flag(die: &Die<'_>, name: DwAt) -> bool {
     matches!(die.attr_value(name), Some(Value::Flag(true)))
 }
 
-/// A string attribute as text; bytes that are no UTF-8 are shown as such.
+/// A string attribute as text on one line; bytes that are no UTF-8 are shown as such.
 pub(crate) fn text(reader: &R<'_>) -> Box<str> {
-    reader.to_string_lossy().into_owned().into_boxed_str()
+    printable(&reader.to_string_lossy()).into()
 }
 
 /// The path of a file of a unit's line program, joined with its directory unless absolute (DWARF 5 section 6.2.4).

@@ -5,6 +5,7 @@ use crate::dwarf::bytes::abbrev::{Attr, kind_of};
 use crate::dwarf::bytes::scan::{RawValue, ScannedDie, UnitScan};
 use crate::dwarf::bytes::units::{DieRef, Dwarf};
 use crate::error::Result;
+use fieldline_layout::printable::printable_bytes;
 use fieldline_layout::types::AggregateKind;
 use gimli::DwTag;
 use rayon::prelude::*;
@@ -33,7 +34,7 @@ pub struct DwarfDefinition {
 impl DwarfDefinition {
     /// The definition as one unit has it.
     pub(super) fn new(name: &[u8], kind: AggregateKind, tag: DwTag, die: DieRef, signature: u64) -> Self {
-        let name = String::from_utf8_lossy(name).into_owned().into_boxed_str();
+        let name = printable_bytes(name).into_owned().into_boxed_str();
         let is_typedef = tag == gimli::DW_TAG_typedef;
         Self { name, kind, is_typedef, die, units: 1, signature, is_nested: false }
     }

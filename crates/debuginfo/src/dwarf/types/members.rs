@@ -34,6 +34,7 @@ impl<'s> TypeReader<'_, 's> {
         &mut self,
         at: DieRef,
         kind: AggregateKind,
+        own_file: Option<u64>,
         depth: u32,
     ) -> Result<Vec<MemberDecl>> {
         let children = self.dwarf.children(at)?;
@@ -48,13 +49,23 @@ impl<'s> TypeReader<'_, 's> {
                 _ => false,
             };
             if is_member {
-                members.push(self.read_member(at, child, depth)?);
+                let mut member = self.read_member(at, child, depth)?;
+                member.file = self.foreign_file(at, child, own_file)?;
+                members.push(member);
             } else if child.tag() == gimli::DW_TAG_variant_part {
                 let part = DieRef { unit: at.unit, offset: child.offset().0 };
                 self.read_variants(part, &mut members, depth)?;
             }
         }
         Ok(members)
+    }
+
+    /// The file of a member that is declared in another one than its aggregate, whose file's index is given.
+    fn foreign_file(&mut self, at: DieRef, die: &Die<'s>, own_file: Option<u64>) -> Result<Option<Box<str>>> {
+        match udata(die, gimli::DW_AT_decl_file).filter(|index| own_file.is_some_and(|own| own != *index)) {
+            Some(index) => self.file_name(at.unit, index),
+            None => Ok(None),
+        }
     }
 
     /// Reads the members of a Rust enum: the discriminant, and those of the variants, which overlap (DWARF 5 section
@@ -91,6 +102,7 @@ impl<'s> TypeReader<'_, 's> {
             bit_offset: self.bit_offset(at, die, ty, bit_field)?,
             bit_field,
             align: udata(die, gimli::DW_AT_alignment),
+            file: None,
             line: declaration_line(die),
             is_static,
             is_base: die.tag() == gimli::DW_TAG_inheritance,

@@ -5,6 +5,7 @@
 use crate::dwarf::bytes::abbrev::Attr;
 use crate::dwarf::bytes::scan::{ScannedDie, UnitScan};
 use crate::dwarf::bytes::units::{DieRef, Dwarf};
+use fieldline_layout::printable::printable_bytes;
 use gimli::DwLang;
 use std::sync::Arc;
 
@@ -46,7 +47,7 @@ impl PathWalk<'_, '_> {
     /// The path of DIEs in a scope. An unnamed struct adds nothing to it.
     fn inner_path(&self, path: &Arc<str>, scope: ScannedDie<'_>) -> Arc<str> {
         let bytes = self.dwarf.raw_string(self.unit, self.scan.attr_value(scope, Attr::Name));
-        let name = bytes.map(String::from_utf8_lossy);
+        let name = bytes.map(printable_bytes);
         let name = match &name {
             Some(name) => name.as_ref(),
             None if scope.abbrev.tag == gimli::DW_TAG_namespace => UNNAMED,

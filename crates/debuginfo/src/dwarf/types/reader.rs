@@ -144,7 +144,7 @@ impl<'a, 's> TypeReader<'a, 's> {
             ..Aggregate::default()
         };
         if !is_name_only {
-            aggregate.members = self.read_members(at, kind, depth)?;
+            aggregate.members = self.read_members(at, kind, udata(die, gimli::DW_AT_decl_file), depth)?;
             aggregate.order = self.sort_members(at, &mut aggregate.members);
             aggregate.decl = self.decl(at, die)?;
         }
@@ -254,7 +254,7 @@ impl<'a, 's> TypeReader<'a, 's> {
         Ok(self.file_name(at.unit, index)?.map(|file| Decl { file, line: declaration_line(die) }))
     }
 
-    fn file_name(&mut self, unit: u32, index: u64) -> Result<Option<Box<str>>> {
+    pub(super) fn file_name(&mut self, unit: u32, index: u64) -> Result<Option<Box<str>>> {
         if let Some(known) = self.files.get(&(unit, index)) {
             return Ok(known.clone());
         }

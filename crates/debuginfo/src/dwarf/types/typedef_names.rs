@@ -6,6 +6,7 @@ use crate::dwarf::bytes::abbrev::Attr;
 use crate::dwarf::bytes::scan::{RawValue, ScannedDie, UnitScan};
 use crate::dwarf::bytes::units::{DieRef, Dwarf};
 use crate::dwarf::search::index::defined_kind;
+use fieldline_layout::printable::printable_bytes;
 use std::sync::Arc;
 
 /// How deep scopes may nest.
@@ -36,7 +37,7 @@ impl TypedefWalk<'_, '_> {
         defined_kind(self.scan, typedef)?;
         let RawValue::Local(target) = self.scan.attr_value(typedef, Attr::Type) else { return None };
         let name = self.dwarf.raw_string(self.unit, self.scan.attr_value(typedef, Attr::Name))?;
-        self.found.push((usize::try_from(target).ok()?, Arc::from(String::from_utf8_lossy(name))));
+        self.found.push((usize::try_from(target).ok()?, Arc::from(printable_bytes(name))));
         Some(())
     }
 }

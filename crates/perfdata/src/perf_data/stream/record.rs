@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 
 use crate::address::LoadedAddress;
-use crate::perf_data::bytes::{Cursor, Endian, bytes_until_nul};
+use crate::perf_data::bytes::{Cursor, Endian, bytes_until_nul, one_line};
 use crate::perf_data::error::{BytePosition, Error};
 use crate::perf_data::header::event_table::EventTable;
 use crate::perf_data::header::facts::{BuildId, DsoBuildId, is_kernel_image};
@@ -333,5 +333,5 @@ fn second_word(mut at: Cursor<'_>) -> Result<u64, Error> {
 }
 
 fn parse_name(bytes: &[u8]) -> Cow<'_, str> {
-    String::from_utf8_lossy(bytes_until_nul(bytes))
+    one_line(bytes_until_nul(bytes))
 }

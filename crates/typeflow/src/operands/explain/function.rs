@@ -6,6 +6,7 @@ use crate::flow::{ArgumentLocations, FunctionCode, State, UnitContext, Value, Va
 use fieldline_debuginfo::LinkedAddress;
 use fieldline_debuginfo::dwarf::DieRef;
 use fieldline_debuginfo::dwarf::code::{Function, ScopeKind};
+use fieldline_layout::printable::printable_bytes;
 use fieldline_machinecode::architecture::Architecture;
 use fieldline_machinecode::insn;
 use fieldline_machinecode::machine::{Instruction, Register};
@@ -70,7 +71,7 @@ impl ExplainedFunction<'_, '_> {
 
     pub(super) fn name(&self, die: DieRef) -> String {
         let name = self.world.program.dwarf.name_of(die).unwrap_or(b"?");
-        String::from_utf8_lossy(name).into_owned()
+        printable_bytes(name).into_owned()
     }
 
     pub(super) fn scopes(&self, address: u64) -> Vec<String> {

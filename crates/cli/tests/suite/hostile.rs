@@ -186,7 +186,7 @@ fn names_control_neither_terminals_nor_logs() {
     hostile_program(&program);
     for format in ["text", "pahole", "json"] {
         let out = shown(&["layout", "tx_class", "--vmlinux", &program, "--format", format]);
-        assert!(out.contains("u001b[2Jpwn") && out.contains("u000a::pwn:"), "{style}: {out}");
+        assert!(out.contains("u001b[2Jpwn") && out.contains("u000a::pwn:"), "{format}: {out}");
     }
     for format in ["text", "markdown", "json"] {
         let out = shown(&["diff", &good, &program, "tx_class", "--format", format]);

@@ -107,7 +107,7 @@ const COMMANDS: &[&str] = &[
     "verify --plan X --vmlinux =shaper",
     "verify --plan =plan.json --vmlinux X",
     "propose tx_flow --vmlinux =shaper --perf X --tree =tree -o =made",
-    "record --object tx_flow@flows --vmlinux X -o =made",
+    "record --kernel --object tx_flow@flows --vmlinux X -o =made",
 ];
 
 #[test]

@@ -5,7 +5,7 @@
 //! * `crates`: imports between crates, libraries where they belong, and one meaning for each public type's name.
 //! * `files`: no import cycles, no crowded folders, one style of modules, sizes.
 //! * `forbidden`: input and output, unsafe code, names of the test recordings.
-//! * `terms`: banned names, doc comments, documents, the glossary.
+//! * `terms`: banned names, options that are gone, doc comments, documents, the glossary.
 
 mod arguments;
 mod checkout;
@@ -36,6 +36,7 @@ const RULES: &[Rule] = &[
     ("unsafe code stands in one place", forbidden::find_unsafe_code),
     ("no code knows the structs of the recordings", forbidden::find_recording_names),
     ("names are the field's", terms::banned_identifiers),
+    ("options that are gone are named nowhere", terms::old_options),
     ("doc comments say what a thing is", terms::doc_questions),
     ("documents are narrow enough to read", terms::wide_documents),
     ("the glossary is short and cites its sources", terms::unsourced_terms),

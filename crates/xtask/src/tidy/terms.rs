@@ -35,6 +35,44 @@ pub(super) fn banned_identifiers(checkout: &Checkout) -> Result<Vec<String>> {
     Ok(found)
 }
 
+/// Options that are gone; `--from` is the author of a series only (docs/OPTIONS.md).
+const OLD_OPTIONS: [&str; 4] = ["--style", "--cacheline", "--json", "--from"];
+
+/// Lines of README, documents and sources that name an option that is gone. The changelog and the tests that they are
+/// refused may.
+pub(super) fn old_options(checkout: &Checkout) -> Result<Vec<String>> {
+    let mut paths: Vec<PathBuf> = ["README.md", "action.yml"].map(|name| checkout.root.join(name)).into();
+    for entry in std::fs::read_dir(checkout.root.join("docs")).context("docs")? {
+        paths.push(entry?.path());
+    }
+    paths.retain(|path| path.is_file());
+    paths.extend(sources(&checkout.root.join("crates")));
+    paths.retain(|path| !path.ends_with("suite/wrong_use.rs") && !path.ends_with("tidy/terms.rs"));
+    let mut found = Vec::new();
+    for path in paths {
+        for (number, line) in (1..).zip(read_to_string(&path)?.lines()) {
+            let old = OLD_OPTIONS.into_iter().find(|option| names_option(line, option));
+            if old.is_some_and(|option| option != "--from" || !is_about_series(line)) {
+                found.push(format!("{}:{number}: {}", path.display(), line.trim()));
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// Whether a line has an option, not a longer one that begins so.
+fn names_option(line: &str, option: &str) -> bool {
+    line.match_indices(option).any(|(at, _)| {
+        let behind = line[at + option.len()..].chars().next();
+        !behind.is_some_and(|character| character.is_ascii_alphanumeric() || "-_".contains(character))
+    })
+}
+
+fn is_about_series(line: &str) -> bool {
+    ["series", "From:", "<"].iter().any(|word| line.contains(word))
+}
+
 /// Adds each identifier with the first line that has it.
 fn collect_identifiers(tokens: TokenStream, names: &mut BTreeMap<String, usize>) {
     for token in tokens {

@@ -66,6 +66,9 @@ pub struct Recording {
     /// Build id of the program or kernel the samples were attributed with, in hex.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub build_id: Option<String>,
+    /// Build ids of further programs that were attributed with it, in hex.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub other_build_ids: Vec<String>,
     /// Cacheline size of the recorded machine in bytes, if recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cacheline: Option<u64>,

@@ -49,6 +49,14 @@ impl AccessProfile {
         }
     }
 
+    /// Whether a recording was attributed with a file of a build id; nothing if none says its own.
+    pub fn knows_build(&self, id: &str) -> Option<bool> {
+        let own = || self.recordings.iter().filter_map(|recording| recording.build_id.as_ref());
+        let others = self.recordings.iter().flat_map(|recording| &recording.other_build_ids);
+        own().next()?;
+        Some(own().chain(others).any(|known| known == id))
+    }
+
     /// The build ids of all recordings; none if one has none.
     fn build_ids(&self) -> Option<Vec<&str>> {
         let ids = self.recordings.iter().map(|recording| recording.build_id.as_deref());
@@ -87,6 +95,14 @@ mod tests {
             types: types.iter().map(type_profile).collect(),
             ..AccessProfile::empty()
         }
+    }
+
+    #[test]
+    fn a_profile_knows_the_builds_of_all_its_programs() {
+        let mut known = profile(Some("aa"), &[]);
+        known.recordings[0].other_build_ids = vec!["bb".to_owned()];
+        assert_eq!(["aa", "bb", "cc"].map(|id| known.knows_build(id)), [Some(true), Some(true), Some(false)]);
+        assert_eq!(profile(None, &[]).knows_build("aa"), None);
     }
 
     #[test]

@@ -3,8 +3,6 @@
 //! It is found the way debuggers find it: by build id below `.build-id`, by the name in `.gnu_debuglink` beside the program,
 //! in `.debug` beside it, or below a folder of debug files.
 
-mod crc;
-
 use crate::elf::hex;
 use crate::{Elf, FileBytes};
 use anyhow::{Result, bail};
@@ -128,7 +126,7 @@ fn check_origin(elf: &Elf<'_>, debug: &Elf<'_>, bytes: &FileBytes, checksum: Opt
         ),
         (Some(_), Some(_), _) | (.., None) => Ok(()),
         (.., Some(wanted)) => {
-            let found = crc::crc32(bytes.bytes());
+            let found = crc32fast::hash(bytes.bytes());
             if found != wanted {
                 bail!(
                     "{}: .gnu_debuglink says checksum {wanted:08x}, but {} has {found:08x}: it is the debug file of another \

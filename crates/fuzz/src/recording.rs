@@ -59,7 +59,7 @@ fn attribute(files: &[SampleFile]) -> Option<()> {
     let joint = JointAttribution { attributions: &attributions };
     let _ = sums::coverage(joint, files);
     let names = ["recording".to_owned()];
-    let profile = sums::profile(&parts, joint, files, &names, None, |_, _| Vec::new()).ok()?;
+    let profile = sums::profile(&parts, joint, files, &names, &[], |_, _| Vec::new()).ok()?;
     for event in &profile.coverage {
         let lost: u64 = event.unattributed.values().map(|count| count.samples).sum();
         assert_eq!(event.total.samples, event.attributed.samples + lost, "attribution is total");

@@ -84,13 +84,17 @@ mod tests {
     #[test]
     fn the_last_plain_argument_may_be_the_file() {
         let owned = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
-        assert_eq!(taken(&["cfs_rq", "./a"], None), (owned(&["cfs_rq"]), Some("./a".into())));
-        assert_eq!(taken(&["cfs_rq", "vmlinux"], None), (owned(&["cfs_rq"]), Some("vmlinux".into())));
+        assert_eq!(taken(&["tx_class", "./a"], None), (owned(&["tx_class"]), Some("./a".into())));
+        assert_eq!(taken(&["tx_class", "vmlinux"], None), (owned(&["tx_class"]), Some("vmlinux".into())));
         assert_eq!(taken(&["page", "mm/slub.o"], None), (owned(&["page"]), Some("mm/slub.o".into())));
         assert_eq!(taken(&["/boot/x"], None), (owned(&[]), Some("/boot/x".into())));
-        assert_eq!(taken(&["cfs_rq", "rq"], None), (owned(&["cfs_rq", "rq"]), None));
-        assert_eq!(taken(&["cfs_rq", "src"], None), (owned(&["cfs_rq", "src"]), None), "a folder is no file");
+        assert_eq!(taken(&["tx_class", "tx_flow"], None), (owned(&["tx_class", "tx_flow"]), None));
+        assert_eq!(
+            taken(&["tx_class", "src"], None),
+            (owned(&["tx_class", "src"]), None),
+            "a folder is no file"
+        );
         assert_eq!(taken(&["runtime.g", "internal/abi.Type"], None).1, None, "names of Go's types");
-        assert_eq!(taken(&["cfs_rq", "./a"], Some("b")), (owned(&["cfs_rq", "./a"]), Some("b".into())));
+        assert_eq!(taken(&["tx_class", "./a"], Some("b")), (owned(&["tx_class", "./a"]), Some("b".into())));
     }
 }

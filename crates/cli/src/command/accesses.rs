@@ -18,7 +18,6 @@ use crate::report::profile::{self as text, coverage, heat_text, sharing_text, tu
 use anyhow::{Context, Result, bail};
 use fieldline_access::access::{AccessProfile, TypeProfile};
 use fieldline_debuginfo::types::{self, Types};
-use fieldline_debuginfo::{Elf, FileBytes, hex};
 use fieldline_layout::Layout;
 use fieldline_perfdata::address::DataAddress;
 use fieldline_perfdata::perf_data::is_step_event;
@@ -72,7 +71,7 @@ pub(crate) fn samples(args: &SamplesArgs) -> Result<CommandOutcome> {
 
 /// `fieldline import`: perf's counts by type, as a profile.
 pub(crate) fn import(args: &ImportArgs) -> Result<CommandOutcome> {
-    let build_id = build_id(&args.vmlinux)?;
+    let build_id = recordings::build_id(&args.vmlinux)?;
     let mut sum = AccessProfile::empty();
     for path in &args.reports {
         let counts = read_counts(path)?;
@@ -94,15 +93,6 @@ fn read_counts(path: &Path) -> Result<TypeCounts> {
         Err(Error::Line { line, problem }) => bail!("{}:{line}: {problem}", path.display()),
         found => found.with_context(place),
     }
-}
-
-/// The program's build id in hex; raw BTF has none.
-fn build_id(path: &Path) -> Result<Option<String>> {
-    let file = FileBytes::open(path)?;
-    if types::is_raw_btf(file.bytes()) {
-        return Ok(None);
-    }
-    Ok(Elf::parse(&file)?.build_id().map(hex))
 }
 
 /// Layouts of the counted types, by tag, those that most units share first. Missing types have none.
@@ -168,6 +158,9 @@ fn check_mergeable(parts: &[MergeInput<'_>]) -> Result<()> {
 /// `fieldline report`: members of structs by accesses.
 pub(crate) fn report(args: &ReportArgs) -> Result<CommandOutcome> {
     let profile = document::read_profile(&args.profile)?;
+    if let Some(program) = &args.vmlinux {
+        recordings::check_profile(&profile, &args.profile, program)?;
+    }
     let chosen = choose_types(&profile, args)?;
     let paint = Palette::new(output::use_color());
     let options = heat_text::HeatOptions { lines: &args.lines, top: args.top, paint };

@@ -8,6 +8,7 @@ pub(crate) mod verify;
 use crate::args::{PatchArgs, PlanArgs, require_vmlinux, require_words};
 use crate::input::code::{ProgressMeter, cache_folder, open_build};
 use crate::input::document;
+use crate::input::recordings::check_profile;
 use crate::output::{self, CommandOutcome};
 use crate::planning::{PlanInputs, TreeFacts};
 use crate::report::plan::plan_text;
@@ -42,6 +43,9 @@ pub(crate) fn plan(args: &PlanArgs) -> Result<CommandOutcome> {
         || TreeFacts::new(types, program, &source),
     );
     let profile = profile?;
+    for (profile, path) in profile.iter().zip(&args.profile) {
+        check_profile(profile, path, program)?;
+    }
     let pins = pins.as_ref();
     let inputs = PlanInputs { types, program, source, pins, profile: profile.as_ref() };
     let limited = inputs.limit_structs(tree_facts.as_ref())?;
@@ -81,6 +85,9 @@ fn command_outcome(plan: &Plan) -> CommandOutcome {
 pub(crate) fn patch(args: &PatchArgs) -> Result<CommandOutcome> {
     let mut plan = read_plan(&args.plan)?;
     let profile = args.profile.as_deref().map(document::read_profile).transpose()?;
+    if let (Some(known), Some(path), Some(program)) = (&profile, &args.profile, &args.vmlinux) {
+        check_profile(known, path, program)?;
+    }
     if args.code.build.is_some() {
         recheck(&mut plan, args)?;
     }

@@ -4,7 +4,7 @@
 use super::config::Config;
 use super::targets::LoadedTarget;
 use crate::input::origin::FileOrigin;
-use crate::input::select::{is_glob, matches_type};
+use crate::input::select::matches_type;
 use fieldline_check::{CheckedStruct, Finding, Rule};
 use fieldline_debuginfo::types::DebugFormat;
 use fieldline_layout::printable::printable;
@@ -93,10 +93,9 @@ fn raise_budget(subject: &CheckedStruct<'_>) -> Acceptance {
 fn baseline_command(config: &Config, target: &LoadedTarget<'_>, path: &Path) -> String {
     let mut words = vec!["fieldline".to_owned(), "baseline".to_owned(), "--vmlinux".to_owned()];
     words.push(target.config.file.display().to_string());
-    // The names that are there; a name that isn't would be an error.
-    let is_there = |pattern: &&String| {
-        is_glob(pattern) || target.now.layouts.iter().any(|layout| matches_type(pattern, &layout.name))
-    };
+    // One without a hit would be an error.
+    let is_there =
+        |pattern: &&String| target.now.layouts.iter().any(|layout| matches_type(pattern, &layout.name));
     words.extend(config.types.iter().filter(is_there).cloned());
     if target.now.format == DebugFormat::Btf {
         words.extend(["--debug-format", "btf"].map(str::to_owned));

@@ -5,7 +5,7 @@ use anyhow::{Context, Result, bail};
 use fieldline_access::access::AccessProfile;
 use fieldline_debuginfo::dwarf::{DebugSections, Dwarf};
 use fieldline_debuginfo::separate_debug::{open_alt_link, open_debug_file};
-use fieldline_debuginfo::{Elf, FileBytes, hex, module};
+use fieldline_debuginfo::{Elf, FileBytes, hex, module, types};
 use fieldline_doctor::blind_spots::blind_spot_messages;
 use fieldline_perfdata::perf_data::Error;
 use fieldline_perfdata::sample_file::SampleFile;
@@ -45,7 +45,7 @@ pub(crate) struct AttributedSamples<'w> {
     dwarfs: Vec<&'w Dwarf<'w>>,
     pub(crate) files: &'w [SampleFile],
     names: Vec<String>,
-    build_id: Option<String>,
+    build_ids: Vec<Option<String>>,
 }
 
 impl AttributedSamples<'_> {
@@ -53,8 +53,8 @@ impl AttributedSamples<'_> {
         let parts = self.dwarfs.iter().zip(self.attributions);
         let parts: Vec<_> =
             parts.map(|(dwarf, attribution)| AttributedProgram { dwarf, attribution }).collect();
-        let build_id = self.build_id.as_deref();
-        Ok(sums::profile(&parts, self.joint(), self.files, &self.names, build_id, blind_spot_messages)?)
+        let ids = &self.build_ids;
+        Ok(sums::profile(&parts, self.joint(), self.files, &self.names, ids, blind_spot_messages)?)
     }
 
     /// Attributed samples, and reasons for the others, by event and DSO.
@@ -131,7 +131,7 @@ impl<'r> OpenedRecordings<'r> {
             dwarfs: dwarfs.iter().collect(),
             files,
             names: inputs.perf.iter().map(|path| base_name(path)).collect(),
-            build_id: elfs.first().and_then(Elf::build_id).map(hex),
+            build_ids: elfs.iter().map(|elf| elf.build_id().map(hex)).collect(),
         };
         if !inputs.may_lack_samples {
             self.check_samples(&attributed)?;
@@ -147,8 +147,14 @@ impl<'r> OpenedRecordings<'r> {
             }
             let programs: Vec<String> =
                 self.inputs.programs.iter().map(|path| path.display().to_string()).collect();
-            let recorded = attributed.coverage()?;
-            let recorded: Vec<&str> = recorded.iter().take(MAX_NAMED).map(|row| row.dso.as_str()).collect();
+            let coverage = attributed.coverage()?;
+            let mut recorded: Vec<&str> = Vec::new();
+            for row in &coverage {
+                if !recorded.contains(&row.dso.as_str()) {
+                    recorded.push(&row.dso);
+                }
+            }
+            recorded.truncate(MAX_NAMED);
             bail!(
                 "{}: none of its samples is of {}; name what was running with --vmlinux; most samples are of: {}",
                 path.display(),
@@ -197,6 +203,30 @@ fn check_same_program(elf: &Elf<'_>, file: &SampleFile, path: &Path, force: bool
     }
     output::print_note(&format!("{}: {mismatch}; going on as asked", path.display()));
     Ok(())
+}
+
+/// Refuses a program that a profile wasn't made with, where both say their builds; else layouts decide.
+pub(crate) fn check_profile(profile: &AccessProfile, path: &Path, program: &Path) -> Result<()> {
+    let Some(given) = build_id(program)? else { return Ok(()) };
+    if profile.knows_build(&given) != Some(false) {
+        return Ok(());
+    }
+    let made = profile.recordings.iter().find_map(|recording| recording.build_id.as_deref());
+    bail!(
+        "{}: made with build id {}, but {} has {given}; give the program that it was made with",
+        path.display(),
+        made.unwrap_or("?"),
+        program.display()
+    );
+}
+
+/// A program's build id in hex; raw BTF has none.
+pub(crate) fn build_id(path: &Path) -> Result<Option<String>> {
+    let file = FileBytes::open(path)?;
+    if types::is_raw_btf(file.bytes()) {
+        return Ok(None);
+    }
+    Ok(Elf::parse(&file)?.build_id().map(hex))
 }
 
 /// The file's name without its folder.

@@ -39,6 +39,14 @@ impl Inputs {
         inputs.write("second.c", SECOND_UNIT);
         inputs
             .must("gcc -g small.c -o small && gcc -g small.c second.c -o double && strip small -o stripped");
+        inputs.must("gcc -g -Wl,--build-id=none small.c -o plain");
+        // The same layouts in another build.
+        let mut rebuilt = fs::read(inputs.path("shaper")).unwrap();
+        // The head of a note with a build id of 20 bytes.
+        let head = b"\x04\0\0\0\x14\0\0\0\x03\0\0\0GNU\0";
+        let at = rebuilt.windows(head.len()).position(|bytes| bytes == head).unwrap();
+        rebuilt[at + head.len()] ^= 1;
+        fs::write(inputs.path("rebuilt"), rebuilt).unwrap();
         inputs.write("garbage", "garbage\n");
         inputs.write("empty", "");
         inputs.write("empty.json", "{}");
@@ -162,6 +170,7 @@ const ACCESSES: &[WrongUse] = &[
     ("profile --vmlinux small --perf shaper.perf.data", 2, &["none of its samples is of small", "shaper"]),
     ("profile --vmlinux small --perf shaper.perf.data --force", 2, &["none of its samples is of small"]),
     ("samples --vmlinux small --perf shaper.perf.data", 2, &["none of its samples is of small"]),
+    ("profile --vmlinux rebuilt --perf shaper.perf.data", 2, &["none of its samples is of rebuilt"]),
     ("profile --vmlinux shaper --perf garbage", 2, &["garbage:1", "perf script"]),
     ("profile --vmlinux shaper --perf p.json", 2, &["p.json"]),
     ("profile --vmlinux shaper --perf empty", 2, &["empty"]),
@@ -170,7 +179,8 @@ const ACCESSES: &[WrongUse] = &[
     ("profile --perf shaper.perf.data", 2, &["--vmlinux"]),
     ("report nosuch --profile p.json", 2, &["no samples of struct nosuch", "tx_class"]),
     ("report tx_clas --profile p.json", 2, &["did you mean 'tx_class'?"]),
-    ("report tx_class --profile p.json small", 2, &["small", "another layout"]),
+    ("report tx_class --profile p.json plain", 2, &["plain", "another layout"]),
+    ("report tx_class --profile p.json rebuilt", 2, &["p.json: made with build id", "rebuilt"]),
     ("report --profile plan.json", 2, &["a fieldline-profile file is expected"]),
     ("report --profile empty.json", 2, &["not a fieldline-profile file"]),
     ("explain nosuch shaper", 2, &["nosuch"]),
@@ -198,7 +208,12 @@ const ACCESSES: &[WrongUse] = &[
 const ORDERS: &[WrongUse] = &[
     ("plan nosuch --vmlinux shaper --profile p.json", 2, &["'nosuch'"]),
     ("plan tx_class nosuch --vmlinux shaper --profile p.json", 1, &["struct nosuch: refused", "'nosuch'"]),
-    ("plan tx_class --vmlinux small --profile p.json", 2, &["small", "another layout"]),
+    ("plan tx_class --vmlinux plain --profile p.json", 2, &["plain", "another layout"]),
+    (
+        "plan tx_class --vmlinux rebuilt --profile p.json -o o.json",
+        2,
+        &["p.json: made with build id", "rebuilt"],
+    ),
     ("plan tx_class --vmlinux shaper --profile plan.json", 2, &["a fieldline-profile file is expected"]),
     (
         "plan tx_class --vmlinux shaper --profile p.json --candidate 99 -o o.json",
@@ -240,13 +255,15 @@ const ORDERS: &[WrongUse] = &[
     ("verify --plan plan.json --vmlinux shaper", 1, &["predicted at offset"]),
     ("verify --plan plan.json --object shaper", 2, &["--object"]),
     ("verify --plan plan.json --tree tree", 2, &["--vmlinux"]),
+    ("simulate --plan plan.json --profile p.json --vmlinux rebuilt", 2, &["p.json: made with build id"]),
     ("simulate --plan plan.json", 2, &["--trace"]),
-    ("simulate --plan plan.json --profile p.json --vmlinux small", 2, &["small", "another layout"]),
+    ("simulate --plan plan.json --profile p.json --vmlinux plain", 2, &["plain", "another layout"]),
+    ("place tx_class rebuilt --profile p.json --member 'long z'", 2, &["p.json: made with build id"]),
     ("place nosuch shaper --member 'long z'", 2, &["nosuch"]),
     ("place tx_class other small --member 'long z'", 2, &["TYPE"]),
     ("place tx_class --member 'long z'", 2, &["--vmlinux FILE"]),
     ("place tx_class small --member 'long z' --with cc", 2, &["--with cc", "did you mean 'c'?"]),
-    ("place tx_class small --member 'long z' --profile p.json", 2, &["another layout"]),
+    ("place tx_class plain --member 'long z' --profile p.json", 2, &["another layout"]),
 ];
 
 /// Runs a table; nothing may be written.

@@ -29,7 +29,7 @@ pub struct AttributedProgram<'p> {
 }
 
 /// The merged profile of all recordings of some programs. `blind_spots` gives sentences on the limits of a
-/// recording with these facts and records.
+/// recording with these facts and records; `build_ids` are those of the programs, if they have any.
 ///
 /// # Errors
 /// If a record can't be read.
@@ -38,12 +38,12 @@ pub fn profile(
     joint: JointAttribution<'_, '_>,
     files: &[SampleFile],
     names: &[String],
-    build_id: Option<&str>,
+    build_ids: &[Option<String>],
     blind_spots: impl Fn(&RecordingFacts, &RecordCounts) -> Vec<String>,
 ) -> Result<AccessProfile, Error> {
     let mut sum: Option<AccessProfile> = None;
     for (recording, (file, name)) in files.iter().zip(names).enumerate() {
-        let facts = recording_facts(file, name, build_id);
+        let facts = recording_facts(file, name, build_ids);
         let profile = profile_recording(parts, joint, recording, file, facts, &blind_spots)?;
         match &mut sum {
             None => sum = Some(profile),
@@ -53,7 +53,7 @@ pub fn profile(
     Ok(sum.unwrap_or_else(AccessProfile::empty))
 }
 
-fn recording_facts(file: &SampleFile, name: &str, build_id: Option<&str>) -> Recording {
+fn recording_facts(file: &SampleFile, name: &str, build_ids: &[Option<String>]) -> Recording {
     let facts = file.facts();
     let command = facts.command_line.join(" ");
     Recording {
@@ -61,7 +61,8 @@ fn recording_facts(file: &SampleFile, name: &str, build_id: Option<&str>) -> Rec
         host: facts.hostname.clone(),
         release: facts.os_release.clone(),
         command: (!command.is_empty()).then_some(command),
-        build_id: build_id.map(str::to_owned),
+        build_id: build_ids.first().cloned().flatten(),
+        other_build_ids: build_ids.iter().skip(1).flatten().cloned().collect(),
         cacheline: facts.cacheline_size.map(u64::from),
         ..Recording::default()
     }

@@ -75,7 +75,7 @@ fn outcome(name: &str, file: SampleFile) -> (Vec<(String, u64)>, AccessProfile) 
         joint,
         &files,
         &["recording".to_owned()],
-        None,
+        &[],
         fieldline_doctor::blind_spots::blind_spot_messages,
     )
     .unwrap();
@@ -567,7 +567,7 @@ fn stacks_go_through_the_kernel_and_programs() {
         joint,
         &files,
         &["recording".to_owned()],
-        None,
+        &[],
         fieldline_doctor::blind_spots::blind_spot_messages,
     )
     .unwrap();

@@ -64,7 +64,7 @@ fn attributed(file: SampleFile) -> (Verdicts, AccessProfile) {
         joint,
         &files,
         &["recording".to_owned()],
-        None,
+        &[],
         fieldline_doctor::blind_spots::blind_spot_messages,
     )
     .unwrap();

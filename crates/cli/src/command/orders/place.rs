@@ -2,6 +2,7 @@
 
 use crate::args::{PlaceArgs, require_vmlinux};
 use crate::input::document;
+use crate::input::recordings::check_profile;
 use crate::output::{self, CommandOutcome};
 use crate::planning;
 use crate::report::plan::place_text;
@@ -29,6 +30,9 @@ pub(crate) fn run(args: &PlaceArgs) -> Result<CommandOutcome> {
 fn rank_locations(args: &PlaceArgs, profile: Option<&AccessProfile>) -> Result<PlacementReport> {
     let spec = MemberSpec::parse(&args.member).with_context(|| format!("--member '{}'", args.member))?;
     let program = require_vmlinux(args.vmlinux.as_ref())?;
+    if let (Some(known), Some(path)) = (profile, &args.profile) {
+        check_profile(known, path, program)?;
+    }
     let [name] = args.types.as_slice() else { bail!("one struct is expected, and a member for it") };
     let machine = BuildMachine::from_file(program)?;
     let (layout, member) = types::with_types(program, None, None, |known| {

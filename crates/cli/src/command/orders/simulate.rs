@@ -3,6 +3,7 @@
 use super::read_plan;
 use crate::args::{SimulateArgs, SimulateInput};
 use crate::input::document;
+use crate::input::recordings::check_profile;
 use crate::input::trace::{self, Trace};
 use crate::output::{self, CommandOutcome};
 use crate::report::plan::simulate_text::{self, SimulatedMetric, SimulatedRow, SimulationTable};
@@ -80,6 +81,7 @@ impl ReplayInput {
     /// Visits drawn from a profile.
     fn sampled(from: &SimulateInput, plan: &Plan, profile: &Path, vmlinux: &Path) -> Result<Self> {
         let access_profile = document::read_profile(profile)?;
+        check_profile(&access_profile, profile, vmlinux)?;
         let layouts = types::with_types(vmlinux, None, None, |types| {
             let layout = |held: &StructPlan| types.layout_with_fingerprint(&held.name, held.fingerprint);
             plan.structs.iter().map(layout).collect::<Result<Vec<Layout>>>()

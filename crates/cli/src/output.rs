@@ -2,7 +2,7 @@
 
 use crate::report::color::Palette;
 use anyhow::{Context, Result};
-use fieldline_layout::printable::{self, is_unprintable};
+use fieldline_files::printable::{self, is_unprintable};
 use serde::Serialize;
 use std::borrow::Cow;
 use std::io::{self, BufWriter, IsTerminal, Write};

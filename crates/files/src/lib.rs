@@ -1,12 +1,15 @@
 //! Input files, opened in one place: regular files, and nothing that could wait, end never, or act when it is read.
 //!
 //! A FIFO waits for a writer, a terminal for its user, `/dev/zero` never ends, and files of `/proc` may take away what
-//! they show. All of these are refused, also behind a symbolic link.
+//! they show. All of these are refused, also behind a symbolic link. Names that stand in files become text that is safe
+//! to print in [`printable`].
 //!
 //! ```
 //! let error = fieldline_files::read("/dev/null".as_ref()).unwrap_err();
 //! assert_eq!(error.to_string(), "a character device, but a regular file is needed");
 //! ```
+
+pub mod printable;
 
 use rustix::fs::OFlags;
 use std::fs::{File, FileType, Metadata, OpenOptions};

@@ -13,7 +13,6 @@
 //! * `testing`: structs made by hand, for tests.
 //! * `slab`: bytes that the kernel's allocator takes for an object.
 //! * `line_number`: line numbers in files that write 0 for none.
-//! * `printable`: names of hostile files as text that is safe on a terminal.
 //!
 //! ```
 //! use fieldline_layout::abi::{AbiMember, place_members};
@@ -30,7 +29,6 @@ pub mod declaration;
 pub mod embed;
 pub mod layout;
 pub mod line_number;
-pub mod printable;
 pub mod slab;
 pub mod spec;
 #[cfg(any(test, feature = "testing"))]

@@ -7,7 +7,7 @@ use crate::input::origin::FileOrigin;
 use crate::input::select::matches_type;
 use fieldline_check::{CheckedStruct, Finding, Rule};
 use fieldline_debuginfo::types::DebugFormat;
-use fieldline_layout::printable::printable;
+use fieldline_files::printable::printable;
 use serde::Serialize;
 use std::path::Path;
 

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use fieldline_check::rules::{PinnedEnds, SizeBudget};
 use fieldline_check::{FindingLevel, Rule, Settings};
 use fieldline_debuginfo::types::DebugFormat;
-use fieldline_layout::printable::printable;
+use fieldline_files::printable::printable;
 use fieldline_tree::pins::{line_of, nearest};
 use serde::Deserialize;
 use std::collections::BTreeMap;

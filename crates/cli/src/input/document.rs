@@ -3,7 +3,7 @@
 use crate::output;
 use anyhow::{Context, Result, bail};
 use fieldline_access::access::{self, AccessProfile};
-use fieldline_layout::printable::{self, is_unprintable};
+use fieldline_files::printable::{self, is_unprintable};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::path::{Path, PathBuf};

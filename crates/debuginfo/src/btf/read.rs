@@ -5,7 +5,7 @@ use super::index::Btf;
 use super::kind::{BtfKind, BtfTypeId};
 use super::record::{RawMember, Record};
 use crate::extent::Extent;
-use fieldline_layout::printable::printable_bytes;
+use fieldline_files::printable::printable_bytes;
 use fieldline_layout::types::{
     Aggregate, AggregateKind, Base, Encoding, Enumeration, MemberDecl, PointerKind, Prototype, Qualifier,
     Type, TypeId, TypeTable,

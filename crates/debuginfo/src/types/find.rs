@@ -4,7 +4,7 @@ use super::open::Types;
 use crate::btf::{Btf, BtfDefinition, BtfKind, BtfTypeId};
 use crate::dwarf::{self, DieRef, LazyDwarf, TypeReader};
 use anyhow::Result;
-use fieldline_layout::printable::printable_bytes;
+use fieldline_files::printable::printable_bytes;
 use fieldline_layout::types::split_namespace;
 
 /// One definition of a name.

@@ -1,7 +1,7 @@
 //! Numbers and strings out of bytes whose order the file states.
 
 use crate::perf_data::error::{BytePosition, Error};
-use std::borrow::Cow;
+use fieldline_files::printable::printable_bytes;
 
 /// The byte order of the machine that recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -121,23 +121,9 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// The bytes before the first zero as a name on one line, see [`one_line`].
+/// The bytes before the first zero as a name that is printable.
 pub(crate) fn until_nul(bytes: &[u8]) -> String {
-    one_line(bytes_until_nul(bytes)).into_owned()
-}
-
-/// A name as text that stays on its line and controls no terminal: those characters are written `\u{a}`. Bytes
-/// that are not UTF-8 are replaced.
-pub(crate) fn one_line(name: &[u8]) -> Cow<'_, str> {
-    let text = String::from_utf8_lossy(name);
-    if !text.contains(char::is_control) {
-        return text;
-    }
-    let written = |character: char| match character.is_control() {
-        true => character.escape_unicode().to_string(),
-        false => character.to_string(),
-    };
-    Cow::Owned(text.chars().map(written).collect())
+    printable_bytes(bytes_until_nul(bytes)).into_owned()
 }
 
 /// The bytes before the first zero.

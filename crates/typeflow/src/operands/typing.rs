@@ -6,7 +6,7 @@ use crate::flow::{AbstractAddress, FlowSolution, FunctionCode, State, UnitContex
 use crate::types::{Ty, TypeOffset, TypeShape};
 use fieldline_debuginfo::LinkedAddress;
 use fieldline_debuginfo::dwarf::code::Function;
-use fieldline_layout::printable::printable_bytes;
+use fieldline_files::printable::printable_bytes;
 use fieldline_machinecode::insn::InstructionReader;
 use fieldline_machinecode::machine::{Instruction, MemoryOperand};
 use rustc_hash::FxHashMap;

@@ -2,7 +2,7 @@
 
 use fieldline_debuginfo::elf::Symbol;
 use fieldline_debuginfo::{Elf, LinkedAddress};
-use fieldline_layout::printable::printable;
+use fieldline_files::printable::printable;
 use std::cmp::Reverse;
 
 /// All symbols of a file by address.

@@ -2,7 +2,7 @@
 
 use super::sections::{DebugSections, R};
 use crate::error::{Error, Result};
-use fieldline_layout::printable::printable;
+use fieldline_files::printable::printable;
 use fieldline_layout::types::TargetMachine;
 use gimli::{
     Abbreviations, DebugStrOffsetsBase, DebuggingInformationEntry, Section, UnitHeader, UnitOffset,

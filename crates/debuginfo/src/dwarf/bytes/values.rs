@@ -3,7 +3,7 @@
 use super::scan::RawValue;
 use super::sections::R;
 use super::units::{DieRef, Dwarf, UnitSection};
-use fieldline_layout::printable::printable;
+use fieldline_files::printable::printable;
 use gimli::{AttributeValue as Value, DebuggingInformationEntry, DwAt, DwForm, DwLang, Unit};
 
 pub(crate) type Die<'s> = DebuggingInformationEntry<R<'s>>;

@@ -5,7 +5,7 @@ use crate::dwarf::bytes::abbrev::{Attr, kind_of};
 use crate::dwarf::bytes::scan::{RawValue, ScannedDie, UnitScan};
 use crate::dwarf::bytes::units::{DieRef, Dwarf};
 use crate::error::Result;
-use fieldline_layout::printable::printable_bytes;
+use fieldline_files::printable::printable_bytes;
 use fieldline_layout::types::AggregateKind;
 use gimli::DwTag;
 use rayon::prelude::*;

@@ -5,7 +5,7 @@
 use crate::dwarf::bytes::abbrev::Attr;
 use crate::dwarf::bytes::scan::{ScannedDie, UnitScan};
 use crate::dwarf::bytes::units::{DieRef, Dwarf};
-use fieldline_layout::printable::printable_bytes;
+use fieldline_files::printable::printable_bytes;
 use gimli::DwLang;
 use std::sync::Arc;
 

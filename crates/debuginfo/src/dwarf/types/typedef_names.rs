@@ -6,7 +6,7 @@ use crate::dwarf::bytes::abbrev::Attr;
 use crate::dwarf::bytes::scan::{RawValue, ScannedDie, UnitScan};
 use crate::dwarf::bytes::units::{DieRef, Dwarf};
 use crate::dwarf::search::index::defined_kind;
-use fieldline_layout::printable::printable_bytes;
+use fieldline_files::printable::printable_bytes;
 use std::sync::Arc;
 
 /// How deep scopes may nest.

@@ -3,10 +3,11 @@
 //! The kinds and their forms are those of `enum perf_event_type` in `include/uapi/linux/perf_event.h` and
 //! of `enum perf_user_event_type` in `tools/lib/perf/include/perf/event.h`.
 
+use fieldline_files::printable::printable_bytes;
 use std::borrow::Cow;
 
 use crate::address::LoadedAddress;
-use crate::perf_data::bytes::{Cursor, Endian, bytes_until_nul, one_line};
+use crate::perf_data::bytes::{Cursor, Endian, bytes_until_nul};
 use crate::perf_data::error::{BytePosition, Error};
 use crate::perf_data::header::event_table::EventTable;
 use crate::perf_data::header::facts::{BuildId, DsoBuildId, is_kernel_image};
@@ -333,5 +334,5 @@ fn second_word(mut at: Cursor<'_>) -> Result<u64, Error> {
 }
 
 fn parse_name(bytes: &[u8]) -> Cow<'_, str> {
-    one_line(bytes_until_nul(bytes))
+    printable_bytes(bytes_until_nul(bytes))
 }

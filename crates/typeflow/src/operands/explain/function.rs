@@ -6,7 +6,7 @@ use crate::flow::{ArgumentLocations, FunctionCode, State, UnitContext, Value, Va
 use fieldline_debuginfo::LinkedAddress;
 use fieldline_debuginfo::dwarf::DieRef;
 use fieldline_debuginfo::dwarf::code::{Function, ScopeKind};
-use fieldline_layout::printable::printable_bytes;
+use fieldline_files::printable::printable_bytes;
 use fieldline_machinecode::architecture::Architecture;
 use fieldline_machinecode::insn;
 use fieldline_machinecode::machine::{Instruction, Register};

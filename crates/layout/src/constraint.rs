@@ -14,10 +14,12 @@
 //!
 //! * `requests`: notes of the source and requests of a user.
 //! * `units`: units and their constraints.
+//! * `families`: units that readers expect beside each other.
 //! * `lines`: cacheline requests in terms of units.
 //! * `limits`: constraints of a layout and requests; orders checked against them.
 //! * `refusal`: why the members of a type can't be reordered at all.
 
+mod families;
 mod limits;
 mod lines;
 mod refusal;

@@ -2,7 +2,7 @@
 //!
 //! * `matrix`: the configurations in which orders are judged.
 //! * `planner`: the problems of one struct; `forecast`: an order's human-readable figures in them.
-//! * `candidates`: smaller changes than the best.
+//! * `candidates`: smaller changes than the best; `recommend`: which of them.
 //! * `confidence` and `resample`: cross-validation and block bootstrap.
 //! * `pins`: which of them are kept.
 //! * `groups`: which members share a line, and whether to align them.
@@ -16,4 +16,5 @@ mod groups;
 mod matrix;
 pub(crate) mod pins;
 pub(crate) mod planner;
+pub(crate) mod recommend;
 pub(crate) mod resample;

@@ -35,7 +35,7 @@ impl Default for PlanOptions {
         Self {
             lines: vec![64, 128],
             build_line: 64,
-            choice: CandidateChoice::Best,
+            choice: CandidateChoice::default(),
             max_moves: None,
             resamples: 0,
             adjacent_lines: false,
@@ -118,8 +118,10 @@ impl PlanRequest<'_> {
 /// Which candidate is proposed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CandidateChoice {
-    /// The one that costs least.
+    /// The least to read among those that keep most of what the best one gains.
     #[default]
+    Recommended,
+    /// The one that costs least.
     Best,
     /// The one from which on each further moved member brings less than the mean (the knee of the front).
     Smallest,
@@ -129,8 +131,14 @@ pub enum CandidateChoice {
 
 impl CandidateChoice {
     /// The index of the candidate among some, if there is one.
-    pub(crate) fn index(self, candidates: usize, smallest: Option<usize>) -> Option<usize> {
+    pub(crate) fn index(
+        self,
+        candidates: usize,
+        smallest: Option<usize>,
+        recommended: Option<usize>,
+    ) -> Option<usize> {
         match self {
+            Self::Recommended => recommended.or(candidates.checked_sub(1)),
             Self::Best => candidates.checked_sub(1),
             Self::Smallest => smallest,
             Self::Number(number) => number.checked_sub(1).filter(|index| *index < candidates),

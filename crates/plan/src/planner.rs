@@ -3,23 +3,21 @@
 use crate::cost::VisitModel;
 use crate::cost::cost_terms::cost_terms;
 use crate::decision::Decision;
-use crate::judge::candidates::{self, knee_index, moved_members};
+use crate::judge::candidates::knee_index;
 use crate::judge::explain::Explainer;
 use crate::judge::forecast::OrderEvaluation;
 use crate::judge::pins::{PinViolations, describe_pin_cost};
 use crate::judge::planner::Planner;
-use crate::judge::resample::insert_candidate;
+use crate::judge::resample::{CandidateKind, insert_candidate};
 use crate::options::{PlanOptions, PlanRequest};
 use crate::result::{Basis, BeforeAfter, Candidate, Confidence, Mark, Plan, SearchReport, StructPlan};
 use crate::search::starts::search;
-use crate::search::{CostedOrder, SearchEffort, SearchResults, gap, lower_bound, reduce_moves};
+use crate::search::{SearchEffort, SearchResults, gap, lower_bound};
 use crate::visits::sufficiency::SampleSufficiency;
 use fieldline_access::AccessProfile;
 
 /// Why no order is adopted where no pin is violated.
 const INSIGNIFICANT: &str = "no order brings a statistically significant gain";
-/// Results of a search whose moves are reduced.
-const REFINED: usize = 4;
 
 /// Plans structs, each for itself.
 pub fn plan(profile: &AccessProfile, requests: &[PlanRequest<'_>], options: &PlanOptions) -> Plan {
@@ -81,12 +79,19 @@ impl Planner<'_> {
         before: &OrderEvaluation,
         front: &mut Vec<OrderEvaluation>,
     ) -> (Option<Confidence>, Result<usize, String>) {
-        let asked = self.options.choice.index(front.len(), knee_index(front, before.cost));
+        let knee = knee_index(front, before.cost);
+        let recommended = front.last().and_then(|best| self.recommended(front, best, before));
+        let asked = self.options.choice.index(front.len(), knee, recommended);
         let is_judged = self.options.resamples > 0;
         let candidates = asked.filter(|_| is_judged).and_then(|index| front.get(..=index));
-        match candidates.and_then(|candidates| self.judge(profile, search, before, candidates)) {
+        let kind = match asked {
+            Some(index) if index + 1 == front.len() => CandidateKind::Best,
+            index if index == recommended => CandidateKind::Recommended,
+            _ => CandidateKind::Other,
+        };
+        match candidates.and_then(|candidates| self.judge(profile, search, before, candidates, kind)) {
             Some((confidence, verdict)) => {
-                (Some(confidence), verdict.map(|order| insert_candidate(&self.together, front, order)))
+                (Some(confidence), verdict.map(|order| insert_candidate(front, order)))
             }
             None => (None, asked.ok_or_else(|| INSIGNIFICANT.to_owned())),
         }
@@ -114,50 +119,26 @@ impl Planner<'_> {
         }
     }
 
-    /// Candidates no worse than declared anywhere and significantly better; if that may not stay, all
-    /// that are legal.
-    fn candidate_orders(
-        &self,
-        search: &SearchResults,
-        before: &OrderEvaluation,
-        may_stay: bool,
-    ) -> Vec<OrderEvaluation> {
-        let problem = &self.together;
-        let mut found = search.found.clone();
-        found.sort_by_key(|found| (found.cost, found.order.clone()));
-        found.dedup();
-        found.truncate(REFINED);
-        let found: Vec<CostedOrder> = fieldline_parallel::map(&found, |found| reduce_moves(problem, found));
-        let most = self.options.max_moves.unwrap_or(usize::MAX);
-        let accepts = |order: &[usize]| !may_stay || self.evaluate(order).is_no_worse_than(before);
-        let start = self.constraints.initial_order();
-        let front = candidates::pareto_front(problem, &start, &found, most, &accepts);
-        let mut front: Vec<OrderEvaluation> = front.iter().map(|found| self.evaluate(&found.order)).collect();
-        let mut cheapest = u64::MAX;
-        front.retain(|after| {
-            let is_better = || after.is_no_worse_than(before) && self.is_gain(before, after);
-            let kept = after.cost < cheapest && (!may_stay || is_better());
-            cheapest = if kept { after.cost } else { cheapest };
-            kept
-        });
-        front
-    }
-
     fn candidates(
         &self,
         front: &[OrderEvaluation],
         before: &OrderEvaluation,
         chosen: Option<usize>,
     ) -> Vec<Candidate> {
+        let best = front.last();
         let marks = [
             (knee_index(front, before.cost), Mark::Smallest),
+            (best.and_then(|best| self.recommended(front, best, before)), Mark::Recommended),
             (front.len().checked_sub(1), Mark::Best),
             (chosen, Mark::Chosen),
         ];
         let visits = self.model.together.total().max(1) as f64;
         let lost = |order: &OrderEvaluation| order.lost() as f64 / visits;
         let candidates = front.iter().enumerate().map(|(index, after)| Candidate {
-            moved: moved_members(&self.together, &after.order),
+            moved: after.size.moved,
+            split_blocks: after.size.blocks,
+            parted: after.size.parted,
+            kept: best.map(|best| self.kept_gains(after, best, before)).unwrap_or_default(),
             marks: marks.iter().filter(|mark| mark.0 == Some(index)).map(|mark| mark.1).collect(),
             forecasts: self.forecasts(before, after),
             sizes: self.sizes(before, after),

@@ -49,6 +49,33 @@ impl Random {
     }
 }
 
+/// Quantiles in use.
+const QUANTILES: usize = 1024;
+
+/// The exponential distribution with mean 1, as its expected order statistics: sums of `1 / (n - i)`. Library logarithms
+/// differ between machines.
+#[derive(Clone, Debug)]
+pub(crate) struct ExponentialQuantiles(Vec<f64>);
+
+impl Default for ExponentialQuantiles {
+    fn default() -> Self {
+        let mut sum = 0.0;
+        let quantiles = (0..QUANTILES).map(|index| {
+            sum += 1.0 / (QUANTILES - index) as f64;
+            sum
+        });
+        Self(quantiles.collect())
+    }
+}
+
+impl ExponentialQuantiles {
+    /// A number of the distribution.
+    #[inline]
+    pub(crate) fn draw(&self, random: &mut Random) -> f64 {
+        self.0[random.below(QUANTILES)]
+    }
+}
+
 /// A number that differs in about half its bits if `z` differs in one (splitmix64's finisher).
 pub fn mix(z: u64) -> u64 {
     let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

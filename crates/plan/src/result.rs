@@ -16,8 +16,8 @@ pub use confidence::{
 pub use fieldline_layout::slab_class;
 pub(crate) use forecast::rounded;
 pub use forecast::{
-    BeforeAfter, BuildJudged, BuildNote, Candidate, Forecast, Group, GroupAlignment, GroupKind, Mark,
-    Padding, SizeForecast, Term, TermKind,
+    BeforeAfter, BuildJudged, BuildNote, Candidate, Forecast, Group, GroupAlignment, GroupKind, KeptGain,
+    Mark, Padding, SizeForecast, Term, TermKind,
 };
 pub(crate) use plan::constrained_members;
 pub use plan::{

@@ -6,10 +6,13 @@
 //! * `chain`: replica exchange; `starts`: its initial orders and effort.
 //! * `exact`: all orders, where they are few.
 //! * `reduce_moves`: an order with fewer moved units.
+//! * `change_size`: what a reviewer reads of a change; `small_changes` and `block_moves`: orders that change little.
 //! * `chunks`, `branch` and `lower_bound`: the least cost of any order.
 
+mod block_moves;
 pub mod branch;
 mod chain;
+pub mod change_size;
 pub mod chunks;
 pub mod exact;
 pub mod greedy_fill;
@@ -19,11 +22,14 @@ mod move_selector;
 pub mod moves;
 pub mod order;
 pub mod reduce_moves;
+pub mod small_changes;
 pub mod starts;
 
+pub use change_size::ChangeSize;
 pub use line_exchange::LineExchanges;
 pub use lower_bound::{LowerBound, gap, lower_bound};
 pub use moves::MoveGenerator;
 pub use order::CostedOrder;
 pub use reduce_moves::{moved_units, reduce_moves};
+pub use small_changes::{LineTargets, SmallChange, small_change_effort, small_changes};
 pub use starts::{SearchEffort, SearchResults};

@@ -5,11 +5,13 @@
 //! * `touched_ranges`: the bytes of a struct that are touched at all.
 //! * `touch`: how often a function touches each range when it runs.
 //! * `window_corpus` and `mixture`: which functions run together.
+//! * `misses`: which patterns run on objects that are in no cache.
 //! * `draw` and `sets`: sets of ranges that visits touch.
 //! * `evidence`: the samples behind them, and `sufficiency`: whether these are enough.
 
 pub mod draw;
 pub mod evidence;
+pub mod misses;
 pub mod mixture;
 pub mod name_ranks;
 pub mod occurrences;

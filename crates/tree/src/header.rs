@@ -151,6 +151,8 @@ pub fn read_notes(header: &Header, declaration: &Declaration) -> Result<TextNote
             unit: u32::try_from(position.unit).ok(),
             guard: u32::try_from(position.guard).ok(),
             region: Some(position.zone),
+            paragraph: Some(position.paragraph),
+            is_under_comment: position.is_under_comment,
             immovable: position
                 .fixed
                 .as_ref()

@@ -40,11 +40,12 @@ pub(crate) fn cache_size() -> clap::builder::RangedU64ValueParser {
 
 pub(crate) fn candidate(text: &str) -> Result<CandidateChoice, String> {
     match text {
+        "recommended" => Ok(CandidateChoice::Recommended),
         "best" => Ok(CandidateChoice::Best),
         "smallest" => Ok(CandidateChoice::Smallest),
         number => match number.parse() {
             Ok(number) if number > 0 => Ok(CandidateChoice::Number(number)),
-            _ => Err("best, smallest or a number from 1 on".to_owned()),
+            _ => Err("recommended, best, smallest or a number from 1 on".to_owned()),
         },
     }
 }

@@ -1,5 +1,6 @@
 //! Constraints of a layout and of requests, and orders checked against them.
 
+use super::families::number_families;
 use super::lines::{self, CachelineConstraint};
 use super::refusal::{ReorderRefusal, check_reorderable};
 use super::requests::PlacementRequests;
@@ -52,6 +53,7 @@ pub fn constraints_for_new_member(
     constrain_by_layout(layout, &inferred, requests, &mut units);
     constrain_by_requests(layout, requests, &mut units);
     number_regions(layout, requests, &mut units);
+    number_families(layout, &requests.notes, &mut units);
     let line_constraints = lines::line_constraints(layout, requests, &units);
     Ok(Constraints { line_constraints, units, keeps_size: requests.size_is_kept })
 }

@@ -9,6 +9,11 @@ pub struct MemberNote {
     pub guard: Option<u32>,
     /// Stretch of the text it may not leave, such as between `randomized_struct_fields_start` and `_end`.
     pub region: Option<u32>,
+    /// Number of its paragraph: declarations below one another, without a blank line or a comment of its own lines
+    /// between them.
+    pub paragraph: Option<u32>,
+    /// Whether a comment of its own lines heads the paragraph.
+    pub is_under_comment: bool,
     /// Why its text can't be moved, if so.
     pub immovable: Option<String>,
 }

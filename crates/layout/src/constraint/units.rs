@@ -16,6 +16,8 @@ pub struct Unit {
     pub region: u32,
     /// Path of `#if` conditions, see [`MemberNote::guard`].
     pub guard: Option<u32>,
+    /// Number of its family: units that readers expect beside each other have equal ones.
+    pub family: u32,
     /// Whether it has bit-fields.
     pub is_bit_run: bool,
     /// Its constraint, if it has one.
@@ -71,6 +73,7 @@ pub(super) fn build_units(layout: &Layout, requests: &PlacementRequests) -> Vec<
             None => units.push(Unit {
                 members: vec![index],
                 region: 0,
+                family: 0,
                 guard: notes.get(index).and_then(|note| note.guard),
                 is_bit_run: member.is_bit_field(),
                 constraint: None,

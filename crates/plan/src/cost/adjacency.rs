@@ -113,6 +113,7 @@ mod tests {
         let unit = |region, guard, is_bit_run| Unit {
             members: Vec::new(),
             region,
+            family: 0,
             guard,
             is_bit_run,
             constraint: None,

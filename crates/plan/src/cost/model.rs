@@ -6,6 +6,7 @@ use crate::cost::sharing::SampledLosses;
 use crate::random::{Random, mix};
 use crate::result::VisitEvidence;
 use crate::visits::draw::{draw, function_patterns, mixture_patterns};
+use crate::visits::misses::{relative_misses, reweighted};
 use crate::visits::occurrences::{self, collect_accesses};
 use crate::visits::sufficiency::SampleSufficiency;
 use crate::visits::touch::{self, collect_touches};
@@ -21,8 +22,8 @@ use std::collections::BTreeMap;
 
 /// Visits drawn in all.
 const DRAWN_VISITS: usize = 8_192;
-/// Visits drawn as if functions ran alone.
-const DRAWN_ALONE: usize = 4_096;
+/// Visits drawn as if functions ran alone, and as often as they miss.
+const DRAWN_OTHERWISE: usize = 4_096;
 /// With fewer windows with several samples, operations can't be separated.
 const FEWEST_WINDOWS: f32 = 500.0;
 
@@ -41,6 +42,10 @@ pub struct VisitModel {
     pub together: Visits,
     /// Visits as if each function ran alone.
     pub alone: Visits,
+    /// Visits as often as they miss the CPU's own caches; none in a resample.
+    pub missing: Visits,
+    /// Visits half of which are drawn as often as they run, and half as often as they miss; none in a resample.
+    pub balanced: Visits,
     /// How CPUs take lines from each other, scaled to `together`.
     pub sharing: LineSharing,
     /// The evidence for the visits.
@@ -78,8 +83,10 @@ pub(crate) struct ModelSamples<'p> {
     pub(crate) windows: &'p StructWindows<'p>,
     /// How often a window counts.
     pub(crate) count: &'p dyn Fn(&Window) -> u64,
-    /// Visits drawn of functions alone.
-    pub(crate) drawn_alone: usize,
+    /// Whether an order is found by them, or only judged or improved: then only visits of functions together are drawn.
+    pub(crate) is_planned: bool,
+    /// Whether visits of functions alone are drawn.
+    pub(crate) is_drawn_alone: bool,
     /// A model of much the same samples, from which the mixture has a warm start.
     pub(crate) known: Option<&'p VisitModel>,
 }
@@ -89,8 +96,15 @@ impl VisitModel {
     pub fn new(profile: &AccessProfile, layout: &Layout, constraints: &Constraints, line: u64) -> Self {
         let windows = StructWindows::new(profile, layout);
         let count = |window: &Window| window.count;
-        let samples =
-            ModelSamples { profile, windows: &windows, count: &count, drawn_alone: DRAWN_ALONE, known: None };
+        let count: &dyn Fn(&Window) -> u64 = &count;
+        let samples = ModelSamples {
+            profile,
+            windows: &windows,
+            count,
+            is_planned: true,
+            is_drawn_alone: true,
+            known: None,
+        };
         Self::learn(&samples, layout, constraints, line)
     }
 
@@ -101,7 +115,7 @@ impl VisitModel {
         constraints: &Constraints,
         line: u64,
     ) -> Self {
-        let ModelSamples { profile, drawn_alone, .. } = *samples;
+        let profile = samples.profile;
         let names = &samples.windows.names;
         let occurrences = find_occurrences(profile, layout);
         let accesses = collect_accesses(profile, layout, &occurrences);
@@ -119,8 +133,15 @@ impl VisitModel {
             let sets = draw(patterns, &touches, count, &mut Random::new(mix(seed ^ stream)));
             Visits::new(ranges.len(), sets)
         };
-        let (together_visits, alone) =
-            rayon::join(|| visits(&together, DRAWN_VISITS, 1), || visits(&alone, drawn_alone, 3));
+        let count_if = |is_drawn: bool| if is_drawn { DRAWN_OTHERWISE } else { 0 };
+        let (planned, drawn_alone) = (count_if(samples.is_planned), count_if(samples.is_drawn_alone));
+        let misses = relative_misses(&together, &touches);
+        let by_misses = || visits(&reweighted(&together, |pattern| misses[pattern]), planned, 4);
+        let by_both = || visits(&reweighted(&together, balance(&together, &misses)), planned, 5);
+        let ((together_visits, alone), (missing, balanced)) = rayon::join(
+            || rayon::join(|| visits(&together, DRAWN_VISITS, 1), || visits(&alone, drawn_alone, 3)),
+            || rayon::join(by_misses, by_both),
+        );
         let line_cost = lost_line_cost(&together_visits, &together, &accesses);
         let cpus: Vec<CpuAccess> = occurrences::cpu_accesses(profile, &occurrences, layout.size).collect();
         let by_line = group_by_declared_line(&ranges, line);
@@ -128,6 +149,8 @@ impl VisitModel {
         Self {
             together: together_visits,
             alone,
+            missing,
+            balanced,
             sharing: LineSharing::new(&ranges, &cpus, losses, &by_line, line_cost),
             evidence: VisitEvidence::new(profile, names, &touches, &together),
             sufficiency: SampleSufficiency::from_accesses(&accesses),
@@ -176,6 +199,13 @@ fn learn_mixture(
     };
     let patterns = mixture_patterns(&corpus, &mixture, touches);
     Some((mixture, patterns))
+}
+
+/// A factor for each pattern, so that half of the visits are as often as they run and half as often as they miss.
+fn balance<'m>(patterns: &[AccessPattern], misses: &'m [f64]) -> impl Fn(usize) -> f64 + use<'m> {
+    let all: f64 = patterns.iter().map(|pattern| pattern.weight).sum();
+    let missed: f64 = patterns.iter().zip(misses).map(|(pattern, missed)| pattern.weight * missed).sum();
+    move |pattern| 1.0 + misses[pattern] * all / missed.max(f64::MIN_POSITIVE)
 }
 
 /// The cost of a line lost to another CPU: one more line in a visit. Accesses by CPU are in samples, visits

@@ -128,6 +128,11 @@ impl<'p> OrderState<'p> {
         self.cost
     }
 
+    /// Cost of the lines of a configuration, as if its weight were 1: lines touched and lost by all visits.
+    pub fn line_cost(&self, config: usize) -> u64 {
+        self.lines.get(config).map_or(0, |lines| lines.costs.iter().sum())
+    }
+
     /// Sizes in bytes, by build.
     pub fn sizes(&self) -> &[u64] {
         &self.sizes

@@ -1,66 +1,125 @@
-//! Smaller changes than the best: for each number of moved members the cheapest order known.
-//!
-//! From the best order, moved units return to their declared neighbours, the cheapest step first. From the
-//! declared order, a beam search applies moves of single units, runs of units and exchanges, with several
-//! orders kept for each number of moved members: the cost of one move may be regained by the next.
+//! Smaller changes than the best: for each size of a change the cheapest order known.
 
-use crate::cost::{CostCache, OrderState, Problem};
+use crate::cost::OrderState;
 use crate::judge::forecast::OrderEvaluation;
-use crate::search::order::{exchange, insertion};
-use crate::search::{CostedOrder, MoveGenerator, moved_units};
-use rayon::prelude::*;
-use std::collections::BTreeMap;
+use crate::judge::planner::Planner;
+use crate::search::{
+    CostedOrder, LineTargets, SearchEffort, SearchResults, SmallChange, moved_units, reduce_moves,
+    small_change_effort, small_changes,
+};
 
-/// Moved members up to which the beam goes.
-pub const BEAM_DEPTH: usize = 8;
-/// Orders kept for each number of moved members.
-const BEAM_WIDTH: usize = 4;
-/// Orders each of them contributes.
-const BRANCHES: usize = 24;
-/// Most units that move together, where units are few.
-const BLOCK: usize = 3;
-/// Units up to which all changes are tried; beyond, single touched units only.
-const FEW: usize = 80;
-/// By which share of one line more in every visit a change may cost more than what it starts from.
-const SLACK: f64 = 0.05;
+/// Results of a search whose moves are reduced.
+const REFINED: usize = 4;
+/// By which part of the best order's gain a dearer candidate must be better.
+const LEAST_STEP: f64 = 0.02;
+/// Which part of the best order's gain in lines the search for small changes strives for.
+const WANTED_SHARE: f64 = 0.9;
 
-/// Cheapest acceptable orders by number of moved members, all cheaper than those with fewer moved. `known`
-/// are results of a search, `start` is the declared order, changed as requests demand; no order moves more
-/// than `most` members.
-pub fn pareto_front(
-    problem: &Problem<'_>,
-    start: &[usize],
-    known: &[CostedOrder],
-    most: usize,
-    accepts: &dyn Fn(&[usize]) -> bool,
-) -> Vec<CostedOrder> {
-    let mut beam = BeamSearch { problem, accepts, by_moved: BTreeMap::new(), kept: BTreeMap::new() };
-    known.iter().for_each(|found| beam.add(found.clone()));
-    let returned_count = if start.len() <= FEW { known.len() } else { known.len().min(1) };
-    let paths = fieldline_parallel::map(&known[..returned_count], |found| return_units(problem, found));
-    paths.into_iter().flatten().for_each(|found| beam.add(found));
-    let cost = OrderState::evaluate(problem, start).cost();
-    beam.add(CostedOrder { order: start.to_vec(), cost });
-    // Line costs of one step are reused in the next.
-    let mut memos = vec![CostCache::default(); BEAM_WIDTH];
-    for count in 0..BEAM_DEPTH.min(most) {
-        let here = beam.by_moved.get(&count).cloned().unwrap_or_default();
-        let steps = here.par_iter().zip(&mut memos);
-        let next = steps.map(|(found, memo)| expand(problem, found, count, memo));
-        next.collect::<Vec<_>>().into_iter().flatten().for_each(|found| beam.add(found));
+impl Planner<'_> {
+    /// Orders no worse than declared anywhere and significantly better, by the price of the change; if the declared
+    /// order may not stay, all that are legal. The last one costs least.
+    pub(crate) fn candidate_orders(
+        &self,
+        search: &SearchResults,
+        before: &OrderEvaluation,
+        may_stay: bool,
+    ) -> Vec<OrderEvaluation> {
+        let effort = small_change_effort(&self.together);
+        let (offers, best) = self.small_offers(before, self.refined_orders(search), may_stay, effort);
+        self.without_dominated(offers, best.as_ref(), before)
     }
-    let mut front: Vec<CostedOrder> = Vec::new();
-    for (_, found) in beam.kept.into_iter().filter(|(moved, _)| *moved <= most) {
-        if front.last().is_none_or(|last| found.cost < last.cost) {
-            front.push(found);
+
+    /// All orders that may be offered, by the price of the change, and the best one. `refined` has the best known first.
+    pub(crate) fn small_offers(
+        &self,
+        before: &OrderEvaluation,
+        refined: Vec<Vec<usize>>,
+        may_stay: bool,
+        effort: SearchEffort,
+    ) -> (Vec<OrderEvaluation>, Option<OrderEvaluation>) {
+        let small = self.small_changes(before, &refined, effort);
+        let orders = [refined, small].concat();
+        let most = self.options.max_moves.unwrap_or(usize::MAX);
+        let evaluated = fieldline_parallel::map(&orders, |order| self.evaluate(order));
+        let mut offers: Vec<OrderEvaluation> = evaluated
+            .into_iter()
+            .filter(|after| after.size.moved <= most && self.fits(&after.order))
+            .filter(|after| !may_stay || after.is_no_worse_than(before) && self.is_gain(before, after))
+            .collect();
+        offers.sort_by(|this, other| {
+            let key = |offer: &OrderEvaluation| (offer.size.price(), offer.cost);
+            key(this).cmp(&key(other)).then_with(|| this.order.cmp(&other.order))
+        });
+        let best = offers.iter().min_by_key(|offer| offer.cost).cloned();
+        (offers, best)
+    }
+
+    /// The orders of which none is dearer than another and hardly better, the one to recommend, and the best one.
+    fn without_dominated(
+        &self,
+        offers: Vec<OrderEvaluation>,
+        best: Option<&OrderEvaluation>,
+        before: &OrderEvaluation,
+    ) -> Vec<OrderEvaluation> {
+        let recommended = best.and_then(|best| self.recommended(&offers, best, before));
+        let least_cost = best.map_or(0, |best| best.cost);
+        let step = ((before.cost.saturating_sub(least_cost)) as f64 * LEAST_STEP) as u64;
+        let mut cheapest = u64::MAX;
+        let mut front: Vec<OrderEvaluation> = Vec::new();
+        for (index, offer) in offers.into_iter().enumerate() {
+            let is_better = offer.cost.saturating_add(step) < cheapest;
+            if is_better || offer.cost < cheapest && offer.cost == least_cost || Some(index) == recommended {
+                cheapest = cheapest.min(offer.cost);
+                front.push(offer);
+            }
         }
+        front
     }
-    front
-}
 
-/// How many members an order moves: those of all moved units.
-pub fn moved_members(problem: &Problem<'_>, order: &[usize]) -> usize {
-    moved_units(order).iter().map(|unit| problem.constraints.units[*unit].members.len()).sum()
+    /// The cheapest orders of the search, with fewer moved units each; the cheapest first.
+    fn refined_orders(&self, search: &SearchResults) -> Vec<Vec<usize>> {
+        let mut found = search.found.clone();
+        found.sort_by_key(|found| (found.cost, found.order.clone()));
+        found.dedup();
+        found.truncate(REFINED);
+        let mut refined: Vec<CostedOrder> =
+            fieldline_parallel::map(&found, |found| reduce_moves(&self.together, found));
+        refined.sort_by_key(|found| found.cost);
+        refined.into_iter().map(|found| found.order).collect()
+    }
+
+    /// Orders that change little, where `refined` has the best one known first.
+    fn small_changes(
+        &self,
+        before: &OrderEvaluation,
+        refined: &[Vec<usize>],
+        effort: SearchEffort,
+    ) -> Vec<Vec<usize>> {
+        let Some(best) = refined.first() else { return Vec::new() };
+        let problem = self.balanced();
+        let [now, best] = [&before.order, best].map(|order| {
+            let state = OrderState::evaluate(&problem, order);
+            (0..problem.configs.len()).map(|config| state.line_cost(config)).collect::<Vec<u64>>()
+        });
+        let wanted = |(config, (now, best)): (usize, (&u64, &u64))| match self.is_recorded_layout(config) {
+            true => now.saturating_sub((now.saturating_sub(*best) as f64 * WANTED_SHARE) as u64),
+            false => *now,
+        };
+        let wanted = now.iter().zip(&best).enumerate().map(wanted).collect();
+        let targets = LineTargets { wanted, most: now };
+        let start = self.constraints.initial_order();
+        let found = small_changes(&problem, &start, &targets, effort, self.model.seed);
+        found.into_iter().map(|SmallChange { found, .. }| found.order).collect()
+    }
+
+    /// Whether a configuration is of the recorded program's own layout, at whatever line size.
+    pub(crate) fn is_recorded_layout(&self, config: usize) -> bool {
+        self.matrix.configs.get(config).is_some_and(|config| config.build == 0 && !config.is_line_pair)
+    }
+
+    fn fits(&self, order: &[usize]) -> bool {
+        OrderState::evaluate(&self.together, order).fits()
+    }
 }
 
 /// Index of the candidate at the knee of the Pareto front: where its share of the best gain is most above its
@@ -77,61 +136,6 @@ pub(crate) fn knee_index(front: &[OrderEvaluation], declared: u64) -> Option<usi
     knee.map(|(index, _)| index)
 }
 
-/// Orders by number of moved members, cheapest first.
-struct BeamSearch<'p> {
-    problem: &'p Problem<'p>,
-    /// Whether an order may be offered. Others may still lead to one that may.
-    accepts: &'p dyn Fn(&[usize]) -> bool,
-    by_moved: BTreeMap<usize, Vec<CostedOrder>>,
-    /// The cheapest that may be offered.
-    kept: BTreeMap<usize, CostedOrder>,
-}
-
-impl BeamSearch<'_> {
-    /// Keeps an order if it is among the cheapest for its moved members.
-    fn add(&mut self, found: CostedOrder) {
-        let moved = moved_members(self.problem, &found.order);
-        let is_cheaper = self.kept.get(&moved).is_none_or(|known| found.cost < known.cost);
-        let fits = || OrderState::evaluate(self.problem, &found.order).fits();
-        if is_cheaper && fits() && (self.accepts)(&found.order) {
-            self.kept.insert(moved, found.clone());
-        }
-        insert_bounded(self.by_moved.entry(moved).or_default(), found, BEAM_WIDTH);
-    }
-}
-
-/// Keeps an order among so many of the cheapest; orders of equal cost mostly have the same lines.
-fn insert_bounded(beam: &mut Vec<CostedOrder>, found: CostedOrder, most: usize) {
-    let index = beam.partition_point(|other| other.cost < found.cost);
-    if beam.get(index).is_none_or(|other| other.cost != found.cost) {
-        beam.insert(index, found);
-        beam.truncate(most);
-    }
-}
-
-/// Returns moved units one by one to their declared neighbours, the cheapest step first.
-fn return_units(problem: &Problem<'_>, found: &CostedOrder) -> Vec<CostedOrder> {
-    let mut memo = CostCache::default();
-    let mut state = OrderState::new(problem, &found.order, &mut memo);
-    let mut path = Vec::new();
-    loop {
-        let moved = moved_units(state.order());
-        let orders = moved.iter().map(|unit| with_unit_returned(state.order(), *unit, &moved));
-        let legal = orders.filter(|order| problem.constraints.check(order).is_ok());
-        let mut next: Option<CostedOrder> = None;
-        for order in legal {
-            let mut trial = state.clone();
-            trial.reset(&order, &mut memo);
-            if next.as_ref().is_none_or(|next| trial.cost() < next.cost) {
-                next = Some(CostedOrder { cost: trial.cost(), order });
-            }
-        }
-        let Some(next) = next else { return path };
-        state.reset(&next.order, &mut memo);
-        path.push(next);
-    }
-}
-
 /// The order with a moved unit behind the nearest unit declared before it that is not moved.
 pub(crate) fn with_unit_returned(order: &[usize], unit: usize, moved: &[usize]) -> Vec<usize> {
     let mut order: Vec<usize> = order.iter().copied().filter(|other| *other != unit).collect();
@@ -139,46 +143,4 @@ pub(crate) fn with_unit_returned(order: &[usize], unit: usize, moved: &[usize]) 
     let index = before.and_then(|before| order.iter().position(|other| *other == before));
     order.insert(index.map_or(0, |index| index + 1), unit);
     order
-}
-
-/// The cheapest orders one change away that move more members.
-fn expand(problem: &Problem<'_>, from: &CostedOrder, count: usize, memo: &mut CostCache) -> Vec<CostedOrder> {
-    let mut state = OrderState::new(problem, &from.order, memo);
-    let mover = MoveGenerator::new(problem);
-    let (slack, start) = (SLACK * problem.scale as f64, state.cost());
-    let mut best: Vec<CostedOrder> = Vec::new();
-    for (first, units) in changes(problem, &mover, &state) {
-        let worst = best.get(BRANCHES - 1).map_or(u64::MAX, |worst| worst.cost);
-        let bound = slack.min(worst.saturating_sub(start) as f64);
-        if !state.allows(first, &units) || !state.try_replace(first, &units, memo, bound) {
-            continue;
-        }
-        let cost = state.cost();
-        let is_new = cost < worst && best.iter().all(|other| other.cost != cost);
-        if is_new && moved_members(problem, state.order()) > count {
-            insert_bounded(&mut best, CostedOrder { order: state.order().to_vec(), cost }, BRANCHES);
-        }
-        state.undo();
-    }
-    best
-}
-
-/// All changes tried: where they begin, and the units from there on.
-fn changes(problem: &Problem<'_>, mover: &MoveGenerator, state: &OrderState<'_>) -> Vec<(usize, Vec<usize>)> {
-    let order = state.order();
-    let few = order.len() <= FEW;
-    let mut found = Vec::new();
-    for from in 0..order.len() {
-        let (low, high) = mover.regions[from];
-        if !few && problem.unit_touched_bits(order[from]).is_empty() {
-            continue;
-        }
-        for length in 1..=if few { BLOCK.min(high - from) } else { 1 } {
-            let places = (low..=high - length).filter(|to| *to != from);
-            found.extend(places.map(|to| insertion(order, from, length, to)));
-        }
-        let others = if few { from + 1..high } else { from..from };
-        found.extend(others.map(|to| exchange(order, from, to)));
-    }
-    found
 }

@@ -1,8 +1,9 @@
 //! The figures of an order in each configuration, raw and human-readable.
 
-use crate::cost::OrderState;
+use crate::cost::{OrderState, Problem};
 use crate::judge::planner::Planner;
 use crate::result::{BeforeAfter, Forecast, SizeForecast, rounded};
+use crate::search::ChangeSize;
 use crate::visits::Visits;
 use std::collections::BTreeMap;
 
@@ -21,6 +22,10 @@ pub(crate) struct OrderEvaluation {
     pub(crate) lost_alone: Vec<u64>,
     /// Weighted pairs of adjacent lines that they lose to each other.
     pub(crate) lost_pairs: u64,
+    /// Lines that visits touch by configuration, each visit as often as it misses; empty where that isn't known.
+    pub(crate) missing: Vec<u64>,
+    /// What a reviewer reads of it.
+    pub(crate) size: ChangeSize,
     pub(crate) cost: u64,
 }
 
@@ -41,6 +46,11 @@ impl OrderEvaluation {
     pub(crate) fn lost(&self) -> u64 {
         self.lost_together.first().copied().unwrap_or(0)
     }
+}
+
+/// Lines that the visits of a problem touch, by configuration.
+fn lines_in(problem: &Problem<'_>, order: &[usize]) -> Vec<u64> {
+    OrderState::evaluate(problem, order).touched_lines()
 }
 
 impl Planner<'_> {
@@ -81,11 +91,13 @@ impl Planner<'_> {
         OrderEvaluation {
             order: order.to_vec(),
             together: state.touched_lines(),
-            alone: OrderState::evaluate(&self.alone, order).touched_lines(),
+            alone: lines_in(&self.alone, order),
             sizes: state.sizes().to_vec(),
             lost_alone: lost_together.iter().map(scale).collect(),
             lost_pairs: pairs.map(|(index, config)| config.weight * state.lost_lines(index)).sum(),
             lost_together,
+            missing: self.missing.iter().flat_map(|by_misses| lines_in(by_misses, order)).collect(),
+            size: ChangeSize::new(self.constraints, order),
             cost: state.cost(),
         }
     }

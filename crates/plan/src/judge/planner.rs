@@ -18,6 +18,8 @@ pub(crate) struct Planner<'a> {
     /// Orders in visits by what runs together, and in visits as if each function ran alone.
     pub(crate) together: Problem<'a>,
     pub(crate) alone: Problem<'a>,
+    /// Orders in visits as often as they miss, where these were drawn.
+    pub(crate) missing: Option<Problem<'a>>,
     pub(crate) lower: LowerBound,
 }
 
@@ -36,6 +38,7 @@ impl<'a> Planner<'a> {
         Self {
             together: problem(&model.together, &model.sharing),
             alone: problem(&model.alone, &NO_SHARING),
+            missing: (!model.missing.is_empty()).then(|| problem(&model.missing, &NO_SHARING)),
             lower: LowerBound::default(),
             matrix,
             layout,
@@ -43,5 +46,12 @@ impl<'a> Planner<'a> {
             model,
             options,
         }
+    }
+
+    /// Orders in visits of which half are as often as they run, and half as often as they miss.
+    pub(crate) fn balanced(&self) -> Problem<'a> {
+        let (builds, configs) = (self.matrix.builds.clone(), self.matrix.configs.clone());
+        let (model, constraints) = (self.model, self.constraints);
+        Problem::new(constraints, &model.ranges, &model.balanced, &model.sharing, builds, configs)
     }
 }

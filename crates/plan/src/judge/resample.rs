@@ -1,8 +1,8 @@
 //! The whole pipeline, from samples to order, repeated on folds and resamples of the time blocks.
 
 use crate::cost::model::{ModelSamples, StructWindows};
-use crate::cost::{OrderState, Problem, VisitModel};
-use crate::judge::candidates::{moved_members, with_unit_returned};
+use crate::cost::{OrderState, VisitModel};
+use crate::judge::candidates::with_unit_returned;
 use crate::judge::confidence::{
     FOLDS, STABLE, UnitPairs, bootstrap_weights, fold_weights, pair_shares, rounded_share, stability,
 };
@@ -12,7 +12,9 @@ use crate::result::{BeforeAfter, Confidence, CrossValidation, Forecast};
 use crate::result::{Grouping, Interval, Stability, rounded};
 use crate::search::order::costliest_first;
 use crate::search::starts::{search, search_from};
-use crate::search::{CostedOrder, SearchEffort, SearchResults, moved_units, reduce_moves};
+use crate::search::{
+    CostedOrder, SearchEffort, SearchResults, moved_units, reduce_moves, small_change_effort,
+};
 use crate::visits::find_occurrences;
 use fieldline_access::AccessProfile;
 use fieldline_access::access::Window;
@@ -21,6 +23,8 @@ use std::collections::BTreeMap;
 
 /// Divisor of the rounds of a search in a fold: its figures err on the careful side.
 const SHORT_SEARCH_DIVISOR: usize = 4;
+/// The same for small changes: with fewer rounds, folds find larger ones than the whole recording.
+const SHORT_CHANGE_SEARCH_DIVISOR: usize = 3;
 /// The same for a search with a warm start: it checks whether any order is significantly better.
 const WARM_START_DIVISOR: usize = 24;
 
@@ -32,6 +36,25 @@ struct BlockSamples<'p> {
     types: FxHashSet<usize>,
     /// Instructions that access it.
     instructions: FxHashSet<u64>,
+}
+
+/// Which candidate is judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CandidateKind {
+    /// The best: folds and resamples are searched for theirs.
+    Best,
+    /// The recommended one: the same, for what would be recommended there.
+    Recommended,
+    /// One that a user chose: its own order is counted in folds and resamples.
+    Other,
+}
+
+/// Results of a cross-validation.
+struct CrossValidated {
+    folds: usize,
+    rows: Vec<CrossValidation>,
+    /// Share of the best order's gain that the judged one keeps, unless it is the best.
+    kept: Option<f64>,
 }
 
 /// A model of resampled time blocks, and an order for it.
@@ -49,22 +72,25 @@ impl Planner<'_> {
         search: &SearchResults,
         before: &OrderEvaluation,
         front: &[OrderEvaluation],
+        kind: CandidateKind,
     ) -> Option<(Confidence, Result<OrderEvaluation, String>)> {
         let found = front.last()?;
+        let is_best = kind == CandidateKind::Best;
         let (blocks, resamples) = (profile.blocks.len(), self.options.resamples);
         if blocks < FOLDS {
             let missing = Some(format!("the profile holds {blocks} blocks of time, {FOLDS} are needed"));
             return Some((Confidence { blocks, missing, ..Confidence::default() }, Ok(found.clone())));
         }
         let samples = self.block_samples(profile);
-        let (folds, cross_validation) = self.cross_validate(&samples, before, found);
+        let CrossValidated { folds, rows, kept } = self.cross_validate(&samples, before, found, kind);
         // Orders that a search in other visits of the same struct begins with, the hottest first.
         let declared = std::iter::once(self.constraints.initial_order());
         let known: Vec<Vec<usize>> = declared.chain(costliest_first(&search.found)).collect();
         let numbers = Vec::from_iter(0..resamples as u64);
-        let plan = |number: &u64| self.plan_resample(&samples, *number, &found.order, &known);
+        let known = is_best.then_some(known.as_slice());
+        let plan = |number: &u64| self.plan_resample(&samples, *number, &found.order, known);
         let plans = fieldline_parallel::map(&numbers, plan);
-        let bootstrap = BootstrapPlans::new(self, &plans, &before.order);
+        let bootstrap = BootstrapPlans::new(self, &plans, &before.order, is_best);
         let order = self.stable_order(before, &bootstrap, front);
         let unit_stabilities = bootstrap.unit_stabilities(&found.order);
         let moves = |unit| order.as_ref().is_some_and(|left| moved_units(&left.order).contains(&unit));
@@ -77,7 +103,8 @@ impl Planner<'_> {
             missing: None,
             blocks,
             folds,
-            cross_validation,
+            cross_validation: rows,
+            kept_gain: kept,
             resamples,
             interval: bootstrap.interval(before, order.as_ref().unwrap_or(found)),
             groupings: bootstrap.groupings(&found.order),
@@ -114,21 +141,33 @@ impl Planner<'_> {
         samples: &BlockSamples<'_>,
         before: &OrderEvaluation,
         after: &OrderEvaluation,
-    ) -> (usize, Vec<CrossValidation>) {
+        kind: CandidateKind,
+    ) -> CrossValidated {
         let folds = fieldline_parallel::map(&Vec::from_iter(0..FOLDS), |number| {
             let (train, test) = fold_weights(samples.profile.blocks.len(), *number);
-            let order = self.with_model(&self.model_for(samples, &train, None)).search_briefly();
-            let model = self.model_for(samples, &test, None);
+            let is_planned = kind == CandidateKind::Recommended;
+            let train = self.model_for(samples, &train, None, is_planned);
+            let train = self.with_model(&train);
+            let best = train.search_briefly();
+            let order = match kind {
+                CandidateKind::Best => best.clone(),
+                CandidateKind::Recommended => train.recommended_briefly(best.clone(), &before.order),
+                CandidateKind::Other => after.order.clone(),
+            };
+            let model = self.model_for(samples, &test, None, false);
             let test = (!model.together.is_empty()).then(|| self.with_model(&model))?;
-            Some(test.forecasts(&test.evaluate(&before.order), &test.evaluate(&order)))
+            let [before, best, order] = [&before.order, &best, &order].map(|order| test.evaluate(order));
+            Some((test.forecasts(&before, &order), test.share_kept([&before, &best, &order])))
         });
-        let folds: Vec<Vec<Forecast>> = folds.into_iter().flatten().collect();
+        let (forecasts, kept): (Vec<Vec<Forecast>>, Vec<f64>) = folds.into_iter().flatten().unzip();
         let in_sample = self.forecasts(before, after);
-        let figures = in_sample.iter().enumerate().filter_map(|(row, in_sample)| {
-            let changes: Vec<BeforeAfter> = folds.iter().map(|fold| fold[row].together).collect();
+        let rows = in_sample.iter().enumerate().filter_map(|(row, in_sample)| {
+            let changes: Vec<BeforeAfter> = forecasts.iter().map(|fold| fold[row].together).collect();
             summarise_folds(in_sample, &changes)
         });
-        (folds.len(), figures.collect())
+        let mean = |kept: &[f64]| rounded(kept.iter().sum::<f64>() / kept.len() as f64, 1_000.0);
+        let kept = (kind != CandidateKind::Best && !kept.is_empty()).then(|| mean(&kept));
+        CrossValidated { folds: forecasts.len(), rows: rows.collect(), kept }
     }
 
     fn block_samples<'p>(&self, profile: &'p AccessProfile) -> BlockSamples<'p> {
@@ -147,13 +186,21 @@ impl Planner<'_> {
         samples: &BlockSamples<'_>,
         weights: &[u64],
         known: Option<&VisitModel>,
+        is_planned: bool,
     ) -> VisitModel {
         let has_detail = |index| samples.types.contains(&index);
         let is_own = |instruction| samples.instructions.contains(&instruction);
         let profile = samples.profile.resample(weights, &has_detail, &is_own);
         let count = |window: &Window| window.resampled_count(weights);
         let windows = &samples.windows;
-        let samples = ModelSamples { profile: &profile, windows, count: &count, drawn_alone: 0, known };
+        let samples = ModelSamples {
+            profile: &profile,
+            windows,
+            count: &count,
+            is_planned,
+            is_drawn_alone: false,
+            known,
+        };
         VisitModel::learn(&samples, self.layout, self.constraints, self.options.build_line)
     }
 
@@ -167,20 +214,30 @@ impl Planner<'_> {
         found.best().map_or(start, |best| reduce_moves(problem, best).order)
     }
 
-    /// Plans a resample of time blocks with a warm start from the plan. Its order is the local optimum next
-    /// to the planned one, unless a search finds one significantly better: many orders are equally
+    /// Plans a resample of time blocks with a warm start from the plan, or only learns its visits if there is nothing
+    /// to start from. Its order is the local optimum next to the planned one, unless a search finds one significantly better: many orders are equally
     /// good, and another one of them is no contradiction.
     fn plan_resample(
         &self,
         samples: &BlockSamples<'_>,
         number: u64,
         order: &[usize],
-        known: &[Vec<usize>],
+        known: Option<&[Vec<usize>]>,
     ) -> ResamplePlan {
         let weights = bootstrap_weights(samples.profile.blocks.len(), self.model.seed, number);
-        let model = self.model_for(samples, &weights, Some(self.model));
-        let order = self.with_model(&model).warm_start(order, known);
+        let model = self.model_for(samples, &weights, Some(self.model), false);
+        let order =
+            known.map_or_else(|| order.to_vec(), |known| self.with_model(&model).warm_start(order, known));
         ResamplePlan { model, order }
+    }
+
+    /// The order that would be recommended, by a shorter search, where `best` is the best one known.
+    fn recommended_briefly(&self, best: Vec<usize>, declared: &[usize]) -> Vec<usize> {
+        let before = self.evaluate(declared);
+        let rounds = small_change_effort(&self.together).rounds.div_ceil(SHORT_CHANGE_SEARCH_DIVISOR);
+        let (offers, best) = self.small_offers(&before, vec![best], true, SearchEffort { chains: 1, rounds });
+        let index = best.as_ref().and_then(|best| self.recommended(&offers, best, &before));
+        index.and_then(|index| offers.get(index)).map_or(before.order, |offer| offer.order.clone())
     }
 
     fn warm_start(&self, order: &[usize], known: &[Vec<usize>]) -> Vec<usize> {
@@ -212,7 +269,7 @@ impl Planner<'_> {
             order = with_unit_returned(&order, unit, &moved_units(&order));
             if self.constraints.check(&order).is_ok() {
                 let returned = CostedOrder { order: order.clone(), cost: 0 };
-                orders.push(reduce_moves(&self.together, &returned).order);
+                orders.extend(bootstrap.is_best.then(|| reduce_moves(&self.together, &returned).order));
             }
             orders.push(order.clone());
         }
@@ -231,20 +288,15 @@ impl Planner<'_> {
             && OrderState::evaluate(&self.together, &after.order).fits()
             && after.is_no_worse_than(before)
             && self.is_gain(before, after)
-            && moved_members(&self.together, &after.order) <= self.options.max_moves.unwrap_or(usize::MAX)
+            && after.size.moved <= self.options.max_moves.unwrap_or(usize::MAX)
     }
 }
 
 /// Inserts an order among candidates in place of those that it dominates; returns its index.
-pub(crate) fn insert_candidate(
-    problem: &Problem<'_>,
-    front: &mut Vec<OrderEvaluation>,
-    order: OrderEvaluation,
-) -> usize {
-    let moves = |found: &OrderEvaluation| moved_members(problem, &found.order);
-    let own = moves(&order);
-    front.retain(|found| moves(found) < own || found.cost < order.cost);
-    let place = front.partition_point(|found| moves(found) <= own);
+pub(crate) fn insert_candidate(front: &mut Vec<OrderEvaluation>, order: OrderEvaluation) -> usize {
+    let own = order.size.price();
+    front.retain(|found| found.size.price() < own || found.cost < order.cost);
+    let place = front.partition_point(|found| found.size.price() <= own);
     front.insert(place, order);
     place
 }
@@ -298,16 +350,20 @@ struct BootstrapPlans<'p> {
     declared: UnitPairs,
     pairs: Vec<UnitPairs>,
     planners: Vec<Planner<'p>>,
+    /// Whether the best order is judged: then resamples search for better ones. A smaller change is no contradiction to
+    /// better orders; only whether each of its moves pays counts.
+    is_best: bool,
 }
 
 impl<'p> BootstrapPlans<'p> {
-    fn new(planner: &'p Planner<'p>, plans: &'p [ResamplePlan], declared: &[usize]) -> Self {
+    fn new(planner: &'p Planner<'p>, plans: &'p [ResamplePlan], declared: &[usize], is_best: bool) -> Self {
         let pairs = |order: &[usize]| UnitPairs::new(&units_by_line(planner, order));
         Self {
             planner,
             declared: pairs(declared),
             pairs: plans.iter().map(|plan| pairs(&plan.order)).collect(),
             planners: fieldline_parallel::map(plans, |plan| planner.with_model(&plan.model)),
+            is_best,
         }
     }
 
@@ -334,6 +390,9 @@ impl<'p> BootstrapPlans<'p> {
         let pairs = UnitPairs::new(&units_by_line(self.planner, order));
         let is_touched = |unit: &usize| self.planner.model.ranges.iter().any(|range| range.unit == *unit);
         let of_unit = |unit: usize| {
+            if !self.is_best {
+                return UnitStability { unit, share: self.gain_share(order, unit), worth: None };
+            }
             let share = stability(unit, &pairs, &self.declared, &self.pairs);
             UnitStability { unit, share, worth: (share < STABLE).then(|| self.gain_share(order, unit)) }
         };
@@ -347,7 +406,7 @@ impl<'p> BootstrapPlans<'p> {
     }
 
     fn groupings(&self, order: &[usize]) -> Vec<Grouping> {
-        if self.pairs.is_empty() {
+        if self.pairs.is_empty() || !self.is_best {
             return Vec::new();
         }
         let groupings = units_by_line(self.planner, order).into_iter().filter_map(|units| {

@@ -40,7 +40,7 @@ impl Packer<'_> {
         let most = self.options.max_moves.unwrap_or(usize::MAX);
         let front = fewest::pareto_front(&self.judge, &small, most);
         let (count, choice) = (front.orders.len(), self.options.choice);
-        match (choice.index(count, (count > 0).then_some(0)), choice.describe_missing(count)) {
+        match (choice.index(count, (count > 0).then_some(0), None), choice.describe_missing(count)) {
             (Some(chosen), _) => self.describe(&front, chosen, bound),
             (None, Some(missing)) => Decision::Keep(missing).plan(self.layout),
             (None, None) => {

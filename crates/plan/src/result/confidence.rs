@@ -16,6 +16,10 @@ pub struct Confidence {
     /// Cross-validation: lines that orders planned without a fold touch in that fold.
     #[serde(default, skip_serializing_if = "Vec::is_empty", rename = "out_of_fold")]
     pub cross_validation: Vec<CrossValidation>,
+    /// Cross-validation: share of the best order's gain in lines that the chosen one keeps, over all line sizes of the
+    /// recorded layout; absent for the best.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kept_gain: Option<f64>,
     /// Resamples of the block bootstrap, each planned with a warm start.
     pub resamples: usize,
     /// Change of the chosen order's lines over all configurations in the visits of the resamples, a 95 %

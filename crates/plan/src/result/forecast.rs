@@ -8,6 +8,15 @@ use serde::{Deserialize, Serialize};
 pub struct Candidate {
     /// Members that move among the others.
     pub moved: usize,
+    /// Places where neighbours stand under different `#if` conditions, beyond those of the declared order.
+    #[serde(default)]
+    pub split_blocks: usize,
+    /// Declared neighbours that belong together (by name, comment, or as flags) and are neighbours no more.
+    #[serde(default)]
+    pub parted: usize,
+    /// Shares of the best order's gain that it keeps, by line size of the recorded layout.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kept: Vec<KeptGain>,
     /// Its marks among the candidates.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub marks: Vec<Mark>,
@@ -22,6 +31,17 @@ pub struct Candidate {
     /// The terms of the cost of the declared order and of this one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub terms: Vec<Term>,
+}
+
+/// Shares of the best order's gain that another order keeps.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct KeptGain {
+    /// Line size in bytes by which lines are counted.
+    pub line: u64,
+    /// Of the gain in lines per visit.
+    pub lines: f64,
+    /// Of the gain in lines where each visit counts as often as it misses the CPU's own caches.
+    pub misses: f64,
 }
 
 /// A part of the cost by which orders are compared.
@@ -72,6 +92,8 @@ pub enum TermKind {
 pub enum Mark {
     /// From here on each further moved member brings less than the mean (the knee of the front).
     Smallest,
+    /// The least to read among those that keep most of what the best one gains.
+    Recommended,
     /// No known order costs less.
     Best,
     /// The one the plan proposes.

@@ -7,7 +7,7 @@
 
 use super::order::CostedOrder;
 use crate::cost::{CostCache, OrderState, Problem};
-use crate::random::{Random, mix};
+use crate::random::{ExponentialQuantiles, Random, mix};
 use crate::search::move_selector::MoveSelector;
 use crate::search::moves::Move;
 use crate::search::{LineExchanges, MoveGenerator};
@@ -24,14 +24,12 @@ const LINE_EXCHANGES: usize = 20;
 /// A chain ends if it finds no cheaper order in this part of its rounds: a divisor. It saves a third of the time
 /// and hardly costs any quality (examples/search_effort.rs).
 const ROUNDS_WITHOUT_GAIN: usize = 3;
-/// Quantiles of the exponential distribution in use.
-const QUANTILES: usize = 1024;
 
 pub(crate) struct ReplicaExchange<'p> {
     /// Replicas from hot to cold in turns, so that neighbours are at different workers.
     even: ReplicaWorker<'p>,
     odd: ReplicaWorker<'p>,
-    exponential: Vec<f64>,
+    exponential: ExponentialQuantiles,
     random: Random,
 }
 
@@ -61,7 +59,12 @@ impl<'p> ReplicaExchange<'p> {
             let orders = (skipped + number..skipped + REPLICAS).step_by(2).map(order);
             ReplicaWorker::new(problem, start, orders, Random::new(mix(seed ^ (number as u64 + 1))))
         };
-        Self { even: worker(0), odd: worker(1), exponential: exponential(), random: Random::new(mix(seed)) }
+        Self {
+            even: worker(0),
+            odd: worker(1),
+            exponential: ExponentialQuantiles::default(),
+            random: Random::new(mix(seed)),
+        }
     }
 
     /// Sets temperatures by what random moves cost: hot enough to undo half of them, cold enough to undo
@@ -112,7 +115,7 @@ impl<'p> ReplicaExchange<'p> {
         let (hot, cold) = if hot.is_multiple_of(2) { (even, odd) } else { (odd, even) };
         let difference = hot.state.cost() as f64 - cold.state.cost() as f64;
         let gain = (1.0 / hot.temperature - 1.0 / cold.temperature) * difference;
-        if gain >= 0.0 || -gain < self.exponential[self.random.below(QUANTILES)] {
+        if gain >= 0.0 || -gain < self.exponential.draw(&mut self.random) {
             std::mem::swap(&mut hot.state, &mut cold.state);
         }
     }
@@ -170,7 +173,7 @@ impl<'p> ReplicaWorker<'p> {
         (after > before).then(|| after - before)
     }
 
-    fn round(&mut self, exponential: &[f64]) {
+    fn round(&mut self, exponential: &ExponentialQuantiles) {
         for number in 0..self.replicas.len() {
             for _ in 0..MOVES {
                 self.try_move(number, exponential);
@@ -183,11 +186,11 @@ impl<'p> ReplicaWorker<'p> {
     /// The cost increase that a move may have: probability `min(1, exp(-increase / temperature))` (Metropolis
     /// et al., 1953).
     #[inline]
-    fn bound(&mut self, number: usize, exponential: &[f64]) -> f64 {
-        self.replicas[number].temperature * exponential[self.random.below(QUANTILES)]
+    fn bound(&mut self, number: usize, exponential: &ExponentialQuantiles) -> f64 {
+        self.replicas[number].temperature * exponential.draw(&mut self.random)
     }
 
-    fn try_move(&mut self, number: usize, exponential: &[f64]) {
+    fn try_move(&mut self, number: usize, exponential: &ExponentialQuantiles) {
         let kind = self.replicas[number].repertoire.draw(&mut self.random);
         let drawn = self.mover.draw(&self.replicas[number].state, kind, &mut self.random);
         let moved = drawn.is_some_and(|drawn| {
@@ -209,7 +212,7 @@ impl<'p> ReplicaWorker<'p> {
     }
 
     /// Tries exchanges between lines, and keeps the resulting order if its cost is as predicted.
-    fn try_line_exchanges(&mut self, number: usize, exponential: &[f64]) {
+    fn try_line_exchanges(&mut self, number: usize, exponential: &ExponentialQuantiles) {
         self.exchanges.load(&self.replicas[number].state, &mut self.memo);
         for _ in 0..LINE_EXCHANGES {
             let bound = self.bound(number, exponential);
@@ -234,14 +237,4 @@ fn root(value: f64, degree: usize) -> f64 {
         (low, high) = if power < value { (middle, high) } else { (low, middle) };
     }
     low
-}
-
-/// Expected order statistics of the exponential distribution: sums of `1 / (n - i)`.
-fn exponential() -> Vec<f64> {
-    let mut sum = 0.0;
-    let quantiles = (0..QUANTILES).map(|index| {
-        sum += 1.0 / (QUANTILES - index) as f64;
-        sum
-    });
-    quantiles.collect()
 }

@@ -130,7 +130,12 @@ impl MoveGenerator {
         (first.max(low), end.min(high))
     }
 
-    fn exchange(&mut self, state: &OrderState<'_>, a: (usize, usize), b: (usize, usize)) -> Option<usize> {
+    pub(super) fn exchange(
+        &mut self,
+        state: &OrderState<'_>,
+        a: (usize, usize),
+        b: (usize, usize),
+    ) -> Option<usize> {
         let (a, b) = if a.0 <= b.0 { (a, b) } else { (b, a) };
         if a.1 > b.0 || a.0 == a.1 || b.0 == b.1 {
             return None;

@@ -22,8 +22,19 @@ const FEW_LINES: usize = 24;
 /// Units that are not where the declared order has them, at least: all but the longest run of units in
 /// declared order, found by patience sorting (Fredman, 1975); of several the earliest.
 pub fn moved_units(order: &[usize]) -> Vec<usize> {
-    let mut tops: Vec<usize> = Vec::new();
-    let mut before: Vec<Option<usize>> = vec![None; order.len()];
+    let (mut tops, mut before) = (Vec::new(), Vec::new());
+    patience_sort(order, &mut tops, &mut before);
+    let mut stays = vec![false; order.len()];
+    std::iter::successors(tops.last().copied(), |unit| before[*unit]).for_each(|unit| stays[unit] = true);
+    (0..order.len()).filter(|unit| !stays[*unit]).collect()
+}
+
+/// Sorts units into piles: by pile its top, and by unit the top of the pile before when it was laid down. From the last
+/// top backwards stands the longest run in declared order.
+pub(super) fn patience_sort(order: &[usize], tops: &mut Vec<usize>, before: &mut Vec<Option<usize>>) {
+    tops.clear();
+    before.clear();
+    before.resize(order.len(), None);
     for unit in order {
         let pile = tops.partition_point(|top| top < unit);
         before[*unit] = pile.checked_sub(1).map(|pile| tops[pile]);
@@ -32,9 +43,6 @@ pub fn moved_units(order: &[usize]) -> Vec<usize> {
             None => tops.push(*unit),
         }
     }
-    let mut stays = vec![false; order.len()];
-    std::iter::successors(tops.last().copied(), |unit| before[*unit]).for_each(|unit| stays[unit] = true);
-    (0..order.len()).filter(|unit| !stays[*unit]).collect()
 }
 
 /// Descends from an order: single units, and whole lines, go where cost and moved units are fewer together.

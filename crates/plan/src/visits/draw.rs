@@ -184,7 +184,14 @@ mod tests {
     use super::*;
 
     fn touch(word: (i32, u32), runs: f64, ranges: &[(usize, f64)]) -> FunctionTouch {
-        FunctionTouch { function: word.1, entries: vec![word], samples: 0, runs, ranges: ranges.to_vec() }
+        FunctionTouch {
+            function: word.1,
+            entries: vec![word],
+            samples: 0,
+            far: 0,
+            runs,
+            ranges: ranges.to_vec(),
+        }
     }
 
     #[test]

@@ -9,6 +9,8 @@ use std::collections::BTreeMap;
 
 /// Standard deviations within which a sample count is not significant.
 const DEVIATIONS: f64 = 2.0;
+/// Levels of a CPU's own caches, and what is no level but said beside one.
+const NEAR_LEVELS: [&str; 7] = ["L1", "LFB", "L2", "L2 MHB", "n/a", "HITM", "TAKEN"];
 /// Iterations after which the level has converged.
 const ITERATIONS: usize = 4;
 
@@ -21,6 +23,8 @@ pub struct FunctionTouch {
     pub entries: Vec<WindowEntry>,
     /// Samples of the struct in the function.
     pub samples: u64,
+    /// Those that were served beyond the CPU's own caches.
+    pub far: u64,
     /// Runs of the function on an object, in events.
     pub runs: f64,
     /// Ranges with the share of runs that touch them, in order of touched ranges.
@@ -77,7 +81,14 @@ fn build_touch(
         *rate = rate.max(if count.is_within(runs) { 1.0 } else { count.events / runs });
     }
     let samples = accesses.iter().map(|access| access.samples()).sum();
-    FunctionTouch { function, entries, samples, runs, ranges: rates.into_iter().collect() }
+    let far = accesses.iter().map(|access| far_samples(access)).sum();
+    FunctionTouch { function, entries, samples, far, runs, ranges: rates.into_iter().collect() }
+}
+
+/// Samples of an access that were served beyond the CPU's own caches, where the recording has levels.
+fn far_samples(access: &Access) -> u64 {
+    let levels = access.levels.iter().chain(&access.store_levels);
+    levels.filter(|(level, _)| !NEAR_LEVELS.contains(&level.as_str())).map(|(_, samples)| samples).sum()
 }
 
 /// Samples and the events they stand for.

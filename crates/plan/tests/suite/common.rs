@@ -5,6 +5,7 @@ use fieldline_access::access::{Access, AccessProfile, CpuAccess, SampleCount, Ty
 use fieldline_layout::constraint::{Constraints, PlacementRequests, constraints};
 use fieldline_layout::{Layout, Member};
 use fieldline_plan::cost::{BuildPlacement, LineConfig, LineSharing, Problem};
+use fieldline_plan::options::{CandidateChoice, PlanOptions};
 use fieldline_plan::random::Random;
 use fieldline_plan::visits::{TouchedRanges, Visits};
 use std::collections::{BTreeMap, BTreeSet};
@@ -227,4 +228,9 @@ pub(crate) fn moved(profile: &AccessProfile, from: &Layout, to: &Layout) -> Acce
 /// A tally of samples with a period of 1.
 pub(crate) fn tally(samples: u64) -> SampleCount {
     SampleCount { samples, period: samples }
+}
+
+/// Options that propose the best order.
+pub(crate) fn best_order() -> PlanOptions {
+    PlanOptions { choice: CandidateChoice::Best, ..PlanOptions::default() }
 }

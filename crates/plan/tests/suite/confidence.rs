@@ -1,6 +1,6 @@
 //! Cross-validation and block bootstrap of plans: stable groupings, and none where there is no pattern.
 
-use crate::common::{Workload, layout};
+use crate::common::{Workload, best_order, layout};
 use fieldline_access::access::AccessProfile;
 use fieldline_access::access::BlockCount;
 use fieldline_layout::Layout;
@@ -11,7 +11,7 @@ use fieldline_plan::random::Random;
 use fieldline_plan::{Outcome, StructPlan};
 
 /// A recording as one block of time.
-fn block(workload: &Workload, layout: &Layout) -> AccessProfile {
+pub(crate) fn block(workload: &Workload, layout: &Layout) -> AccessProfile {
     let mut profile = workload.record(layout, 10);
     for access in &mut profile.types[0].accesses {
         let (loads, stores) = (access.loads.samples, access.stores.samples);
@@ -58,7 +58,7 @@ fn fickle(layout: &Layout) -> AccessProfile {
 }
 
 fn planned(profile: &AccessProfile, layout: &Layout, resamples: usize) -> StructPlan {
-    let options = PlanOptions { resamples, ..PlanOptions::default() };
+    let options = PlanOptions { resamples, ..best_order() };
     plan_struct(profile, PlanRequest { layout, requests: &PlacementRequests::default() }, &options)
 }
 

@@ -10,5 +10,6 @@ mod line_exchange;
 mod matrix;
 mod pins;
 mod plans;
+mod recommended;
 mod search;
 mod visit_estimates;

@@ -1,10 +1,10 @@
 //! Pins: every order offered keeps the user's requests about members and cachelines, or the plan is refused.
 
-use crate::common::{Workload, layout};
+use crate::common::{Workload, best_order, layout};
 use fieldline_access::access::AccessProfile;
 use fieldline_layout::constraint::{CachelineRequest, CachelineRequestKind, PinnedMember, PlacementRequests};
 use fieldline_layout::{Layout, abi};
-use fieldline_plan::options::{PlanOptions, PlanRequest};
+use fieldline_plan::options::PlanRequest;
 use fieldline_plan::planner::plan_struct;
 use fieldline_plan::random::Random;
 use fieldline_plan::{Outcome, StructPlan};
@@ -24,7 +24,7 @@ fn line_request(kind: CachelineRequestKind, members: &[usize]) -> CachelineReque
 }
 
 fn planned(layout: &Layout, profile: &AccessProfile, requests: &PlacementRequests) -> StructPlan {
-    plan_struct(profile, PlanRequest { layout, requests }, &PlanOptions::default())
+    plan_struct(profile, PlanRequest { layout, requests }, &best_order())
 }
 
 /// Lines with bytes of a member in an order, on a machine whose compiler and caches have lines of `line`

@@ -1,6 +1,6 @@
 //! Whole plans from made-up recordings: gains, no gain, refusals, reasons, and plans read back.
 
-use crate::common::{self, Function, Operation, Workload, layout, moved};
+use crate::common::{self, Function, Operation, Workload, best_order, layout, moved};
 use fieldline_access::access::AccessProfile;
 use fieldline_layout::constraint::PlacementRequests;
 use fieldline_layout::{Layout, abi};
@@ -17,11 +17,7 @@ fn scattered() -> (Layout, Workload) {
 }
 
 fn planned(profile: &AccessProfile, layout: &Layout) -> StructPlan {
-    plan_struct(
-        profile,
-        PlanRequest { layout, requests: &PlacementRequests::default() },
-        &PlanOptions::default(),
-    )
+    plan_struct(profile, PlanRequest { layout, requests: &PlacementRequests::default() }, &best_order())
 }
 
 fn chosen(layout: &Layout, plan: &StructPlan) -> Layout {

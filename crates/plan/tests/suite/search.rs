@@ -195,6 +195,7 @@ fn random_requests(count: usize, random: &mut Random) -> PlacementRequests {
         guard: Some(random.below(3) as u32),
         region: Some(u32::from(member >= cut)),
         immovable: (random.below(6) == 0).then(|| "a macro".to_owned()),
+        ..MemberNote::default()
     };
     PlacementRequests {
         notes: (0..count).map(|member| note(member, random)).collect(),

@@ -36,6 +36,11 @@ pub struct MemberTextPosition {
     pub zone: u32,
     /// Why it can't move and nothing passes it, if so: its unit is alone in its zone.
     pub fixed: Option<FixedPlace>,
+    /// Number of its paragraph: declarations below one another, without a blank line or a comment of its own lines
+    /// between them.
+    pub paragraph: u32,
+    /// Whether a comment of its own lines heads the paragraph.
+    pub is_under_comment: bool,
     /// 1-based line of its declaration.
     pub line: u32,
 }
@@ -88,7 +93,11 @@ impl TextConstraints {
         };
         let mut numbers = BTreeMap::from([(Vec::new(), 0)]);
         let line = |member: usize| join.statement_of(member).map_or(0, |statement| statement.line);
+        let (mut paragraph, mut is_under_comment) = (0, false);
         for (_, chunk) in chunks.units() {
+            if chunk.blank_before > 0 || chunk.lead_lines > 0 {
+                (paragraph, is_under_comment) = (paragraph + 1, chunk.lead_lines > 0);
+            }
             let literals = chunk.path.iter().flat_map(|block| join.body.arm_literals(*block, 0));
             let conditions: Vec<ConditionLiteral> = literals.collect();
             let guard = *numbers.entry(conditions.clone()).or_insert(found.guards.len());
@@ -102,6 +111,8 @@ impl TextConstraints {
                     guard,
                     zone: chunk.zone,
                     fixed: chunk.fixed.clone(),
+                    paragraph,
+                    is_under_comment,
                     line: line(member),
                 });
             }

@@ -122,28 +122,32 @@ fn draw_candidates(out: &mut String, plan: &StructPlan) {
         true => format!("{}{} B", mark(&forecast.build), forecast.line),
         false => line_size(forecast.line, forecast.build_line),
     };
-    let mut heads = vec!["candidate".to_owned(), "moved".to_owned()];
+    let mut heads = ["candidate", "moved", "blocks", "parted", "kept"].map(str::to_owned).to_vec();
     heads.extend(first.forecasts.iter().map(forecast));
     heads.extend(first.sizes.iter().map(|size| format!("size {}{}", mark(&size.build), size.build_line)));
     heads.push("shared".to_owned());
     out.push_str(
-        "  lines per visit by line size (/ size compiled for), bytes (and kmalloc class) by line size,\n",
+        "  members moved, preprocessor blocks split, families parted, share of the best one's gain in lines that is\n",
     );
-    out.push_str("  lines lost to other CPUs per visit\n");
+    out.push_str(
+        "  kept, the least of all line sizes; lines per visit by line size (/ size compiled for), bytes\n",
+    );
+    out.push_str("  (and kmalloc class) by line size, lines lost to other CPUs per visit\n");
     row(out, &heads, "");
     let before: CandidateFigures = (
         |forecast| forecast.together.before,
         |size| (size.before, size.slab_before),
         |candidate| candidate.coherence.before,
     );
-    row(out, &candidate_cells("declared", 0, first, before), "");
+    let declared = Candidate { kept: Vec::new(), moved: 0, split_blocks: 0, parted: 0, ..first.clone() };
+    row(out, &candidate_cells("declared", &declared, before), "");
     for (number, candidate) in (1..).zip(&plan.candidates) {
         let after: CandidateFigures = (
             |forecast| forecast.together.after,
             |size| (size.after, size.slab_after),
             |candidate| candidate.coherence.after,
         );
-        let cells = candidate_cells(&number.to_string(), candidate.moved, candidate, after);
+        let cells = candidate_cells(&number.to_string(), candidate, after);
         row(out, &cells, &format_marks(candidate));
     }
 }
@@ -153,11 +157,13 @@ type CandidateFigures = (fn(&Forecast) -> f64, fn(&SizeForecast) -> (u64, u64), 
 
 fn candidate_cells(
     name: &str,
-    moved: usize,
     candidate: &Candidate,
     (lines, size, shared): CandidateFigures,
 ) -> Vec<String> {
-    let mut cells = vec![name.to_owned(), moved.to_string()];
+    let kept = candidate.kept.iter().map(|kept| kept.lines).reduce(f64::min);
+    let kept = kept.map_or_else(|| "-".to_owned(), |kept| format!("{:.0}%", 100.0 * kept));
+    let counts = [candidate.moved, candidate.split_blocks, candidate.parted].map(|count| count.to_string());
+    let mut cells = [&[name.to_owned()], counts.as_slice(), &[kept]].concat();
     cells.extend(candidate.forecasts.iter().map(|forecast| format!("{:.3}", lines(forecast))));
     cells.extend(candidate.sizes.iter().map(size).map(|(size, slab)| format!("{size} ({slab})")));
     cells.push(format!("{:.3}", shared(candidate)));
@@ -176,6 +182,7 @@ fn row(out: &mut String, cells: &[String], marks: &str) {
 fn format_marks(candidate: &Candidate) -> String {
     let marks = candidate.marks.iter().map(|mark| match mark {
         Mark::Smallest => "smallest",
+        Mark::Recommended => "recommended",
         Mark::Best => "best",
         Mark::Chosen => "chosen",
     });

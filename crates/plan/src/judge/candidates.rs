@@ -4,7 +4,7 @@ use crate::cost::OrderState;
 use crate::judge::forecast::OrderEvaluation;
 use crate::judge::planner::Planner;
 use crate::search::{
-    CostedOrder, LineTargets, SearchEffort, SearchResults, SmallChange, moved_units, reduce_moves,
+    CostedOrder, LineTargets, SearchEffort, SearchResults, SmallChange, reduce_moves,
     small_change_effort, small_changes,
 };
 
@@ -122,16 +122,14 @@ impl Planner<'_> {
     }
 }
 
-/// Index of the candidate at the knee of the Pareto front: where its share of the best gain is most above its
-/// share of the best one's moved members; the first of equals. Beyond it each further member gains less than
-/// the mean.
+/// Index of the candidate at the knee of the Pareto front: where its share of the best gain is most above its share of
+/// the best one's price; the first of equals. Beyond it each further member gains less than the mean.
 pub(crate) fn knee_index(front: &[OrderEvaluation], declared: u64) -> Option<usize> {
-    let gain = |found: &OrderEvaluation| u128::from(declared.saturating_sub(found.cost));
-    let moves = |found: &OrderEvaluation| moved_units(&found.order).len() as u128;
     let best = front.last()?;
-    // Both shares times both totals, so that integers compare; a candidate that moves more than the best is
-    // none.
-    let above = |found: &OrderEvaluation| (gain(found) * moves(best)).checked_sub(moves(found) * gain(best));
+    let gain = |found: &OrderEvaluation| i128::from(declared.saturating_sub(found.cost));
+    let price = |found: &OrderEvaluation| i128::from(found.size.price());
+    // Both shares times both totals, so that integers compare.
+    let above = |found: &OrderEvaluation| gain(found) * price(best) - price(found) * gain(best);
     let knee = front.iter().enumerate().rev().max_by_key(|(_, found)| above(found));
     knee.map(|(index, _)| index)
 }

@@ -3,22 +3,33 @@
 use crate::judge::forecast::OrderEvaluation;
 use crate::judge::planner::Planner;
 use crate::result::{KeptGain, rounded};
+use crate::search::ChangeSize;
 use std::collections::BTreeMap;
 
 /// Least share of the best order's gain at each line size, in lines and in lines weighted by misses.
 const LEAST_KEPT: f64 = 0.75;
+/// Least part of the best order's gain that each further member moved must bring, or what costs a reader as much.
+const LEAST_FURTHER_GAIN: f64 = 0.03;
 /// By how much lines lost to other CPUs may exceed those of the declared order: samples show no less.
 const LOST_MARGIN: f64 = 1.05;
 
 impl Planner<'_> {
-    /// The first of some orders that keeps enough of the best one's gain; they are in order of their price.
+    /// The first of some orders that keeps enough of the best one's gain, or a dearer one if what it costs beyond pays. They
+    /// are in order of their price.
     pub(crate) fn recommended(
         &self,
         offers: &[OrderEvaluation],
         best: &OrderEvaluation,
         before: &OrderEvaluation,
     ) -> Option<usize> {
-        offers.iter().position(|offer| self.keeps_enough(offer, best, before))
+        let gain = |offer: &OrderEvaluation| before.cost.saturating_sub(offer.cost) as f64;
+        let least_gain = LEAST_FURTHER_GAIN * gain(best) / ChangeSize { moved: 1, ..ChangeSize::default() }.price() as f64;
+        let eligible = offers.iter().enumerate().filter(|(_, offer)| self.keeps_enough(offer, best, before));
+        let chosen = eligible.reduce(|chosen, next| {
+            let further = next.1.size.price().saturating_sub(chosen.1.size.price()) as f64;
+            if gain(next.1) - gain(chosen.1) > least_gain * further { next } else { chosen }
+        });
+        chosen.map(|(index, _)| index)
     }
 
     fn keeps_enough(

@@ -6,7 +6,7 @@ use fieldline_layout::constraint::Constraints;
 /// Prices, in halves of a moved member. A split block costs an `#ifdef`, an `#endif` and a reader's thought.
 const MOVED_PRICE: u64 = 2;
 const BLOCK_PRICE: u64 = 6;
-const FAMILY_PRICE: u64 = 1;
+const FAMILY_PRICE: u64 = 2;
 
 /// The size of a change against the declared order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]

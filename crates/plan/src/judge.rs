@@ -5,7 +5,7 @@
 //! * `candidates`: smaller changes than the best; `recommend`: which of them.
 //! * `confidence` and `resample`: cross-validation and block bootstrap.
 //! * `pins`: which of them are kept.
-//! * `groups`: which members share a line, and whether to align them.
+//! * `groups`: which members share a line, and whether to align them; `purpose`: what they are for.
 //! * `explain`: why a member moves.
 
 pub mod candidates;
@@ -16,5 +16,6 @@ mod groups;
 mod matrix;
 pub(crate) mod pins;
 pub(crate) mod planner;
+mod purpose;
 pub(crate) mod recommend;
 pub(crate) mod resample;

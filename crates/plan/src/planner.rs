@@ -64,7 +64,7 @@ impl Planner<'_> {
             terms: cost_terms(&self.together, &declared, &after.order),
             search: Some(report_search(&found, after.cost, self.lower.cost)),
             candidates: self.candidates(&front, &before, chosen_index),
-            groups: self.groups(&after.order),
+            groups: self.groups(&after.order, profile),
             pins: self.pin_reports(&violations, picked.map(|after| after.order.as_slice())),
             ..self.decide(profile, &before, &front, chosen, &violations).plan(self.layout)
         }

@@ -4,13 +4,14 @@
 //! * `configurations`: cost of alignment in other configurations.
 //! * `check_site` finds the function that checks are called from.
 //! * `macros` adds what a tree lacks.
-//! * `options`: what a user may choose.
+//! * `options`: what a user may choose; `wording`: which groups are marked, and what is said of them.
 
 mod check_site;
 mod configurations;
 mod groups;
 pub mod macros;
 pub mod options;
+mod wording;
 
 pub use groups::MarkedGroups;
 
@@ -18,7 +19,7 @@ use crate::header::{self, Declaration, Header};
 use crate::idiom::options::{Idiom, IdiomOptions};
 use anyhow::{Context, Result, bail};
 use fieldline_files::UnreadableKind;
-use fieldline_plan::result::{Group, GroupAlignment, GroupKind};
+use fieldline_plan::result::{Group, GroupAlignment};
 use fieldline_plan::{Plan, StructPlan};
 
 use fieldline_source::{Edit, Edits, MemberAnnotation, SourceRefusal};
@@ -52,7 +53,14 @@ impl<'m> GroupIdiom<'m> {
             read => read.ok(),
         };
         let has_groups = header.as_deref().is_some_and(|text| memchr::memmem::find(text, MARKER).is_some());
-        let idiom = args.idiom.unwrap_or(if has_groups { Idiom::Groups } else { Idiom::None });
+        let drifts =
+            || plan.structs.iter().flat_map(|planned| &planned.groups).any(|group| !group.drifts.is_empty());
+        let fitting = || match (has_groups, header.is_some()) {
+            (true, _) if drifts() => Idiom::Groups,
+            (true, _) => Idiom::Plain,
+            (false, _) => Idiom::None,
+        };
+        let idiom = args.idiom.unwrap_or_else(fitting);
         let line = plan.build_line;
         if idiom == Idiom::Groups && !has_groups {
             bail!("{}: no cacheline groups are defined there; take another --idiom", path.display());
@@ -124,32 +132,32 @@ impl<'m> GroupIdiom<'m> {
         Ok((annotated.edits, MarkedGroups { notes, ..MarkedGroups::default() }))
     }
 
-    /// A comment above each group of several members; the most visited that costs nothing is aligned.
+    /// A comment above each group that means something; the most visited that drifts elsewhere is aligned, if that costs
+    /// nothing.
     fn build_annotations(&self, plan: &StructPlan) -> Vec<MemberAnnotation> {
         let may_be_aligned = |group: &&Group| {
             let is_on_line = group.first_offset > 0 && group.first_offset.is_multiple_of(self.line.max(1));
-            self.is_kernel && is_on_line && group.alignment == GroupAlignment::Aligned
+            let is_free = group.alignment == GroupAlignment::Aligned;
+            self.is_kernel && is_on_line && is_free && !group.drifts.is_empty()
         };
-        let candidates = plan.groups.iter().filter(may_be_aligned);
+        let meant = wording::meant_groups(plan);
+        let candidates = meant.iter().map(|(_, group)| *group).filter(may_be_aligned);
         let aligned = candidates.max_by(|left, right| left.visits.total_cmp(&right.visits));
-        let heading = |group: &Group| {
+        let mut said: Vec<String> = Vec::new();
+        let heading = |(_, group): &(usize, &Group)| {
             let first = group.members.first()?;
             let member = plan.chosen.members.iter().position(|placed| placed.index == *first)?;
-            let is_aligned = aligned.is_some_and(|aligned| std::ptr::eq(aligned, group));
-            let comment = (group.members.len() > 1).then(|| group_comment(group.kind).to_owned());
+            let is_aligned = aligned.is_some_and(|aligned| std::ptr::eq(aligned, *group));
+            let word = wording::group_word(group, &self.args.group_names);
+            // One comment is enough for lines of one purpose.
+            let comment =
+                (!said.contains(&word)).then(|| wording::group_comment(group, &self.args.group_names));
+            said.push(word);
             let attribute = is_aligned.then(|| ALIGNED.0.to_owned());
-            let is_empty = comment.is_none() && attribute.is_none();
-            (!is_empty).then_some(MemberAnnotation { member, comment, attribute })
+            let says_something = comment.is_some() || attribute.is_some();
+            says_something.then_some(MemberAnnotation { member, comment, attribute })
         };
-        plan.groups.iter().filter_map(heading).collect()
-    }
-}
-
-fn group_comment(kind: GroupKind) -> &'static str {
-    match kind {
-        GroupKind::HotReadMostly => "Hot and read-mostly, used together:",
-        GroupKind::HotWritten => "Hot and often written, used together:",
-        GroupKind::Cold => "Rarely used:",
+        meant.iter().filter_map(heading).collect()
     }
 }
 

@@ -3,7 +3,7 @@
 use super::values::line_size;
 use crate::series::SeriesOptions;
 use clap::{Args, ValueEnum};
-use fieldline_tree::idiom::options::{self, AlignGroups, CheckIn, GroupPaths, IdiomOptions};
+use fieldline_tree::idiom::options::{self, AlignGroups, CheckIn, GroupName, IdiomOptions};
 
 /// The date where none is given: the one `git format-patch` puts into its own first lines.
 const DATE: &str = "Mon, 17 Sep 2001 00:00:00 +0000";
@@ -26,18 +26,17 @@ pub(crate) enum Idiom {
 /// How groups are marked.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct IdiomArgs {
-    /// How groups of members are marked in the source. Default: groups where the tree's include/linux/cache.h
-    /// defines cacheline groups, else none.
+    /// How groups of members are marked in the source. Default: plain in kernel trees, groups where one needs alignment to
+    /// stay on its lines in a build of --also, none elsewhere.
     #[arg(long, value_enum)]
     pub(crate) idiom: Option<Idiom>,
     /// Which groups --idiom groups aligns to the cacheline: those that the plan does, none, or, with
     /// cond:BYTES, all that it costs nothing, on machines whose cachelines have so many bytes.
     #[arg(long, value_name = "plan|none|cond:BYTES", default_value = "plan", value_parser = align_groups)]
     pub(crate) align_groups: AlignGroups,
-    /// Endings of the names of a struct's groups, by offset, as in STRUCT_write_PATH; hot and warm if not
-    /// given.
-    #[arg(long = "group-path", value_name = "STRUCT=PATH,…", value_parser = group_paths)]
-    pub(crate) group_paths: Vec<GroupPaths>,
+    /// Another name for a group: the word that the plan calls it by, and yours. May be given several times.
+    #[arg(long = "group-name", value_name = "WORD=WORD", value_parser = group_name)]
+    pub(crate) group_names: Vec<GroupName>,
     /// The __init function that calls the checks of groups, with its file from the top of the tree. If not
     /// given, one in the file that names the struct most.
     #[arg(long, value_name = "FILE:FUNCTION", value_parser = check_in)]
@@ -54,7 +53,7 @@ impl IdiomArgs {
                 Idiom::None => options::Idiom::None,
             }),
             align_groups: self.align_groups,
-            group_paths: self.group_paths.clone(),
+            group_names: self.group_names.clone(),
             check_in: self.check_in.clone(),
         }
     }
@@ -107,11 +106,10 @@ fn align_groups(text: &str) -> Result<AlignGroups, String> {
     }
 }
 
-fn group_paths(text: &str) -> Result<GroupPaths, String> {
-    let (name, paths) = text.split_once('=').ok_or("a struct, =, and paths with commas between")?;
-    let paths: Vec<String> = paths.split(',').map(str::to_owned).collect();
-    match is_identifier(name) && paths.iter().all(|path| is_identifier(path)) {
-        true => Ok(GroupPaths { name: name.to_owned(), paths }),
+fn group_name(text: &str) -> Result<GroupName, String> {
+    let (from, to) = text.split_once('=').ok_or("the word of a group, =, and another word")?;
+    match is_identifier(from) && is_identifier(to) {
+        true => Ok(GroupName { from: from.to_owned(), to: to.to_owned() }),
         false => Err("names are letters, digits and underscores".to_owned()),
     }
 }
@@ -215,10 +213,9 @@ mod tests {
         for wrong in ["cond", "cond:63", "64", ""] {
             assert!(align_groups(wrong).is_err(), "{wrong}");
         }
-        let good = GroupPaths { name: "s".to_owned(), paths: vec!["tx".to_owned(), "rx".to_owned()] };
-        assert_eq!(group_paths("s=tx,rx"), Ok(good));
-        for wrong in ["s", "s=", "s=a,,b", "s=a b", "=a"] {
-            assert!(group_paths(wrong).is_err(), "{wrong}");
+        assert_eq!(group_name("tx=rx"), Ok(GroupName { from: "tx".to_owned(), to: "rx".to_owned() }));
+        for wrong in ["s", "s=", "s=a,b", "s=a b", "=a"] {
+            assert!(group_name(wrong).is_err(), "{wrong}");
         }
         assert!(check_in("a/b.c:b_init").is_ok());
         for wrong in ["a/b.c", ":b_init", "a/b.c:", "a/b.c:b()"] {

@@ -4,8 +4,8 @@ use crate::cost::OrderState;
 use crate::judge::forecast::OrderEvaluation;
 use crate::judge::planner::Planner;
 use crate::search::{
-    CostedOrder, LineTargets, SearchEffort, SearchResults, SmallChange, reduce_moves,
-    small_change_effort, small_changes,
+    CostedOrder, LineTargets, SearchEffort, SearchResults, SmallChange, reduce_moves, small_change_effort,
+    small_changes,
 };
 
 /// Results of a search whose moves are reduced.

@@ -7,7 +7,10 @@
 
 use crate::cost::BuildPlacement;
 use crate::judge::planner::Planner;
+use crate::judge::purpose::{FunctionCounts, find_stem, rank_functions};
 use crate::result::{Group, GroupAlignment, GroupKind, Padding, rounded};
+use fieldline_access::AccessProfile;
+use fieldline_access::access::Access;
 use fieldline_layout::abi::{GroupMarkerKind, size_with_group};
 use std::collections::BTreeSet;
 
@@ -38,13 +41,30 @@ impl GroupSpan {
 }
 
 impl Planner<'_> {
-    pub(crate) fn groups(&self, order: &[usize]) -> Vec<Group> {
+    pub(crate) fn groups(&self, order: &[usize], profile: &AccessProfile) -> Vec<Group> {
         let Some(recorded) = self.matrix.builds.first() else { return Vec::new() };
         let spans = recorded.spans(order);
         let sized = PADDING_LINES
             .map(|line| BuildPlacement::new(self.layout, self.constraints, self.options.build_line, line));
         let group_spans = self.group_spans(order, &spans);
-        group_spans.iter().map(|span| self.group(order, &spans, span, &sized)).collect()
+        let mut all = FunctionCounts::new();
+        self.model.accesses.iter().for_each(|access| count_function(&mut all, profile, access));
+        let group = |span: &GroupSpan| {
+            let units: BTreeSet<usize> = order[span.first..span.end].iter().copied().collect();
+            let mut counts = FunctionCounts::new();
+            self.accesses_to(&units).for_each(|access| count_function(&mut counts, profile, access));
+            let total = all.values().sum::<u64>().max(1) as f64;
+            Group {
+                share: rounded(counts.values().sum::<u64>() as f64 / total, 1_000.0),
+                together: rounded(self.share_together(&units), 1_000.0),
+                gathered: self.is_gathered(&units),
+                purpose: find_stem(&counts, &all, &self.layout.name),
+                functions: rank_functions(&counts),
+                drifts: self.drifts(order, span),
+                ..self.group(order, &spans, span, &sized)
+            }
+        };
+        group_spans.iter().map(group).collect()
     }
 
     /// Units by the line they begin on; consecutive cold lines are one group.
@@ -83,19 +103,64 @@ impl Planner<'_> {
 
     /// Loads and stores of units, in events if the recording has periods.
     fn accesses(&self, units: &BTreeSet<usize>) -> (u64, u64) {
-        let members = units.iter().flat_map(|unit| &self.constraints.units[*unit].members);
-        let members: Vec<_> = members.filter_map(|index| self.layout.members.get(*index)).collect();
-        let within = self.model.accesses.iter().filter(|access| {
-            let end = access.offset.saturating_add(access.size.max(1));
-            members.iter().any(|member| member.bit_offset < end * 8 && access.offset * 8 < member.bit_end())
-        });
-        within.fold((0, 0), |(loads, stores), access| {
+        self.accesses_to(units).fold((0, 0), |(loads, stores), access| {
             let counts = match access.loads.period.saturating_add(access.stores.period) {
                 0 => (access.loads.samples, access.stores.samples),
                 _ => (access.loads.period, access.stores.period),
             };
             (u64::saturating_add(loads, counts.0), u64::saturating_add(stores, counts.1))
         })
+    }
+
+    /// Accesses to members of units.
+    fn accesses_to(&self, units: &BTreeSet<usize>) -> impl Iterator<Item = &Access> {
+        let members = units.iter().flat_map(|unit| &self.constraints.units[*unit].members);
+        let members: Vec<_> = members.filter_map(|index| self.layout.members.get(*index)).collect();
+        self.model.accesses.iter().filter(move |access| {
+            let end = access.offset.saturating_add(access.size.max(1));
+            members.iter().any(|member| member.bit_offset < end * 8 && access.offset * 8 < member.bit_end())
+        })
+    }
+
+    /// Share of the visits that touch any of some units which touch several.
+    fn share_together(&self, units: &BTreeSet<usize>) -> f64 {
+        let unit_of: Vec<usize> = self.model.ranges.iter().map(|range| range.unit).collect();
+        let (mut any, mut several) = (0, 0);
+        for (ranges, weight) in self.model.together.sets() {
+            let touched: BTreeSet<usize> = ranges
+                .iter()
+                .filter_map(|range| unit_of.get(*range))
+                .filter(|unit| units.contains(unit))
+                .copied()
+                .collect();
+            any += if touched.is_empty() { 0 } else { *weight };
+            several += if touched.len() > 1 { *weight } else { 0 };
+        }
+        several as f64 / any.max(1) as f64
+    }
+
+    /// Whether touched units were declared on several lines of the recorded build.
+    fn is_gathered(&self, units: &BTreeSet<usize>) -> bool {
+        let touched: BTreeSet<usize> = self.model.ranges.iter().map(|range| range.unit).collect();
+        let first = |unit: &usize| self.constraints.units.get(*unit)?.members.first();
+        let members = units.intersection(&touched).filter_map(first);
+        let offsets = members.filter_map(|index| Some(self.layout.members.get(*index)?.bit_offset / 8));
+        offsets.map(|offset| offset / self.options.build_line.max(1)).collect::<BTreeSet<u64>>().len() > 1
+    }
+
+    /// Names of other builds for lines of the recorded size in which a group lies on more lines.
+    fn drifts(&self, order: &[usize], span: &GroupSpan) -> Vec<String> {
+        let line = self.options.build_line.max(1);
+        let lines = |build: &BuildPlacement| {
+            let spans = build.spans(order);
+            let (first, last) = (spans.get(span.first)?, spans.get(span.end.checked_sub(1)?)?);
+            Some((last.1.div_ceil(8).max(1) - 1) / line - first.0 / 8 / line)
+        };
+        let recorded = self.matrix.builds.first().and_then(lines);
+        let others =
+            self.matrix.builds.iter().zip(&self.matrix.build_names).filter(|(build, _)| build.line == line);
+        let drifting = others.filter(|(build, _)| lines(build) > recorded);
+        drifting.filter_map(|(_, name)| name.clone()).collect()
     }
 
     fn group(
@@ -132,6 +197,12 @@ impl Planner<'_> {
                 100.0 * span.stores
             ),
             padding: if kind == GroupKind::Cold { Vec::new() } else { padding.collect() },
+            share: 0.0,
+            together: 0.0,
+            gathered: false,
+            purpose: None,
+            functions: Vec::new(),
+            drifts: Vec::new(),
         }
     }
 
@@ -166,5 +237,11 @@ impl Planner<'_> {
             aligned: grows(GroupMarkerKind::Aligned),
             conditional: grows(GroupMarkerKind::AlignedAt(self.options.build_line)),
         }
+    }
+}
+
+fn count_function<'f>(counts: &mut FunctionCounts<'f>, profile: &'f AccessProfile, access: &Access) {
+    if let Some(name) = profile.functions.get(access.function as usize) {
+        *counts.entry(name).or_default() += access.samples();
     }
 }

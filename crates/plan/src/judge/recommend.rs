@@ -23,7 +23,8 @@ impl Planner<'_> {
         before: &OrderEvaluation,
     ) -> Option<usize> {
         let gain = |offer: &OrderEvaluation| before.cost.saturating_sub(offer.cost) as f64;
-        let least_gain = LEAST_FURTHER_GAIN * gain(best) / ChangeSize { moved: 1, ..ChangeSize::default() }.price() as f64;
+        let least_gain =
+            LEAST_FURTHER_GAIN * gain(best) / ChangeSize { moved: 1, ..ChangeSize::default() }.price() as f64;
         let eligible = offers.iter().enumerate().filter(|(_, offer)| self.keeps_enough(offer, best, before));
         let chosen = eligible.reduce(|chosen, next| {
             let further = next.1.size.price().saturating_sub(chosen.1.size.price()) as f64;

@@ -177,6 +177,24 @@ pub struct Group {
     pub visits: f64,
     /// Share of stores among its accesses.
     pub stores: f64,
+    /// Share of the struct's accesses.
+    #[serde(default)]
+    pub share: f64,
+    /// Share of the visits that touch it which touch several of its members.
+    #[serde(default)]
+    pub together: f64,
+    /// Whether a member came to it that was declared on another line than some other one.
+    #[serde(default)]
+    pub gathered: bool,
+    /// What it is for: a word that most of its accesses have in their functions' names, and others less.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub purpose: Option<String>,
+    /// Functions with most of its accesses, each with its share of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub functions: Vec<(String, f64)>,
+    /// Other builds for lines of the same size in which it lies on more lines than in the recorded one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub drifts: Vec<String>,
     /// Whether the source should align it.
     pub alignment: GroupAlignment,
     /// Why.

@@ -2,15 +2,13 @@
 
 use super::configurations;
 use crate::header::{self, Declaration, Header};
-use crate::idiom::options::{AlignGroups, IdiomOptions};
+use crate::idiom::options::{AlignGroups, GroupName, IdiomOptions};
+use crate::idiom::wording::{group_comment, group_word, meant_groups};
 use anyhow::{Result, bail};
 use fieldline_plan::result::{Group, GroupAlignment, GroupKind, Padding};
-use fieldline_plan::{Outcome, Plan, StructPlan};
+use fieldline_plan::{Plan, StructPlan};
 use fieldline_source::startup::GroupAssertion;
 use fieldline_source::{Edit, Edits, GroupToMark, SourceRefusal};
-
-/// A group that so many of the visits touch is hot, any other that is marked is warm.
-const HOT: f64 = 0.5;
 
 /// A struct's edits, its groups marked.
 #[derive(Default)]
@@ -64,14 +62,15 @@ pub(super) fn check_args(args: &IdiomOptions, plan: &Plan) -> Result<()> {
     {
         bail!("--align-groups cond:{bytes}: the plan says what alignment costs for lines of {line} B only");
     }
-    for given in &args.group_paths {
-        let Some(struct_plan) = plan.find_struct(&given.name) else {
-            bail!("--group-path {}: the plan has no such struct", given.name);
+    let words: Vec<String> =
+        plan.structs.iter().flat_map(meant_groups).map(|(_, group)| group_word(group, &[])).collect();
+    if let Some(GroupName { from, .. }) = args.group_names.iter().find(|name| !words.contains(&name.from)) {
+        let known = if words.is_empty() {
+            "none is marked".to_owned()
+        } else {
+            format!("there are {}", words.join(", "))
         };
-        let (count, most) = (given.paths.len(), markable_groups(struct_plan).len());
-        if count > most && struct_plan.outcome() == Outcome::Moved {
-            bail!("--group-path {}: {count} names are given for {most} groups", given.name);
-        }
+        bail!("--group-name {from}: the plan has no such group; {known}");
     }
     Ok(())
 }
@@ -177,27 +176,17 @@ fn group_to_mark(plan: &StructPlan, named: &NamedGroup<'_>) -> Option<GroupToMar
     Some(GroupToMark { name, members: place(first)?..place(last)? + 1, comment, begin, end })
 }
 
-/// Groups worth a marker: touched, and of several members.
-fn markable_groups(plan: &StructPlan) -> Vec<(usize, &Group)> {
-    let all = plan.groups.iter().enumerate();
-    all.filter(|(_, group)| group.kind != GroupKind::Cold && group.members.len() > 1).collect()
-}
-
 fn name_groups<'g>(
     args: &IdiomOptions,
     line: u64,
     plan: &'g StructPlan,
     notes: &mut Vec<String>,
 ) -> Vec<NamedGroup<'g>> {
-    let groups = markable_groups(plan);
-    let paths = args.group_paths.iter().find(|given| given.name == plan.name);
-    let heat = |group: &Group| if group.visits >= HOT { "hot" } else { "warm" };
+    let groups = meant_groups(plan);
     let access = |group: &Group| if group.kind == GroupKind::HotReadMostly { "read" } else { "write" };
-    let stem = |number: usize, group: &Group| {
-        let given = paths.and_then(|given| given.paths.get(number)).map(String::as_str);
-        format!("{}_{}_{}", plan.name, access(group), given.unwrap_or(heat(group)))
-    };
-    let stems: Vec<String> = groups.iter().enumerate().map(|(at, (_, group))| stem(at, group)).collect();
+    let stem =
+        |group: &Group| format!("{}_{}_{}", plan.name, access(group), group_word(group, &args.group_names));
+    let stems: Vec<String> = groups.iter().map(|(_, group)| stem(group)).collect();
     let always = find_always_aligned(plan, args.align_groups);
     let named = groups.iter().zip(&stems).enumerate().map(|(at, ((index, group), stem))| {
         let count_same = |stems: &[String]| stems.iter().filter(|other| *other == stem).count();
@@ -206,10 +195,7 @@ fn name_groups<'g>(
         let is_always = always == Some(*index);
         let (align, note) = choose_alignment(args.align_groups, line, plan, group, is_always);
         notes.extend(note.map(|reason| format!("{name} is not aligned to the cacheline: {reason}.")));
-        let kind = if access(group) == "read" { "read-mostly" } else { "often written" };
-        let mut heat = heat(group).to_owned();
-        heat.get_mut(..1).into_iter().for_each(str::make_ascii_uppercase);
-        NamedGroup { index: *index, group, name, comment: format!("{heat}, {kind}, used together"), align }
+        NamedGroup { index: *index, group, name, comment: group_comment(group, &args.group_names), align }
     });
     named.collect()
 }
@@ -220,7 +206,7 @@ fn find_always_aligned(plan: &StructPlan, asked: AlignGroups) -> Option<usize> {
     let is_free = |group: &&(usize, &Group)| {
         group.1.alignment == GroupAlignment::Aligned && group.1.padding.iter().all(|row| row.aligned == 0)
     };
-    let free = markable_groups(plan).into_iter().filter(|group| is_free(&group));
+    let free = meant_groups(plan).into_iter().filter(|group| is_free(&group));
     let best = free.max_by(|left, right| left.1.visits.total_cmp(&right.1.visits));
     best.map(|(index, _)| index).filter(|_| asked == AlignGroups::Plan)
 }

@@ -22,13 +22,13 @@ pub enum AlignGroups {
     Where(u64),
 }
 
-/// Ends of the names of a struct's groups.
+/// Another name for a group.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GroupPaths {
-    /// The struct.
-    pub name: String,
-    /// In order of place.
-    pub paths: Vec<String>,
+pub struct GroupName {
+    /// The word that the plan calls it by.
+    pub from: String,
+    /// The word that stands for it.
+    pub to: String,
 }
 
 /// A function that checks are called from.
@@ -43,12 +43,13 @@ pub struct CheckIn {
 /// How groups are marked.
 #[derive(Clone, Debug)]
 pub struct IdiomOptions {
-    /// How groups of members are marked; if not given, groups where the tree has their macros, else none.
+    /// How groups of members are marked; if not given, comments in kernel trees, or groups where one must be aligned so that
+    /// it stays on its lines in a build that was judged; else none.
     pub idiom: Option<Idiom>,
     /// Which groups [`Idiom::Groups`] aligns to the cacheline.
     pub align_groups: AlignGroups,
-    /// Ends of the names of groups, by struct; hot and warm if not given.
-    pub group_paths: Vec<GroupPaths>,
+    /// Other names of groups than the plan's.
+    pub group_names: Vec<GroupName>,
     /// The function that calls the checks of groups.
     pub check_in: Option<CheckIn>,
 }

@@ -136,32 +136,66 @@ fn git(folder: &Path, args: &[&str]) {
     assert!(output.status.success(), "{args:?}: {text}");
 }
 
-/// Groups of several members that visits touch.
-fn count_marked(plan: &Value) -> usize {
-    let structs = plan["structs"].as_array().unwrap().iter();
-    let groups = structs.flat_map(|struct_plan| struct_plan["groups"].as_array().unwrap());
-    let marked =
-        groups.filter(|group| group["kind"] != "cold" && group["members"].as_array().unwrap().len() > 1);
-    marked.count()
+/// Groups that mean something: touched together, and brought onto one line by members that move.
+fn meant_groups(plan: &Value) -> Vec<&Value> {
+    let mut found = Vec::new();
+    for struct_plan in plan["structs"].as_array().unwrap() {
+        let moves = |index: &Value| {
+            let mut moved = struct_plan["moved"].as_array().into_iter().flatten();
+            moved.any(|member| {
+                member["index"] == *index
+                    && member["loads"].as_u64().unwrap() + member["stores"].as_u64().unwrap() > 0
+            })
+        };
+        found.extend(struct_plan["groups"].as_array().unwrap().iter().filter(|group| {
+            let members = group["members"].as_array().unwrap();
+            let is_used = group["kind"] != "cold" && members.len() > 1;
+            is_used
+                && group["gathered"] == true
+                && group["together"].as_f64().unwrap() >= 0.5
+                && members.iter().any(moves)
+        }));
+    }
+    found
 }
 
 #[test]
-fn a_kernel_s_groups_are_marked_and_checked_by_default() {
+fn a_kernel_s_groups_get_comments_and_markers_where_one_drifts() {
     let kernel = Kernel::new();
-    let (code, text) = kernel.patch("groups", &[]);
+    let (code, text) = kernel.patch("plain", &[]);
+    assert_eq!(code, Some(0), "{text}");
+    let patch: String = kernel.files("plain").into_iter().map(|(_, text)| text).collect();
+    assert!(!patch.contains("__cacheline_group") && patch.contains("used by "), "{patch}");
+    let mut plan = kernel.plan();
+    let meant = meant_groups(&plan)[0]["first_offset"].clone();
+    let groups = plan["structs"]
+        .as_array_mut()
+        .unwrap()
+        .iter_mut()
+        .flat_map(|planned| planned["groups"].as_array_mut().unwrap());
+    groups
+        .filter(|group| group["first_offset"] == meant)
+        .for_each(|group| group["drifts"] = serde_json::json!(["other.o"]));
+    kernel.write("plan.json", &plan.to_string());
+    let (code, text) = kernel.patch("drifting", &[]);
+    assert_eq!(code, Some(0), "{text}");
+    let patch: String = kernel.files("drifting").into_iter().map(|(_, text)| text).collect();
+    assert!(patch.contains("+\t__cacheline_group_begin"), "{patch}");
+}
+
+#[test]
+fn groups_that_mean_something_are_marked_and_checked() {
+    let kernel = Kernel::new();
+    let (code, text) = kernel.patch("groups", &["--idiom", "groups"]);
     assert_eq!(code, Some(0), "{text}");
     let patch: String = kernel.files("groups").into_iter().map(|(_, text)| text).collect();
     let is_begin_marker = |line: &&str| line.starts_with("+\t__cacheline_group_begin") && line.ends_with(';');
     let begins = patch.lines().filter(is_begin_marker);
-    assert_eq!(
-        (begins.count(), count_marked(&kernel.plan()) > 0),
-        (count_marked(&kernel.plan()), true),
-        "{patch}"
-    );
-    for name in ["tx_class", "tx_flow"] {
-        assert!(patch.contains(&format!("+static void __init {name}_struct_check(void)\n")), "{patch}");
-        assert!(patch.contains(&format!("+\t{name}_struct_check();\n")), "{patch}");
-    }
+    let meant = meant_groups(&kernel.plan()).len();
+    assert_eq!((begins.count(), meant > 0), (meant, true), "{patch}");
+    let checks = patch.lines().filter(|line| line.starts_with("+static void __init ")).count();
+    assert!((1..=2).contains(&checks), "{patch}");
+    assert_eq!(patch.lines().filter(|line| line.ends_with("_struct_check();")).count(), checks, "{patch}");
     assert!(text.contains("kernel/shaper.c, called from shaper_init()"), "{text}");
     // Bit-fields have no offset, so nothing asserts them.
     let asserted: Vec<&str> = patch.lines().filter(|line| line.contains("ASSERT_GROUP_MEMBER(")).collect();
@@ -191,21 +225,30 @@ fn a_tree_without_groups_gets_none_and_says_so() {
 fn names_and_the_caller_can_be_given() {
     let kernel = Kernel::new();
     kernel.write("tree/kernel/other.c", &USER.replace("shaper_init", "other_start"));
-    let more = ["--group-path", "tx_class=enqueue", "--check-in", "kernel/other.c:other_start"];
+    let plan = kernel.plan();
+    let group = meant_groups(&plan)[0];
+    let function = group["functions"][0][0].as_str().unwrap().trim_start_matches('_').to_owned();
+    let word = group["purpose"].as_str().map_or(function, str::to_owned);
+    let renamed = format!("{word}=own_word");
+    let more = ["--idiom", "groups", "--group-name", &renamed, "--check-in", "kernel/other.c:other_start"];
     let (code, text) = kernel.patch("named", &more);
     assert_eq!(code, Some(0), "{text}");
     let patch: String = kernel.files("named").into_iter().map(|(_, text)| text).collect();
-    assert!(patch.contains("_enqueue);\n") && patch.contains("+++ b/kernel/other.c\n"), "{patch}");
-    let wrong: [(&[&str], &str); 6] = [
-        (&["--group-path", "nobody=x"], "no such struct"),
-        (&["--group-path", "tx_class=a,b,c,d,e,f,g,h,i,j,k,l"], "12 names"),
-        (&["--group-path", "tx_class=a-b"], "letters"),
+    assert!(
+        patch.contains("_own_word")
+            && patch.contains("/* Own_word: used by")
+            && patch.contains("+++ b/kernel/other.c\n"),
+        "{patch}"
+    );
+    let wrong: [(&[&str], &str); 5] = [
+        (&["--group-name", "nothing=x"], "no such group; there are "),
+        (&["--group-name", "a=a-b"], "letters"),
         (&["--check-in", "kernel/gone.c:init"], "kernel/gone.c"),
         (&["--check-in", "kernel/shaper.c:class_of"], "no __init function of that name"),
         (&["--align-groups", "cond:128"], "for lines of 64 B only"),
     ];
     for (args, reason) in wrong {
-        let (code, text) = kernel.patch("wrong", args);
+        let (code, text) = kernel.patch("wrong", &[&["--idiom", "groups"], args].concat());
         assert_eq!(code, Some(2), "{args:?}: {text}");
         assert!(text.contains(reason), "{args:?}: {text}");
         assert!(!kernel.place("wrong").exists(), "{args:?}");
@@ -217,14 +260,14 @@ fn without_a_place_for_checks_the_markers_stand_alone() {
     let kernel = Kernel::new();
     kernel
         .write("tree/kernel/shaper.c", "#include \"shaper.h\"\nMODULE_LICENSE(\"x\");\nstruct tx_flow a;\n");
-    let (code, text) = kernel.patch("alone", &[]);
+    let (code, text) = kernel.patch("alone", &["--idiom", "groups"]);
     assert_eq!((code, text.contains("nothing asserts the groups")), (Some(0), true), "{text}");
     kernel.write("tree/kernel/shaper.c", "#include \"shaper.h\"\nstruct tx_flow a;\nstruct tx_class b;\n");
-    let (code, text) = kernel.patch("initcall", &[]);
+    let (code, text) = kernel.patch("initcall", &["--idiom", "groups"]);
     assert_eq!(code, Some(0), "{text}");
     let patch: String = kernel.files("initcall").into_iter().map(|(_, text)| text).collect();
-    assert!(patch.contains("+core_initcall(tx_class_struct_check);\n"), "{patch}");
-    assert!(patch.contains("+static int __init tx_flow_struct_check(void)\n"), "{patch}");
+    assert!(patch.contains("+core_initcall(tx_") && patch.contains("_struct_check);\n"), "{patch}");
+    assert!(patch.contains("+static int __init tx_"), "{patch}");
 }
 
 #[test]
@@ -238,7 +281,8 @@ fn what_is_built_is_as_predicted_with_markers_and_conditions() {
     kernel.compile("before-64.o", 64, &[]);
     kernel.compile("before-128.o", 128, &[]);
     kernel.compile("before-other.o", 64, &other);
-    let more = ["--series", "--from", "Ada <ada@example.org>", "--align-groups", "cond:64"];
+    let who = "Ada <ada@example.org>";
+    let more = ["--idiom", "groups", "--series", "--from", who, "--align-groups", "cond:64"];
     let (code, text) = kernel.patch("series", &more);
     assert_eq!(code, Some(0), "{text}");
     let files = kernel.files("series");

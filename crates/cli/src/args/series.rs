@@ -1,12 +1,10 @@
 //! Arguments for patch series and for marking groups.
 
 use super::values::line_size;
-use crate::series::SeriesOptions;
+use crate::series::SeriesRequest;
 use clap::{Args, ValueEnum};
 use fieldline_tree::idiom::options::{self, AlignGroups, CheckIn, GroupName, IdiomOptions};
-
-/// The date where none is given: the one `git format-patch` puts into its own first lines.
-const DATE: &str = "Mon, 17 Sep 2001 00:00:00 +0000";
+use std::path::PathBuf;
 
 const MONTHS: [&str; 12] =
     ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
@@ -70,27 +68,42 @@ pub(crate) struct SeriesArgs {
     /// The author of the series.
     #[arg(long, value_name = "NAME <MAIL>", requires = "series", value_parser = author)]
     pub(crate) from: Option<String>,
-    /// The date of the mails, such as '21 Nov 2026 12:00:00 +0100'; a fixed one if not given, so that equal
-    /// inputs give equal files.
+    /// The date of the mails, such as '21 Nov 2026 12:00:00 +0100'. If not given, that of SOURCE_DATE_EPOCH, else of the
+    /// tree's commit, so that equal inputs give equal files.
     #[arg(long, value_name = "DATE", requires = "series", value_parser = date)]
     pub(crate) date: Option<String>,
-    /// Text in the brackets of the subjects before the number; PATCH if not given.
+    /// Text in the brackets of the subjects before the number. If not given, PATCH with --measured, else RFC PATCH.
     #[arg(long, value_name = "TEXT", requires = "series", value_parser = prefix)]
     pub(crate) subject_prefix: Option<String>,
     /// A trailer for each patch, such as 'Reviewed-by: Ada'; may be given several times.
     #[arg(long = "trailer", value_name = "KEY: TEXT", requires = "series", value_parser = trailer)]
     pub(crate) trailers: Vec<String>,
+    /// Sign each patch off as the author: you certify the Developer Certificate of Origin.
+    #[arg(long, requires = "series")]
+    pub(crate) signoff: bool,
+    /// What ran while it was recorded, for the cover letter.
+    #[arg(long, value_name = "TEXT", requires = "series", value_parser = one_line)]
+    pub(crate) workload: Option<String>,
+    /// A text with measured results, for the cover letter. Without it, the letter says that nothing was measured yet.
+    #[arg(long, value_name = "FILE", requires = "series")]
+    pub(crate) measured: Option<PathBuf>,
+    /// Address the mails as the tree's scripts/get_maintainer.pl says: maintainers in To, lists and reviewers in Cc.
+    #[arg(long, requires = "series")]
+    pub(crate) maintainers: bool,
 }
 
 impl SeriesArgs {
-    /// The options of a series, if one is to be written.
-    pub(crate) fn options(&self) -> Option<SeriesOptions> {
-        let or = |value: &Option<String>, default: &str| value.as_deref().unwrap_or(default).to_owned();
-        self.series.then(|| SeriesOptions {
-            author: or(&self.from, ""),
-            date: or(&self.date, DATE),
-            subject_prefix: or(&self.subject_prefix, "PATCH"),
-            trailers: self.trailers.clone(),
+    /// What the series shall say, if one is to be written.
+    pub(crate) fn request(&self) -> Option<SeriesRequest<'_>> {
+        self.series.then(|| SeriesRequest {
+            author: self.from.as_deref().unwrap_or_default(),
+            date: self.date.as_deref(),
+            subject_prefix: self.subject_prefix.as_deref(),
+            trailers: &self.trailers,
+            is_signed_off: self.signoff,
+            workload: self.workload.as_deref(),
+            measured: self.measured.as_deref(),
+            names_maintainers: self.maintainers,
         })
     }
 }
@@ -176,6 +189,10 @@ fn prefix(text: &str) -> Result<String, String> {
     check_value(text, is_good, "one line of ASCII without brackets")
 }
 
+fn one_line(text: &str) -> Result<String, String> {
+    check_value(text, is_one_line(text), "one line of text")
+}
+
 fn trailer(text: &str) -> Result<String, String> {
     let (key, value) = text.split_once(": ").unwrap_or_default();
     let is_key = key.starts_with(|first: char| first.is_ascii_alphabetic())
@@ -197,7 +214,11 @@ mod tests {
 
     #[test]
     fn dates_are_those_of_mails() {
-        for good in [DATE, "1 Jan 1970 00:00:00 +0000", "Sat, 21 Nov 2026 12:46:24 -0730"] {
+        for good in [
+            "Mon, 17 Sep 2001 00:00:00 +0000",
+            "1 Jan 1970 00:00:00 +0000",
+            "Sat, 21 Nov 2026 12:46:24 -0730",
+        ] {
             assert!(date(good).is_ok(), "{good}");
         }
         for wrong in

@@ -92,8 +92,8 @@ pub(crate) fn patch(args: &PatchArgs) -> Result<CommandOutcome> {
         recheck(&mut plan, args)?;
     }
     let mut patched = edits::build_patches(&plan, &args.tree, &args.series.idiom_args.options())?;
-    if let Some(options) = args.series.options() {
-        patched.patches = series::build_files(&plan, profile.as_ref(), &patched.steps, &options);
+    if let Some(request) = args.series.request() {
+        patched.patches = series::build_files(&plan, profile.as_ref(), &patched.steps, &request, &args.tree)?;
     }
     write(&patched, &args.output, &[])?;
     output::print(&summary_text(&patched, &args.output))?;

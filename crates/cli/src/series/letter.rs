@@ -1,10 +1,12 @@
 //! Bodies of a series' mails: measurement, prediction, moved members, unchanged structs.
 
-use super::mail::write_paragraph;
+use super::mail::{SeriesOptions, write_paragraph};
 use crate::report::plan::{member_name, member_names};
 use crate::report::profile::coverage::rank_reasons;
 use fieldline_access::access::{Access, AccessProfile, EventCoverage, Recording, TypeProfile};
-use fieldline_plan::result::{Basis, Candidate, Group, GroupAlignment, Insistence, Mark};
+use fieldline_plan::result::{
+    Basis, Candidate, CrossValidation, Forecast, Group, GroupAlignment, Insistence, Interval, Mark,
+};
 use fieldline_plan::visits::occurrences;
 use fieldline_plan::{Outcome, Plan, StructPlan};
 use fieldline_tree::edits::PatchStep;
@@ -14,6 +16,9 @@ use std::fmt::Write;
 const MAX_NAMED_REASONS: usize = 4;
 /// Most members of a group that a letter names.
 const MAX_NAMED_MEMBERS: usize = 12;
+
+/// Most functions of a group that a letter names.
+const MAX_NAMED_FUNCTIONS: usize = 4;
 
 /// The reason for macros with a condition.
 const ALIGNMENT_RATIONALE: &str = "Groups made for cachelines of one size waste memory where cachelines are longer, if they are aligned \
@@ -44,23 +49,28 @@ pub(crate) fn cover_subject(steps: &[PatchStep]) -> String {
 }
 
 /// The body of the cover letter.
-pub(crate) fn cover_body(plan: &Plan, profile: Option<&AccessProfile>, steps: &[PatchStep]) -> String {
+pub(crate) fn cover_body(
+    plan: &Plan,
+    profile: Option<&AccessProfile>,
+    steps: &[PatchStep],
+    options: &SeriesOptions,
+) -> String {
     let mut out = String::new();
     let purpose = match plan.basis {
         Basis::Profile => {
             "These patches change the order of members, so that members that are hot and touched together share cachelines. \
              No member is added, removed or changed. Stated are counts of samples and predictions from them: cachelines that a \
-             visit touches; a visit is the accesses one CPU makes to one object in one episode. No run time was measured, and no \
-             speed-up is predicted."
+             visit touches; a visit is the accesses one CPU makes to one object in one episode. No speed-up is predicted."
         }
         Basis::Layout => {
             "These patches change the order of members, so that structs have fewer holes. No member is added, removed or \
-             changed. Which members are hot is not known. No run time was measured, and no speed-up is predicted."
+             changed. Which members are hot is not known. No speed-up is predicted."
         }
     };
     write_paragraph(&mut out, "", purpose);
+    write_results(&mut out, options.measured.as_deref());
     if let Some(profile) = profile {
-        write_measurement(&mut out, profile);
+        write_recording(&mut out, profile, options.workload.as_deref());
     }
     for struct_plan in plan.structs.iter().filter(|struct_plan| struct_plan.outcome() == Outcome::Moved) {
         let _ = write!(out, "\nstruct {}\n{}\n\n", struct_plan.name, "=".repeat(struct_plan.name.len() + 7));
@@ -167,8 +177,20 @@ pub(crate) fn struct_body(plan: &Plan, struct_plan: &StructPlan, step: &PatchSte
     out
 }
 
-fn write_measurement(out: &mut String, profile: &AccessProfile) {
-    out.push_str("\nHow it was measured\n===================\n\n");
+/// Measured results as they are, or that there are none.
+fn write_results(out: &mut String, measured: Option<&str>) {
+    out.push_str("\nMeasured results\n================\n\n");
+    match measured {
+        Some(text) => {
+            let _ = writeln!(out, "{text}");
+        }
+        None => out.push_str("Not measured yet.\n"),
+    }
+}
+
+fn write_recording(out: &mut String, profile: &AccessProfile, workload: Option<&str>) {
+    out.push_str("\nWhat was recorded\n=================\n\n");
+    workload.iter().for_each(|text| write_paragraph(out, "  * ", &format!("workload: {text}")));
     let blind_spots = profile.blind_spots.iter().map(|spot| format!("blind spot: {spot}"));
     let coverage = profile.coverage.iter().map(describe_coverage);
     let texts = profile.recordings.iter().map(describe_recording).chain(coverage);
@@ -193,10 +215,25 @@ fn describe_coverage(event: &EventCoverage) -> String {
     format!("{event}: {attributed} of {total} samples attributed to a member ({share}){rest}")
 }
 
+/// The change of lines per visit in cross-validation with its interval, or in the samples that were planned on.
+fn describe_change(struct_plan: &StructPlan, row: &Forecast) -> String {
+    let rows = struct_plan.confidence.iter().flat_map(|confidence| &confidence.cross_validation);
+    let is_same = |known: &&CrossValidation| {
+        row.build.is_none() && (known.line, known.build_line) == (row.line, row.build_line)
+    };
+    match rows.into_iter().find(is_same) {
+        Some(CrossValidation { interval: Interval { change, low, high }, .. }) => {
+            let [change, low, high] = [change, low, high].map(|share| 100.0 * share);
+            format!("{change:+.1}% [{low:+.1}, {high:+.1}]")
+        }
+        None => format!("{:+.1}% (in sample)", 100.0 * (row.together.after / row.together.before - 1.0)),
+    }
+}
+
 /// Lines per visit and sizes, before and after.
 fn write_forecast(out: &mut String, plan: &Plan, struct_plan: &StructPlan) {
     if !struct_plan.forecasts.is_empty() {
-        out.push_str("  cachelines per visit               before   after\n");
+        out.push_str("  cachelines per visit               before   after  change, 95 % interval\n");
     }
     for row in &struct_plan.forecasts {
         let build = row.build.as_deref().map(|build| format!(", {build}")).unwrap_or_default();
@@ -205,7 +242,9 @@ fn write_forecast(out: &mut String, plan: &Plan, struct_plan: &StructPlan) {
             let _ = write!(label, ", compiled for {} B", row.build_line);
         }
         label += &build;
-        let _ = writeln!(out, "    {label:<31} {:>7.2} {:>7.2}", row.together.before, row.together.after);
+        let change = describe_change(struct_plan, row);
+        let (before, after) = (row.together.before, row.together.after);
+        let _ = writeln!(out, "    {label:<31} {before:>7.2} {after:>7.2}  {change}");
     }
     if !struct_plan.sizes.is_empty() {
         out.push_str("  bytes (and kmalloc class)\n");
@@ -281,6 +320,12 @@ fn write_groups(
             text.push_str("; aligning it to the cacheline would cost no byte");
         }
         write_paragraph(out, "          ", &text);
+        let functions = group.functions.iter().take(MAX_NAMED_FUNCTIONS);
+        let functions: Vec<String> =
+            functions.map(|(name, share)| format!("{name} {}", percent(*share))).collect();
+        if !functions.is_empty() {
+            write_paragraph(out, "          ", &format!("by {}", functions.join(", ")));
+        }
     }
 }
 
@@ -327,7 +372,7 @@ fn load_store_ratio(stores: f64) -> String {
 /// The smallest candidate, for those who want fewer moves.
 fn write_smaller_candidate(out: &mut String, struct_plan: &StructPlan) {
     let marked = |candidate: &&Candidate| {
-        candidate.marks.contains(&Mark::Smallest) && !candidate.marks.contains(&Mark::Chosen)
+        candidate.marks.contains(&Mark::Smallest) && candidate.moved < struct_plan.moved.len()
     };
     let Some(candidate) = struct_plan.candidates.iter().find(marked) else { return };
     let Some(forecast) = candidate.forecasts.first() else { return };

@@ -3,6 +3,7 @@
 use fieldline_source::diff;
 use fieldline_tree::edits::PatchStep;
 use fieldline_tree::header::FileChange;
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// Columns of a mail's text: what checkpatch asks for, less the indent git log adds.
@@ -21,7 +22,21 @@ pub(crate) struct SeriesOptions {
     pub(crate) subject_prefix: String,
     /// Trailers of each patch.
     pub(crate) trailers: Vec<String>,
+    /// Addresses of those who are asked, and of those who are told.
+    pub(crate) to: Vec<String>,
+    pub(crate) cc: Vec<String>,
+    /// The commit that the patches are for.
+    pub(crate) base_commit: Option<String>,
+    /// By path and new text of a file, the line that names its blobs.
+    pub(crate) index_lines: IndexLines,
+    /// What ran while it was recorded.
+    pub(crate) workload: Option<String>,
+    /// Measured results.
+    pub(crate) measured: Option<String>,
 }
+
+/// Lines that name blobs, by a file's path and new text.
+pub(crate) type IndexLines = BTreeMap<(String, Vec<u8>), String>;
 
 pub(crate) struct Mail<'m> {
     /// Its number, 0 for the cover letter, and how many patches there are.
@@ -53,6 +68,12 @@ impl Mail<'_> {
         let (number, count) = self.number;
         let width = count.to_string().len();
         let _ = writeln!(out, "Subject: [{prefix} {number:0width$}/{count}] {}", self.subject);
+        for (head, addresses) in [("To", &options.to), ("Cc", &options.cc)] {
+            if !addresses.is_empty() {
+                let addresses: Vec<String> = addresses.iter().map(|address| encode_author(address)).collect();
+                let _ = writeln!(out, "{head}: {}", addresses.join(",\n\t"));
+            }
+        }
         let trailers = self.trailers.concat();
         if !(self.body.is_ascii() && trailers.is_ascii() && self.attachment.is_ascii()) {
             out.push_str("MIME-Version: 1.0\nContent-Type: text/plain; charset=UTF-8\n");
@@ -95,12 +116,14 @@ fn quote_author(author: &str) -> String {
 }
 
 /// `---`, the diffstat and the diffs of one step, by path.
-pub(crate) fn patch(step: &PatchStep) -> Vec<u8> {
+pub(crate) fn patch(step: &PatchStep, index_lines: &IndexLines) -> Vec<u8> {
     let mut out = format!("---\n{}\n", diffstat(&[step])).into_bytes();
     let mut files: Vec<&FileChange> = step.files.iter().collect();
     files.sort_by(|left, right| left.path.cmp(&right.path));
     for FileChange { path, old, new } in files {
         out.extend_from_slice(format!("diff --git a/{path} b/{path}\n").as_bytes());
+        let index = index_lines.get(&(path.clone(), new.clone()));
+        out.extend(index.iter().flat_map(|line| format!("{line}\n").into_bytes()));
         out.extend_from_slice(&diff::unified(path, old, new));
     }
     out

@@ -58,8 +58,8 @@ pub(crate) fn run(args: &ProposeArgs) -> Result<CommandOutcome> {
 
     output::print_progress("editing the source");
     let mut patched = edits::build_patches(&plan, tree, &args.series.idiom_args.options())?;
-    if let Some(options) = args.series.options() {
-        patched.patches = series::build_files(&plan, Some(&profile), &patched.steps, &options);
+    if let Some(request) = args.series.request() {
+        patched.patches = series::build_files(&plan, Some(&profile), &patched.steps, &request, tree)?;
     }
 
     output::print_progress("writing");

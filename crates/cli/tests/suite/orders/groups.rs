@@ -316,12 +316,21 @@ fn what_is_built_is_as_predicted_with_markers_and_conditions() {
     let (before, after) = (kernel.sizes("before-128.o"), kernel.sizes("after-128.o"));
     assert!(before.iter().zip(&after).all(|(before, after)| after <= before), "{before:?} {after:?}");
     let user = std::fs::read_to_string(tree.join("kernel/shaper.c")).unwrap();
-    assert!(user.contains("\n\ttx_class_struct_check();\n\ttx_flow_struct_check();\n\n"), "{user}");
-    // A member that is in another group doesn't compile.
-    let group = user.split("(struct tx_flow, ").nth(1).and_then(|rest| rest.split(", ").next()).unwrap();
-    let (start, last) = user.rsplit_once("(struct tx_flow, ").unwrap();
-    let (other, member) = last.split_once(", ").unwrap();
-    assert_ne!(group, other);
-    kernel.write("tree/kernel/shaper.c", &format!("{start}(struct tx_flow, {group}, {member}"));
+    assert!(user.contains("_struct_check();\n\n"), "{user}");
+    // A member that isn't in the group doesn't compile.
+    let (start, last) = user.rsplit_once("CACHELINE_ASSERT_GROUP_MEMBER(struct ").unwrap();
+    let (place, rest) = last.split_once(");").unwrap();
+    let parts: Vec<&str> = place.split(", ").collect();
+    let plan = kernel.plan();
+    let planned =
+        plan["structs"].as_array().unwrap().iter().find(|planned| planned["name"] == parts[0]).unwrap();
+    let members = planned["chosen"]["members"].as_array().unwrap().iter();
+    let mut others = members
+        .filter(|member| member.get("bit_size").is_none())
+        .filter_map(|member| member["name"].as_str());
+    let other = others.find(|name| !user.contains(&format!(", {}, {name})", parts[1]))).unwrap();
+    let wrong =
+        format!("{start}CACHELINE_ASSERT_GROUP_MEMBER(struct {}, {}, {other});{rest}", parts[0], parts[1]);
+    kernel.write("tree/kernel/shaper.c", &wrong);
     assert!(!kernel.compiles("wrong.o", 64, &[]));
 }

@@ -71,7 +71,7 @@ fn the_cover_letter_says_what_was_measured_and_what_moves() {
         "{cover}"
     );
     assert!(cover.contains("\nFrom: =?UTF-8?q?Ada=20B=C3=A9r?= <ada@example.org>\n"), "{cover}");
-    assert!(cover.contains("No run time was measured"), "{cover}");
+    assert!(cover.contains("\nNot measured yet.\n") && cover.contains("No speed-up is predicted"), "{cover}");
     for struct_plan in demo.structs() {
         let name = struct_plan["name"].as_str().unwrap();
         assert!(cover.contains(&format!("struct {name}\n=====")), "{cover}");
@@ -106,6 +106,59 @@ fn the_cover_letter_says_what_was_measured_and_what_moves() {
 fn the_same_plan_gives_the_same_mails() {
     let demo = Demo::new();
     assert_eq!(demo.series("one", &[]), demo.series("other", &[]));
+}
+
+#[test]
+fn results_the_workload_and_who_signs_are_given() {
+    let demo = Demo::new();
+    let plain = demo.series("plain", &[]);
+    assert!(plain["0000-cover-letter.patch"].contains("\nSubject: [RFC PATCH 0/2] "), "{plain:?}");
+    std::fs::write(demo.place("results.txt"), "hackbench: 4.1 % fewer misses, 10 runs\n").unwrap();
+    let results = demo.place("results.txt").display().to_string();
+    let more = ["--measured", &results, "--workload", "a queue of 64 flows", "--signoff"];
+    let files = demo.series("given", &more);
+    let cover = &files["0000-cover-letter.patch"];
+    assert!(cover.contains("\nSubject: [PATCH 0/2] ") && !cover.contains("Not measured yet"), "{cover}");
+    assert!(cover.contains("\nhackbench: 4.1 % fewer misses, 10 runs\n"), "{cover}");
+    assert!(
+        cover.contains("  * workload: a queue of 64 flows\n") && !cover.contains("Signed-off-by"),
+        "{cover}"
+    );
+    let signed =
+        files.values().skip(1).all(|text| text.contains("\nSigned-off-by: Ada B\u{e9}r <ada@example.org>\n"));
+    assert!(signed, "{files:?}");
+    let (code, text) = demo.patch("none", &["--series", "--from", "A <a@b.c>", "--maintainers"]);
+    assert_eq!((code, text.contains("has no scripts/get_maintainer.pl")), (Some(2), true), "{text}");
+    assert!(!demo.place("none").exists());
+}
+
+#[test]
+fn a_repository_gives_its_date_commit_and_blobs() {
+    if !fieldline_testing::has_programs(&["git", "perl"]) {
+        return;
+    }
+    let demo = Demo::new();
+    let tree = demo.place("tree");
+    std::fs::create_dir_all(tree.join("scripts")).unwrap();
+    let script = "print \"Bo <bo\\@example.org> (maintainer:SHAPER)\\nlist\\@example.org (open list)\\n\";\n";
+    std::fs::write(tree.join("scripts/get_maintainer.pl"), script).unwrap();
+    git(&tree, &["init", "-q"]);
+    git(&tree, &["add", "."]);
+    git(&tree, &["commit", "-q", "-m", "base"]);
+    let date = git(&tree, &["log", "-1", "--format=%cD"]);
+    let files = demo.series("series", &["--maintainers"]);
+    let cover = &files["0000-cover-letter.patch"];
+    assert!(cover.contains(&format!("\nDate: {}\n", date.trim())), "{cover}");
+    assert!(cover.contains("\nTo: Bo <bo@example.org>\nCc: list@example.org\n"), "{cover}");
+    let commit = git(&tree, &["rev-parse", "HEAD"]);
+    assert!(cover.contains(&format!("\nbase-commit: {}\n", commit.trim())), "{cover}");
+    let patch = files.values().nth(1).unwrap();
+    let path = patch.split("diff --git a/").nth(1).unwrap().split(' ').next().unwrap();
+    let blob = git(&tree, &["rev-parse", &format!("HEAD:{path}")]);
+    assert!(
+        patch.contains(&format!("\nindex {}..", &blob[..12])) && patch.contains(" 100644\n--- a/"),
+        "{patch}"
+    );
 }
 
 #[test]

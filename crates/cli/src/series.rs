@@ -18,7 +18,7 @@ const DATE: &str = "Mon, 17 Sep 2001 00:00:00 +0000";
 /// Words in the brackets of subjects: of a request for comments until something is measured.
 const PREFIXES: [&str; 2] = ["RFC PATCH", "PATCH"];
 
-/// What a user wants of a series.
+/// A user's wishes for a series.
 #[derive(Clone, Copy)]
 pub(crate) struct SeriesRequest<'a> {
     /// `Name <user@host>`
@@ -27,7 +27,7 @@ pub(crate) struct SeriesRequest<'a> {
     pub(crate) subject_prefix: Option<&'a str>,
     pub(crate) trailers: &'a [String],
     pub(crate) is_signed_off: bool,
-    /// What ran while it was recorded.
+    /// The workload that was recorded.
     pub(crate) workload: Option<&'a str>,
     /// A file with measured results.
     pub(crate) measured: Option<&'a Path>,

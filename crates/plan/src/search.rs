@@ -6,7 +6,7 @@
 //! * `chain`: replica exchange; `starts`: its initial orders and effort.
 //! * `exact`: all orders, where they are few.
 //! * `reduce_moves`: an order with fewer moved units.
-//! * `change_size`: what a reviewer reads of a change; `small_changes` and `block_moves`: orders that change little.
+//! * `change_size`: the size of a change for a reviewer; `small_changes` and `block_moves`: orders that change little.
 //! * `chunks`, `branch` and `lower_bound`: the least cost of any order.
 
 mod block_moves;

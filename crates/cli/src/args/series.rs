@@ -81,7 +81,7 @@ pub(crate) struct SeriesArgs {
     /// Sign each patch off as the author: you certify the Developer Certificate of Origin.
     #[arg(long, requires = "series")]
     pub(crate) signoff: bool,
-    /// What ran while it was recorded, for the cover letter.
+    /// The workload that was recorded, for the cover letter.
     #[arg(long, value_name = "TEXT", requires = "series", value_parser = one_line)]
     pub(crate) workload: Option<String>,
     /// A text with measured results, for the cover letter. Without it, the letter says that nothing was measured yet.
@@ -93,7 +93,7 @@ pub(crate) struct SeriesArgs {
 }
 
 impl SeriesArgs {
-    /// What the series shall say, if one is to be written.
+    /// The contents wanted of the series, if one is to be written.
     pub(crate) fn request(&self) -> Option<SeriesRequest<'_>> {
         self.series.then(|| SeriesRequest {
             author: self.from.as_deref().unwrap_or_default(),

@@ -29,7 +29,7 @@ pub(crate) struct SeriesOptions {
     pub(crate) base_commit: Option<String>,
     /// By path and new text of a file, the line that names its blobs.
     pub(crate) index_lines: IndexLines,
-    /// What ran while it was recorded.
+    /// The workload that was recorded.
     pub(crate) workload: Option<String>,
     /// Measured results.
     pub(crate) measured: Option<String>,

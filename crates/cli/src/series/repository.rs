@@ -1,4 +1,4 @@
-//! What a tree's repository and its scripts say for a series: base commit, date, blob names, recipients.
+//! Facts of a tree's repository and scripts for a series: base commit, date, blob names, recipients.
 
 use anyhow::{Context, Result, bail};
 use fieldline_tree::edits::PatchStep;
@@ -75,7 +75,7 @@ fn split_recipients(text: &str) -> (Vec<String>, Vec<String>) {
     (addresses(to), addresses(cc))
 }
 
-/// What git prints, without the line's end; none if it fails, isn't there or prints nothing.
+/// Output of git without the line's end; none if it fails, isn't there or prints nothing.
 fn git(tree: &Path, args: &[&str], input: &[u8]) -> Option<String> {
     let mut git = Command::new("git");
     git.current_dir(tree).args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn maintainers_are_asked_and_others_are_told() {
+    fn maintainers_and_others_are_split_by_role() {
         let text = "Ada <ada@example.org> (maintainer:SHAPER)\nBo <bo@example.org> (reviewer:SHAPER)\n\
                     list@example.org (open list:SHAPER)\nno address (maintainer:X)\n";
         let (to, cc) = split_recipients(text);

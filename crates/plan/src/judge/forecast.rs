@@ -24,7 +24,7 @@ pub(crate) struct OrderEvaluation {
     pub(crate) lost_pairs: u64,
     /// Lines that visits touch by configuration, each visit as often as it misses; empty where that isn't known.
     pub(crate) missing: Vec<u64>,
-    /// What a reviewer reads of it.
+    /// Its size for a reviewer.
     pub(crate) size: ChangeSize,
     pub(crate) cost: u64,
 }

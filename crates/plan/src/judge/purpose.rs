@@ -1,4 +1,4 @@
-//! What a group of members is for: the work whose functions touch it.
+//! Purposes of groups of members: the work whose functions touch them.
 //!
 //! A stem is a word of a function's name. A group is called by the stem that most of its accesses have in their functions'
 //! names, and that the rest of the struct's accesses have less: what all functions share says nothing.

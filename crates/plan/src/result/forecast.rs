@@ -186,7 +186,7 @@ pub struct Group {
     /// Whether a member came to it that was declared on another line than some other one.
     #[serde(default)]
     pub gathered: bool,
-    /// What it is for: a word that most of its accesses have in their functions' names, and others less.
+    /// Its purpose: a word that most of its accesses have in their functions' names, and others less.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub purpose: Option<String>,
     /// Functions with most of its accesses, each with its share of them.

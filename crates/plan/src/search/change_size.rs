@@ -1,4 +1,4 @@
-//! What a reviewer reads of a change: members that move, preprocessor blocks that are split, families that are parted.
+//! The size of a change for a reviewer: members that move, preprocessor blocks that are split, families that are parted.
 
 use super::reduce_moves::patience_sort;
 use fieldline_layout::constraint::Constraints;

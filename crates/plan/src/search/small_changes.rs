@@ -47,7 +47,7 @@ pub fn small_change_effort(problem: &Problem<'_>) -> SearchEffort {
     SearchEffort { chains: CHAINS, rounds: rounds.clamp(ROUND_LIMITS.0, ROUND_LIMITS.1) }
 }
 
-/// What an order shall reach, and what it may not exceed.
+/// Lines that an order shall reach, and those that it may not exceed.
 #[derive(Clone, Debug)]
 pub struct LineTargets {
     /// By configuration, lines of all visits from which on fewer are worth nothing special.
@@ -87,7 +87,7 @@ fn undominated(known: KnownChanges) -> Vec<SmallChange> {
     let mut kept: Vec<SmallChange> = Vec::new();
     // In order of cost, then size: what comes later can't be better than what came before.
     let mut all: Vec<(ChangeSize, CostedOrder)> = known.into_iter().collect();
-    all.sort_by(|this, other| (this.1.cost, this.0).cmp(&(other.1.cost, other.0)));
+    all.sort_by_key(|(size, found)| (found.cost, *size));
     for (size, found) in all {
         if !kept.iter().any(|other| other.size.is_within(size)) {
             kept.push(SmallChange { found, size });

@@ -22,7 +22,7 @@ pub(super) fn meant_groups(plan: &StructPlan) -> Vec<(usize, &Group)> {
     plan.groups.iter().enumerate().filter(|(_, group)| means(group)).collect()
 }
 
-/// What a group is called: by the user, by its purpose, or by the function that touches it most.
+/// The word that a group is called by: of the user, its purpose, or the function that touches it most.
 pub(super) fn group_word(group: &Group, names: &[GroupName]) -> String {
     let function = || group.functions.first().map(|(name, _)| name.trim_start_matches('_').to_owned());
     let word = group.purpose.clone().or_else(function).unwrap_or_else(|| "members".to_owned());

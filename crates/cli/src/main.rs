@@ -4,6 +4,7 @@
 //! no, 2 an input is missing, broken or belongs to something else.
 
 mod args;
+mod calendar;
 mod command;
 mod diagnosis;
 mod gate;

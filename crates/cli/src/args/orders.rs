@@ -67,8 +67,8 @@ pub(crate) struct SearchArgs {
     /// Cacheline sizes to plan for, in bytes. None must get worse; the program's own counts most.
     #[arg(long, value_name = "BYTES", value_delimiter = ',', default_value = "64,128", value_parser = line_size)]
     pub(crate) lines: Vec<u64>,
-    /// The candidate to propose: recommended (the least to read that keeps at least 85 % of the best one's gain in
-    /// lines and 75 % in misses), best, smallest (beyond it each further moved member gains less than the mean),
+    /// The candidate to propose: recommended (the least to read that keeps at least 75 % of the best one's gain
+    /// at each line size), best, smallest (beyond it each further moved member gains less than the mean),
     /// or its number in the table.
     #[arg(
         long,

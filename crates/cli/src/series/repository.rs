@@ -1,5 +1,6 @@
 //! Facts of a tree's repository and scripts for a series: base commit, date, blob names, recipients.
 
+use crate::calendar::civil_date;
 use anyhow::{Context, Result, bail};
 use fieldline_tree::edits::PatchStep;
 use fieldline_tree::header::FileChange;
@@ -88,22 +89,15 @@ fn git(tree: &Path, args: &[&str], input: &[u8]) -> Option<String> {
     (output.status.success() && !text.is_empty()).then_some(text)
 }
 
-/// A number of seconds since 1970 as mails have dates, in UTC. Days become a date as in the proleptic Gregorian calendar
-/// (Hinnant, `civil_from_days`).
+/// A number of seconds since 1970 as mails have dates, in UTC.
 pub(super) fn mail_date(seconds: u64) -> String {
     const DAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
     const MONTHS: [&str; 12] =
-        ["Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec", "Jan", "Feb"];
+        ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
     let (days, rest) = (seconds / 86_400, seconds % 86_400);
-    let shifted = days + 719_468;
-    let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
-    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month + 2) / 5 + 1;
-    let year = year_of_era + era * 400 + u64::from(month >= 10);
+    let (year, month, day) = civil_date(days);
     let name = |names: &[&'static str], index: u64| names.get(index as usize).copied().unwrap_or_default();
-    let (weekday, month) = (name(&DAYS, days % 7), name(&MONTHS, month));
+    let (weekday, month) = (name(&DAYS, days % 7), name(&MONTHS, month.saturating_sub(1)));
     let (hours, minutes) = (rest / 3_600, rest / 60 % 60);
     format!("{weekday}, {day} {month} {year} {hours:02}:{minutes:02}:{:02} +0000", rest % 60)
 }

@@ -16,6 +16,9 @@ pub(crate) fn draw(out: &mut String, plan: &StructPlan, confidence: &Confidence)
     let head = "cross-validation: lines per visit in the time blocks not planned on";
     let _ = writeln!(out, "  {}-fold {head} ({fold_blocks} of {blocks} blocks each)", confidence.folds);
     confidence.cross_validation.iter().for_each(|row| draw_row(out, row));
+    if let Some(kept) = confidence.kept_gain {
+        let _ = writeln!(out, "  of the best order's gain in lines, it keeps {:.0} % there", 100.0 * kept);
+    }
     if let Some(interval) = confidence.interval {
         let (count, change) = (confidence.resamples, format_interval(interval).replace('(', "(95 % CI "));
         let how = "replicates, warm-started";

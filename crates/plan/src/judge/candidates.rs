@@ -1,11 +1,11 @@
 //! Smaller changes than the best: for each size of a change the cheapest order known.
 
-use crate::cost::OrderState;
+use crate::cost::{CostCache, OrderState};
 use crate::judge::forecast::OrderEvaluation;
 use crate::judge::planner::Planner;
 use crate::search::{
-    CostedOrder, LineTargets, SearchEffort, SearchResults, SmallChange, reduce_moves, small_change_effort,
-    small_changes,
+    CostedOrder, LineTargets, SearchEffort, SearchResults, SmallChange, moved_units, reduce_moves,
+    small_change_effort, small_changes,
 };
 
 /// Results of a search whose moves are reduced.
@@ -38,7 +38,8 @@ impl Planner<'_> {
         effort: SearchEffort,
     ) -> (Vec<OrderEvaluation>, Option<OrderEvaluation>) {
         let small = self.small_changes(before, &refined, effort);
-        let orders = [refined, small].concat();
+        let returned = refined.first().map_or_else(Vec::new, |best| self.return_units(best));
+        let orders = [refined, small, returned].concat();
         let most = self.options.max_moves.unwrap_or(usize::MAX);
         let evaluated = fieldline_parallel::map(&orders, |order| self.evaluate(order));
         let mut offers: Vec<OrderEvaluation> = evaluated
@@ -110,6 +111,27 @@ impl Planner<'_> {
         let start = self.constraints.initial_order();
         let found = small_changes(&problem, &start, &targets, effort, self.model.seed);
         found.into_iter().map(|SmallChange { found, .. }| found.order).collect()
+    }
+
+    /// Orders on the way back from one: moved units return to their declared neighbours one by one, the cheapest step
+    /// first. In large structs these are smaller changes that no search from the declared order finds.
+    fn return_units(&self, order: &[usize]) -> Vec<Vec<usize>> {
+        let mut memo = CostCache::default();
+        let mut state = OrderState::new(&self.together, order, &mut memo);
+        let mut path = Vec::new();
+        loop {
+            let moved = moved_units(state.order());
+            let orders = moved.iter().map(|unit| with_unit_returned(state.order(), *unit, &moved));
+            let legal = orders.filter(|order| self.constraints.check(order).is_ok());
+            let mut trial = state.clone();
+            let priced = legal.map(|order| {
+                trial.reset(&order, &mut memo);
+                (trial.cost(), order)
+            });
+            let Some((_, next)) = priced.min_by_key(|(cost, _)| *cost) else { return path };
+            state.reset(&next, &mut memo);
+            path.push(next);
+        }
     }
 
     /// Whether a configuration is of the recorded program's own layout, at whatever line size.

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 const LEAST_KEPT: f64 = 0.75;
 /// Least part of the best order's gain that each further member moved must bring, or what costs a reader as much.
 const LEAST_FURTHER_GAIN: f64 = 0.03;
-/// By how much lines lost to other CPUs may exceed those of the declared order: samples show no less.
+/// By how much lines lost to other CPUs may exceed those of the declared order, or of the best: samples show no less.
 const LOST_MARGIN: f64 = 1.05;
 
 impl Planner<'_> {
@@ -41,10 +41,12 @@ impl Planner<'_> {
     ) -> bool {
         let kept = self.kept_gains(offer, best, before);
         let is_enough = |kept: &KeptGain| kept.lines.min(kept.misses) >= LEAST_KEPT;
-        let lost = offer.lost_together.iter().zip(&before.lost_together).enumerate();
+        let most =
+            before.lost_together.iter().zip(&best.lost_together).map(|(before, best)| *before.max(best));
+        let lost = offer.lost_together.iter().zip(most).enumerate();
         let mut lost = lost.filter(|(config, _)| self.is_recorded_layout(*config));
         kept.iter().all(is_enough)
-            && lost.all(|(_, (after, before))| *after as f64 <= *before as f64 * LOST_MARGIN)
+            && lost.all(|(_, (after, most))| *after as f64 <= most as f64 * LOST_MARGIN)
             && (!self.saves_a_line(before, best) || self.saves_a_line(before, offer))
     }
 

@@ -3,6 +3,7 @@
 //! A stem is a word of a function's name. A group is called by the stem that most of its accesses have in their functions'
 //! names, and that the rest of the struct's accesses have less: what all functions share says nothing.
 
+use crate::result::rounded;
 use std::collections::BTreeMap;
 
 /// Letters that a stem has at least.
@@ -40,7 +41,8 @@ pub(super) fn rank_functions(group: &FunctionCounts<'_>) -> Vec<(String, f64)> {
     let total = group.values().sum::<u64>().max(1) as f64;
     let mut ranked: Vec<(&&str, &u64)> = group.iter().collect();
     ranked.sort_by(|this, other| other.1.cmp(this.1).then_with(|| this.0.cmp(other.0)));
-    ranked.into_iter().take(NAMED).map(|(name, count)| ((*name).to_owned(), *count as f64 / total)).collect()
+    let share = |count: &u64| rounded(*count as f64 / total, 1_000.0);
+    ranked.into_iter().take(NAMED).map(|(name, count)| ((*name).to_owned(), share(count))).collect()
 }
 
 /// Words of a name without what compilers append.

@@ -11,6 +11,8 @@ use std::process::{Command, Stdio};
 
 /// Digits of a blob's name in a diff.
 const DIGITS: usize = 12;
+/// Settings by which a tree's repository could run programs.
+const QUIET: [&str; 4] = ["-c", "core.fsmonitor=false", "-c", "log.showSignature=false"];
 /// The script of a kernel tree that names recipients.
 const SCRIPT: &str = "scripts/get_maintainer.pl";
 
@@ -79,6 +81,7 @@ fn split_recipients(text: &str) -> (Vec<String>, Vec<String>) {
 /// Output of git without the line's end; none if it fails, isn't there or prints nothing.
 fn git(tree: &Path, args: &[&str], input: &[u8]) -> Option<String> {
     let mut git = Command::new("git");
+    git.args(QUIET).env("LC_ALL", "C").env("GIT_OPTIONAL_LOCKS", "0").env("GIT_NO_LAZY_FETCH", "1");
     git.current_dir(tree).args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut child = git.spawn().ok()?;
     // Dropped at the end of the statement, so that git sees the end of its input.

@@ -154,7 +154,7 @@ impl Planner<'_> {
         let lines = |build: &BuildPlacement| {
             let spans = build.spans(order);
             let (first, last) = (spans.get(span.first)?, spans.get(span.end.checked_sub(1)?)?);
-            Some((last.1.div_ceil(8).max(1) - 1) / line - first.0 / 8 / line)
+            Some((last.1.div_ceil(8).saturating_sub(1) / line).saturating_sub(first.0 / 8 / line))
         };
         let recorded = self.matrix.builds.first().and_then(lines);
         let others =

@@ -39,7 +39,10 @@ pub(super) fn group_comment(group: &Group, names: &[GroupName]) -> String {
     let head =
         if is_named { format!("{}: used by", capitalised(&word)) } else { "Used together by".to_owned() };
     let stem = group.purpose.as_deref().unwrap_or_default();
-    let namesakes = group.functions.iter().filter(|(name, _)| name.contains(stem));
+    // A name that ends the comment would become code.
+    let is_plain =
+        |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.:".contains(&byte));
+    let namesakes = group.functions.iter().filter(|(name, _)| name.contains(stem) && is_plain(name));
     let functions: Vec<String> = namesakes.map(|(name, _)| format!("{name}()")).collect();
     let text = |count: usize| {
         let listed = functions.get(..count).unwrap_or_default().join(" and ");
@@ -93,6 +96,8 @@ mod tests {
         assert_eq!(group_word(&read, &[]), "walk");
         let names = [GroupName { from: "throttle".to_owned(), to: "bandwidth".to_owned() }];
         assert!(group_comment(&throttle, &names).starts_with("Bandwidth: used by q_unthrottle_up()"));
+        let hostile = group(None, &["x*/ int y; /*"], 0.2);
+        assert_eq!(group_comment(&hostile, &[]), "Used together by no known function, 4 loads per store");
         assert_eq!(describe_ratio(0.75), "75% stores");
         assert_eq!(describe_ratio(0.02), "49 loads per store");
     }

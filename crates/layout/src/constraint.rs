@@ -31,6 +31,7 @@ pub use lines::{CachelineConstraint, UnitBits};
 pub use refusal::{ReorderRefusal, shared_layout};
 pub use requests::{
     CachelineRequest, CachelineRequestKind, MemberNote, MemberRun, PinnedMember, PlacementRequests,
+    SmallerConfiguration,
 };
 pub use units::{Unit, UnitConstraint, UnitConstraintKind};
 

@@ -141,6 +141,8 @@ pub struct TextNotes {
     pub notes: Vec<String>,
     /// Comments that speak of places without a demand.
     pub comments: Vec<CommentOnPlaces>,
+    /// The `#if` conditions around each member, outermost first.
+    pub guards: Vec<Vec<String>>,
 }
 
 /// Facts of the text about each member, and about places.
@@ -161,6 +163,7 @@ pub fn read_notes(header: &Header, declaration: &Declaration) -> Result<TextNote
         Ok(TextNotes {
             members: constraints.members.iter().map(note).collect(),
             notes: find_notes(&header.path, join, &constraints),
+            guards: spell_guards(&constraints),
             comments: std::mem::take(&mut constraints.comments),
         })
     })
@@ -168,14 +171,15 @@ pub fn read_notes(header: &Header, declaration: &Declaration) -> Result<TextNote
 
 /// The `#if` conditions around each member, outermost first.
 pub fn read_guards(header: &Header, declaration: &Declaration) -> Result<Vec<Vec<String>>, SourceRefusal> {
-    with_join(header, declaration, |join| {
-        let constraints = join.constraints();
-        let spell = |literal: &fieldline_source::ConditionLiteral| {
-            if literal.holds { literal.atom.clone() } else { format!("not {}", literal.atom) }
-        };
-        let texts = |guard: usize| constraints.guards.get(guard).into_iter().flatten().map(spell).collect();
-        Ok(constraints.members.iter().map(|member| texts(member.guard)).collect())
-    })
+    with_join(header, declaration, |join| Ok(spell_guards(&join.constraints())))
+}
+
+fn spell_guards(constraints: &fieldline_source::TextConstraints) -> Vec<Vec<String>> {
+    let spell = |literal: &fieldline_source::ConditionLiteral| {
+        if literal.holds { literal.atom.clone() } else { format!("not {}", literal.atom) }
+    };
+    let texts = |guard: usize| constraints.guards.get(guard).into_iter().flatten().map(spell).collect();
+    constraints.members.iter().map(|member| texts(member.guard)).collect()
 }
 
 /// Notes on macros and lines that keep members together, shuffle them, or keep them under a condition.

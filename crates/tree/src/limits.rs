@@ -5,6 +5,7 @@ use crate::documents::{self, ListedStruct};
 use crate::header::{self, Declaration};
 use crate::remarks;
 use crate::uses::{self, BuildView, DeclaredStruct, UsesByFile};
+use crate::variants;
 use anyhow::Result;
 use fieldline_layout::Layout;
 use fieldline_layout::constraint::{PlacementRequests, shared_layout};
@@ -93,6 +94,7 @@ fn read_declaration(tree: &Path, layout: &Layout) -> Result<HeaderLimits> {
     match header::read_notes(&header, &declaration) {
         Ok(text) => {
             limits.requests.notes = text.members;
+            limits.requests.configurations = variants::smaller_configurations(&text.guards);
             limits.notes = text.notes;
             limits.comments = (header.path.clone(), text.comments);
         }

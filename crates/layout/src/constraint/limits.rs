@@ -3,7 +3,7 @@
 use super::families::number_families;
 use super::lines::{self, CachelineConstraint};
 use super::refusal::{ReorderRefusal, check_reorderable};
-use super::requests::PlacementRequests;
+use super::requests::{PlacementRequests, SmallerConfiguration};
 use super::units::{Unit, build_units, constrain_by_layout, constrain_by_requests, number_regions};
 use crate::abi;
 use crate::layout::Layout;
@@ -17,6 +17,8 @@ pub struct Constraints {
     pub line_constraints: Vec<CachelineConstraint>,
     /// Whether the struct keeps its size, which depends on offsets, too.
     pub keeps_size: bool,
+    /// Configurations in which no order may take more bytes, which depends on offsets, too.
+    pub configurations: Vec<SmallerConfiguration>,
 }
 
 /// Where an order breaks a constraint.
@@ -55,7 +57,12 @@ pub fn constraints_for_new_member(
     number_regions(layout, requests, &mut units);
     number_families(layout, &requests.notes, &mut units);
     let line_constraints = lines::line_constraints(layout, requests, &units);
-    Ok(Constraints { line_constraints, units, keeps_size: requests.size_is_kept })
+    Ok(Constraints {
+        line_constraints,
+        units,
+        keeps_size: requests.size_is_kept,
+        configurations: requests.configurations.clone(),
+    })
 }
 
 impl Constraints {

@@ -57,6 +57,8 @@ pub struct PlacementRequests {
     pub ordered: Vec<PinnedMember>,
     /// Requests about cachelines.
     pub line_requests: Vec<CachelineRequest>,
+    /// Configurations that lack some members: one for each condition of the declaration.
+    pub configurations: Vec<SmallerConfiguration>,
     /// Whether code asserts something about the struct's size.
     pub size_is_asserted: bool,
     /// Whether code takes the struct's size for a number: orders of other sizes break it.
@@ -64,6 +66,15 @@ pub struct PlacementRequests {
     /// Whether an order is wanted even if something beside the program knows the layout: if the struct is packed, or
     /// part of a user interface.
     pub is_shared_allowed: bool,
+}
+
+/// A configuration that lacks some of the members: in it, no order may take more bytes than the declared one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SmallerConfiguration {
+    /// Its name in results, such as `without CONFIG_X`.
+    pub name: String,
+    /// Declared indices of the members that it lacks, in declared order.
+    pub absent: Vec<usize>,
 }
 
 /// Kinds of [`CachelineRequest`].

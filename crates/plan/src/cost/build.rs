@@ -3,7 +3,7 @@
 use crate::visits::{TouchedRange, TouchedRanges};
 use fieldline_layout::Layout;
 use fieldline_layout::abi::{self, AbiMember, AbiStruct};
-use fieldline_layout::constraint::Constraints;
+use fieldline_layout::constraint::{Constraints, Unit};
 
 /// The placement rules of all units in one build.
 #[derive(Clone, Debug)]
@@ -17,6 +17,8 @@ pub struct BuildPlacement {
     pub(crate) align: u64,
     /// Bits behind the last member that no rule explains.
     pub(crate) tail: u64,
+    /// Whether only its size is judged, and only against the limit: nothing else is known of it.
+    pub(crate) is_limit_only: bool,
     /// Bits of the touched ranges, if not those of the recorded build.
     ranges: Option<RangeLocations>,
 }
@@ -68,6 +70,17 @@ impl BuildPlacement {
         builds
     }
 
+    /// The recorded build without some members. No visit touches anything in it: only its size is of interest.
+    pub(crate) fn without(layout: &Layout, constraints: &Constraints, absent: &[usize], line: u64) -> Self {
+        let mut slots = abi::infer_abi(layout);
+        let is_there = |index: &&usize| !absent.contains(index);
+        let members =
+            |unit: &Unit| unit.members.iter().filter(is_there).map(|index| slots.members[*index]).collect();
+        let by_unit: Vec<Vec<AbiMember>> = constraints.units.iter().map(members).collect();
+        slots.members = by_unit.concat();
+        Self { is_limit_only: true, ..Self::from_slots(&slots, by_unit, line, Some(RangeLocations::new())) }
+    }
+
     /// A build from its slots by unit; `ranges` if it is of another machine or configuration.
     pub(crate) fn from_slots(
         slots: &AbiStruct,
@@ -82,6 +95,7 @@ impl BuildPlacement {
             tail: slots.tail_bits,
             single_slot_units: by_unit.iter().map(|slots| SingleSlotUnit::new(slots)).collect(),
             slots: by_unit,
+            is_limit_only: false,
             ranges,
         }
     }

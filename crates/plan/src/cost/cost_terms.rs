@@ -67,7 +67,9 @@ fn line_terms(problem: &Problem<'_>, states: &BeforeAfterStates<'_>) -> Vec<Term
 /// Size, and the part of it that no member fills, by build. Padding has no cost of its own: the size holds
 /// it.
 fn size_terms(problem: &Problem<'_>, states: &BeforeAfterStates<'_>) -> Vec<Term> {
-    let terms = problem.builds.iter().enumerate().flat_map(|(index, build)| {
+    let is_counted = |index: usize| problem.configs.iter().any(|config| config.build == index);
+    let builds = problem.builds.iter().enumerate().filter(|(index, _)| is_counted(*index));
+    let terms = builds.flat_map(|(index, build)| {
         let filled = build.all_bits().div_ceil(8);
         let sizes = states.each_ref().map(|state| state.sizes()[index]);
         let costs = sizes.map(|size| (problem.size_cost(build, size), size as f64));

@@ -18,6 +18,9 @@ use fieldline_layout::constraint::Constraints;
 const SIZE_SHARE: u64 = 200;
 /// Cost of a line above the size limit, likewise. No result exceeds it, but intermediate orders may.
 const OVER_SHARE: u64 = 8;
+/// Likewise, in a configuration of which only the size is known. Low, as there are many of these and a search has to
+/// pass orders that exceed their limits: it finds smaller changes then (docs/METHOD.md).
+const OVER_SHARE_ELSEWHERE: u64 = 100;
 /// Everything that doesn't change during a search.
 #[derive(Clone, Debug)]
 pub struct Problem<'a> {
@@ -120,12 +123,13 @@ impl<'a> Problem<'a> {
         self.builds.first().map_or(0, |build| build.unit_bits(unit))
     }
 
-    /// The placement rules of a unit as a key: units with equal keys can be exchanged.
+    /// The placement rules of a unit as a key: units with equal keys can be exchanged where lines are counted.
     pub(crate) fn placement_key(&self, unit: usize) -> Vec<(u64, u64, u64, Option<u64>)> {
         let numbers = |slot: &AbiMember| (slot.bit_size, slot.align, slot.skip, slot.bit_field_storage);
         // A slot no member has, so that a member that one build lacks isn't taken for one that another lacks.
         let end = || std::iter::once((u64::MAX, 0, 0, None));
-        self.builds.iter().flat_map(|build| build.unit_slots(unit).iter().map(numbers).chain(end())).collect()
+        let counted = self.builds.iter().filter(|build| !build.is_limit_only);
+        counted.flat_map(|build| build.unit_slots(unit).iter().map(numbers).chain(end())).collect()
     }
 
     /// Alignment in bytes of a unit in the first build.
@@ -146,6 +150,9 @@ impl<'a> Problem<'a> {
 
     pub(crate) fn size_cost(&self, build: &BuildPlacement, size: u64) -> u64 {
         let over = size.saturating_sub(build.size_limit).div_ceil(build.line);
+        if build.is_limit_only {
+            return over * (self.scale / OVER_SHARE_ELSEWHERE);
+        }
         size.div_ceil(build.line) * (self.scale / SIZE_SHARE) + over * (self.scale / OVER_SHARE)
     }
 }

@@ -8,6 +8,7 @@ use crate::cost::line_costs::{CostCache, LineCosts};
 use crate::cost::line_requests::PlacedUnits;
 use crate::cost::{LineConfig, Problem};
 use fieldline_layout::constraint::CachelineConstraint;
+use std::ops::Range;
 
 /// First bit of a unit, and the bit behind its last.
 type Span = (u64, u64);
@@ -233,12 +234,12 @@ impl<'p> OrderState<'p> {
             self.positions[*unit] = position;
         }
         self.cost = self.cost.wrapping_add(adjacency_costs);
-        self.recompute_spans(0);
+        self.recompute_spans(0, first..after);
         self.apply_or_undo(memo, bound)
     }
 
     /// Like [`OrderState::try_replace`] for units at two positions, in order, that have equal placement
-    /// rules in all builds.
+    /// rules in all builds whose lines are counted.
     pub fn try_exchange(&mut self, this: usize, other: usize, memo: &mut CostCache, bound: f64) -> bool {
         let units = (self.order[this], self.order[other]);
         let before = self.adjacency_cost_around(this, other);
@@ -248,7 +249,8 @@ impl<'p> OrderState<'p> {
         (self.positions[units.0], self.positions[units.1]) = (other, this);
         let after = self.adjacency_cost_around(this, other);
         self.cost = self.cost.wrapping_add(after).wrapping_sub(before);
-        for (spans, shifted) in self.spans.iter_mut().zip(&mut self.undo.shifted) {
+        let builds = self.problem.builds.iter().zip(self.spans.iter_mut().zip(&mut self.undo.shifted));
+        for (_, (spans, shifted)) in builds.filter(|(build, _)| !build.is_limit_only) {
             shifted.extend([(units.0, spans[units.0]), (units.1, spans[units.1])]);
             spans.swap(units.0, units.1);
         }
@@ -292,9 +294,14 @@ impl<'p> OrderState<'p> {
         }
         let mut is_undone = self.rises_at_least(bound);
         if !is_undone {
-            let builds = if self.undo.exchanged.is_none() { self.problem.builds.len() } else { 0 };
-            for build in 1..builds {
-                self.recompute_spans(build);
+            let changed = match self.undo.exchanged {
+                Some((this, other)) => this..other + 1,
+                None => self.undo.first..self.undo.first + self.undo.order.len(),
+            };
+            for (number, build) in self.problem.builds.iter().enumerate().skip(1) {
+                if self.undo.exchanged.is_none() || build.is_limit_only {
+                    self.recompute_spans(number, changed.clone());
+                }
             }
             for config in applied..configs {
                 self.move_touched_bits(config, memo);
@@ -338,11 +345,11 @@ impl<'p> OrderState<'p> {
         change
     }
 
-    /// Places units again in a build, from the first replaced one up to the first unchanged offset.
-    fn recompute_spans(&mut self, build: usize) {
+    /// Places units again in a build, from the first changed position up to the first unchanged offset behind the last.
+    fn recompute_spans(&mut self, build: usize, changed: Range<usize>) {
         let rules = &self.problem.builds[build];
         let (spans, shifted) = (&mut self.spans[build], &mut self.undo.shifted[build]);
-        let (first, after) = (self.undo.first, self.undo.first + self.undo.order.len());
+        let Range { start: first, end: after } = changed;
         let mut end = first.checked_sub(1).map_or(0, |before| spans[self.order[before]].1);
         for (position, unit) in (first..).zip(&self.order[first..]) {
             let (old, new) = (spans[*unit], rules.place(*unit, end));

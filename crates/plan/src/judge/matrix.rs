@@ -28,6 +28,8 @@ pub(crate) struct ConfigurationMatrix {
     /// By build, the file's name unless it is the recorded one.
     pub(crate) build_names: Vec<Option<String>>,
     pub(crate) notes: Vec<BuildNote>,
+    /// The recorded build without the members of one condition each: an order may take no more bytes in them.
+    smaller: Vec<BuildPlacement>,
 }
 
 impl ConfigurationMatrix {
@@ -43,6 +45,7 @@ impl ConfigurationMatrix {
             build_names: vec![None; builds.len()],
             builds,
             notes: Vec::new(),
+            smaller: smaller_builds(layout, constraints, options.build_line),
         };
         for other_build in &options.other_builds {
             let note = matrix.add_build(layout, constraints, model, options, other_build);
@@ -50,6 +53,11 @@ impl ConfigurationMatrix {
         }
         matrix.add_other_configs(layout, model, options);
         matrix
+    }
+
+    /// All builds, in the order that configurations count them, then those of which only the size is judged.
+    pub(crate) fn all_builds(&self) -> Vec<BuildPlacement> {
+        self.builds.iter().chain(&self.smaller).cloned().collect()
     }
 
     /// Adds a file's build of the struct, unless it can't be judged or is equivalent to a known one.
@@ -113,6 +121,11 @@ impl ConfigurationMatrix {
         };
         self.builds.iter().zip(self.build_names.iter().map(pointer)).collect()
     }
+}
+
+fn smaller_builds(layout: &Layout, constraints: &Constraints, line: u64) -> Vec<BuildPlacement> {
+    let without = |absent: &Vec<usize>| BuildPlacement::without(layout, constraints, absent, line);
+    constraints.configurations.iter().map(|configuration| without(&configuration.absent)).collect()
 }
 
 /// Lines of the recorded machine's layout at every size, and of every other build at its own size.

@@ -32,7 +32,7 @@ impl<'a> Planner<'a> {
     ) -> Self {
         let matrix = ConfigurationMatrix::new(layout, constraints, model, options);
         let problem = |visits: &'a Visits, sharing: &'a LineSharing| {
-            let (builds, configs) = (matrix.builds.clone(), matrix.configs.clone());
+            let (builds, configs) = (matrix.all_builds(), matrix.configs.clone());
             Problem::new(constraints, &model.ranges, visits, sharing, builds, configs)
         };
         Self {
@@ -50,7 +50,7 @@ impl<'a> Planner<'a> {
 
     /// Orders in visits of which half are as often as they run, and half as often as they miss.
     pub(crate) fn balanced(&self) -> Problem<'a> {
-        let (builds, configs) = (self.matrix.builds.clone(), self.matrix.configs.clone());
+        let (builds, configs) = (self.matrix.all_builds(), self.matrix.configs.clone());
         let (model, constraints) = (self.model, self.constraints);
         Problem::new(constraints, &model.ranges, &model.balanced, &model.sharing, builds, configs)
     }

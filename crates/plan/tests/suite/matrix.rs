@@ -2,7 +2,7 @@
 
 use crate::common::{Function, Operation, Workload, best_order, layout};
 use fieldline_layout::abi::{self, AbiMember};
-use fieldline_layout::constraint::PlacementRequests;
+use fieldline_layout::constraint::{PlacementRequests, SmallerConfiguration};
 use fieldline_layout::{Layout, Member};
 use fieldline_plan::cost::AlternateBuild;
 use fieldline_plan::options::{PlanOptions, PlanRequest};
@@ -39,6 +39,15 @@ fn options(builds: Vec<(&str, u64, Layout)>) -> PlanOptions {
 
 /// Operations on random sets of members.
 fn planned(declared: &Layout, sets: &[Vec<usize>], options: &PlanOptions) -> StructPlan {
+    planned_with(declared, sets, options, &PlacementRequests::default())
+}
+
+fn planned_with(
+    declared: &Layout,
+    sets: &[Vec<usize>],
+    options: &PlanOptions,
+    requests: &PlacementRequests,
+) -> StructPlan {
     let functions = sets.iter().enumerate().map(|(number, set)| Function {
         name: format!("f{number}"),
         touches: set.iter().map(|member| (*member, 1.0)).collect(),
@@ -50,8 +59,7 @@ fn planned(declared: &Layout, sets: &[Vec<usize>], options: &PlanOptions) -> Str
             .map(|function| Operation { functions: vec![function], runs: 1_500 })
             .collect(),
     };
-    let requests = PlacementRequests::default();
-    plan_struct(&workload.record(declared, 4), PlanRequest { layout: declared, requests: &requests }, options)
+    plan_struct(&workload.record(declared, 4), PlanRequest { layout: declared, requests }, options)
 }
 
 /// Bytes of a build's struct whose declared members are put in an order.
@@ -183,4 +191,29 @@ fn no_candidate_is_worse_anywhere() {
             assert!(row.after <= row.before);
         }
     }
+}
+
+/// Orders that grow where some members aren't there, of a plan that knows of that configuration or doesn't.
+fn growing_orders(seed: u64, is_known: bool) -> usize {
+    let mut random = Random::new(seed);
+    let sizes: Vec<u64> = (0..24).map(|_| [4, 4, 8][random.below(3)]).collect();
+    let declared = layout("sample", &sizes);
+    let absent: Vec<usize> = (0..24).filter(|index| sizes[*index] == 4 && random.below(2) == 0).collect();
+    let there = (0..24).map(|index| (!absent.contains(&index)).then_some(sizes[index]));
+    let other = other_layout(&declared, &there.collect::<Vec<_>>());
+    let sets: Vec<Vec<usize>> = (0..4).map(|_| (0..6).map(|_| random.below(24)).collect()).collect();
+    let configuration = SmallerConfiguration { name: "without X".to_owned(), absent };
+    let configurations = if is_known { vec![configuration] } else { Vec::new() };
+    let requests = PlacementRequests { configurations, ..PlacementRequests::default() };
+    let plan = planned_with(&declared, &sets, &best_order(), &requests);
+    assert!(plan.sizes.iter().all(|row| row.build.is_none()), "it is no build that was given");
+    let grows = |order: &Vec<usize>| size_there(&declared, &other, order) > other.size;
+    plan.candidates.iter().filter(|candidate| grows(&candidate.order)).count()
+}
+
+#[test]
+fn no_candidate_grows_where_a_condition_fails() {
+    let known: usize = (0..6).map(|seed| growing_orders(seed, true)).sum();
+    let unknown: usize = (0..6).map(|seed| growing_orders(seed, false)).sum();
+    assert!(known == 0 && unknown > 0, "{known} and {unknown} orders grow");
 }

@@ -2,6 +2,7 @@
 
 mod letter;
 mod mail;
+mod placement;
 mod repository;
 
 use anyhow::{Context, Result};
@@ -109,17 +110,20 @@ pub(crate) fn build_files(
     };
     let mut files = vec![(cover.file_name(), cover.text(options))];
     for ((number, step), subject) in (1..).zip(steps).zip(&subjects) {
-        let body = match step.name().map(|name| plan.find_struct(name)) {
-            Some(Some(struct_plan)) => letter::struct_body(plan, struct_plan, step),
+        let (body, layouts) = match step.name().map(|name| plan.find_struct(name)) {
+            Some(Some(struct_plan)) => (
+                letter::struct_body(plan, struct_plan, step),
+                placement::describe(struct_plan, plan.build_line),
+            ),
             Some(None) => continue,
-            None => letter::macros_body(step),
+            None => (letter::macros_body(step), String::new()),
         };
         let mail = Mail {
             number: (number, count),
             subject,
             body: &body,
             trailers: &options.trailers,
-            attachment: mail::patch(step, &options.index_lines),
+            attachment: mail::patch(step, &layouts, &options.index_lines),
         };
         files.push((mail.file_name(), mail.text(options)));
     }

@@ -115,9 +115,9 @@ fn quote_author(author: &str) -> String {
     }
 }
 
-/// `---`, the diffstat and the diffs of one step, by path.
-pub(crate) fn patch(step: &PatchStep, index_lines: &IndexLines) -> Vec<u8> {
-    let mut out = format!("---\n{}\n", diffstat(&[step])).into_bytes();
+/// `---`, remarks that no commit has, the diffstat and the diffs of one step, by path.
+pub(crate) fn patch(step: &PatchStep, remarks: &str, index_lines: &IndexLines) -> Vec<u8> {
+    let mut out = format!("---\n{remarks}{}\n", diffstat(&[step])).into_bytes();
     let mut files: Vec<&FileChange> = step.files.iter().collect();
     files.sort_by(|left, right| left.path.cmp(&right.path));
     for FileChange { path, old, new } in files {

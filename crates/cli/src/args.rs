@@ -2,6 +2,7 @@
 
 mod accesses;
 mod common;
+mod guest;
 mod layouts;
 #[cfg(test)]
 mod options_doc;
@@ -14,6 +15,7 @@ pub(crate) use accesses::{
     DoctorArgs, ExplainArgs, ImportArgs, MergeArgs, ProfileArgs, ReportArgs, SamplesArgs,
 };
 pub(crate) use common::{GlobalArgs, require_vmlinux, require_words};
+pub(crate) use guest::{GuestArgs, GuestCommand, GuestRecordArgs};
 pub(crate) use layouts::{
     BaselineArgs, CheckArgs, DiffArgs, DiffFormat, FindingsFormat, FindingsOutput, InitArgs, LayoutArgs,
     LayoutFormat,
@@ -106,6 +108,8 @@ pub(crate) enum Command {
     Doctor(DoctorArgs),
     /// Record a program's memory accesses without a PMU, by single steps or breakpoints, as a perf.data.
     Record(RecordArgs),
+    /// Record kernels that run in QEMU.
+    Guest(GuestArgs),
     /// Run the pipeline on the built-in example.
     Demo(DemoArgs),
 }

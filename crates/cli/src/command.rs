@@ -2,5 +2,6 @@
 
 pub(crate) mod accesses;
 pub(crate) mod demo;
+pub(crate) mod guest;
 pub(crate) mod layouts;
 pub(crate) mod orders;

@@ -15,7 +15,7 @@ mod report;
 mod series;
 
 use args::{Arguments, Command, GlobalArgs};
-use command::{accesses, demo, layouts, orders};
+use command::{accesses, demo, guest, layouts, orders};
 use fieldline_debuginfo::separate_debug::search_folders;
 use output::CommandOutcome;
 use std::process::ExitCode;
@@ -61,6 +61,7 @@ fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
         Command::Init(args) => layouts::init(args),
         Command::Doctor(args) => accesses::doctor(args),
         Command::Record(args) => accesses::record::run(args),
+        Command::Guest(args) => guest::run(args),
         Command::Demo(args) => demo::run(args),
     }
 }

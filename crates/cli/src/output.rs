@@ -6,7 +6,7 @@ use fieldline_files::printable::{self, is_unprintable};
 use serde::Serialize;
 use std::borrow::Cow;
 use std::io::{self, BufWriter, IsTerminal, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::Instant;
 
@@ -223,6 +223,59 @@ pub(crate) fn write_files(files: &[(impl AsRef<Path>, impl AsRef<[u8]>)]) -> Res
         make_readable(&file).with_context(|| write_error(path))?;
     }
     Ok(())
+}
+
+/// A file that appears whole, once it is kept, or not at all.
+pub(crate) struct PendingFile {
+    /// Of a device or a pipe there is nothing to rename.
+    file: Result<BufWriter<tempfile::NamedTempFile>, BufWriter<std::fs::File>>,
+    path: PathBuf,
+}
+
+impl PendingFile {
+    pub(crate) fn create(path: &Path) -> Result<Self> {
+        let file = if is_special(path) {
+            let file = std::fs::OpenOptions::new().write(true).open(path);
+            Err(BufWriter::new(file.with_context(|| write_error(path))?))
+        } else {
+            Ok(BufWriter::with_capacity(1 << 20, temporary_file_for(path)?))
+        };
+        Ok(Self { file, path: path.to_owned() })
+    }
+
+    /// Puts the file at its place.
+    pub(crate) fn keep(mut self) -> Result<()> {
+        let place = || write_error(&self.path);
+        match &mut self.file {
+            Ok(file) => {
+                file.flush().and_then(|()| file.get_ref().as_file().sync_all()).with_context(place)?
+            }
+            Err(file) => file.flush().with_context(place)?,
+        }
+        if let Ok(file) = self.file {
+            let file = file.into_inner().map_err(io::IntoInnerError::into_error);
+            let file = file.with_context(|| write_error(&self.path))?;
+            let file = file.persist(&self.path).with_context(|| write_error(&self.path))?;
+            make_readable(&file).with_context(|| write_error(&self.path))?;
+        }
+        Ok(())
+    }
+}
+
+impl Write for PendingFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match &mut self.file {
+            Ok(file) => file.write(bytes),
+            Err(file) => file.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match &mut self.file {
+            Ok(file) => file.flush(),
+            Err(file) => file.flush(),
+        }
+    }
 }
 
 /// Whether a file could be written there, before work is done for nothing.

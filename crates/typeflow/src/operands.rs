@@ -6,12 +6,14 @@
 //! * `sampled_instructions`: instructions that were sampled.
 //! * `fixpoint`: functions analysed until their arguments are known.
 //! * `program_operands`: operands of sampled instructions, functions in parallel.
+//! * `returned`: types of the objects that calls return.
 //! * `explain`: how the target of an instruction was found.
 
 pub mod explain;
 mod fixpoint;
 pub mod program_operands;
 pub mod reason;
+pub mod returned;
 pub mod sampled_instructions;
 pub mod target;
 mod typing;

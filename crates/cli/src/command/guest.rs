@@ -1,0 +1,103 @@
+//! `fieldline guest`: kernels in QEMU.
+
+use crate::args::{GuestArgs, GuestCommand, GuestRecordArgs};
+use crate::input::code::cache_folder;
+use crate::output::{self, CommandOutcome, PendingFile};
+use anyhow::{Context, Result, bail};
+use fieldline_guest::{CodeSelection, GuestLoad, GuestOptions, GuestRecording};
+use std::io::Write;
+use std::path::Path;
+use std::time::Duration;
+
+/// The load if none is named.
+const USUAL_LOAD: &str = "cgroup-tree";
+
+pub(crate) fn run(args: &GuestArgs) -> Result<CommandOutcome> {
+    match &args.command {
+        GuestCommand::Record(args) => record(args),
+    }
+}
+
+fn record(args: &GuestRecordArgs) -> Result<CommandOutcome> {
+    let options = options(args)?;
+    for path in [Some(&args.output), args.objects.as_ref()].into_iter().flatten() {
+        output::check_writable(path)?;
+    }
+    if args.parallel {
+        output::print_note("the guest's CPUs run side by side: no two recordings are the same");
+    }
+    let mut trace = args.trace.as_deref().map(PendingFile::create).transpose()?;
+    let recording = fieldline_guest::record(&options, trace.as_mut().map(|file| file as &mut dyn Write))?;
+    let mut files: Vec<(&Path, &[u8])> = vec![(&args.output, &recording.perf_data)];
+    files.extend(args.objects.as_deref().map(|path| (path, recording.object_table.as_bytes())));
+    output::write_files(&files)?;
+    if let Some(trace) = trace {
+        trace.keep()?;
+    }
+    output::print_note(&summary(args, &recording));
+    Ok(CommandOutcome::Done)
+}
+
+fn options(args: &GuestRecordArgs) -> Result<GuestOptions> {
+    for path in
+        [&args.kernel, &args.vmlinux].into_iter().chain(&args.modules).chain(&args.initrd).chain(&args.qemu)
+    {
+        if !path.is_file() {
+            bail!("{}: there is no such file", path.display());
+        }
+    }
+    let load = match (&args.load, &args.initrd) {
+        (Some(words), _) => GuestLoad::BuiltIn(words.0.clone()),
+        (None, Some(initrd)) => GuestLoad::Initrd(initrd.clone()),
+        (None, None) if !args.command.is_empty() => GuestLoad::Program(args.command.clone()),
+        (None, None) => GuestLoad::BuiltIn(vec![USUAL_LOAD.to_owned()]),
+    };
+    let cache = cache_folder("guest")
+        .context("neither XDG_CACHE_HOME nor HOME says where to keep compiled programs")?;
+    let (units, symbols, types) = (args.units.clone(), args.symbols.clone(), args.types.clone());
+    let selection = CodeSelection { units, symbols, types };
+    let object_types = match &args.object_types[..] {
+        [] => selection.usual_object_types(),
+        [all] if all == "all" => Vec::new(),
+        named => named.to_vec(),
+    };
+    Ok(GuestOptions {
+        kernel: args.kernel.clone(),
+        vmlinux: args.vmlinux.clone(),
+        architecture: args.arch,
+        qemu: args.qemu.clone(),
+        cpus: usize::from(args.cpus),
+        memory: args.memory.clone(),
+        load,
+        modules: args.modules.clone(),
+        selection,
+        object_types,
+        window: args.window,
+        seed: args.seed,
+        period: args.period,
+        caches: args.caches,
+        is_parallel: args.parallel,
+        has_random_layout: args.kaslr,
+        append: args.append.clone(),
+        timeout: Duration::from_secs(args.timeout),
+        cache,
+    })
+}
+
+fn summary(args: &GuestRecordArgs, recording: &GuestRecording) -> String {
+    let [loads, stores] = recording.accesses;
+    let mut text = format!(
+        "{}: {} samples of {loads} loads and {stores} stores by {} functions; {} objects; levels are of modelled caches",
+        args.output.display(),
+        recording.samples,
+        recording.functions,
+        recording.objects.len()
+    );
+    if recording.is_short {
+        text += "; the load ended first";
+    }
+    if !recording.left_out.is_empty() {
+        text += &format!("; left out, as they wait for other CPUs: {}", recording.left_out.join(", "));
+    }
+    text
+}

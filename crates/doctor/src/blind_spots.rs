@@ -9,7 +9,9 @@ mod threshold;
 use crate::finding::{DoctorFinding, Severity};
 use crate::recording_summary::ExaminedProgram;
 use fieldline_access::access::lacks_fast_loads;
-use fieldline_perfdata::perf_data::{Event, RecordCounts, RecordingFacts, SampleCounts, is_step_event};
+use fieldline_perfdata::perf_data::{
+    Event, RecordCounts, RecordingFacts, SampleCounts, is_modelled_event, is_step_event,
+};
 use fieldline_perfdata::sample::branch_ranges::BranchStackKind;
 use fieldline_perfdata::sample::{CpuMode, SampleFields};
 use threshold::ENOUGH_SAMPLES;
@@ -209,6 +211,17 @@ fn check_access_fields(
             format!("samples of {name} do not say where accesses were served: no cache levels, no HITM"),
             format!("0 of {samples} samples of {name} have a data source with a level"),
             remedy,
+        ));
+    }
+    if is_modelled_event(name) {
+        let processor = facts.cpu_description.as_deref().unwrap_or("an emulator");
+        found.push(DoctorFinding::limits(
+            "modelled-levels",
+            format!(
+                "cache levels, weights and HITM of {name} are a model's, and its times count instructions"
+            ),
+            format!("recorded by fieldline guest record: {processor}"),
+            "orders and lines per visit need no levels; for measured misses, perf mem record on hardware",
         ));
     }
     let (precise_ip, exact) = (attr.precise_ip(), counts.exact_ips);

@@ -207,7 +207,7 @@ fn guest_files(options: &GuestOptions, init: &Path) -> Result<Vec<u8>> {
     let mut modules = String::new();
     for (number, module) in options.modules.iter().enumerate() {
         let place = format!("fieldline/modules.d/{number}.ko");
-        archive.file(&place, &fs::read(module).map_err(Error::file(module))?);
+        archive.file(&place, &fieldline_files::read(module).map_err(Error::file(module))?);
         modules += &format!("/{place}\n");
     }
     archive.file("fieldline/modules", modules.as_bytes());
@@ -220,7 +220,7 @@ fn guest_files(options: &GuestOptions, init: &Path) -> Result<Vec<u8>> {
         }
         GuestLoad::Program(words) => files::add_program(&mut archive, words)?,
         GuestLoad::Initrd(path) => {
-            before = fs::read(path).map_err(Error::file(path))?;
+            before = fieldline_files::read(path).map_err(Error::file(path))?;
             vec!["boot".to_owned(), "/init".to_owned()]
         }
     };

@@ -24,7 +24,8 @@ pub(crate) use file::BlockRecord;
 pub use file::{PerfFile, Records};
 pub use header::attr::{Attr, DataBreakpoint};
 pub use header::facts::{
-    BuildId, CpuCount, DsoBuildId, Event, EventIndex, PmuCaps, RecordingFacts, is_kernel_image, is_step_event,
+    BuildId, CpuCount, DsoBuildId, Event, EventIndex, PmuCaps, RecordingFacts, is_kernel_image,
+    is_modelled_event, is_step_event,
 };
 pub(crate) use header::features::feature;
 pub(crate) use stream::record::kind;

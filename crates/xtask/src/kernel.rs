@@ -1,5 +1,6 @@
 //! Tests on a real kernel.
 
+pub(crate) mod guest;
 pub(crate) mod packing;
 pub(crate) mod parity;
 pub(crate) mod permutations;
@@ -47,6 +48,10 @@ pub(crate) fn run(args: &[String]) -> Result<bool> {
     count("tests that need real inputs", ignored_tests(&vmlinux));
     count("AArch64: operands as objdump has them, programs attributed under qemu", emulated::run(&[]));
     count("pahole parity", parity::run(&[vmlinux.display().to_string()]));
+    count(
+        "a kernel in QEMU: attribution by its own objects, known order of layouts",
+        guest::record_and_score(&vmlinux),
+    );
     count("recording to a patch that applies", propose_end_to_end(&vmlinux));
     count("a kernel against itself passes the gate", regressions::compare_with_itself(&vmlinux));
     let is_full = args.iter().any(|arg| arg == "--full");

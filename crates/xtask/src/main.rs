@@ -11,7 +11,7 @@ mod tidy;
 mod tools;
 
 use anyhow::Result;
-use kernel::{packing, parity, permutations, source};
+use kernel::{guest, packing, parity, permutations, source};
 use measure::{bench, throughput};
 use research::{decode, emulated, truth, typed};
 use std::process::ExitCode;
@@ -26,6 +26,7 @@ const VERBS: &[Verb] = &[
         "test a real kernel: parity, placement rules, all steps up to git apply: [--full]",
         kernel::run,
     ),
+    ("guest", "record a kernel in QEMU and score it by its own objects: [VMLINUX]", guest::run),
     ("parity", "compare every struct of a vmlinux with pahole's text: [VMLINUX]", parity::run),
     ("packing", "plan every struct of a vmlinux by size alone and check the plans: [VMLINUX]", packing::run),
     ("source", "compare the declarations of a kernel tree with debug info: [VMLINUX [TREE]]", source::run),

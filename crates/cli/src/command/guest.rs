@@ -3,7 +3,7 @@
 use crate::args::{GuestArgs, GuestCommand, GuestRecordArgs};
 use crate::input::code::cache_folder;
 use crate::output::{self, CommandOutcome, PendingFile};
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use fieldline_guest::{CodeSelection, GuestLoad, GuestOptions, GuestRecording};
 use std::io::Write;
 use std::path::Path;
@@ -39,12 +39,9 @@ fn record(args: &GuestRecordArgs) -> Result<CommandOutcome> {
 }
 
 fn options(args: &GuestRecordArgs) -> Result<GuestOptions> {
-    for path in
-        [&args.kernel, &args.vmlinux].into_iter().chain(&args.modules).chain(&args.initrd).chain(&args.qemu)
-    {
-        if !path.is_file() {
-            bail!("{}: there is no such file", path.display());
-        }
+    let inputs = [&args.kernel, &args.vmlinux].into_iter().chain(&args.modules).chain(&args.initrd);
+    for path in inputs {
+        fieldline_files::open(path).with_context(|| path.display().to_string())?;
     }
     let load = match (&args.load, &args.initrd) {
         (Some(words), _) => GuestLoad::BuiltIn(words.0.clone()),

@@ -3,6 +3,7 @@
 mod addresses;
 mod doctor;
 mod explain;
+mod guest;
 mod import;
 mod merge;
 mod programs;

@@ -108,6 +108,10 @@ const COMMANDS: &[&str] = &[
     "verify --plan =plan.json --vmlinux X",
     "propose tx_flow --vmlinux =shaper --perf X --tree =tree -o =made",
     "record --kernel --object tx_flow@flows --vmlinux X -o =made",
+    "guest record --kernel X --vmlinux =shaper -o =made",
+    "guest record --kernel =shaper --vmlinux X -o =made",
+    "guest record --kernel =shaper --vmlinux =shaper --initrd X -o =made",
+    "guest record --kernel =shaper --vmlinux =shaper --module X -o =made",
 ];
 
 #[test]

@@ -111,6 +111,10 @@ fn alternatives(machine: &Machine) -> Vec<String> {
         );
     }
     list.push(
+        "for a kernel: `fieldline guest record --kernel IMAGE --vmlinux VMLINUX` boots it in QEMU and records every access of \
+         the code you choose, with objects; no PMU and no root (docs/guest.md)",
+    );
+    list.push(
         "record on a machine that can, booted with the same kernel build under the same load (the host of this virtual \
          machine, a bare-metal instance): layouts and code are the build's, so its profile holds here",
     );

@@ -2,7 +2,6 @@
 
 use super::initramfs::Archive;
 use crate::error::{Error, Result};
-use std::fs;
 use std::path::Path;
 use std::process::Command;
 
@@ -31,7 +30,7 @@ fn absolute(path: &Path) -> Result<String> {
 }
 
 fn add_file(archive: &mut Archive, path: &Path) -> Result<()> {
-    let content = fs::read(path).map_err(Error::file(path))?;
+    let content = fieldline_files::read(path).map_err(Error::file(path))?;
     archive.program(absolute(path)?.trim_start_matches('/'), &content);
     Ok(())
 }

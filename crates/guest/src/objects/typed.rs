@@ -28,7 +28,7 @@ pub(crate) struct KernelPlace {
 struct Root {
     address: u64,
     type_name: String,
-    /// Bytes that were allocated.
+    /// Bytes that are there.
     size: u64,
     /// Bytes of the type.
     type_size: u64,
@@ -125,7 +125,7 @@ fn of_variable(program: &Program<'_>, variable: &StaticVariable, place: &KernelP
 
 fn add_object(all: &mut Vec<GuestObject>, root: &Root, parts: &[Part], wanted: &[String]) {
     let Root { address, size, begin, end, cpu, .. } = *root;
-    if is_wanted(&root.type_name, size, wanted) || (wanted.is_empty() && size > 0) {
+    if is_wanted(&root.type_name, size, wanted) {
         let (type_name, name) = (root.type_name.clone(), root.name.clone());
         all.push(GuestObject { address, type_name, size, name, begin, end, cpu });
     }

@@ -178,7 +178,7 @@ mod tests {
                 source.is_hitm(),
             ));
         }
-        let row = |operation, level, is_hitm| (Some(1), Some(8), Some(199), operation, level, is_hitm);
+        let row = |operation, level, is_hitm| (Some(1), Some(8), 199, operation, level, is_hitm);
         assert_eq!(
             seen,
             [row(Operation::Load, Level::L3, true), row(Operation::Store, Level::LocalRam, false)]

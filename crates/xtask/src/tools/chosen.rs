@@ -28,6 +28,13 @@ pub(crate) fn structs(purpose: Purpose) -> Result<Vec<String>> {
     names.filter(|names| !names.is_empty()).with_context(|| format!("{FILE}: `{key}` lists no names"))
 }
 
+/// The structs whose attribution is scored, by name.
+pub(crate) fn attributed() -> Result<Vec<String>> {
+    let file = read()?;
+    let names = file["recall_by_code"].as_object().with_context(|| format!("{FILE}: no `recall_by_code`"))?;
+    Ok(names.keys().cloned().collect())
+}
+
 /// Least recall by code alone, in percent, of types whose instructions often touch others too: even the best single
 /// answer for each instruction stays below 100.
 pub(crate) fn recall_by_code(name: &str) -> Result<Option<f64>> {

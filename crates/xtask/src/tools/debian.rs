@@ -5,6 +5,7 @@
 use crate::tools::shell::{self, cache, print_line};
 use anyhow::{Context, Result, bail};
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -127,16 +128,41 @@ fn newest_libclang(names: &str) -> Option<u32> {
     numbers.filter(|number| *number >= LIBCLANG && has(&format!("libclang-common-{number}-dev"))).max()
 }
 
-/// A root of the suite with pahole and perf, made with debootstrap the first time (about a minute).
+/// A root of the suite with pahole, perf and QEMU, made with debootstrap the first time (about a minute).
 pub(crate) fn peers_root() -> Result<PathBuf> {
     let root = cache()?.join("peers");
-    if !root.join("usr/bin/pahole").exists() || !root.join("usr/bin/perf").exists() {
+    let programs = ["usr/bin/pahole", "usr/bin/perf", QEMU];
+    if !programs.iter().all(|program| root.join(program).exists()) {
+        if root.exists() {
+            // It was made when fewer programs were needed.
+            fs::remove_dir_all(&root).with_context(|| root.display().to_string())?;
+        }
         shell::require_files(&[("debootstrap", "debootstrap")])?;
-        let packages = "--include=dwarves,linux-perf,binutils,libcapstone5";
+        let packages = "--include=dwarves,linux-perf,binutils,libcapstone5,qemu-system-x86";
         let mut command = Command::new("debootstrap");
         shell::run(command.args(["--variant=minbase", packages, SUITE]).arg(&root).arg(mirror()?))?;
     }
     Ok(root)
+}
+
+/// QEMU in the peers' root.
+const QEMU: &str = "usr/bin/qemu-system-x86_64";
+
+/// A program that runs that QEMU with the libraries it was built for, without chroot.
+pub(crate) fn qemu() -> Result<PathBuf> {
+    let root = peers_root()?;
+    let program = cache()?.join("qemu-system-x86_64");
+    let libraries = format!("{0}/lib/x86_64-linux-gnu:{0}/usr/lib/x86_64-linux-gnu", root.display());
+    let script = format!(
+        "#!/bin/sh\nexport QEMU_MODULE_DIR={0}/usr/lib/x86_64-linux-gnu/qemu\nexec {0}/lib64/ld-linux-x86-64.so.2 \
+         --library-path {libraries} {0}/{QEMU} -L {0}/usr/share/qemu -L {0}/usr/share/seabios \"$@\"\n",
+        root.display()
+    );
+    let part = program.with_extension("part");
+    fs::write(&part, script)?;
+    fs::set_permissions(&part, fs::Permissions::from_mode(0o755))?;
+    fs::rename(&part, &program)?;
+    Ok(program)
 }
 
 /// Puts a file into the peers' root (as a hard link where possible). Returns its path inside.

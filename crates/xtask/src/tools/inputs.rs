@@ -122,6 +122,32 @@ fn decompress(packed: &Path) -> Result<PathBuf> {
     Ok(place)
 }
 
+/// A kernel with debug info and its image, as it is booted: the given kernel if the suite has its image, else the suite's
+/// newest.
+pub(crate) fn bootable(vmlinux: &Path) -> Result<(PathBuf, PathBuf)> {
+    if let Some(image) = image(vmlinux)? {
+        return Ok((vmlinux.to_owned(), image));
+    }
+    let vmlinux = debian_vmlinux()?;
+    let image =
+        image(&vmlinux)?.with_context(|| format!("the suite has no image of {}", vmlinux.display()))?;
+    Ok((vmlinux, image))
+}
+
+/// The image of a kernel, if the suite has it.
+fn image(vmlinux: &Path) -> Result<Option<PathBuf>> {
+    let name = vmlinux.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let Some(release) = name.strip_prefix("vmlinux-") else { return Ok(None) };
+    let wanted = format!("linux-image-{release}");
+    let packages = debian::packages(SUITE, |name| name == wanted)?;
+    let Some(package) = packages.last() else { return Ok(None) };
+    let folder = package.folder()?;
+    if find_file(&folder, "vmlinuz-", "").is_none() {
+        debian::unpack(package, "*/vmlinuz-*", &folder)?;
+    }
+    Ok(find_file(&folder, "vmlinuz-", ""))
+}
+
 fn debian_vmlinux() -> Result<PathBuf> {
     let packages = debian::packages(SUITE, is_debug_kernel)?;
     let package = packages.last().context("the suite has no kernel's debug package")?;

@@ -89,6 +89,12 @@ pub fn is_step_event(name: &str) -> bool {
     name.starts_with("step-")
 }
 
+/// Whether an event of a name is of accesses in an emulator, which `fieldline guest record` makes: the levels that served
+/// them are those of a model.
+pub fn is_modelled_event(name: &str) -> bool {
+    name.starts_with("qemu/")
+}
+
 /// A build id: 20 bytes as a rule, 16 by some linkers.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct BuildId {

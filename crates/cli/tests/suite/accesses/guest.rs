@@ -1,0 +1,66 @@
+//! `fieldline guest record` where no guest can run. Guests that run are a test on real kernels (`cargo xtask guest`).
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn program() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/demo/shaper")
+}
+
+/// The exit code and messages of a recording of the demo's program as if it were a kernel, and whether a file was
+/// written.
+fn record(name: &str, path: Option<&Path>, more: &[&str]) -> (Option<i32>, String, bool) {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("guest").join(name);
+    std::fs::create_dir_all(&folder).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fieldline"));
+    command.args(["guest", "record", "--kernel"]).arg(program()).arg("--vmlinux").arg(program());
+    command.arg("-o").arg(folder.join("perf.data")).args(more).env("XDG_CACHE_HOME", folder.join("cache"));
+    if let Some(path) = path {
+        command.env("PATH", path);
+    }
+    let output = command.output().unwrap();
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    (output.status.code(), text, folder.join("perf.data").exists())
+}
+
+#[test]
+fn a_missing_qemu_is_named_with_its_package_and_the_way_out() {
+    for (arch, package) in [("x86_64", "qemu-system-x86"), ("aarch64", "qemu-system-arm")] {
+        let (code, text, is_written) = record(arch, Some(Path::new("/nowhere")), &["--arch", arch]);
+        assert_eq!((code, is_written), (Some(2), false), "{text}");
+        assert!(text.contains(package) && text.contains("10.0") && text.contains("--qemu"), "{text}");
+    }
+}
+
+#[test]
+fn a_program_that_is_no_kernel_is_refused_with_the_reason() {
+    let expected = [
+        (&[][..], "no unit's path begins with kernel/sched/"),
+        (&["--symbols", "class_*"], "no symbol start_kernel"),
+        (&["--symbols", "no_such_*"], "no function is called no_such_*"),
+        (&["--types", "no_such_struct"], "no unit defines struct no_such_struct"),
+        (&["--arch", "aarch64", "--symbols", "*"], "--arch"),
+    ];
+    for (number, (more, message)) in expected.into_iter().enumerate() {
+        let more = [&["--qemu", "true"], more].concat();
+        let (code, text, is_written) = record(&format!("refused-{number}"), None, &more);
+        assert_eq!((code, is_written), (Some(2), false), "{text}");
+        assert!(text.contains(message), "{message}: {text}");
+    }
+}
+
+#[test]
+fn options_that_make_no_sense_are_refused() {
+    let wrong = [
+        &["--load", "no-such-load"][..],
+        &["--load", "cgroup-tree:depth=deep"],
+        &["--window", "0"],
+        &["--caches", "32K"],
+        &["--memory", "1"],
+        &["--initrd", "a", "--load", "ping-pong"],
+    ];
+    for (number, more) in wrong.into_iter().enumerate() {
+        let (code, text, is_written) = record(&format!("wrong-{number}"), None, more);
+        assert_eq!((code, is_written), (Some(2), false), "{more:?}: {text}");
+    }
+}

@@ -29,29 +29,24 @@ pub(crate) struct ModuleOffsets {
 
 impl MemberOffsets {
     pub(crate) fn read(vmlinux: &Path) -> Result<Self> {
-        let layouts = with_types(vmlinux, None, None, |types| {
-            let mut all = Vec::new();
-            for name in [names::TASK, names::CACHE, names::MODULE] {
-                all.push(types.layouts(name)?.into_iter().next());
-            }
-            Ok(all)
+        let [task, cache, module] = with_types(vmlinux, None, None, |types| {
+            let members = |name| -> anyhow::Result<Vec<Member>> {
+                Ok(types.layouts(name)?.into_iter().next().map_or_else(Vec::new, |layout| layout.members))
+            };
+            Ok([members(names::TASK)?, members(names::CACHE)?, members(names::MODULE)?])
         })?;
-        let [task, cache, module] = &layouts[..] else { return Ok(Self::default()) };
-        let offset = |index: usize, name: &str, path: &str| {
-            let members =
-                layouts.get(index).and_then(Option::as_ref).map_or(&[][..], |layout| &layout.members);
-            find(members, path).ok_or_else(|| Error::Kernel {
+        let offset = |members: &[Member], name: &str, member: &str| {
+            find(members, member).ok_or_else(|| Error::Kernel {
                 kernel: vmlinux.display().to_string(),
-                what: format!("struct {name} has no member {path}"),
+                what: format!("struct {name} has no member {member}"),
             })
         };
-        let _ = (task, cache);
         Ok(Self {
-            pid: offset(0, names::TASK, "pid")?,
-            tgid: offset(0, names::TASK, "tgid")?,
-            comm: offset(0, names::TASK, "comm")?,
-            object_size: offset(1, names::CACHE, "object_size")?,
-            module: module.as_ref().and_then(|layout| ModuleOffsets::find(&layout.members)),
+            pid: offset(&task, names::TASK, "pid")?,
+            tgid: offset(&task, names::TASK, "tgid")?,
+            comm: offset(&task, names::TASK, "comm")?,
+            object_size: offset(&cache, names::CACHE, "object_size")?,
+            module: ModuleOffsets::find(&module),
         })
     }
 }

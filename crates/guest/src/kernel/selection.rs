@@ -8,7 +8,7 @@ use fieldline_debuginfo::dwarf::code::{Function, name_hash};
 use fieldline_layout::layout::{Layout, Member};
 use fieldline_machinecode::insn::InstructionReader;
 use fieldline_machinecode::machine::{Callee, Flow};
-use fieldline_typeflow::operands::{ProgramOperands, Target, TypedFunction};
+use fieldline_typeflow::operands::{ProgramOperands, Target, TypeIndex, TypedFunction};
 use fieldline_typeflow::program::Program;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -119,7 +119,7 @@ impl<'a> Selector<'a> {
         }
         for symbol in found {
             let end = symbol.address.saturating_add(symbol.size.unwrap_or(1));
-            let ranges = vec![symbol.address..end];
+            let ranges = std::iter::once(symbol.address..end).collect();
             self.functions.insert(symbol.address, (symbol.name.to_owned(), ranges));
         }
         Ok(())
@@ -204,9 +204,8 @@ impl<'a> Selector<'a> {
             .filter(|entry| self.program.has_function(*entry))
             .collect();
         let operands = ProgramOperands::new(self.program, &known[..].into());
-        let is_part = |ty: fieldline_typeflow::operands::TypeIndex| {
-            operands.type_entry(ty).is_some_and(|entry| parts.contains(&entry.name.name))
-        };
+        let is_part =
+            |ty: TypeIndex| operands.type_entry(ty).is_some_and(|entry| parts.contains(&entry.name.name));
         for function in &operands.functions {
             let targets = function.instructions.iter().flat_map(|typed| &typed.operands);
             let mut structs = targets.filter_map(|operand| match operand.target {
@@ -253,10 +252,8 @@ fn is_in(path: &str, wanted: &str) -> bool {
 }
 
 /// Whether a target may lie at any of some places of its type.
-fn is_at(target: Target<fieldline_typeflow::operands::TypeIndex>, places: &[Vec<Range<u64>>]) -> bool {
-    let places_in = |ty: fieldline_typeflow::operands::TypeIndex| {
-        places.get(ty.0 as usize).map_or(&[][..], Vec::as_slice)
-    };
+fn is_at(target: Target<TypeIndex>, places: &[Vec<Range<u64>>]) -> bool {
+    let places_in = |ty: TypeIndex| places.get(ty.0 as usize).map_or(&[][..], Vec::as_slice);
     match target {
         Target::Exact { ty, offset } | Target::Element { ty, offset, .. } => {
             places_in(ty).iter().any(|place| place.contains(&offset))

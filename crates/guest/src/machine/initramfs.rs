@@ -81,7 +81,7 @@ impl Archive {
 
     fn parents(&mut self, path: &str) {
         if let Some((parent, _)) = path.rsplit_once('/') {
-            self.folder(&parent.to_owned());
+            self.folder(parent);
         }
     }
 

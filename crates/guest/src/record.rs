@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::kernel::members::MemberOffsets;
-use crate::kernel::points::PointLines;
+use crate::kernel::points::{self, PointLines};
 use crate::kernel::selection::{self, TracedCode};
 use crate::kernel::wide::WideInstructions;
 use crate::machine::initramfs::Archive;
@@ -56,7 +56,7 @@ pub fn record(options: &GuestOptions, trace: Option<&mut dyn Write>) -> Result<G
     let sections = DebugSections::load(&elf, None).map_err(anyhow::Error::from)?;
     let dwarf = Dwarf::new(&sections).map_err(anyhow::Error::from)?;
     let mut program = Program::new(&elf, &dwarf).map_err(anyhow::Error::from)?;
-    check_architecture(options, &program)?;
+    check_kernel(options, &program)?;
     program.load_all();
     let code = selection::select(&program, &options.selection, &|names| layouts(&options.vmlinux, names))?;
     let plan = plan(options, &program, &code)?;
@@ -84,7 +84,8 @@ pub fn record(options: &GuestOptions, trace: Option<&mut dyn Write>) -> Result<G
     })
 }
 
-fn check_architecture(options: &GuestOptions, program: &Program<'_>) -> Result<()> {
+fn check_kernel(options: &GuestOptions, program: &Program<'_>) -> Result<()> {
+    points::anchor(program, &options.vmlinux.display().to_string())?;
     let expected = match options.architecture {
         crate::GuestArchitecture::X86_64 => Architecture::X86_64,
         crate::GuestArchitecture::AArch64 => Architecture::AArch64,

@@ -1,7 +1,7 @@
 //! Compares the options of all commands with docs/OPTIONS.md.
 
 use super::Arguments;
-use clap::{Arg, CommandFactory};
+use clap::{Arg, Command, CommandFactory};
 use std::collections::BTreeMap;
 
 const DOCUMENT: &str = include_str!("../../../../docs/OPTIONS.md");
@@ -16,12 +16,27 @@ fn defined() -> BTreeMap<Shape, Vec<String>> {
     for argument in command.get_arguments().filter(|argument| is_documented(argument)) {
         found.insert(shape(argument), vec!["all".to_owned()]);
     }
-    for sub in command.get_subcommands() {
-        for argument in sub.get_arguments().filter(|argument| is_documented(argument)) {
-            found.entry(shape(argument)).or_default().push(sub.get_name().to_owned());
+    for (name, command) in commands() {
+        for argument in command.get_arguments().filter(|argument| is_documented(argument)) {
+            found.entry(shape(argument)).or_default().push(name.clone());
         }
     }
     found.values_mut().for_each(|commands| commands.sort());
+    found
+}
+
+/// All commands by name; those that only hold others by the names of these.
+fn commands() -> Vec<(String, Command)> {
+    let mut found = Vec::new();
+    for command in Arguments::command().get_subcommands() {
+        let name = command.get_name();
+        if command.has_subcommands() {
+            let inner = command.get_subcommands();
+            found.extend(inner.map(|inner| (format!("{name} {}", inner.get_name()), inner.clone())));
+        } else {
+            found.push((name.to_owned(), command.clone()));
+        }
+    }
     found
 }
 
@@ -49,8 +64,7 @@ fn documented() -> BTreeMap<Shape, Vec<String>> {
         let mut commands: Vec<String> = match commands.strip_prefix("all but ") {
             Some(others) => {
                 let others: Vec<&str> = others.split(", ").collect();
-                let root = Arguments::command();
-                let all = root.get_subcommands().map(|sub| sub.get_name().to_owned());
+                let all = commands().into_iter().map(|(name, _)| name);
                 all.filter(|name| !others.contains(&name.as_str())).collect()
             }
             None => commands.split(", ").map(str::to_owned).collect(),
@@ -74,20 +88,20 @@ fn the_document_lists_each_option_with_its_commands() {
 
 #[test]
 fn the_file_with_debug_info_has_two_names_everywhere() {
-    for sub in Arguments::command().get_subcommands() {
-        for argument in sub.get_arguments() {
+    for (name, command) in commands() {
+        for argument in command.get_arguments() {
             let names = argument.get_long_and_visible_aliases().unwrap_or_default();
-            assert_eq!(names.contains(&"vmlinux"), names.contains(&"program"), "{}", sub.get_name());
+            assert_eq!(names.contains(&"vmlinux"), names.contains(&"program"), "{name}");
         }
     }
 }
 
 #[test]
 fn commands_that_take_a_file_with_debug_info_take_it_by_its_name() {
-    for sub in Arguments::command().get_subcommands() {
-        let has_file = sub.get_arguments().any(|argument| argument.get_long() == Some("vmlinux"));
-        let has_none = ["merge", "demo"].contains(&sub.get_name());
-        assert_eq!(has_file, !has_none, "{}", sub.get_name());
+    for (name, command) in commands() {
+        let has_file = command.get_arguments().any(|argument| argument.get_long() == Some("vmlinux"));
+        let has_none = ["merge", "demo"].contains(&name.as_str());
+        assert_eq!(has_file, !has_none, "{name}");
     }
 }
 

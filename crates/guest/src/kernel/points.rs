@@ -37,6 +37,15 @@ pub(crate) const COMM_BYTES: usize = 16;
 /// CPUs whose distances one event has.
 pub(crate) const OFFSETS_AT_ONCE: usize = 8;
 
+/// Linked address of the function that shows where the kernel lies. Programs that aren't kernels have none.
+pub(crate) fn anchor(program: &Program<'_>, kernel: &str) -> Result<u64> {
+    let symbol = program.symbols.find_by_name(names::ANCHOR);
+    symbol.map(|symbol| symbol.address).ok_or_else(|| Error::Kernel {
+        kernel: kernel.to_owned(),
+        what: format!("it is no kernel with symbols: there is no {}", names::ANCHOR),
+    })
+}
+
 /// Lines of the plugin's plan that say what to watch.
 pub(crate) struct PointLines<'p, 'a> {
     program: &'p Program<'a>,
@@ -53,7 +62,7 @@ impl<'p, 'a> PointLines<'p, 'a> {
         cpus: usize,
     ) -> Result<String> {
         let mut points = Self { program, kernel, lines: String::new() };
-        let anchor = points.require(names::ANCHOR)?;
+        let anchor = anchor(program, kernel)?;
         points.line(format_args!("anchor {anchor:#x}"));
         let register = match program.architecture {
             Architecture::X86_64 => "gs_base",

@@ -311,6 +311,53 @@ fn struct_name(type_name: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fieldline_debuginfo::dwarf::{DebugSections, Dwarf};
+    use fieldline_debuginfo::types::with_types;
+    use fieldline_debuginfo::{Elf, FileBytes};
+    use std::path::Path;
+
+    /// The code that is selected in the demo's program: how many functions, or the error.
+    fn selected(selection: &CodeSelection) -> std::result::Result<usize, String> {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/demo/shaper");
+        let file = FileBytes::open(&path).unwrap();
+        let elf = Elf::parse(&file).unwrap();
+        let sections = DebugSections::load(&elf, None).unwrap();
+        let dwarf = Dwarf::new(&sections).unwrap();
+        let mut program = Program::new(&elf, &dwarf).unwrap();
+        program.load_all();
+        let layouts = |names: &[String]| {
+            Ok(with_types(&path, None, None, |types| {
+                let layouts = names.iter().filter_map(|name| types.layouts(name).ok()?.into_iter().next());
+                Ok(layouts.map(|layout| (layout.name.clone(), layout)).collect())
+            })?)
+        };
+        let code = select(&program, selection, &layouts).map_err(|error| error.to_string())?;
+        assert!(code.ranges.windows(2).all(|pair| pair[0].end < pair[1].start), "{:?}", code.ranges);
+        Ok(code.functions)
+    }
+
+    fn words(words: &[&str]) -> Vec<String> {
+        words.iter().map(|word| (*word).to_owned()).collect()
+    }
+
+    #[test]
+    fn functions_that_touch_a_struct_are_fewer_than_all() {
+        let all = selected(&CodeSelection { symbols: words(&["*"]), ..CodeSelection::default() }).unwrap();
+        let types = |names| selected(&CodeSelection { types: words(names), ..CodeSelection::default() });
+        let (inbox, both) = (types(&["tx_inbox"]).unwrap(), types(&["tx_inbox", "tx_class"]).unwrap());
+        assert!(0 < inbox && inbox < both && both < all, "{inbox} {both} {all}");
+    }
+
+    #[test]
+    fn what_selects_nothing_is_an_error() {
+        let units = CodeSelection { units: words(&["no/such/"]), ..CodeSelection::default() };
+        assert!(selected(&units).unwrap_err().contains("no unit's path begins with no/such/"));
+        let symbols = CodeSelection { symbols: words(&["no_such_*"]), ..CodeSelection::default() };
+        assert!(selected(&symbols).unwrap_err().contains("no function is called no_such_*"));
+        let types = CodeSelection { types: words(&["no_such"]), ..CodeSelection::default() };
+        assert!(selected(&types).unwrap_err().contains("no unit defines struct no_such"));
+        assert!(selected(&CodeSelection::default()).unwrap_err().contains(names::USUAL_UNITS));
+    }
 
     #[test]
     fn units_are_found_by_the_beginning_of_their_path() {

@@ -16,7 +16,7 @@ fn defined() -> BTreeMap<Shape, Vec<String>> {
     for argument in command.get_arguments().filter(|argument| is_documented(argument)) {
         found.insert(shape(argument), vec!["all".to_owned()]);
     }
-    for (name, command) in commands() {
+    for (name, command) in leaf_commands() {
         for argument in command.get_arguments().filter(|argument| is_documented(argument)) {
             found.entry(shape(argument)).or_default().push(name.clone());
         }
@@ -26,7 +26,7 @@ fn defined() -> BTreeMap<Shape, Vec<String>> {
 }
 
 /// All commands by name; those that only hold others by the names of these.
-fn commands() -> Vec<(String, Command)> {
+fn leaf_commands() -> Vec<(String, Command)> {
     let mut found = Vec::new();
     for command in Arguments::command().get_subcommands() {
         let name = command.get_name();
@@ -64,7 +64,7 @@ fn documented() -> BTreeMap<Shape, Vec<String>> {
         let mut commands: Vec<String> = match commands.strip_prefix("all but ") {
             Some(others) => {
                 let others: Vec<&str> = others.split(", ").collect();
-                let all = commands().into_iter().map(|(name, _)| name);
+                let all = leaf_commands().into_iter().map(|(name, _)| name);
                 all.filter(|name| !others.contains(&name.as_str())).collect()
             }
             None => commands.split(", ").map(str::to_owned).collect(),
@@ -88,7 +88,7 @@ fn the_document_lists_each_option_with_its_commands() {
 
 #[test]
 fn the_file_with_debug_info_has_two_names_everywhere() {
-    for (name, command) in commands() {
+    for (name, command) in leaf_commands() {
         for argument in command.get_arguments() {
             let names = argument.get_long_and_visible_aliases().unwrap_or_default();
             assert_eq!(names.contains(&"vmlinux"), names.contains(&"program"), "{name}");
@@ -98,7 +98,7 @@ fn the_file_with_debug_info_has_two_names_everywhere() {
 
 #[test]
 fn commands_that_take_a_file_with_debug_info_take_it_by_its_name() {
-    for (name, command) in commands() {
+    for (name, command) in leaf_commands() {
         let has_file = command.get_arguments().any(|argument| argument.get_long() == Some("vmlinux"));
         let has_none = ["merge", "demo"].contains(&name.as_str());
         assert_eq!(has_file, !has_none, "{name}");

@@ -40,8 +40,8 @@ pub struct GuestOptions {
     pub qemu: Option<PathBuf>,
     /// CPUs.
     pub cpus: usize,
-    /// Memory, as QEMU reads it (`2G`).
-    pub memory: String,
+    /// Memory, in MiB.
+    pub memory: u64,
     /// Its load.
     pub load: GuestLoad,
     /// Modules to load first.

@@ -7,7 +7,7 @@ use crate::kernel::selection::{self, TracedCode};
 use crate::kernel::wide::WideInstructions;
 use crate::machine::initramfs::Archive;
 use crate::machine::qemu::{self, Qemu, QemuOptions};
-use crate::machine::{files, programs};
+use crate::machine::{files, image, programs};
 use crate::objects::{GuestObject, typed};
 use crate::options::{GuestLoad, GuestOptions};
 use crate::recording::perf_data::{self, RecordedGuest};
@@ -17,6 +17,7 @@ use crate::window::{Observed, Window};
 use fieldline_debuginfo::dwarf::{DebugSections, Dwarf};
 use fieldline_debuginfo::types::with_types;
 use fieldline_debuginfo::{Elf, FileBytes};
+use fieldline_files::printable::printable;
 use fieldline_layout::layout::Layout;
 use fieldline_machinecode::architecture::Architecture;
 use fieldline_perfdata::perf_data::BuildId;
@@ -62,7 +63,10 @@ pub fn record(options: &GuestOptions, trace: Option<&mut dyn Write>) -> Result<G
     let plan = plan(options, &program, &code)?;
     let text = program.text_start.map_or(0, |text| text.0);
     let wide = WideInstructions::find(&program, &code.ranges);
+    let banner = points::banner(&elf, &program);
+    image::check(&options.kernel, &banner)?;
     let observed = run(options, &plan, (text, wide), trace)?;
+    check_banner(options, &banner, &observed.banner)?;
     let allocations = observed.allocations;
     let wanted = &options.object_types;
     let objects = typed::objects(&program, &options.vmlinux, &allocations, &observed.place, wanted)?;
@@ -99,6 +103,17 @@ fn check_kernel(options: &GuestOptions, program: &Program<'_>) -> Result<()> {
             "it is for another machine than {}; --arch says for which",
             options.architecture.name()
         ),
+    })
+}
+
+/// The kernel that ran must be the one whose debug info was read.
+fn check_banner(options: &GuestOptions, expected: &str, seen: &str) -> Result<()> {
+    if expected.is_empty() || expected == seen {
+        return Ok(());
+    }
+    Err(Error::Kernel {
+        kernel: options.vmlinux.display().to_string(),
+        what: format!("it is not the kernel that ran, which says '{}'", printable(seen.trim_end())),
     })
 }
 
@@ -157,7 +172,7 @@ fn run(
         qemu: options.qemu.as_deref(),
         architecture: options.architecture,
         cpus: options.cpus,
-        memory: &options.memory,
+        memory: options.memory,
         kernel: &options.kernel,
         initrd: &initrd,
         arguments: kernel_arguments(options),
@@ -177,18 +192,12 @@ fn run(
         window.add(record).map_err(|source| Error::File { path: "the trace".into(), source })?;
     }
     let is_late = qemu.finish();
-    if !window.has_begun() {
-        return Err(qemu.failed(if is_late {
-            "after its time, before its load began"
-        } else {
-            "before its load began"
-        }));
-    }
     if !window.has_ended() {
-        return Err(qemu.failed(if is_late {
-            "after its time, before its load ended"
-        } else {
-            "before its load ended"
+        return Err(qemu.failed(match (window.has_begun(), is_late) {
+            (false, false) => "before its load began",
+            (false, true) => "as its time was over before its load began (is --vmlinux this kernel's?)",
+            (true, false) => "before its load ended",
+            (true, true) => "as its time was over before its load ended",
         }));
     }
     Ok(window.finish())
@@ -244,8 +253,9 @@ fn recorded_guest(
     let kib = |level: usize| options.caches.0.get(level).map_or(0, |bytes| bytes >> 10);
     RecordedGuest {
         architecture: options.architecture,
-        release: release(elf, address("linux_banner")),
+        release: release(&points::banner(elf, program)),
         cpus: options.cpus as u32,
+        memory_kib: options.memory << 10,
         period: options.period,
         command: command(options),
         processor: format!("QEMU {version}; modelled caches of {}, {} and {} KiB", kib(0), kib(1), kib(2)),
@@ -257,10 +267,12 @@ fn recorded_guest(
 }
 
 /// The kernel's release, out of the text it prints first (init/version.c).
-fn release(elf: &Elf<'_>, banner: u64) -> String {
-    let bytes = elf.bytes_at(banner, 128).unwrap_or_default();
-    let text = String::from_utf8_lossy(bytes).into_owned();
-    text.strip_prefix("Linux version ").and_then(|rest| rest.split(' ').next()).unwrap_or_default().to_owned()
+fn release(banner: &str) -> String {
+    banner
+        .strip_prefix("Linux version ")
+        .and_then(|rest| rest.split(' ').next())
+        .unwrap_or_default()
+        .to_owned()
 }
 
 /// The options that say what was recorded. Names of files are left out: they don't change the recording.
@@ -269,7 +281,7 @@ fn command(options: &GuestOptions) -> Vec<String> {
     let mut add = |option: &str, value: String| words.extend([option.to_owned(), value]);
     add("--arch", options.architecture.name().to_owned());
     add("--cpus", options.cpus.to_string());
-    add("--memory", options.memory.clone());
+    add("--memory", format!("{}M", options.memory));
     add("--window", options.window.to_string());
     add("--seed", options.seed.to_string());
     add("--period", options.period.to_string());

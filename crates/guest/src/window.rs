@@ -19,6 +19,8 @@ use std::io;
 pub(crate) struct Observed {
     pub(crate) place: KernelPlace,
     pub(crate) allocations: Vec<Allocation>,
+    /// The text by which the kernel names its build.
+    pub(crate) banner: String,
     pub(crate) modules: Vec<LoadedModule>,
     /// Process, thread, name.
     pub(crate) tasks: Vec<(u32, u32, String)>,
@@ -49,6 +51,7 @@ pub(crate) struct Window<'w> {
     tasks: BTreeMap<u32, (u32, String)>,
     allocations: Allocations,
     modules: Vec<LoadedModule>,
+    banner: String,
     place: KernelPlace,
     /// Linked address of the kernel's text.
     text: u64,
@@ -81,6 +84,7 @@ impl<'w> Window<'w> {
             tasks: BTreeMap::new(),
             allocations: Allocations::default(),
             modules: Vec::new(),
+            banner: String::new(),
             place: KernelPlace::default(),
             time: 0,
             has_begun: false,
@@ -166,6 +170,7 @@ impl<'w> Window<'w> {
             event::FREE => self.allocations.free(word(0), time, false),
             event::CPU_FREE => self.allocations.free(word(0), time, true),
             event::MODULE => self.module(words),
+            event::BANNER => self.banner = text_of(words),
             event::CPU_OFFSETS => {
                 let first = word(0) as usize;
                 for (cpu, offset) in (first..self.cpus.min(first + OFFSETS_AT_ONCE)).zip(words.iter().skip(1))
@@ -204,6 +209,7 @@ impl<'w> Window<'w> {
         Observed {
             place: self.place,
             allocations: self.allocations.finish(),
+            banner: self.banner,
             modules: self.modules,
             tasks,
             samples: self.sampler.samples,

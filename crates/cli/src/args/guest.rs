@@ -45,7 +45,7 @@ pub(crate) struct GuestRecordArgs {
     pub(crate) cpus: u16,
     /// Memory of the guest.
     #[arg(long, value_name = "SIZE", default_value = "2G", value_parser = memory)]
-    pub(crate) memory: String,
+    pub(crate) memory: u64,
     /// The guest's load: cgroup-tree, ping-pong or fork-exec, with numbers, such as
     /// cgroup-tree:depth=3,width=4,quota=60. The default is cgroup-tree.
     #[arg(long, value_name = "NAME[:KEY=N,…]", value_parser = load, conflicts_with_all = ["initrd", "command"])]
@@ -152,10 +152,11 @@ fn scaled(text: &str, thousand: u64) -> Option<u64> {
     digits.parse::<u64>().ok()?.checked_mul(factor)
 }
 
-fn memory(text: &str) -> Result<String, String> {
+/// A size in MiB.
+fn memory(text: &str) -> Result<u64, String> {
     let bytes = scaled(text, 1024).ok_or_else(|| format!("{text} is no size such as 2G"))?;
     if (64 << 20..=1 << 40).contains(&bytes) {
-        Ok(format!("{}M", bytes >> 20))
+        Ok(bytes >> 20)
     } else {
         Err("a guest has from 64M to 1024G of memory".to_owned())
     }
@@ -186,9 +187,6 @@ mod tests {
         assert_eq!((count("30M"), count("7"), count("0").is_err()), (Ok(30_000_000), Ok(7), true));
         assert_eq!(caches("32K,256K,4M"), Ok(CacheSizes::default()));
         assert!(caches("32K,4M").is_err() && caches("1,2,3").is_err() && caches("").is_err());
-        assert_eq!(
-            (memory("2G"), memory("1").is_err(), memory("é").is_err()),
-            (Ok("2048M".to_owned()), true, true)
-        );
+        assert_eq!((memory("2G"), memory("1").is_err(), memory("é").is_err()), (Ok(2048), true, true));
     }
 }

@@ -64,7 +64,7 @@ fn options(args: &GuestRecordArgs) -> Result<GuestOptions> {
         architecture: args.arch,
         qemu: args.qemu.clone(),
         cpus: usize::from(args.cpus),
-        memory: args.memory.clone(),
+        memory: args.memory,
         load,
         modules: args.modules.clone(),
         selection,

@@ -10,6 +10,9 @@ pub(super) const MODULE_INIT: &str = "do_init_module";
 /// The distances of all CPUs' data (mm/percpu.c).
 pub(super) const CPU_OFFSETS: &str = "__per_cpu_offset";
 
+/// The text that a kernel prints first, which names its build (init/version.c).
+pub(super) const BANNER: &str = "linux_banner";
+
 /// The system calls by which the first program tells where the window begins and ends, by the prefixes of
 /// architectures (arch/*/include/asm/syscall_wrapper.h).
 pub(super) const BEGIN: &[&str] = &["__x64_sys_sethostname", "__arm64_sys_sethostname"];

@@ -3,7 +3,7 @@
 use super::members::MemberOffsets;
 use super::names::{self, SizeSource};
 use crate::error::{Error, Result};
-use fieldline_debuginfo::LinkedAddress;
+use fieldline_debuginfo::{Elf, LinkedAddress};
 use fieldline_machinecode::architecture::Architecture;
 use fieldline_machinecode::insn::InstructionReader;
 use fieldline_machinecode::machine::Flow;
@@ -28,12 +28,16 @@ pub(crate) mod event {
     pub(crate) const MODULE: u32 = 7;
     /// Distances of CPUs' data: index of the first, then eight.
     pub(crate) const CPU_OFFSETS: u32 = 8;
+    /// The text that names the kernel's build, from its first byte on.
+    pub(crate) const BANNER: u32 = 9;
 }
 
 /// Bytes of names that are read.
 pub(crate) const NAME_BYTES: usize = 56;
 /// Bytes of a task's name (`TASK_COMM_LEN`).
 pub(crate) const COMM_BYTES: usize = 16;
+/// Bytes of the text that names a kernel's build, as far as it is compared.
+pub(crate) const BANNER_BYTES: usize = 256;
 /// CPUs whose distances one event has.
 pub(crate) const OFFSETS_AT_ONCE: usize = 8;
 
@@ -44,6 +48,17 @@ pub(crate) fn anchor(program: &Program<'_>, kernel: &str) -> Result<u64> {
         kernel: kernel.to_owned(),
         what: format!("it is no kernel with symbols: there is no {}", names::ANCHOR),
     })
+}
+
+/// The text by which a kernel names its build, as far as it is compared; empty if there is none.
+pub(crate) fn banner(elf: &Elf<'_>, program: &Program<'_>) -> String {
+    let symbol = program.symbols.find_by_name(names::BANNER);
+    let bytes = symbol.and_then(|symbol| {
+        let size = symbol.size.unwrap_or(0).min(BANNER_BYTES as u64);
+        elf.bytes_at(symbol.address, size)
+    });
+    let bytes = bytes.unwrap_or_default().split(|byte| *byte == 0).next().unwrap_or_default();
+    String::from_utf8_lossy(bytes).into_owned()
 }
 
 /// Lines of the plugin's plan that say what to watch.
@@ -115,6 +130,10 @@ impl<'p, 'a> PointLines<'p, 'a> {
                 8 * OFFSETS_AT_ONCE
             ));
         }
+        let banner = self.require(names::BANNER)?;
+        let parts = (0..BANNER_BYTES as u64).step_by(64).map(|part| format!(" ={:#x}@0/64", banner + part));
+        let (parts, id) = (parts.collect::<String>(), event::BANNER);
+        self.line(format_args!("point {begin:#x} event {id}{parts}"));
         self.line(format_args!("point {begin:#x} begin"));
         self.line(format_args!("point {end:#x} end"));
         Ok(())

@@ -25,7 +25,8 @@ pub(crate) struct QemuOptions<'a> {
     pub(crate) qemu: Option<&'a Path>,
     pub(crate) architecture: GuestArchitecture,
     pub(crate) cpus: usize,
-    pub(crate) memory: &'a str,
+    /// In MiB.
+    pub(crate) memory: u64,
     pub(crate) kernel: &'a Path,
     pub(crate) initrd: &'a Path,
     pub(crate) arguments: String,
@@ -134,7 +135,9 @@ fn arguments(options: &QemuOptions<'_>) -> Vec<OsString> {
     let mut add = |words: &[&str]| arguments.extend(words.iter().map(OsString::from));
     add(options.architecture.machine());
     let cpus = options.cpus;
-    add(&["-smp", &format!("{cpus},sockets=1,cores={cpus},threads=1"), "-m", options.memory]);
+    let (memory, topology) =
+        (format!("{}M", options.memory), format!("{cpus},sockets=1,cores={cpus},threads=1"));
+    add(&["-smp", &topology, "-m", &memory]);
     let mode = if options.is_parallel { "multi" } else { "single" };
     add(&["-accel", &format!("tcg,thread={mode},tb-size={TRANSLATED_MB}")]);
     if !options.is_parallel {

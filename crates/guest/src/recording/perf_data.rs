@@ -18,6 +18,7 @@ pub(crate) struct RecordedGuest {
     pub(crate) architecture: GuestArchitecture,
     pub(crate) release: String,
     pub(crate) cpus: u32,
+    pub(crate) memory_kib: u64,
     pub(crate) period: u64,
     /// The options that matter, as words of a command.
     pub(crate) command: Vec<String>,
@@ -66,6 +67,7 @@ fn describe(recording: &mut RecordingWriter, guest: &RecordedGuest) {
     recording.arch(guest.architecture.name());
     recording.cpus(guest.cpus, guest.cpus);
     recording.cpu_description(&guest.processor);
+    recording.one_numa_node((guest.memory_kib, guest.memory_kib), guest.cpus);
     recording.command_line(&guest.command.iter().map(String::as_str).collect::<Vec<_>>());
     recording.cacheline_size(LINE as u32);
     recording.kernel_map(guest.text, guest.text_size, "_text", guest.text);

@@ -4,6 +4,7 @@ use crate::tools::chosen::{self, Purpose};
 use crate::tools::shell::{self, print_line};
 use crate::tools::{debian, inputs};
 use anyhow::{Context, Result, ensure};
+use fieldline_debuginfo::{Elf, FileBytes};
 use fieldline_plan::simulate::{
     Rearrangement, SimulatedMachine, TraceAccess, TraceAccesses, TraceObject, simulate,
 };
@@ -22,6 +23,9 @@ const PERIOD: &str = "20";
 const LEAST_RECALL: f64 = 99.0;
 /// Least share of findings that are right, in percent.
 const LEAST_PRECISION: f64 = 99.9;
+/// The function that switches tasks, and what it takes of each CPU.
+const SWITCHING: &str = "__schedule";
+const RUN_QUEUE: &str = "rq";
 /// Bytes of a line.
 const LINE: u64 = 64;
 /// Accesses of a CPU to other things that end a visit (docs/METHOD.md).
@@ -47,6 +51,7 @@ pub(crate) fn record_and_score(vmlinux: &Path) -> Result<bool> {
     ensure!(first == second, "two recordings with the same arguments differ");
     let path = |name: &str| out.join(format!("first.{name}"));
     let scored = score(&vmlinux, &path("perf.data"), &path("objects"))?;
+    let owned = check_cpus(&vmlinux, &path("trace"), &path("objects"))?;
     let profile = out.join("profile.json");
     let plan = out.join("plan.json");
     let mut command = Command::new(shell::fieldline()?);
@@ -58,7 +63,7 @@ pub(crate) fn record_and_score(vmlinux: &Path) -> Result<bool> {
     shell::run(command.arg("-o").arg(&plan))?;
     let ordered = known_order(&plan, &path("trace"), &path("objects"))?;
     fs::remove_dir_all(&out).with_context(|| out.display().to_string())?;
-    Ok(scored && ordered)
+    Ok(scored && owned && ordered)
 }
 
 /// The bytes of a recording and of its trace.
@@ -146,6 +151,41 @@ fn score(vmlinux: &Path, recording: &Path, objects: &Path) -> Result<bool> {
     let precision = 100.0 * right as f64 / (right + wrong).max(1) as f64;
     print_line!("  {precision:.3} % of {} findings are right", right + wrong);
     Ok(holds && precision >= LEAST_PRECISION && counts.len() >= chosen::structs(Purpose::Planned)?.len())
+}
+
+/// Whether the scheduler takes a CPU's own run queue wherever it switches tasks: so the numbers of CPUs are the guest's.
+fn check_cpus(vmlinux: &Path, trace: &Path, objects: &Path) -> Result<bool> {
+    let file = FileBytes::open(vmlinux)?;
+    let elf = Elf::parse(&file)?;
+    let symbol = elf.symbols().find(|symbol| symbol.name == SWITCHING).context(SWITCHING)?;
+    let code = symbol.address as u32..(symbol.address + symbol.size.unwrap_or(0)) as u32;
+    let mut queues = BTreeMap::new();
+    for line in fs::read_to_string(objects)?.lines() {
+        let words: Vec<&str> = line.split('\t').collect();
+        if let [address, name, size, _, life] = words[..]
+            && name == RUN_QUEUE
+        {
+            let cpu = life
+                .split(' ')
+                .find_map(|word| word.strip_prefix("cpu="))
+                .context("a run queue without a CPU")?;
+            queues.insert(u64::from_str_radix(address, 16)?, (size.parse::<u64>()?, cpu.parse::<u8>()?));
+        }
+    }
+    let (mut own, mut others) = (0, 0);
+    for record in fs::read(trace)?.chunks_exact(fieldline_plan::simulate::RECORD_BYTES) {
+        let address = u64::from_le_bytes(record[..8].try_into()?);
+        let is_mark = record[13] & 0x7c == 0x7c;
+        if is_mark || !code.contains(&u32::from_le_bytes(record[8..12].try_into()?)) {
+            continue;
+        }
+        let queue = queues.range(..=address).next_back();
+        if let Some((_, (_, cpu))) = queue.filter(|(begin, (size, _))| address - **begin < *size) {
+            *(if *cpu == record[12] { &mut own } else { &mut others }) += 1;
+        }
+    }
+    print_line!("  {SWITCHING} touches its CPU's own {RUN_QUEUE} {own} times, others {others} times");
+    Ok(own > 0 && others == 0)
 }
 
 /// Whether lines per visit fall from one member a line to the declared layout to the planned one, for each struct.

@@ -78,6 +78,15 @@ fn check_recording(facts: &RecordingFacts, tally: &RecordCounts, found: &mut Vec
             "record longer, or an event that occurs: perf mem record -a -- sleep 10",
         ));
     }
+    if facts.events.iter().any(|event| is_modelled_event(&event.name)) {
+        let processor = facts.cpu_description.as_deref().unwrap_or("an emulator");
+        found.push(DoctorFinding::limits(
+            "modelled-levels",
+            "cache levels, weights and HITM are those of modelled caches, and times count instructions",
+            format!("fieldline guest record made the recording: {processor}"),
+            "lines per visit rest on no levels; for measured misses, perf mem record on hardware",
+        ));
+    }
     if !facts.is_finished {
         found.push(DoctorFinding::limits(
             "unfinished",
@@ -211,17 +220,6 @@ fn check_access_fields(
             format!("samples of {name} do not say where accesses were served: no cache levels, no HITM"),
             format!("0 of {samples} samples of {name} have a data source with a level"),
             remedy,
-        ));
-    }
-    if is_modelled_event(name) {
-        let processor = facts.cpu_description.as_deref().unwrap_or("an emulator");
-        found.push(DoctorFinding::limits(
-            "modelled-levels",
-            format!(
-                "cache levels, weights and HITM of {name} are a model's, and its times count instructions"
-            ),
-            format!("recorded by fieldline guest record: {processor}"),
-            "orders and lines per visit need no levels; for measured misses, perf mem record on hardware",
         ));
     }
     let (precise_ip, exact) = (attr.precise_ip(), counts.exact_ips);

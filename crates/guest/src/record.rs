@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use crate::kernel::members::MemberOffsets;
 use crate::kernel::points::{self, PointLines};
-use crate::kernel::selection::{self, TracedCode};
+use crate::kernel::selection::{self, CodeSelection, TracedCode};
 use crate::kernel::wide::WideInstructions;
 use crate::machine::initramfs::Archive;
 use crate::machine::qemu::{self, Qemu, QemuOptions};
@@ -285,6 +285,12 @@ fn command(options: &GuestOptions) -> Vec<String> {
     add("--window", options.window.to_string());
     add("--seed", options.seed.to_string());
     add("--period", options.period.to_string());
+    let CodeSelection { units, symbols, types } = &options.selection;
+    for (option, names) in [("--units", units), ("--symbols", symbols), ("--types", types)] {
+        if !names.is_empty() {
+            add(option, names.join(","));
+        }
+    }
     match &options.load {
         GuestLoad::BuiltIn(load) => add("--load", load.join(",")),
         GuestLoad::Program(program) => {

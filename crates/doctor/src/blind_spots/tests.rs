@@ -159,6 +159,18 @@ fn code_that_is_excluded_or_was_not_met() {
 }
 
 #[test]
+fn levels_of_an_emulator_are_a_models() {
+    let samples = [access(LOAD_L1, 5, CpuMode::Kernel), access(STORE_L1, 0, CpuMode::Kernel)];
+    let mut recording =
+        recording("qemu/mem-loads/", Attr { flags: EXCLUDE_USER | PRECISE, ..loads(0) }, &samples);
+    recording.cpu_description("QEMU 10.0; modelled caches of 1, 2 and 3 KiB");
+    let spots = find_blind_spots(&recording);
+    let modelled: Vec<_> = spots.iter().filter(|spot| spot.key == "modelled-levels").collect();
+    assert_eq!(modelled.len(), 1);
+    assert!(modelled[0].evidence.contains("QEMU 10.0; modelled caches of 1, 2 and 3 KiB"));
+}
+
+#[test]
 fn guests_only() {
     let guest = [access(LOAD_L1, 5, CpuMode::GuestKernel), access(STORE_L1, 0, CpuMode::GuestUser)];
     let keys = keys(&recording("mem", loads(3), &guest));

@@ -70,7 +70,13 @@ fn convert(decoded: &Decoded, at: u64) -> Instruction {
     if let Some((access, size)) = class::memory_access(decoded, class)
         && let Some(OperandAddress { address, writeback, clobbered_base }) = operand_address(decoded, at)
     {
-        instruction.add_memory_operand(MemoryOperand { address, size, access, is_implicit: false });
+        instruction.add_memory_operand(MemoryOperand {
+            address,
+            size,
+            access,
+            is_implicit: false,
+            is_repeated: false,
+        });
         instruction.writeback = writeback;
         instruction.written.extend(clobbered_base);
     }

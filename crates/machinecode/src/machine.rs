@@ -138,6 +138,8 @@ pub struct MemoryOperand {
     pub access: AccessKind,
     /// Whether the instruction implies it, as `push` does the stack.
     pub is_implicit: bool,
+    /// Whether the instruction goes on to what lies behind (or in front), as often as a register says.
+    pub is_repeated: bool,
 }
 
 /// The source of a value.

@@ -95,6 +95,7 @@ fn access(access: OpAccess) -> Option<AccessKind> {
 fn memory_operands(iced: &Iced, info: &InstructionInfo) -> impl Iterator<Item = MemoryOperand> {
     let explicit = (0..iced.op_count()).any(|operand| iced.op_kind(operand) == OpKind::Memory);
     let bit_index = bit_index(iced);
+    let is_repeated = iced.is_string_instruction() && (iced.has_rep_prefix() || iced.has_repne_prefix());
     info.used_memory().iter().enumerate().filter_map(move |(position, used)| {
         // The library lists the explicit operand first.
         let is_explicit = explicit && position == 0;
@@ -116,6 +117,7 @@ fn memory_operands(iced: &Iced, info: &InstructionInfo) -> impl Iterator<Item = 
             size: Some(used.memory_size().size() as u16).filter(|size| *size > 0),
             access: access(used.access())?,
             is_implicit: !is_explicit,
+            is_repeated,
         })
     })
 }
@@ -316,6 +318,18 @@ mod tests {
     fn register(name: &str) -> Register {
         let all = (0..16).filter_map(Register::new);
         all.into_iter().find(|register| Architecture::X86_64.register_name(*register) == name).unwrap()
+    }
+
+    #[test]
+    fn string_instructions_with_a_prefix_are_repeated() {
+        let is_repeated = |code: &[u8]| {
+            decode_one(code).memory_operands().map(|memory| memory.is_repeated).collect::<Vec<_>>()
+        };
+        // rep stosq; rep movsq; movsq; and what has the same prefix and is no string instruction: pause-like `rep ret`.
+        assert_eq!(is_repeated(&[0xf3, 0x48, 0xab]), [true]);
+        assert_eq!(is_repeated(&[0xf3, 0x48, 0xa5]), [true, true]);
+        assert_eq!(is_repeated(&[0x48, 0xa5]), [false, false]);
+        assert_eq!(is_repeated(&[0xf3, 0xc3]), [false]);
     }
 
     #[test]

@@ -33,7 +33,10 @@ impl MemberOffsets {
             let members = |name| -> anyhow::Result<Vec<Member>> {
                 Ok(types.layouts(name)?.into_iter().next().map_or_else(Vec::new, |layout| layout.members))
             };
-            Ok([members(names::TASK)?, members(names::CACHE)?, members(names::MODULE)?])
+            // Kernels can be built without modules.
+            let has_modules = !types.find(names::MODULE)?.is_empty();
+            let module = if has_modules { members(names::MODULE)? } else { Vec::new() };
+            Ok([members(names::TASK)?, members(names::CACHE)?, module])
         })?;
         let offset = |members: &[Member], name: &str, member: &str| {
             find(members, member).ok_or_else(|| Error::Kernel {

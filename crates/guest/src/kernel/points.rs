@@ -8,6 +8,7 @@ use fieldline_machinecode::architecture::Architecture;
 use fieldline_machinecode::insn::InstructionReader;
 use fieldline_machinecode::machine::Flow;
 use fieldline_typeflow::program::Program;
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 /// Kinds of events, by the number the plugin writes.
@@ -32,6 +33,8 @@ pub(crate) mod event {
     pub(crate) const BANNER: u32 = 9;
 }
 
+/// Functions that are followed as last acts of one.
+const MAX_LAST_ACTS: usize = 8;
 /// Bytes of names that are read.
 pub(crate) const NAME_BYTES: usize = 56;
 /// Bytes of a task's name (`TASK_COMM_LEN`).
@@ -192,15 +195,36 @@ impl<'p, 'a> PointLines<'p, 'a> {
         true
     }
 
-    /// Addresses of a function's instructions that return.
-    fn returns(&self, begin: u64, size: u64) -> Vec<u64> {
-        let function = self.program.function_at(LinkedAddress(begin));
-        let whole = begin..begin.saturating_add(size);
-        let ranges = function.map_or_else(|| vec![whole], |(_, function)| function.ranges.clone());
-        let mut reader = InstructionReader::new(self.program.architecture);
-        let instructions = self.program.instructions(&mut reader, &ranges);
-        let returns = instructions.iter().filter(|instruction| matches!(instruction.flow, Flow::Return));
-        returns.map(|instruction| instruction.address).collect()
+    /// Addresses of instructions that return from a function, also of those of functions that it jumps to as its last
+    /// act.
+    fn returns(&self, begin: u64, size: u64) -> BTreeSet<u64> {
+        let mut found = BTreeSet::new();
+        let (mut known, mut pending) = (BTreeSet::from([begin]), vec![(begin, size)]);
+        while let Some((begin, size)) = pending.pop() {
+            let function = self.program.function_at(LinkedAddress(begin));
+            let whole = begin..begin.saturating_add(size);
+            let ranges = function.map_or_else(|| vec![whole], |(_, function)| function.ranges.clone());
+            let mut reader = InstructionReader::new(self.program.architecture);
+            for instruction in self.program.instructions(&mut reader, &ranges) {
+                match instruction.flow {
+                    Flow::Return => {
+                        found.insert(instruction.address);
+                    }
+                    Flow::Jump(target) | Flow::Branch(target) => {
+                        let is_inside = ranges.iter().any(|range| range.contains(&target));
+                        let callee = self.program.symbols.starting_at(LinkedAddress(target));
+                        let size = callee.filter(|symbol| symbol.is_function).find_map(|symbol| symbol.size);
+                        if let Some(size) = size.filter(|_| !is_inside && known.len() < MAX_LAST_ACTS)
+                            && known.insert(target)
+                        {
+                            pending.push((target, size));
+                        }
+                    }
+                    _ => {}
+                }
+            }
+        }
+        found
     }
 
     fn frees(&mut self) {
@@ -234,5 +258,40 @@ impl<'p, 'a> PointLines<'p, 'a> {
         ));
         let words = NAME_BYTES / 8;
         self.line(format_args!("module {id} {words} {}", words + 1));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fieldline_debuginfo::FileBytes;
+    use fieldline_debuginfo::dwarf::{DebugSections, Dwarf};
+    use std::path::Path;
+
+    #[test]
+    fn functions_return_where_they_or_their_last_acts_do() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/demo/shaper");
+        let file = FileBytes::open(&path).unwrap();
+        let elf = Elf::parse(&file).unwrap();
+        let sections = DebugSections::load(&elf, None).unwrap();
+        let dwarf = Dwarf::new(&sections).unwrap();
+        let mut program = Program::new(&elf, &dwarf).unwrap();
+        program.load_all();
+        let points = PointLines { program: &program, kernel: "shaper", lines: String::new() };
+        let functions: Vec<_> = program.symbols.iter().filter(|symbol| symbol.is_function).collect();
+        let with_code = functions.iter().filter(|symbol| symbol.size.is_some_and(|size| size > 8));
+        let mut elsewhere = 0;
+        for symbol in with_code.clone() {
+            let size = symbol.size.unwrap();
+            let returns = points.returns(symbol.address, size);
+            // `ret`, at times behind a prefix.
+            assert!(
+                returns.iter().all(|at| matches!(program.image.code(*at, at + 2), [0xc3, ..] | [0xf3, 0xc3]))
+            );
+            elsewhere +=
+                usize::from(returns.iter().any(|at| !(symbol.address..symbol.address + size).contains(at)));
+        }
+        assert!(with_code.count() > 5 && elsewhere > 0, "{elsewhere}");
+        assert!(anchor(&program, "shaper").unwrap_err().to_string().contains("shaper: it is no kernel"));
     }
 }

@@ -150,8 +150,19 @@ fn type_operand(
         }
         address => resolve_target(world, code, state, at, address),
     };
-    let MemoryOperand { access, size, is_implicit, .. } = *memory;
+    let MemoryOperand { access, size, is_implicit, is_repeated, .. } = *memory;
+    let target = if is_repeated { repeated_target(target, size) } else { target };
     Operand { access, size: size.unwrap_or(0), is_implicit, target, fixed_address }
+}
+
+/// The target of an instruction that is repeated: it begins at a place, and which one it has come to isn't known.
+fn repeated_target(target: Target<Ty>, size: Option<u16>) -> Target<Ty> {
+    match target {
+        Target::Exact { ty, offset } => {
+            Target::Element { ty, offset, stride: u64::from(size.unwrap_or(1).max(1)), count: None }
+        }
+        other => other,
+    }
 }
 
 fn resolve_target(

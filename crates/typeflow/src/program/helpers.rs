@@ -31,6 +31,7 @@ const RETURN_ADDRESS: MemoryOperand = MemoryOperand {
     size: Some(8),
     access: AccessKind::Read,
     is_implicit: true,
+    is_repeated: false,
 };
 
 /// Helpers by address.

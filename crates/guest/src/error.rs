@@ -16,6 +16,18 @@ pub enum Error {
         /// Another way out.
         hint: &'static str,
     },
+    /// QEMU is too old, or is none.
+    #[error(
+        "{program} is QEMU {version}: install {packages} (Debian trixie has it), or name another (--qemu PATH)"
+    )]
+    OldQemu {
+        /// Its path.
+        program: String,
+        /// Its version.
+        version: String,
+        /// The Debian packages that have a newer one.
+        packages: &'static str,
+    },
     /// A program of ours can't be compiled.
     #[error("{compiler} can't build {what}:\n{output}")]
     Compiler {

@@ -2,6 +2,7 @@
 
 use super::architecture::GuestArchitecture;
 use crate::error::{Error, Result};
+use fieldline_files::printable::printable;
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -90,8 +91,7 @@ impl Qemu {
         let tail = |name: &str| {
             let text = fs::read(self.folder.join(name)).unwrap_or_default();
             let text = String::from_utf8_lossy(&text).into_owned();
-            let lines: Vec<String> =
-                text.lines().map(|line| fieldline_files::printable::printable(line).into_owned()).collect();
+            let lines: Vec<String> = text.lines().map(|line| printable(line).into_owned()).collect();
             lines[lines.len().saturating_sub(SHOWN_LINES)..].join("\n")
         };
         let details = [tail("qemu.log"), tail("console.log")].join("\n");
@@ -116,7 +116,10 @@ fn program(options: &QemuOptions<'_>) -> OsString {
     options.qemu.map_or_else(|| options.architecture.qemu().into(), |path| path.as_os_str().to_owned())
 }
 
-/// QEMU's version, as it prints it.
+/// The oldest QEMU whose plugins can read the guest's memory (version 4 of the plugin interface).
+const OLDEST: u32 = 10;
+
+/// QEMU's version, as it prints it; an error if it is too old.
 pub(crate) fn version(qemu: Option<&Path>, architecture: GuestArchitecture) -> Result<String> {
     let program = qemu.map_or_else(|| architecture.qemu().into(), |path| path.as_os_str().to_owned());
     let output = Command::new(&program).arg("--version").output().map_err(|_| Error::MissingProgram {
@@ -126,8 +129,16 @@ pub(crate) fn version(qemu: Option<&Path>, architecture: GuestArchitecture) -> R
     })?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let words = text.lines().next().unwrap_or_default().split_whitespace();
-    let version = words.skip_while(|word| *word != "version").nth(1);
-    Ok(version.unwrap_or("of an unknown version").to_owned())
+    let version = words.skip_while(|word| *word != "version").nth(1).unwrap_or_default().to_owned();
+    let major = version.split('.').next().and_then(|major| major.parse::<u32>().ok());
+    match major {
+        Some(major) if major >= OLDEST => Ok(version),
+        _ => Err(Error::OldQemu {
+            program: program.to_string_lossy().into_owned(),
+            version: printable(&version).into_owned(),
+            packages: architecture.qemu_package(),
+        }),
+    }
 }
 
 fn arguments(options: &QemuOptions<'_>) -> Vec<OsString> {

@@ -1,5 +1,6 @@
 //! `fieldline guest record` where no guest can run. Guests that run are a test on real kernels (`cargo xtask guest`).
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -32,9 +33,30 @@ fn a_missing_qemu_is_named_with_its_package_and_the_way_out() {
     }
 }
 
+/// A program that says it is QEMU.
+fn qemu(name: &str, version: &str) -> String {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("guest").join(name);
+    std::fs::create_dir_all(&folder).unwrap();
+    let path = folder.join("qemu");
+    std::fs::write(&path, format!("#!/bin/sh\necho 'QEMU emulator version {version} (Debian)'\n")).unwrap();
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    path.display().to_string()
+}
+
+#[test]
+fn an_old_qemu_is_refused_before_it_runs() {
+    for version in ["7.2.19", "9.2.4", "", "x"] {
+        let qemu = qemu("old", version);
+        let (code, text, is_written) = record("old", None, &["--qemu", &qemu]);
+        assert_eq!((code, is_written), (Some(2), false), "{text}");
+        assert!(text.contains("10.0 or newer"), "{text}");
+    }
+}
+
 #[test]
 fn a_program_that_is_no_kernel_is_refused_with_the_reason() {
-    let (code, text, is_written) = record("refused", None, &["--qemu", "true"]);
+    let qemu = qemu("refused", "10.0.2");
+    let (code, text, is_written) = record("refused", None, &["--qemu", &qemu]);
     assert_eq!((code, is_written), (Some(2), false), "{text}");
     assert!(text.contains("shaper: it is no kernel with symbols"), "{text}");
 }

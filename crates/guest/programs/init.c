@@ -272,8 +272,10 @@ static void make_tree(const char *group, long depth, long width)
 	}
 	enable_cpu(group);
 	for (long index = 0; index < width; index++) {
-		if (snprintf(child, sizeof(child), "%s/g%ld", group, index) >= (int)sizeof(child) - 16)
-			die("depth is too large");
+		if (snprintf(child, sizeof(child), "%s/g%ld", group, index) >= (int)sizeof(child) - 16) {
+			errno = ENAMETOOLONG;
+			die("depth");
+		}
 		make_group(child);
 		make_tree(child, depth - 1, width);
 	}

@@ -192,7 +192,8 @@ fn run(
         window.add(record).map_err(|source| Error::File { path: "the trace".into(), source })?;
     }
     let is_late = qemu.finish();
-    if !window.has_ended() {
+    // The plugin also says that it ends when QEMU does.
+    if !window.has_begun() || !window.has_ended() {
         return Err(qemu.failed(match (window.has_begun(), is_late) {
             (false, false) => "before its load began",
             (false, true) => "as its time was over before its load began (is --vmlinux this kernel's?)",

@@ -18,7 +18,7 @@ pub(crate) const SHIFT: u32 = 2;
 /// Bytes of QEMU's buffer for translated code.
 const TRANSLATED_MB: u32 = 512;
 /// Lines of QEMU and of the console that an error has.
-const SHOWN_LINES: usize = 12;
+const SHOWN_LINES: usize = 25;
 
 /// Options that QEMU is started with.
 #[derive(Clone, Debug)]

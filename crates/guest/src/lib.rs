@@ -25,6 +25,8 @@ mod options;
 mod record;
 mod recording;
 mod stream;
+#[cfg(test)]
+mod testing;
 mod window;
 
 pub use error::{Error, Result};

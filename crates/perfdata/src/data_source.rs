@@ -108,6 +108,38 @@ impl Snoop {
 }
 
 impl DataSource {
+    /// The word of a load or a store that a level served, whose address the first level of the TLB knew; other levels
+    /// than the three caches count as local memory.
+    #[must_use]
+    pub fn of_access(is_store: bool, level: Level, snoop: Snoop) -> Self {
+        const HIT: u64 = 2;
+        const LOCK_NOT_KNOWN: u64 = 1;
+        const FIRST_TLB_HIT: u64 = 0x8 | 0x2;
+        let operation = if is_store { 4 } else { 2 };
+        // The old bits of levels, which older perf reads, and their number.
+        let (bits, number): (u64, u64) = match level {
+            Level::L1 => (0x8, 1),
+            Level::L2 => (0x20, 2),
+            Level::L3 => (0x40, 3),
+            _ => (0x80, 0xd),
+        };
+        let snoop: u64 = match snoop {
+            Snoop::None => 0x2,
+            Snoop::Hit => 0x4,
+            Snoop::Miss => 0x8,
+            Snoop::HitModified => 0x10,
+            _ => 0x1,
+        };
+        Self(
+            operation
+                | (HIT | bits) << 5
+                | snoop << 19
+                | LOCK_NOT_KNOWN << 24
+                | FIRST_TLB_HIT << 26
+                | number << 33,
+        )
+    }
+
     fn bits(self, start: u32, count: u32) -> u64 {
         self.0 >> start & ((1 << count) - 1)
     }

@@ -264,20 +264,15 @@ impl<'p, 'a> PointLines<'p, 'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fieldline_debuginfo::FileBytes;
-    use fieldline_debuginfo::dwarf::{DebugSections, Dwarf};
-    use std::path::Path;
+    use crate::testing::with_demo;
 
     #[test]
     fn functions_return_where_they_or_their_last_acts_do() {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/demo/shaper");
-        let file = FileBytes::open(&path).unwrap();
-        let elf = Elf::parse(&file).unwrap();
-        let sections = DebugSections::load(&elf, None).unwrap();
-        let dwarf = Dwarf::new(&sections).unwrap();
-        let mut program = Program::new(&elf, &dwarf).unwrap();
-        program.load_all();
-        let points = PointLines { program: &program, kernel: "shaper", lines: String::new() };
+        with_demo(check_returns);
+    }
+
+    fn check_returns(program: &Program<'_>) {
+        let points = PointLines { program, kernel: "shaper", lines: String::new() };
         let functions: Vec<_> = program.symbols.iter().filter(|symbol| symbol.is_function).collect();
         let with_code = functions.iter().filter(|symbol| symbol.size.is_some_and(|size| size > 8));
         let mut elsewhere = 0;
@@ -292,6 +287,6 @@ mod tests {
                 usize::from(returns.iter().any(|at| !(symbol.address..symbol.address + size).contains(at)));
         }
         assert!(with_code.count() > 5 && elsewhere > 0, "{elsewhere}");
-        assert!(anchor(&program, "shaper").unwrap_err().to_string().contains("shaper: it is no kernel"));
+        assert!(anchor(program, "shaper").unwrap_err().to_string().contains("shaper: it is no kernel"));
     }
 }

@@ -311,29 +311,22 @@ fn struct_name(type_name: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fieldline_debuginfo::dwarf::{DebugSections, Dwarf};
+    use crate::testing::{demo, with_demo};
     use fieldline_debuginfo::types::with_types;
-    use fieldline_debuginfo::{Elf, FileBytes};
-    use std::path::Path;
 
     /// The code that is selected in the demo's program: how many functions, or the error.
     fn selected(selection: &CodeSelection) -> std::result::Result<usize, String> {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/demo/shaper");
-        let file = FileBytes::open(&path).unwrap();
-        let elf = Elf::parse(&file).unwrap();
-        let sections = DebugSections::load(&elf, None).unwrap();
-        let dwarf = Dwarf::new(&sections).unwrap();
-        let mut program = Program::new(&elf, &dwarf).unwrap();
-        program.load_all();
         let layouts = |names: &[String]| {
-            Ok(with_types(&path, None, None, |types| {
+            Ok(with_types(&demo(), None, None, |types| {
                 let layouts = names.iter().filter_map(|name| types.layouts(name).ok()?.into_iter().next());
                 Ok(layouts.map(|layout| (layout.name.clone(), layout)).collect())
             })?)
         };
-        let code = select(&program, selection, &layouts).map_err(|error| error.to_string())?;
-        assert!(code.ranges.windows(2).all(|pair| pair[0].end < pair[1].start), "{:?}", code.ranges);
-        Ok(code.functions)
+        with_demo(|program| {
+            let code = select(program, selection, &layouts).map_err(|error| error.to_string())?;
+            assert!(code.ranges.windows(2).all(|pair| pair[0].end < pair[1].start), "{:?}", code.ranges);
+            Ok(code.functions)
+        })
     }
 
     fn words(words: &[&str]) -> Vec<String> {

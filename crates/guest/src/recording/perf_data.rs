@@ -3,6 +3,7 @@
 use super::sampler::{LINE, Sample};
 use crate::machine::architecture::GuestArchitecture;
 use fieldline_cachemodel::ServedLevel;
+use fieldline_perfdata::data_source::{DataSource, Level, Snoop};
 use fieldline_perfdata::perf_data::{Attr, BuildId, Endian, EventIndex};
 use fieldline_perfdata::sample::{CpuMode, SampleFields as Field};
 use fieldline_perfdata::writer::{Mapping, RecordingWriter, SampleValues};
@@ -96,7 +97,7 @@ fn add(recording: &mut RecordingWriter, event: EventIndex, id: u64, sample: &Sam
         cpu: sample.cpu,
         period: sample.period,
         weight: cycles(sample.level),
-        data_source: data_source(sample),
+        data_source: data_source(sample).0,
         ..SampleValues::default()
     };
     recording.sample(event, &values);
@@ -124,27 +125,21 @@ fn cycles(level: ServedLevel) -> u64 {
     }
 }
 
-/// `union perf_mem_data_src` (include/uapi/linux/perf_event.h): operation, level by old bits and by number, snoop, TLB
-/// hit in its first level.
-fn data_source(sample: &Sample) -> u64 {
-    let (operation, hit) = (if sample.is_store { 4 } else { 2 }, 2);
-    // Old bits of the level, its number, and what other CPUs' caches said: 2 they weren't asked, 8 they have it not,
-    // 0x10 they had changed it.
-    let (level, number, snoop): (u64, u64, u64) = match sample.level {
-        ServedLevel::First => (0x8, 1, 2),
-        ServedLevel::Second => (0x20, 2, 2),
-        ServedLevel::Shared => (0x40, 3, 8),
-        ServedLevel::Modified => (0x40, 3, 0x10),
-        ServedLevel::Memory => (0x80, 0xd, 8),
+fn data_source(sample: &Sample) -> DataSource {
+    let (level, snoop) = match sample.level {
+        ServedLevel::First => (Level::L1, Snoop::None),
+        ServedLevel::Second => (Level::L2, Snoop::None),
+        ServedLevel::Shared => (Level::L3, Snoop::Miss),
+        ServedLevel::Modified => (Level::L3, Snoop::HitModified),
+        ServedLevel::Memory => (Level::LocalRam, Snoop::Miss),
     };
-    let (lock_not_known, first_tlb_hit) = (1, 0x8 | 0x2);
-    operation | (hit | level) << 5 | snoop << 19 | lock_not_known << 24 | first_tlb_hit << 26 | number << 33
+    DataSource::of_access(sample.is_store, level, snoop)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fieldline_perfdata::data_source::{DataSource, Level, Operation};
+    use fieldline_perfdata::data_source::Operation;
     use fieldline_perfdata::perf_data::{PerfFile, Record};
 
     fn sample(level: ServedLevel, is_store: bool) -> Sample {

@@ -2,7 +2,7 @@
 
 use crate::meaning::stream::Kind;
 use crate::meaning::syntax::cursor::{Cursor, Declared, Specifiers};
-use crate::meaning::syntax::words::{ATTRIBUTES, NUMBERS, STATEMENT_WORDS, is_among};
+use crate::meaning::syntax::words::{STATEMENT_WORDS, is_among, is_type_word};
 use crate::meaning::types::{Function, Type};
 use std::sync::Arc;
 
@@ -140,7 +140,9 @@ impl<'t> Cursor<'_, '_, 't> {
                     && (first.text == b"operator" || !STATEMENT_WORDS.has(first.text))
                     && !is_among(" reinterpret_cast static_cast const_cast dynamic_cast ", first.text)
                     && !matches!(self.text(self.at + 2), b"." | b"->" | b"+" | b"-")
-                    && (!self.world.globals.contains_key(first.text) || self.is_type(first.text))
+                    && (!self.world.globals.contains_key(first.text)
+                        || self.is_type(first.text)
+                        || is_type_word(first.text))
                     || matches!(first.text, b")" | b"...")
             })
     }
@@ -156,7 +158,9 @@ impl<'t> Cursor<'_, '_, 't> {
                 Kind::Sign => matches!(piece.text, b"&" | b"*" | b"-" | b"!" | b"~" | b"{"),
                 Kind::Word => {
                     matches!(piece.text, b"this" | b"nullptr" | b"true" | b"false" | b"new")
-                        || self.world.functions.contains_key(piece.text) && !self.is_type(piece.text)
+                        || self.world.functions.contains_key(piece.text)
+                            && !self.is_type(piece.text)
+                            && !is_type_word(piece.text)
                         || self.begins_value(at)
                 }
             });
@@ -178,10 +182,7 @@ impl<'t> Cursor<'_, '_, 't> {
             at += 2;
         }
         let word = self.text(at);
-        let is_type = self.is_type(word)
-            || is_among(NUMBERS, word)
-            || is_among(ATTRIBUTES, word)
-            || matches!(word, b"void" | b"decltype" | b"typeof" | b"__typeof__" | b"struct" | b"union");
+        let is_type = self.is_type(word) || is_type_word(word);
         let is_part =
             matches!(self.text(at + 1), b"." | b"->") || self.text(at + 1) == b"[" && self.word(at).is_some();
         !is_type && (is_part || self.text(at + 1) == b"(" && self.text(at + 2) != b"*")

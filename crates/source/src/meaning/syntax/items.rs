@@ -3,6 +3,7 @@
 use crate::meaning::stream::Piece;
 use crate::meaning::syntax::cursor::{Body, Cursor, Declared, Met, Specifiers};
 use crate::meaning::syntax::words::is_among;
+use crate::meaning::syntax::words::is_type_word;
 use crate::meaning::types::{Function, Type, World};
 use std::ops::Range;
 
@@ -150,7 +151,7 @@ impl<'t> Reader<'_, '_, 't> {
                 if self.function(declared.name, declared.class.or(own), function) {
                     return;
                 }
-            } else if !declared.name.is_empty() {
+            } else if !declared.name.is_empty() && !is_type_word(declared.name) {
                 self.variable(declared, &found);
             }
             if !self.cursor.eat(b",") || self.cursor.at <= before {
@@ -213,7 +214,10 @@ impl<'t> Reader<'_, '_, 't> {
             let class = class.filter(|class| self.cursor.world.records.contains_key(class));
             self.items.bodies.push(Body { name, function: function.clone(), range, class });
         }
-        self.items.functions.push((name, function));
+        // A macro that nobody defines before `struct` or `void` looks like a function of that name.
+        if !is_type_word(name) {
+            self.items.functions.push((name, function));
+        }
         is_body
     }
 

@@ -34,6 +34,16 @@ pub(in crate::meaning) static SILENT_WORDS: Words = Words(LazyLock::new(|| split
 
 pub(in crate::meaning) static STATEMENT_WORDS: Words = Words(LazyLock::new(|| split(STATEMENTS)));
 
+/// Whether a word begins a type or an attribute in any program: it is the name of nothing.
+pub(in crate::meaning) fn is_type_word(word: &[u8]) -> bool {
+    is_among(NUMBERS, word)
+        || is_among(ATTRIBUTES, word)
+        || is_among(
+            " void decltype typeof __typeof__ struct union enum const volatile static inline extern ",
+            word,
+        )
+}
+
 /// Whether a word is one of a short list of words between blanks.
 pub(in crate::meaning) fn is_among(list: &str, word: &[u8]) -> bool {
     !word.is_empty() && list.as_bytes().split(|byte| *byte == b' ').any(|known| known == word)

@@ -176,7 +176,7 @@ impl<'w> Window<'w> {
                 for (cpu, offset) in (first..self.cpus.min(first + OFFSETS_AT_ONCE)).zip(words.iter().skip(1))
                 {
                     self.place.cpu_offsets.resize(self.place.cpu_offsets.len().max(cpu + 1), 0);
-                    self.place.cpu_offsets[cpu] = *offset;
+                    self.place.cpu_offsets.get_mut(cpu).into_iter().for_each(|place| *place = *offset);
                 }
             }
             _ => {}

@@ -84,8 +84,7 @@ pub(crate) struct GuestRecordArgs {
     /// Write where objects were, from when to when, as `simulate` reads it.
     #[arg(long, value_name = "FILE")]
     pub(crate) objects: Option<PathBuf>,
-    /// Structs whose objects --objects lists; `all` for all of a cacheline or more. The default is --types, else the
-    /// scheduler's if its code is recorded, else all.
+    /// Structs whose objects --objects lists; `all` for all of a cacheline or more. The default is --types, else all.
     #[arg(long, value_name = "TYPE,…", value_delimiter = ',', requires = "objects")]
     pub(crate) object_types: Vec<String>,
     /// Run the guest's CPUs side by side: faster with many CPUs, and no two recordings are the same.

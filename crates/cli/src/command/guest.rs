@@ -54,7 +54,7 @@ fn options(args: &GuestRecordArgs) -> Result<GuestOptions> {
     let (units, symbols, types) = (args.units.clone(), args.symbols.clone(), args.types.clone());
     let selection = CodeSelection { units, symbols, types };
     let object_types = match &args.object_types[..] {
-        [] => selection.usual_object_types(),
+        [] => selection.types.clone(),
         [all] if all == "all" => Vec::new(),
         named => named.to_vec(),
     };

@@ -87,9 +87,6 @@ pub(super) fn is_waiting(function: &str) -> bool {
 /// The code that is traced if nothing is named: the scheduler.
 pub(super) const USUAL_UNITS: &str = "kernel/sched/";
 
-/// The structs that the scheduler is about.
-pub(super) const USUAL_TYPES: &[&str] = &["cfs_rq", "sched_entity", "rq", "task_struct", "task_group"];
-
 /// Members of kernel structs, by struct.
 pub(super) const TASK: &str = "task_struct";
 pub(super) const CACHE: &str = "kmem_cache";

@@ -25,21 +25,6 @@ pub struct CodeSelection {
     pub types: Vec<String>,
 }
 
-impl CodeSelection {
-    /// The structs whose objects are of interest if none are named: those of the scheduler if its code is traced; else
-    /// all.
-    pub fn usual_object_types(&self) -> Vec<String> {
-        let is_empty = self.units.is_empty() && self.symbols.is_empty();
-        if !self.types.is_empty() {
-            return self.types.clone();
-        }
-        if is_empty || self.units.iter().any(|unit| unit.starts_with(names::USUAL_UNITS)) {
-            return names::USUAL_TYPES.iter().map(|name| (*name).to_owned()).collect();
-        }
-        Vec::new()
-    }
-}
-
 /// Code to trace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TracedCode {

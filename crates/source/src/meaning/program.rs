@@ -1,5 +1,6 @@
 //! Files with all that they declare.
 
+use super::flows::related::Relations;
 use super::includes::{IncludeGraph, is_path_of};
 use super::judge::cpp::templates::template_names;
 use super::judge::symbols::words_in;
@@ -26,6 +27,8 @@ pub struct ReadFile<'t> {
 #[derive(Debug)]
 pub(super) struct Program<'t> {
     pub(super) world: World<'t>,
+    /// Which records hold which.
+    pub(super) relations: Relations<'t>,
     pub(super) streams: Vec<Stream<'t>>,
     /// Each file's pieces with all macros replaced.
     pub(super) expanded: Vec<Vec<Piece<'t>>>,
@@ -83,7 +86,7 @@ impl<'t> Program<'t> {
             has_only_c_library,
             ..World::default()
         };
-        let mut world = fresh.clone();
+        let (mut world, mut relations) = (fresh.clone(), Relations::default());
         // Declarations, of which those read later know those read first: twice, for names in any order.
         for _ in 0..2 {
             let all: Vec<Items<'t>> = fieldline_parallel::map(&numbers, |file| {
@@ -106,10 +109,11 @@ impl<'t> Program<'t> {
             next.records.share();
             next.functions.share();
             next.globals.share();
+            relations = Relations::new(&next, &all);
             world = next;
         }
         find_holders(&mut world);
-        Self { world, streams, expanded }
+        Self { world, relations, streams, expanded }
     }
 }
 

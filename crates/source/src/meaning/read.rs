@@ -1,7 +1,7 @@
 //! All files of a tree that can matter, read together.
 
 use super::code::evaluator::{Context, Evaluator, Found};
-use super::flows::{Flows, follow, is_followed, merge};
+use super::flows::{Asked, Flows, Known, Wanted, follow, merge};
 use super::program::{Program, ReadFile, declare, is_assembler};
 use super::stream::Piece;
 use super::syntax::cursor::{Cursor, Met};
@@ -38,37 +38,28 @@ pub struct MeantUses {
 pub fn find_meant_uses(files: &[ReadFile<'_>], subjects: &[TargetStruct], is_complete: bool) -> MeantUses {
     let program = Program::new(files, subjects, is_complete);
     let Program { world, streams, expanded, .. } = &program;
-    let numbers: Vec<usize> = (0..files.len()).collect();
-    let is_code = |file: usize| !is_assembler(files.get(file).map_or("", |file| file.path));
-    let is_open = |known: &Flows<'_>| world.subjects.keys().any(|record| is_followed(known, record));
-    let (mut found, open) = follow(Flows::default(), is_open, |known, tells| {
-        let results = fieldline_parallel::map(&numbers, |file| {
-            let file = *file;
-            if !files.get(file).is_some_and(|file| file.is_searched) || !is_code(file) {
-                return (Vec::new(), Flows::default());
-            }
-            let mut all = (Vec::new(), Flows::default());
-            let turns = world.macros.turns(&streams[file].pieces, file).clamp(1, TURNS);
-            for turn in 0..turns {
-                let again;
-                let own = match turn {
-                    0 => &expanded[file],
-                    _ => {
-                        again = world.macros.expand(&streams[file].pieces, file, turn);
-                        &again
-                    }
-                };
-                let source = (files[file].path, own.as_slice(), streams[file].packs.as_slice());
-                let (found, flows) = read_code(world, source, file, subjects, known, tells);
-                all.0.extend(found);
-                merge(&mut all.1, flows);
-            }
-            all
-        });
+    let mut records: Vec<&[u8]> = world.subjects.keys().copied().collect();
+    records.sort_unstable();
+    let is_read =
+        |file: &usize| files.get(*file).is_some_and(|file| file.is_searched && !is_assembler(file.path));
+    let numbers: Vec<usize> = (0..files.len()).filter(is_read).collect();
+    let wanted = Wanted { files: &numbers, asked: Asked::Until(&records, &program.relations) };
+    let (mut found, open) = follow(Flows::default(), wanted, |file, known, tells| {
         let (mut found, mut flows) = (Vec::new(), Flows::default());
-        for (file, (uses, more)) in results.into_iter().enumerate() {
-            found.extend(uses.into_iter().map(|found| (file, found)));
-            merge(&mut flows, more);
+        let turns = world.macros.turns(&streams[file].pieces, file).clamp(1, TURNS);
+        for turn in 0..turns {
+            let again;
+            let own = match turn {
+                0 => &expanded[file],
+                _ => {
+                    again = world.macros.expand(&streams[file].pieces, file, turn);
+                    &again
+                }
+            };
+            let source = (files[file].path, own.as_slice(), streams[file].packs.as_slice());
+            let (uses, more) = read_code(world, source, file, subjects, known, tells);
+            found.extend(uses);
+            merge(&mut flows, more, known.related);
         }
         (found, flows)
     });
@@ -123,7 +114,7 @@ pub(super) fn read_code<'t>(
     (path, pieces, packs): (&str, &[Piece<'t>], &[(u32, bool)]),
     file: usize,
     subjects: &[TargetStruct],
-    known: &Flows<'t>,
+    known: &Known<'_, 't>,
     tells: bool,
 ) -> (Vec<Found>, Flows<'t>) {
     let items = items::read(world, pieces, file, packs);

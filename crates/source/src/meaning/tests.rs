@@ -351,3 +351,19 @@ fn a_word_behind_several_bodies_is_no_variable() {
     assert_eq!(uses("struct u { int x; } __packing;"), [""; 0]);
     assert_eq!(uses("extern struct s __packing;"), ["whole"]);
 }
+
+#[test]
+fn words_of_the_language_name_nothing() {
+    // Nobody defines the macro.
+    let text = "VISIBLE struct s *find(struct s *p);\nVISIBLE void *any(void);\nVISIBLE struct s *all[4];\n\
+        static int get(struct s *p) { return p->a; }\n";
+    let text = [S, text].concat();
+    let files = [ReadFile { path: "a.c", text: text.as_bytes(), is_searched: true }];
+    let subjects = [subject()];
+    let program = super::program::Program::new(&files, &subjects, false);
+    let world = &program.world;
+    let named = [&b"struct"[..], b"void"]
+        .map(|word| (world.globals.contains_key(word), world.functions.contains_key(word)));
+    assert_eq!(named, [(false, false); 2]);
+    assert!(world.functions.contains_key(b"find"));
+}

@@ -4,7 +4,8 @@
 //! memory of its headers and of one file for each thread.
 
 use super::code::evaluator::Found;
-use super::flows::{Flows, follow, follow_rounds, merge};
+use super::flows::related::Related;
+use super::flows::{Asked, FileResult, Flows, Known, Wanted, follow, follow_rounds};
 use super::includes::IncludeGraph;
 use super::macros::{KnownMacro, Macros};
 use super::program::{Program, ReadFile, declare, is_assembler, is_unit};
@@ -21,13 +22,16 @@ pub struct UnitReader<'t> {
     headers: Vec<ReadFile<'t>>,
     subjects: &'t [TargetStruct],
     flows: Flows<'t>,
+    related: Related<'t>,
 }
 
 impl<'t> UnitReader<'t> {
     /// Reads the headers.
     pub fn new(headers: Vec<ReadFile<'t>>, subjects: &'t [TargetStruct]) -> Self {
         let program = Program::new(&headers, subjects, false);
-        let mut reader = Self { program, headers, subjects, flows: Flows::default() };
+        let records: Vec<&[u8]> = program.world.subjects.keys().copied().collect();
+        let related = program.relations.related_to(&records);
+        let mut reader = Self { program, headers, subjects, flows: Flows::default(), related };
         reader.flows = reader.follow_headers();
         reader
     }
@@ -36,21 +40,14 @@ impl<'t> UnitReader<'t> {
     fn follow_headers(&self) -> Flows<'t> {
         let numbers: Vec<usize> = (0..self.headers.len()).collect();
         let mut known = Flows::default();
-        let _: Vec<()> = follow_rounds(
-            &mut known,
-            |_| true,
-            |known| {
-                let found = fieldline_parallel::map(&numbers, |file| self.read_header(*file, known, false).1);
-                let mut flows = Flows::default();
-                found.into_iter().for_each(|more| merge(&mut flows, more));
-                (Vec::new(), flows)
-            },
-        );
+        let wanted = Wanted { files: &numbers, asked: Asked::All(&self.related) };
+        let _: Vec<(usize, Found)> =
+            follow_rounds(&mut known, wanted, |file, known| self.read_header(file, known, false));
         known
     }
 
-    fn read_header(&self, file: usize, known: &Flows<'t>, tells: bool) -> (Vec<Found>, Flows<'t>) {
-        let Program { world, streams, expanded } = &self.program;
+    fn read_header(&self, file: usize, known: &Known<'_, 't>, tells: bool) -> FileResult<'t, Found> {
+        let Program { world, streams, expanded, .. } = &self.program;
         let (Some(read), Some(pieces), Some(stream)) =
             (self.headers.get(file), expanded.get(file), streams.get(file))
         else {
@@ -64,7 +61,11 @@ impl<'t> UnitReader<'t> {
         let numbers: Vec<usize> = (0..self.headers.len()).collect();
         let found = fieldline_parallel::map(&numbers, |file| {
             let is_searched = self.headers.get(*file).is_some_and(|header| header.is_searched);
-            if is_searched { self.read_header(*file, &self.flows, true).0 } else { Vec::new() }
+            if is_searched {
+                self.read_header(*file, &Known::new(&self.flows, &self.related), true).0
+            } else {
+                Vec::new()
+            }
         });
         let world = &self.program.world;
         let path_of = |file: usize| self.path(file).to_owned();
@@ -147,9 +148,11 @@ impl<'t> UnitReader<'t> {
         source: (&str, &[stream::Piece<'u>], &[(u32, bool)]),
         file: usize,
     ) -> Vec<Found> {
-        let read =
-            |known: &Flows<'u>, tells: bool| read_code(world, source, file, self.subjects, known, tells);
-        let (mut found, open) = follow(self.flows.clone(), |_| true, read);
+        let wanted = Wanted { files: &[file], asked: Asked::All(&self.related) };
+        let (found, open) = follow(self.flows.clone(), wanted, |file, known, tells| {
+            read_code(world, source, file, self.subjects, known, tells)
+        });
+        let mut found: Vec<Found> = found.into_iter().map(|(_, found)| found).collect();
         found.extend(open.into_iter().filter_map(|record| world.subject(record)).map(unfollowed));
         found
     }

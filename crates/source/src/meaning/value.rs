@@ -40,7 +40,7 @@ pub(super) enum Term<'t> {
     Other,
 }
 
-/// A sum: terms with whether they are added.
+/// A sum: terms with whether they are added, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Sum<'t> {
     pub(super) base: Option<Base<'t>>,
@@ -48,8 +48,8 @@ pub(super) struct Sum<'t> {
 }
 
 /// Most terms, and most sums that a value may be.
-const MOST: usize = 8;
-const MOST_SUMS: usize = 128;
+const MOST: usize = 4;
+pub(super) const MOST_SUMS: usize = 128;
 
 impl<'t> Sum<'t> {
     pub(super) fn object(record: &'t [u8]) -> Self {
@@ -120,23 +120,46 @@ impl<'t> Sum<'t> {
             (first, second) => first.or(second),
         };
         for (sign, term) in &other.terms {
-            let sign = *sign == added;
-            let opposite = sum.terms.iter().position(|(own, known)| *own != sign && known == term);
-            match opposite.filter(|_| !matches!(term, Term::Other | Term::Stride)) {
-                Some(at) => {
-                    sum.terms.remove(at);
-                }
-                None if *term == Term::Number(0) => {}
-                None if sum.terms.len() < MOST => sum.terms.push((sign, *term)),
-                // Of so many terms nothing more is known.
-                None => {
-                    if let Some(last) = sum.terms.last_mut() {
-                        *last = (true, Term::Other);
-                    }
-                }
-            }
+            sum.add_term(*sign == added, *term);
+        }
+        // Nobody calls what lies beside a function.
+        if matches!(sum.base, Some(Base::Function(..))) && !sum.terms.is_empty() {
+            sum.base = None;
         }
         sum
+    }
+
+    /// Adds or subtracts a term. The order of terms says nothing, and an unknown number more or less is one unknown
+    /// number: so one value has one spelling.
+    fn add_term(&mut self, sign: bool, term: Term<'t>) {
+        let is_number = |term: &Term<'t>| matches!(term, Term::Number(_));
+        let is_counted = self.base.is_some() && is_number(&term) && term != Term::Number(0);
+        let other =
+            self.terms.iter().position(|(own, known)| is_number(known) && (*own, *known) != (!sign, term));
+        // An address that is counted on by more than one number is so by any: loops do that.
+        if let Some(other) = other.filter(|_| is_counted) {
+            self.terms.remove(other);
+            return self.add_term(true, Term::Other);
+        }
+        let is_unknown = matches!(term, Term::Other | Term::Stride);
+        let opposite = self.terms.iter().position(|(own, known)| *own != sign && *known == term);
+        match opposite.filter(|_| !is_unknown) {
+            Some(at) => {
+                self.terms.remove(at);
+            }
+            None if term == Term::Number(0) => {}
+            None if is_unknown && self.terms.contains(&(sign, term)) => {}
+            None if self.terms.len() < MOST => {
+                let place = self.terms.partition_point(|(own, known)| (known, !own) <= (&term, !sign));
+                self.terms.insert(place, (sign, term));
+            }
+            // Of so many terms nothing more is known.
+            None => {
+                self.terms.pop();
+                self.terms.retain(|known| *known != (true, Term::Other));
+                self.terms.push((true, Term::Other));
+            }
+        }
     }
 
     pub(super) fn and(mut self, added: bool, term: Term<'t>) -> Self {
@@ -300,5 +323,30 @@ pub(super) fn constant(value: &Value<'_>) -> Option<i64> {
             _ => None,
         },
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_value_has_one_spelling() {
+        let offset = Term::Offset(b"s", b"a");
+        let sum = |terms: &[(bool, Term<'static>)]| {
+            terms.iter().fold(Sum::object(b"s"), |sum, (sign, term)| sum.and(*sign, *term))
+        };
+        let unknown = sum(&[(true, Term::Other), (true, offset)]);
+        assert_eq!(unknown, sum(&[(true, offset), (true, Term::Other), (true, Term::Other)]));
+        assert_eq!(unknown, sum(&[(true, offset), (true, Term::Number(4)), (true, Term::Number(8))]));
+        assert_eq!(sum(&[(true, Term::Number(4)), (false, Term::Number(4))]), Sum::object(b"s"));
+        assert_eq!(sum(&[(false, offset), (true, offset)]), Sum::object(b"s"));
+        // Of more terms than are kept an unknown number is left.
+        let sizes = [b"b", b"c", b"d", b"e", b"f"].map(|record| (true, Term::Size(record)));
+        let many = sum(&sizes);
+        assert!(many.terms.len() == MOST && many.has_other());
+        let function = Sum { base: Some(Base::Function(None, b"f")), terms: Vec::new() };
+        assert_eq!(function.clone().and(true, Term::Number(1)).function(), None);
+        assert!(function.function().is_some());
     }
 }

@@ -29,8 +29,9 @@ pub(super) const ENDS: [&str; 17] = [
 /// Most names of a large tree that lead to more files.
 const MOST_NAMES: usize = 2000;
 
-/// Structs of a large tree that are read for together.
+/// Structs of a large tree that are read for together, and most files that they are read for together in.
 const AT_ONCE: usize = 8;
+const MOST_FILES: usize = 500;
 
 /// A file that is read.
 pub(super) struct Text {
@@ -102,11 +103,11 @@ pub(super) fn add_uses(
     }
 }
 
-/// Adds the uses in a large tree. Structs that too many names lead to together are read for one by one, and so are
-/// those whose addresses go too far beside others: what is asked together keeps its values in the same places.
+/// Adds the uses in a large tree. Structs that too many names or files lead to together are read for one by one, and so
+/// are those whose addresses go too far beside others: what is asked together keeps its values in the same places.
 fn add_large(tree: &Path, files: TreeFiles<'_>, structs: &[DeclaredStruct<'_>], found: &mut [UsesByFile]) {
     let (texts, is_cut) = large_tree(tree, files, structs, &structs.iter().map(subject).collect::<Vec<_>>());
-    if is_cut && structs.len() > 1 {
+    if (is_cut || texts.len() > MOST_FILES) && structs.len() > 1 {
         drop(texts);
         let half = structs.len() / 2;
         let (first, second) = found.split_at_mut(half);

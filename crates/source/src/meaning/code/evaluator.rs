@@ -1,6 +1,6 @@
 //! Variables, values that are kept, and uses that are found while a file's code is read.
 
-use crate::meaning::flows::{Flows, Slot, add};
+use crate::meaning::flows::{Flows, Known, Slot, add};
 use crate::meaning::syntax::cursor::Cursor;
 use crate::meaning::types::{TargetStruct, Type, World};
 use crate::meaning::value::{Base, Part, Sum, Term, Value, join};
@@ -47,7 +47,7 @@ pub(in crate::meaning) struct Evaluator<'w, 'p, 't> {
     pub(in crate::meaning) cursor: Cursor<'w, 'p, 't>,
     pub(in crate::meaning) subjects: &'w [TargetStruct],
     pub(in crate::meaning) scopes: Vec<FxHashMap<&'t [u8], Local<'t>>>,
-    pub(in crate::meaning) known: &'w Flows<'t>,
+    pub(in crate::meaning) known: &'p Known<'p, 't>,
     pub(in crate::meaning) flows: Flows<'t>,
     pub(in crate::meaning) found: Vec<Found>,
     pub(in crate::meaning) returns: Type<'t>,
@@ -109,7 +109,7 @@ impl<'w, 'p, 't> Evaluator<'w, 'p, 't> {
     pub(in crate::meaning) fn keep(&mut self, slot: Slot<'t>, sums: &[Sum<'t>]) {
         let telling: Vec<Sum<'t>> = sums.iter().filter(|sum| sum.is_telling()).cloned().collect();
         if !telling.is_empty() {
-            add(&mut self.flows, slot, &telling);
+            add(&mut self.flows, slot, &telling, self.known.related);
         }
     }
 
@@ -149,7 +149,7 @@ impl<'w, 'p, 't> Evaluator<'w, 'p, 't> {
     }
 
     pub(in crate::meaning) fn kept(&self, slot: Slot<'t>) -> Vec<Sum<'t>> {
-        let mut sums = self.known.get(&slot).cloned().unwrap_or_default();
+        let mut sums = self.known.get(slot).cloned().unwrap_or_default();
         if let Some(more) = self.flows.get(&slot) {
             join(&mut sums, more);
         }

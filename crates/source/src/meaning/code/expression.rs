@@ -1,11 +1,12 @@
 //! Expressions, read and judged in one go.
 
 use crate::meaning::code::evaluator::{Context, Evaluator};
-use crate::meaning::flows::Slot;
+use crate::meaning::flows::{Slot, drop_record};
 use crate::meaning::syntax::words::is_among;
 use crate::meaning::types::{Type, decayed, lossy};
-use crate::meaning::value::{Base, Sum, Term, Value, constant, join, product};
+use crate::meaning::value::{Base, MOST_SUMS, Sum, Term, Value, constant, join, product};
 use crate::uses::UseDemand;
+use rustc_hash::FxHashSet;
 
 /// Deepest nesting, and most steps in a file.
 pub(in crate::meaning) const DEEPEST: usize = 80;
@@ -322,12 +323,7 @@ impl<'t> Evaluator<'_, '_, 't> {
             }
         }
         let (ours, theirs) = (self.scaled(left, right), self.scaled(right, left));
-        let mut sums = Vec::new();
-        for first in &ours {
-            for second in &theirs {
-                join(&mut sums, &[first.plus(second, added)]);
-            }
-        }
+        let mut sums = self.all_sums(&ours, &theirs, added);
         self.parts_counted(left, right, &mut sums);
         sums.retain(Sum::is_telling_or_number);
         let ty = match (is_pointer(left), is_pointer(right)) {
@@ -345,6 +341,22 @@ impl<'t> Evaluator<'_, '_, 't> {
             self.left_beside(right, added);
         }
         Value { is_object: left.is_object, ..Value::sums(ty, sums) }
+    }
+
+    /// Each of some values with each of others. If they are too many, their records aren't followed to their ends.
+    fn all_sums(&mut self, ours: &[Sum<'t>], theirs: &[Sum<'t>], added: bool) -> Vec<Sum<'t>> {
+        let (mut known, mut sums) = (FxHashSet::default(), Vec::new());
+        for sum in ours.iter().flat_map(|first| theirs.iter().map(move |second| first.plus(second, added))) {
+            if sums.len() == MOST_SUMS {
+                let records = ours.iter().chain(theirs).flat_map(Sum::records);
+                records.for_each(|record| drop_record(&mut self.flows, record));
+                break;
+            }
+            if known.insert(sum.clone()) {
+                sums.push(sum);
+            }
+        }
+        sums
     }
 
     /// `24 - sizeof(T)` in a constant: what is left beside it has a fixed size.

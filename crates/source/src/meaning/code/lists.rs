@@ -264,7 +264,7 @@ impl<'t> Evaluator<'_, '_, 't> {
         let piece = self.cursor.pieces.get(self.cursor.at);
         piece.is_some_and(|piece| piece.kind == Kind::Word && piece.text != b"NULL" && is_shouted(piece.text))
             && self.local(self.cursor.here()).is_none()
-            && self.known.get(&Slot::Global(self.cursor.here())).is_none()
+            && self.known.get(Slot::Global(self.cursor.here())).is_none()
             && !self.world().globals.contains_key(self.cursor.here())
     }
 

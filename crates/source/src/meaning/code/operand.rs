@@ -286,7 +286,7 @@ impl<'t> Evaluator<'_, '_, 't> {
             self.list(&Type::Unknown);
             return Value::default();
         }
-        if let Some(sums) = self.known.get(&Slot::Global(word)) {
+        if let Some(sums) = self.known.get(Slot::Global(word)) {
             return Value::sums(Type::Number(b"enum", 4), sums.clone());
         }
         let is_type = self.cursor.is_type(word) && matches!(self.cursor.here(), b"{" | b"(");

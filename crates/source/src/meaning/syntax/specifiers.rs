@@ -68,6 +68,9 @@ impl<'t> Cursor<'_, '_, 't> {
                 self.at += 1;
             } else if STATEMENT_WORDS.has(word) {
                 break;
+            } else if may_be_unknown && !self.is_type(word) && begins_type(self.text(self.at + 1)) {
+                // `VISIBLE struct s *f()`: a macro that nobody defines.
+                self.at += 1;
             } else if let Some(ty) = self.name_of_type(word, may_be_unknown) {
                 (found.ty, is_known) = (ty, true);
             } else {
@@ -84,6 +87,7 @@ impl<'t> Cursor<'_, '_, 't> {
         Some(found)
     }
 
+    /// A type's name, perhaps one that nobody declares.
     fn name_of_type(&mut self, word: &'t [u8], may_be_unknown: bool) -> Option<Type<'t>> {
         let mut at = self.at;
         let mut word = word;
@@ -226,4 +230,9 @@ pub(in crate::meaning) fn number<'t>(words: &[&'t [u8]]) -> Type<'t> {
         () if count > 0 => Type::Number(b"long", 8),
         () => Type::Number(b"int", 4),
     }
+}
+
+/// Whether a word can only be the first of a type.
+fn begins_type(word: &[u8]) -> bool {
+    is_among(NUMBERS, word) || is_among(" struct union enum void ", word)
 }

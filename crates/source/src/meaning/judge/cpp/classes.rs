@@ -151,7 +151,7 @@ impl<'t> Evaluator<'_, '_, 't> {
             Type::Named(_) | Type::Unknown => {}
             _ => return Seen::Plain,
         }
-        let is_constant = world.globals.contains_key(word) || self.known.contains_key(&Slot::Global(word));
+        let is_constant = world.globals.contains_key(word) || self.known.get(Slot::Global(word)).is_some();
         let is_plain = word.ends_with(b"_t") || is_keyword || world.enums.contains(word) || is_constant;
         let is_owned = word == b"shared_ptr" && !self.kept(Slot::Effect(None, word)).is_empty();
         match () {

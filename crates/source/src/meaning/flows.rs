@@ -12,7 +12,7 @@ use std::cell::RefCell;
 const MOST_ROUNDS: usize = 40;
 
 /// Most values in all places. Once values of many structs meet in the same places, each round brings more of them to
-/// more places and takes longer, and what is asked for is refused in the end.
+/// more places and takes longer. What most values are of is then followed no longer.
 const MOST_VALUES: usize = 400_000;
 
 /// Something that values are kept in beyond a function.
@@ -169,10 +169,8 @@ pub(super) fn follow_rounds<'t, F: Send>(
         if round == MOST_ROUNDS {
             drop_new(known, &before, &new);
         }
-        if let Asked::Until(records, _) = wanted
-            && known.values().map(Vec::len).sum::<usize>() > MOST_VALUES
-        {
-            records.iter().for_each(|record| drop_record(known, record));
+        if let Asked::Until(records, relations) = wanted {
+            drop_largest(known, records, relations, MOST_VALUES);
         }
     }
     let by_file = files.iter().flat_map(|file| {
@@ -192,6 +190,31 @@ fn drop_new<'t>(known: &mut Flows<'t>, before: &FxHashMap<Slot<'t>, usize>, new:
     records.sort_unstable();
     records.dedup();
     records.into_iter().for_each(|record| drop_record(known, record));
+}
+
+/// Drops the records that most values are of, until no more than some are left or none of the records is followed.
+fn drop_largest<'t>(known: &mut Flows<'t>, records: &[&'t [u8]], relations: &Relations<'t>, most: usize) {
+    while known.values().map(Vec::len).sum::<usize>() > most {
+        let mut counts: FxHashMap<&'t [u8], usize> =
+            records.iter().filter(|record| is_followed(known, record)).map(|record| (*record, 0)).collect();
+        for record in known.values().flatten().flat_map(Sum::records) {
+            counts.entry(record).and_modify(|count| *count += 1);
+        }
+        let Some((largest, _)) = counts.iter().max_by_key(|(record, count)| (**count, **record)) else {
+            return;
+        };
+        let largest = *largest;
+        drop_record(known, largest);
+        let open: Vec<&'t [u8]> = counts.into_keys().filter(|record| *record != largest).collect();
+        let related = relations.related_to(&open);
+        for (_, values) in known.iter_mut().filter(|(slot, _)| !matches!(slot, Slot::Dropped(_))) {
+            let mut others = 0;
+            values.retain(|sum| {
+                others += usize::from(related.is_of_others(sum));
+                others <= MOST_OTHERS || !related.is_of_others(sum)
+            });
+        }
+    }
 }
 
 /// Whether a record's ways can still be followed to their ends.
@@ -239,6 +262,7 @@ pub(super) fn merge<'t>(into: &mut Flows<'t>, more: Flows<'t>, related: &Related
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::meaning::value::Term;
     use std::sync::Mutex;
 
     const RECORD: &[u8] = b"s";
@@ -286,6 +310,27 @@ mod tests {
         assert_eq!(values.len(), MOST_OTHERS + 1);
         assert_eq!(values.last(), Some(&Sum::object(RECORD)));
         assert!(is_followed(&flows, RECORD) && is_followed(&flows, b"other299"));
+    }
+
+    #[test]
+    fn what_most_values_are_of_is_dropped_first() {
+        let relations = Relations::default();
+        let names: Vec<String> = (0..100).map(|number| format!("f{number}")).collect();
+        let value = |record: &'static [u8], name| Sum::object(record).and(true, Term::Offset(b"x", name));
+        let mut flows = Flows::default();
+        for name in &names {
+            let many = names[..20].iter().map(|other| value(b"many", other.as_bytes()));
+            flows.insert(
+                Slot::Global(name.as_bytes()),
+                many.chain([value(RECORD, name.as_bytes())]).collect(),
+            );
+        }
+        drop_largest(&mut flows, &[RECORD, b"many"], &relations, 1000);
+        assert!(is_followed(&flows, RECORD) && !is_followed(&flows, b"many"));
+        assert_eq!(flows.values().map(Vec::len).sum::<usize>(), 100 * (MOST_OTHERS + 1) + 1);
+        // With less room, nothing is followed any more.
+        drop_largest(&mut flows, &[RECORD, b"many"], &relations, 10);
+        assert!(!is_followed(&flows, RECORD));
     }
 
     #[test]

@@ -23,6 +23,8 @@ pub(super) enum Base<'t> {
     Escaped,
     /// A function, with the file that alone knows it.
     Function(Option<usize>, &'t [u8]),
+    /// Any of the functions that a place keeps, by its number.
+    Functions(u64),
 }
 
 /// A term of a sum.
@@ -40,6 +42,19 @@ pub(super) enum Term<'t> {
     Other,
 }
 
+impl<'t> Term<'t> {
+    /// The record that it says something of.
+    pub(super) fn record(&self) -> Option<&'t [u8]> {
+        match self {
+            Self::Offset(record, _)
+            | Self::Size(record)
+            | Self::MemberSize(record, _)
+            | Self::Distance(record) => Some(record),
+            Self::Number(_) | Self::Stride | Self::Other => None,
+        }
+    }
+}
+
 /// A sum: terms with whether they are added, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Sum<'t> {
@@ -47,7 +62,7 @@ pub(super) struct Sum<'t> {
     pub(super) terms: Vec<(bool, Term<'t>)>,
 }
 
-/// Most terms, and most sums that a value may be.
+/// Most terms, and most sums that a variable, or a place beyond a function, may be.
 const MOST: usize = 4;
 pub(super) const MOST_SUMS: usize = 128;
 
@@ -60,12 +75,9 @@ impl<'t> Sum<'t> {
         Self { base: None, terms: vec![(true, term)] }
     }
 
-    /// The function that it is the address of.
-    pub(super) fn function(&self) -> Option<(Option<usize>, &'t [u8])> {
-        match self.base {
-            Some(Base::Function(home, name)) => Some((home, name)),
-            _ => None,
-        }
+    /// Whether it is the address of a function, or one of several.
+    pub(super) fn is_function(&self) -> bool {
+        matches!(self.base, Some(Base::Function(..) | Base::Functions(_)))
     }
 
     /// Whether it says anything of an object.
@@ -77,27 +89,19 @@ impl<'t> Sum<'t> {
     }
 
     /// The records that it says anything of.
-    pub(super) fn records(&self) -> impl Iterator<Item = &'t [u8]> {
+    pub(super) fn records(&self) -> impl Iterator<Item = &'t [u8]> + use<'_, 't> {
         let base = match self.base {
             Some(Base::Object(record) | Base::Content(record) | Base::Behind(record)) => Some(record),
             _ => None,
         };
-        let of_term = |(_, term): &(bool, Term<'t>)| match term {
-            Term::Offset(record, _)
-            | Term::Size(record)
-            | Term::MemberSize(record, _)
-            | Term::Distance(record) => Some(*record),
-            Term::Number(_) | Term::Stride | Term::Other => None,
-        };
-        let of_terms: Vec<&'t [u8]> = self.terms.iter().filter_map(of_term).collect();
-        base.into_iter().chain(of_terms)
+        base.into_iter().chain(self.terms.iter().filter_map(|(_, term)| term.record()))
     }
 
     /// As what an array keeps.
     pub(super) fn as_content(&self) -> Option<Self> {
         let base = match self.base {
             Some(Base::Object(record)) if self.terms.is_empty() => Base::Content(record),
-            Some(base @ (Base::Content(_) | Base::Function(..))) => base,
+            Some(base @ (Base::Content(_) | Base::Function(..) | Base::Functions(_))) => base,
             _ => return None,
         };
         Some(Self { base: Some(base), terms: Vec::new() })
@@ -107,7 +111,7 @@ impl<'t> Sum<'t> {
     pub(super) fn content(&self) -> Option<Self> {
         let base = match self.base {
             Some(Base::Content(record)) => Base::Object(record),
-            Some(base @ Base::Function(..)) => base,
+            Some(base @ (Base::Function(..) | Base::Functions(_))) => base,
             _ => return None,
         };
         Some(Self { base: Some(base), terms: Vec::new() })
@@ -122,10 +126,40 @@ impl<'t> Sum<'t> {
         for (sign, term) in &other.terms {
             sum.add_term(*sign == added, *term);
         }
+        sum.forget_what_is_lost();
         // Nobody calls what lies beside a function.
-        if matches!(sum.base, Some(Base::Function(..))) && !sum.terms.is_empty() {
+        if sum.is_function() && !sum.terms.is_empty() {
             sum.base = None;
         }
+        sum
+    }
+
+    /// An address beside an unknown number: known numbers say no more, and before it nothing does.
+    fn forget_what_is_lost(&mut self) {
+        let Some(Base::Object(_) | Base::Content(_) | Base::Behind(_)) = self.base else { return };
+        let is_before = self.terms.contains(&(false, Term::Other));
+        if !is_before && !self.terms.contains(&(true, Term::Other)) {
+            return;
+        }
+        match is_before {
+            true => self.terms = vec![(false, Term::Other)],
+            false => self.terms.retain(|(_, term)| !matches!(term, Term::Number(_))),
+        }
+    }
+
+    /// The same with offsets and sizes of some other records as unknown numbers, if it is an address.
+    pub(super) fn without(&self, is_other: impl Fn(&'t [u8]) -> bool) -> Self {
+        let Some(Base::Object(_) | Base::Content(_) | Base::Behind(_)) = self.base else {
+            return self.clone();
+        };
+        let mut sum = Self { base: self.base, terms: Vec::new() };
+        for (sign, term) in &self.terms {
+            match term.record().is_some_and(&is_other) {
+                true => sum.add_term(*sign, Term::Other),
+                false => sum.add_term(*sign, *term),
+            }
+        }
+        sum.forget_what_is_lost();
         sum
     }
 
@@ -283,16 +317,20 @@ impl<'t> Value<'t> {
 
 /// Adds sums to others, each once.
 pub(super) fn join<'t>(into: &mut Vec<Sum<'t>>, more: &[Sum<'t>]) {
-    join_what_fits(into, more);
+    join_what_fits(into, more, usize::MAX);
 }
 
-/// The same; gives those that have no room.
-pub(super) fn join_what_fits<'s, 't>(into: &mut Vec<Sum<'t>>, more: &'s [Sum<'t>]) -> Vec<&'s Sum<'t>> {
+/// The same as long as there are no more than some; gives those that have no room.
+pub(super) fn join_what_fits<'s, 't>(
+    into: &mut Vec<Sum<'t>>,
+    more: &'s [Sum<'t>],
+    most: usize,
+) -> Vec<&'s Sum<'t>> {
     let mut dropped = Vec::new();
     for sum in more {
         match into.contains(sum) {
             true => {}
-            false if into.len() < MOST_SUMS => into.push(sum.clone()),
+            false if into.len() < most => into.push(sum.clone()),
             false => dropped.push(sum),
         }
     }
@@ -346,7 +384,7 @@ mod tests {
         let many = sum(&sizes);
         assert!(many.terms.len() == MOST && many.has_other());
         let function = Sum { base: Some(Base::Function(None, b"f")), terms: Vec::new() };
-        assert_eq!(function.clone().and(true, Term::Number(1)).function(), None);
-        assert!(function.function().is_some());
+        assert!(!function.clone().and(true, Term::Number(1)).is_function());
+        assert!(function.is_function());
     }
 }

@@ -93,13 +93,38 @@ pub(super) fn add_uses(
         paths.sort_unstable();
         paths.dedup();
         let texts = fieldline_parallel::map(&paths, |path| read(tree, path));
-        add_meant(&texts, true, (structs, files.scopes), found);
-        return;
+        return in_groups(structs, files.scopes, found, |structs, scopes, found| {
+            add_small(&texts, structs, scopes, found);
+        });
     }
     // A struct with a common name leads to most of a tree: a few at a time keep the memory within bounds.
-    let chunks = structs.chunks(AT_ONCE).zip(files.scopes.chunks(AT_ONCE));
-    for ((structs, scopes), found) in chunks.zip(found.chunks_mut(AT_ONCE)) {
+    in_groups(structs, files.scopes, found, |structs, scopes, found| {
         add_large(tree, TreeFiles { scopes, ..files }, structs, found);
+    });
+}
+
+/// Some structs at a time, with the files that can know them and their uses.
+fn in_groups(
+    structs: &[DeclaredStruct<'_>],
+    scopes: &[Scope],
+    found: &mut [UsesByFile],
+    mut add: impl FnMut(&[DeclaredStruct<'_>], &[Scope], &mut [UsesByFile]),
+) {
+    let groups = structs.chunks(AT_ONCE).zip(scopes.chunks(AT_ONCE));
+    for ((structs, scopes), found) in groups.zip(found.chunks_mut(AT_ONCE)) {
+        add(structs, scopes, found);
+    }
+}
+
+/// Adds the uses in a tree that is read whole. Structs whose addresses go too far beside others are read for again,
+/// alone. If all of them go too far, they meet in the same places, and each would do so alone.
+fn add_small(texts: &[Text], structs: &[DeclaredStruct<'_>], scopes: &[Scope], found: &mut [UsesByFile]) {
+    for number in add_meant(texts, true, (structs, scopes), found) {
+        let range = number..number + 1;
+        let alone = (structs.get(range.clone()), scopes.get(range.clone()), found.get_mut(range));
+        if let (Some(structs), Some(scopes), Some(found)) = alone {
+            add_meant(texts, true, (structs, scopes), found);
+        }
     }
 }
 
@@ -145,7 +170,8 @@ fn add_meant(
         .map(|text| ReadFile { path: &text.path, text: &text.bytes, is_searched: true })
         .collect();
     let meant = find_meant_uses(&read, &subjects, is_complete);
-    let again = if is_complete || structs.len() == 1 { Vec::new() } else { meant.unfollowed };
+    let is_settled = structs.len() == 1 || is_complete && meant.unfollowed.len() == structs.len();
+    let again = if is_settled { Vec::new() } else { meant.unfollowed };
     for meant in meant.uses.into_iter().filter(|meant| !again.contains(&meant.subject)) {
         let (Some(text), Some(scope)) = (texts.get(meant.file), scopes.get(meant.subject)) else { continue };
         let is_known = is_complete || scope.knows(&text.path);

@@ -193,7 +193,7 @@ impl<'t> Evaluator<'_, '_, 't> {
         for (number, (parameter, ty)) in function.parameters.iter().enumerate() {
             let Some(parameter) = parameter else { continue };
             let handed = self.handed_to_body(name, number, ty);
-            let mut sums = joined(self.kept(Slot::Parameter(function.home, name, number)), &handed);
+            let mut sums = joined(self.parameter(function.home, name, number), &handed);
             if self.is_typed(ty) {
                 // Handed by callers that know it as another type.
                 let handed = Value::sums(Type::Void.pointer(), std::mem::take(&mut sums));

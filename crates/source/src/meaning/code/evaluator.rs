@@ -1,9 +1,9 @@
 //! Variables, values that are kept, and uses that are found while a file's code is read.
 
-use crate::meaning::flows::{Flows, Known, Slot, add};
+use crate::meaning::flows::{Flows, Known, Slot, add, drop_record};
 use crate::meaning::syntax::cursor::Cursor;
 use crate::meaning::types::{TargetStruct, Type, World};
-use crate::meaning::value::{Base, Part, Sum, Term, Value, join};
+use crate::meaning::value::{Base, MOST_SUMS, Part, Sum, Term, Value, join, join_what_fits};
 use crate::uses::UseDemand;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -40,6 +40,33 @@ pub(in crate::meaning) struct Local<'t> {
     pub(in crate::meaning) is_object: bool,
     /// Of a pointer to a record, where it was had from.
     pub(in crate::meaning) parts: Vec<Part<'t>>,
+}
+
+/// What a call through a pointer reaches.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::meaning) enum Callee<'t> {
+    /// A function, with the file that alone knows it.
+    One(Option<usize>, &'t [u8]),
+    /// Any function that a place keeps, by its number.
+    Any(u64),
+}
+
+impl<'t> Callee<'t> {
+    /// Where an argument is kept.
+    pub(in crate::meaning) fn parameter(self, number: usize) -> Slot<'t> {
+        match self {
+            Self::One(home, name) => Slot::Parameter(home, name, number),
+            Self::Any(place) => Slot::Called(place, number),
+        }
+    }
+
+    /// Where its results are kept.
+    pub(in crate::meaning) fn result(self) -> Slot<'t> {
+        match self {
+            Self::One(home, name) => Slot::Returned(home, name),
+            Self::Any(place) => Slot::Results(place),
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -91,10 +118,13 @@ impl<'w, 'p, 't> Evaluator<'w, 'p, 't> {
     /// Adds what a variable may be.
     pub(in crate::meaning) fn assign(&mut self, name: &'t [u8], sums: &[Sum<'t>]) {
         // A variable's numbers change.
-        let telling: Vec<Sum<'t>> = sums.iter().filter(|sum| sum.is_telling()).cloned().collect();
-        let sums = &telling;
+        let sums = &self.telling(sums);
         if let Some(local) = self.scopes.iter_mut().rev().find_map(|scope| scope.get_mut(name)) {
-            join(&mut local.sums, sums);
+            let dropped = join_what_fits(&mut local.sums, sums, MOST_SUMS);
+            dropped
+                .into_iter()
+                .flat_map(Sum::records)
+                .for_each(|record| drop_record(&mut self.flows, record));
         } else if self.world().globals.contains_key(name) {
             self.keep(Slot::Global(name), sums);
         }
@@ -107,10 +137,16 @@ impl<'w, 'p, 't> Evaluator<'w, 'p, 't> {
     }
 
     pub(in crate::meaning) fn keep(&mut self, slot: Slot<'t>, sums: &[Sum<'t>]) {
-        let telling: Vec<Sum<'t>> = sums.iter().filter(|sum| sum.is_telling()).cloned().collect();
+        let telling = self.telling(sums);
         if !telling.is_empty() {
             add(&mut self.flows, slot, &telling, self.known.related);
         }
+    }
+
+    /// Those values that say anything of an object, as they are kept.
+    fn telling(&self, sums: &[Sum<'t>]) -> Vec<Sum<'t>> {
+        let telling = sums.iter().filter(|sum| sum.is_telling());
+        telling.map(|sum| self.known.related.as_kept(sum)).collect()
     }
 
     /// The slots that a member of a record is kept in.
@@ -154,6 +190,69 @@ impl<'w, 'p, 't> Evaluator<'w, 'p, 't> {
             join(&mut sums, more);
         }
         sums
+    }
+
+    /// The functions that some values are the addresses of.
+    pub(in crate::meaning) fn functions_among(&self, sums: &[Sum<'t>]) -> Vec<(Option<usize>, &'t [u8])> {
+        let (mut found, mut left, mut seen) = (Vec::new(), sums.to_vec(), FxHashSet::default());
+        while let Some(sum) = left.pop() {
+            match sum.base {
+                Some(Base::Function(home, name)) => found.push((home, name)),
+                Some(Base::Functions(number)) if seen.insert(number) => {
+                    left.extend(self.kept(Slot::Functions(number)));
+                }
+                _ => {}
+            }
+        }
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
+    /// Where the arguments of calls of some values are kept, as functions of their number.
+    pub(in crate::meaning) fn callees_among(&self, sums: &[Sum<'t>]) -> Vec<Callee<'t>> {
+        let callee = |sum: &Sum<'t>| match sum.base {
+            Some(Base::Function(home, name)) => Some(Callee::One(home, name)),
+            Some(Base::Functions(number)) => Some(Callee::Any(number)),
+            _ => None,
+        };
+        sums.iter().filter_map(callee).collect()
+    }
+
+    /// What a function is handed as a parameter, by its name and through pointers.
+    pub(in crate::meaning) fn parameter(
+        &self,
+        home: Option<usize>,
+        name: &'t [u8],
+        number: usize,
+    ) -> Vec<Sum<'t>> {
+        let mut sums = self.kept(Slot::Parameter(home, name, number));
+        for place in self.places_of(home, name) {
+            join(&mut sums, &self.kept(Slot::Called(place, number)));
+        }
+        sums
+    }
+
+    /// The places that keep the address of a function among many.
+    fn places_of(&self, home: Option<usize>, name: &'t [u8]) -> Vec<u64> {
+        let (mut left, mut places) = (self.kept(Slot::Among(home, name)), Vec::new());
+        while let Some(place) = left.pop() {
+            if let Some(Base::Functions(place)) = place.base
+                && !places.contains(&place)
+            {
+                places.push(place);
+                left.extend(self.kept(Slot::Within(place)));
+            }
+        }
+        places
+    }
+
+    /// Keeps what a function returns.
+    pub(in crate::meaning) fn keep_result(&mut self, home: Option<usize>, name: &'t [u8], sums: &[Sum<'t>]) {
+        self.keep(Slot::Returned(home, name), sums);
+        for place in self.places_of(home, name) {
+            self.keep(Slot::Results(place), sums);
+        }
     }
 
     /// The objects and sizes of a value: as known, else by its type.

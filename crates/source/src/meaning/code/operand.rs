@@ -372,7 +372,7 @@ impl<'t> Evaluator<'_, '_, 't> {
         self.cursor.eat(b",");
         let ty = self.type_name(end);
         self.cursor.at = end;
-        let sums = self.kept(Slot::Parameter(self.home, self.function, usize::MAX));
+        let sums = self.parameter(self.home, self.function, usize::MAX);
         self.convert(&Value::sums(Type::Void.pointer(), sums), &ty, false)
     }
 

@@ -1,7 +1,6 @@
 //! Statements of functions.
 
 use crate::meaning::code::evaluator::Evaluator;
-use crate::meaning::flows::Slot;
 use crate::meaning::syntax::words::is_among;
 use crate::meaning::types::Type;
 use crate::meaning::value::{Base, Sum, Term, Value};
@@ -127,7 +126,7 @@ impl<'t> Evaluator<'_, '_, 't> {
         self.returned_end(&sums, &value);
         self.convert(&value, &ty, false);
         if !self.is_typed(&ty) && !self.function.is_empty() {
-            self.keep(Slot::Returned(self.home, self.function), &sums);
+            self.keep_result(self.home, self.function, &sums);
         }
         self.flush_compared();
     }

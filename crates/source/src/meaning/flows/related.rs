@@ -2,7 +2,7 @@
 
 use crate::meaning::syntax::items::Items;
 use crate::meaning::types::{Type, World};
-use crate::meaning::value::Sum;
+use crate::meaning::value::{Base, Sum, Term};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Which records hold which by value. Of two records of one name both count. The definition of a record that holds a
@@ -53,8 +53,35 @@ pub(in crate::meaning) struct Related<'t> {
 impl<'t> Related<'t> {
     /// Whether a value is of objects that have nothing to do with what is asked for, and of nothing else.
     pub(in crate::meaning) fn is_of_others(&self, sum: &Sum<'t>) -> bool {
-        let mut records = sum.records().peekable();
-        records.peek().is_some() && records.all(|record| !self.records.contains(record))
+        self.has_other_base(sum) && self.own_terms(sum).next().is_none()
+    }
+
+    /// Whether a value is the place of something else, or a number that says nothing of what is asked for.
+    pub(in crate::meaning) fn has_other_base(&self, sum: &Sum<'t>) -> bool {
+        match sum.base {
+            Some(Base::Object(record) | Base::Content(record) | Base::Behind(record)) => {
+                self.is_other(record)
+            }
+            _ => sum.records().next().is_some() && self.own_terms(sum).next().is_none(),
+        }
+    }
+
+    /// The terms that say anything of what is asked for.
+    pub(in crate::meaning) fn own_terms<'s>(
+        &'s self,
+        sum: &'s Sum<'t>,
+    ) -> impl Iterator<Item = &'s (bool, Term<'t>)> {
+        let is_own = |term: &Term<'t>| term.record().is_some_and(|record| !self.is_other(record));
+        sum.terms.iter().filter(move |(_, term)| is_own(term))
+    }
+
+    /// What of a value is kept: the offsets and sizes of other records are unknown numbers in an address.
+    pub(in crate::meaning) fn as_kept(&self, sum: &Sum<'t>) -> Sum<'t> {
+        if self.is_of_others(sum) { sum.clone() } else { sum.without(|record| self.is_other(record)) }
+    }
+
+    fn is_other(&self, record: &[u8]) -> bool {
+        !self.records.contains(record)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Values that go into functions and come out of them.
 
-use crate::meaning::code::evaluator::Evaluator;
+use crate::meaning::code::evaluator::{Callee, Evaluator};
 use crate::meaning::flows::Slot;
 use crate::meaning::judge::callee::{Does, MAPS, does, gives_addresses, gives_back};
 use crate::meaning::types::{Function, Type, lossy};
@@ -22,7 +22,8 @@ impl<'t> Evaluator<'_, '_, 't> {
         // A function that is defined hands on what it is given where its body says so.
         let is_followed = function.is_some_and(|function| function.is_defined);
         let handed = arguments.iter().filter(|_| !is_followed).flat_map(|argument| self.sums_of(argument));
-        let called: Vec<(Option<usize>, &'t [u8])> = handed.filter_map(|sum| sum.function()).collect();
+        let handed: Vec<Sum<'t>> = handed.filter(Sum::is_function).collect();
+        let called = self.callees_among(&handed);
         self.returned_outside(&called);
         if !is_followed {
             self.handed_away(name, arguments);
@@ -46,18 +47,18 @@ impl<'t> Evaluator<'_, '_, 't> {
             }
             sums.retain(|sum| matches!(sum.base, Some(Base::Object(_))));
             self.compared_as_text(function, arguments, &sums);
-            for (home, callee) in &called {
+            for callee in &called {
                 for place in 0..MOST_PARAMETERS {
-                    self.keep(Slot::Parameter(*home, callee, place), &sums);
+                    self.keep(callee.parameter(place), &sums);
                 }
             }
         }
     }
 
     /// Results of functions that are called by those that nobody defines.
-    fn returned_outside(&mut self, called: &[(Option<usize>, &'t [u8])]) {
-        for (home, callee) in called {
-            let sums = self.kept(Slot::Returned(*home, callee));
+    fn returned_outside(&mut self, called: &[Callee<'t>]) {
+        for callee in called {
+            let sums = self.kept(callee.result());
             self.lost(&sums);
         }
     }
@@ -203,19 +204,19 @@ impl<'t> Evaluator<'_, '_, 't> {
         }
     }
 
-    /// The functions that a pointer may be to.
-    fn functions_of(&self, callee: &Value<'t>) -> Vec<(Option<usize>, &'t [u8])> {
+    /// What a pointer to a function may be.
+    fn called_values(&self, callee: &Value<'t>) -> Vec<Sum<'t>> {
         let mut sums = self.sums_of(callee);
         join(&mut sums, callee.place.as_deref().unwrap_or_default());
-        sums.iter().filter_map(Sum::function).collect()
+        sums
     }
 
     pub(in crate::meaning) fn given_through_pointer(&self, callee: &Value<'t>) -> Value<'t> {
         let ty = returned(&self.world().resolve(&callee.ty));
         let mut sums = Vec::new();
         if !self.is_typed(&ty) {
-            for (home, name) in self.functions_of(callee) {
-                join(&mut sums, &self.kept(Slot::Returned(home, name)));
+            for callee in self.callees_among(&self.called_values(callee)) {
+                join(&mut sums, &self.kept(callee.result()));
             }
             // What methods of this name return.
             if let Some((_, name)) = callee.member.filter(|_| self.is_cpp) {
@@ -228,7 +229,7 @@ impl<'t> Evaluator<'_, '_, 't> {
     /// Arguments of a call through a pointer: functions were cast to be called so.
     pub(in crate::meaning) fn called_through_pointer(&mut self, callee: &Value<'t>, arguments: &[Value<'t>]) {
         self.changes();
-        let callees = self.functions_of(callee);
+        let callees = self.callees_among(&self.called_values(callee));
         if callees.is_empty() {
             self.handed_to_unknown(callee, arguments);
             self.handed_to_method(callee, arguments);
@@ -238,10 +239,10 @@ impl<'t> Evaluator<'_, '_, 't> {
             let sums = self.sums_of(argument);
             self.given_back(&sums);
         }
-        for (home, name) in callees {
-            for (number, argument) in arguments.iter().enumerate() {
-                let sums = self.sums_of(argument);
-                self.keep(Slot::Parameter(home, name, number), &sums);
+        for (number, argument) in arguments.iter().enumerate().filter(|_| !callees.is_empty()) {
+            let sums = self.sums_of(argument);
+            for callee in &callees {
+                self.keep(callee.parameter(number), &sums);
             }
         }
         let casts = self.kept(Slot::Global(b"(cast)"));
@@ -327,7 +328,7 @@ impl<'t> Evaluator<'_, '_, 't> {
     fn sizes_given(&self) -> Vec<&'t [u8]> {
         let scope = self.scopes.first();
         let numbers = scope.into_iter().flatten().filter_map(|(_, local)| local.parameter);
-        let sums = numbers.flat_map(|number| self.kept(Slot::Parameter(self.home, self.function, number)));
+        let sums = numbers.flat_map(|number| self.parameter(self.home, self.function, number));
         let sizes = sums.filter(|sum| sum.base.is_none()).flat_map(|sum| sum.terms);
         sizes
             .filter_map(|(_, term)| match term {

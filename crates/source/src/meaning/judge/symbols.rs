@@ -96,10 +96,10 @@ impl<'t> Evaluator<'_, '_, 't> {
         let Some(second) = self.function_before(at) else { return };
         let home = world.functions.get(first).and_then(|function| function.home);
         let mut targets = vec![(home, first)];
-        targets.extend(self.kept(Slot::Returned(home, first)).iter().filter_map(Sum::function));
+        targets.extend(self.functions_among(&self.kept(Slot::Returned(home, first))));
         for (home, target) in targets {
             for number in 0..PARAMETERS {
-                let sums = self.kept(Slot::Parameter(None, second, number));
+                let sums = self.parameter(None, second, number);
                 self.keep(Slot::Parameter(home, target, number), &sums);
                 let function = world.functions.get(target);
                 if let Some((_, ty)) = function.and_then(|function| function.parameters.get(number)) {
@@ -107,7 +107,7 @@ impl<'t> Evaluator<'_, '_, 't> {
                 }
             }
             let given = self.kept(Slot::Returned(home, target));
-            self.keep(Slot::Returned(None, second), &given);
+            self.keep_result(None, second, &given);
         }
     }
 

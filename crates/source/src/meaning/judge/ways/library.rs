@@ -65,12 +65,11 @@ impl<'t> Evaluator<'_, '_, 't> {
         };
         let ty = world.resolve(&argument.ty);
         let is_name = argument.call.is_some_and(|name| !is_shouted(name)) && ty == Type::Unknown;
-        let is_function = |sum: &Sum<'t>| sum.function().is_some();
         argument.is_function()
             || is_name
             || is_foreign(&ty)
             || world.pointee(&ty).is_some_and(|inner| is_foreign(&inner))
-            || self.sums_of(argument).iter().any(is_function)
+            || self.sums_of(argument).iter().any(Sum::is_function)
     }
 }
 

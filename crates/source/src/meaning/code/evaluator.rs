@@ -42,7 +42,7 @@ pub(in crate::meaning) struct Local<'t> {
     pub(in crate::meaning) parts: Vec<Part<'t>>,
 }
 
-/// What a call through a pointer reaches.
+/// Functions that a call through a pointer reaches.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::meaning) enum Callee<'t> {
     /// A function, with the file that alone knows it.
@@ -219,7 +219,7 @@ impl<'w, 'p, 't> Evaluator<'w, 'p, 't> {
         sums.iter().filter_map(callee).collect()
     }
 
-    /// What a function is handed as a parameter, by its name and through pointers.
+    /// The values that a function is handed as a parameter, by its name and through pointers.
     pub(in crate::meaning) fn parameter(
         &self,
         home: Option<usize>,
@@ -247,7 +247,7 @@ impl<'w, 'p, 't> Evaluator<'w, 'p, 't> {
         places
     }
 
-    /// Keeps what a function returns.
+    /// Keeps the values that a function returns.
     pub(in crate::meaning) fn keep_result(&mut self, home: Option<usize>, name: &'t [u8], sums: &[Sum<'t>]) {
         self.keep(Slot::Returned(home, name), sums);
         for place in self.places_of(home, name) {

@@ -1,4 +1,4 @@
-//! What a place keeps: which values, and how many.
+//! The values that a place keeps.
 
 use super::{Flows, Slot};
 use crate::meaning::flows::related::Related;
@@ -46,10 +46,10 @@ pub(in crate::meaning) fn add<'t>(
             continue;
         }
         if related.has_other_base(sum) {
-            let is_alike = |known: &&Sum<'t>| {
+            let is_similar = |known: &&Sum<'t>| {
                 related.has_other_base(known) && related.own_terms(known).eq(related.own_terms(sum))
             };
-            if values.iter().filter(is_alike).count() >= MOST_OTHERS {
+            if values.iter().filter(is_similar).count() >= MOST_OTHERS {
                 continue;
             }
         }
@@ -107,12 +107,8 @@ fn add_functions<'t>(into: &mut Flows<'t>, slot: Slot<'t>, functions: Vec<Sum<'t
     new
 }
 
-/// A variable or member as a number: the functions it keeps are its own. All other places with many share theirs, or each
-/// place on a way would have its own name for the same functions. Two places of one number only lead to more.
+/// A place as a number. Two places of one number share their functions, which only leads to more.
 fn number_of(slot: Slot<'_>) -> u64 {
-    if !matches!(slot, Slot::Member(..) | Slot::AnyMember(_) | Slot::Global(_)) {
-        return 0;
-    }
     let mut hasher = FxHasher::default();
     slot.hash(&mut hasher);
     hasher.finish()

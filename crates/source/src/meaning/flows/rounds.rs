@@ -11,11 +11,10 @@ use std::borrow::Cow;
 /// nothing is new, which takes as many rounds as the longest way is long.
 const MOST_ROUNDS: usize = 40;
 
-/// Most values in all places, and more for each record that is asked for. Once values of many structs meet in the same
-/// places, each round brings more of them to more places and takes longer. What most values are of is then followed no
-/// longer. Of Linux 6.12 no struct that could be followed to its ends needed half as many.
-const MOST_VALUES: usize = 30_000;
-const MOST_VALUES_EACH: usize = 5_000;
+/// Most values in all places. Once values of many structs meet in the same places, each round brings more of them to
+/// more places and takes longer. What most values are of is then followed no longer. Groups of structs of Linux 6.12 that
+/// can be followed to their ends have up to 60 000.
+const MOST_VALUES: usize = 70_000;
 
 /// Follows values until nothing new is found, at first without telling uses: until then a value without an origin may
 /// just not have got its own yet. Gives the uses by file, and the records whose ways weren't followed to their ends.
@@ -54,7 +53,7 @@ pub(in crate::meaning) fn follow_rounds<'t, F: Send>(
             drop_new(known, &before, &new);
         }
         if let Asked::Until(records, relations) = wanted.asked {
-            drop_largest(known, records, relations, MOST_VALUES + MOST_VALUES_EACH * records.len());
+            drop_largest(known, records, relations, MOST_VALUES);
         }
     }
     readings.into_uses()
@@ -72,7 +71,7 @@ fn still_related<'a, 't>(known: &Flows<'t>, asked: Asked<'a, 't>) -> Option<Cow<
     }
 }
 
-/// What was found in each file as of its last reading, and what it asked for.
+/// Uses of each file as of its last reading, and the places that it asked for.
 struct Readings<'f, 't, F> {
     files: &'f [usize],
     found: FxHashMap<usize, Vec<F>>,

@@ -204,7 +204,7 @@ impl<'t> Evaluator<'_, '_, 't> {
         }
     }
 
-    /// What a pointer to a function may be.
+    /// The values of a pointer to a function.
     fn called_values(&self, callee: &Value<'t>) -> Vec<Sum<'t>> {
         let mut sums = self.sums_of(callee);
         join(&mut sums, callee.place.as_deref().unwrap_or_default());

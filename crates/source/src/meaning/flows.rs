@@ -50,11 +50,13 @@ pub(super) enum Slot<'t> {
     Counted(Option<usize>, &'t [u8], usize),
     /// Functions that one place keeps the addresses of, by the number of the place.
     Functions(u64),
-    /// The places, as what they keep, that such a function, or all of one place, are kept in.
+    /// The places that keep a function among many.
     Among(Option<usize>, &'t [u8]),
+    /// The places that keep all functions of another place, by its number.
     Within(u64),
-    /// Arguments of calls of any function of a place, and their results.
+    /// Arguments of calls of any function of a place.
     Called(u64, usize),
+    /// Results of such calls.
     Results(u64),
     /// A record that a place had no room for.
     Dropped(&'t [u8]),

@@ -367,3 +367,44 @@ fn words_of_the_language_name_nothing() {
     assert_eq!(named, [(false, false); 2]);
     assert!(world.functions.contains_key(b"find"));
 }
+
+#[test]
+fn a_member_may_point_to_any_number_of_functions() {
+    let names: Vec<String> = (0..200).map(|number| format!("f{number:03}")).collect();
+    let define = |name: &String| format!("static int {name}(void *p) {{ return p != 0; }}\n");
+    let set = |name: &String| format!("all[n++].call = {name};\n");
+    let functions: String = names.iter().map(define).collect();
+    let sets: String = names.iter().map(set).collect();
+    let program = |more: &str| {
+        format!(
+            "struct op {{ int (*call)(void *); }} all[300]; {functions}\n\
+            static int last(void *p) {{ return ((int *)p)[1]; }}\n\
+            void fill(int n) {{ {sets} {more} }}\n\
+            int run(int n) {{ struct s v; return all[n].call(&v); }}"
+        )
+    };
+    expect(
+        &[(&program("all[n].call = last;"), &["first 1", "whole"]), (&program("all[n].call = f000;"), &[])],
+        asked,
+    );
+}
+
+#[test]
+fn distances_that_are_known_lead_to_members() {
+    let all = |text: &str| {
+        asked(&format!(
+            "struct pair {{ int x, y; }}; struct o {{ int z; }};\n\
+            static int taken(void *p) {{ struct o *o = p; return o->z; }}\n\
+            int f(struct s *p, size_t n) {{ {text} }}"
+        ))
+    };
+    expect(
+        &[
+            ("void *at = (char *)p + sizeof(struct pair) + 8; return taken(at);", &["whole"]),
+            ("void *at = (char *)p + sizeof(struct pair); return taken(at);", &["whole"]),
+            ("return taken((char *)p + 16);", &["whole"]),
+            ("struct s *next = (struct s *)((char *)p + sizeof(struct s)); use(next); return 0;", &[]),
+        ],
+        all,
+    );
+}

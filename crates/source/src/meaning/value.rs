@@ -147,19 +147,13 @@ impl<'t> Sum<'t> {
         }
     }
 
-    /// The same with offsets and sizes of some other records as unknown numbers, if it is an address.
+    /// The same with offsets and sizes of some other records as part of its unknown number, if it is an address with one.
+    /// Without one they are known distances, which may lead from one member to another.
     pub(super) fn without(&self, is_other: impl Fn(&'t [u8]) -> bool) -> Self {
-        let Some(Base::Object(_) | Base::Content(_) | Base::Behind(_)) = self.base else {
-            return self.clone();
-        };
-        let mut sum = Self { base: self.base, terms: Vec::new() };
-        for (sign, term) in &self.terms {
-            match term.record().is_some_and(&is_other) {
-                true => sum.add_term(*sign, Term::Other),
-                false => sum.add_term(*sign, *term),
-            }
+        let mut sum = self.clone();
+        if sum.base.is_some() && sum.has_other() {
+            sum.terms.retain(|(_, term)| !term.record().is_some_and(&is_other));
         }
-        sum.forget_what_is_lost();
         sum
     }
 

@@ -209,7 +209,7 @@ impl<'w, 'p, 't> Evaluator<'w, 'p, 't> {
         found
     }
 
-    /// Where the arguments of calls of some values are kept, as functions of their number.
+    /// The functions that calls of some values reach, those of one place together.
     pub(in crate::meaning) fn callees_among(&self, sums: &[Sum<'t>]) -> Vec<Callee<'t>> {
         let callee = |sum: &Sum<'t>| match sum.base {
             Some(Base::Function(home, name)) => Some(Callee::One(home, name)),

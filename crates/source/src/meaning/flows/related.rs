@@ -75,7 +75,7 @@ impl<'t> Related<'t> {
         sum.terms.iter().filter(move |(_, term)| is_own(term))
     }
 
-    /// The value as it is kept: the offsets and sizes of other records are unknown numbers in an address.
+    /// The value as it is kept: beside an unknown number, offsets and sizes of other records say nothing.
     pub(in crate::meaning) fn as_kept(&self, sum: &Sum<'t>) -> Sum<'t> {
         if self.is_of_others(sum) { sum.clone() } else { sum.without(|record| self.is_other(record)) }
     }

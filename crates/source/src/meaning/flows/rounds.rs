@@ -12,8 +12,7 @@ use std::borrow::Cow;
 const MOST_ROUNDS: usize = 40;
 
 /// Most values in all places. Once values of many structs meet in the same places, each round brings more of them to
-/// more places and takes longer. What most values are of is then followed no longer. Groups of structs of Linux 6.12 that
-/// can be followed to their ends have up to 60 000.
+/// more places and takes longer. What most values are of is then followed no longer.
 const MOST_VALUES: usize = 70_000;
 
 /// Follows values until nothing new is found, at first without telling uses: until then a value without an origin may

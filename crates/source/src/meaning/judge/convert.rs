@@ -178,10 +178,8 @@ impl<'t> Evaluator<'_, '_, 't> {
                 let what = "objects are counted by a number of bytes".to_owned();
                 self.tell(record, UseDemand::Size, Vec::new(), what);
             }
-            // Back or on by sizes that somebody has added up.
-            (Some(Base::Object(record)), terms)
-                if terms.len() > 1 && !sum.subtracts() && !sum.has_other() =>
-            {
+            // On by sizes that somebody has added up.
+            (Some(Base::Object(record)), terms) if is_known_distance(record, terms) => {
                 if let Type::Record(wanted) = to {
                     let what = "a number of bytes leads from a member to a struct";
                     self.tell_whole(record, what.to_owned());
@@ -337,5 +335,20 @@ impl<'t> Evaluator<'_, '_, 't> {
             }
             _ => {}
         }
+    }
+}
+
+/// Whether terms are a distance from an object of a record that no compiler changes with its order.
+fn is_known_distance(record: &[u8], terms: &[(bool, Term<'_>)]) -> bool {
+    let is_known = |(sign, term): &(bool, Term<'_>)| match term {
+        Term::Other | Term::Stride => false,
+        Term::Offset(..) | Term::Size(_) => *sign,
+        Term::MemberSize(..) | Term::Number(_) | Term::Distance(_) => true,
+    };
+    match terms {
+        [(true, Term::Number(_))] => true,
+        [(true, Term::Size(other) | Term::MemberSize(other, _))] => *other != record,
+        [] | [_] => false,
+        _ => terms.iter().all(is_known),
     }
 }

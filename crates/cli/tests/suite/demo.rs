@@ -96,24 +96,6 @@ fn pools() -> Vec<Pool> {
     .collect()
 }
 
-#[test]
-fn samples_on_the_stack_have_the_type_that_perf_gives_them() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/demo");
-    let path = |name: &str| folder.join(name).to_str().unwrap().to_owned();
-    let inputs = ["samples", "--vmlinux", &path("shaper"), "--perf", &path("shaper.perf.data")];
-    let rows = fieldline(&inputs);
-    let words = rows.lines().map(|row| row.split(' ').collect::<Vec<_>>());
-    let on_stack: Vec<Vec<&str>> = words.filter(|words| words.contains(&"stack")).collect();
-    assert!(!on_stack.is_empty());
-    assert!(on_stack.iter().all(|words| words[2..] == ["(stack_operation)", "-", "stack"]), "{rows}");
-    let document = fieldline(&[&inputs[..], &["--format", "json"]].concat());
-    let document: serde_json::Value = serde_json::from_str(&document).unwrap();
-    let samples = document["samples"].as_array().unwrap();
-    let with_reason = samples.iter().filter(|sample| sample["reason"] == "stack");
-    let with_type = samples.iter().filter(|sample| sample["type"] == "(stack operation)");
-    assert_eq!((with_reason.count(), with_type.count()), (on_stack.len(), on_stack.len()));
-}
-
 /// Counts by type: samples on its objects, and those of them that were given the type and the true offset.
 #[test]
 fn samples_are_attributed_to_the_objects_they_lie_in() {

@@ -2,7 +2,6 @@
 
 use crate::output::{self, CommandOutcome, FilteredStdout, OutputFormat};
 use anyhow::Result;
-use fieldline_typeflow::operands::Reason;
 use serde_json::{Value, json};
 use std::io::{BufWriter, Write};
 
@@ -38,17 +37,9 @@ impl SampleWriter {
         Ok(())
     }
 
-    /// A sample of no member. On the stack it has the type that perf gives it (tools/perf/util/annotate-data.c).
     pub(super) fn unattributed(&mut self, ip: u64, addr: u64, reason: &str) -> Result<()> {
-        let is_stack = reason == Reason::Stack.id();
         match self.format {
-            OutputFormat::Text => {
-                let name = if is_stack { "(stack_operation)" } else { "-" };
-                writeln!(self.out, "{ip:x} {addr:x} {name} - {reason}")?
-            }
-            OutputFormat::Json if is_stack => self.row(&json!({
-                "ip": format!("{ip:x}"), "addr": format!("{addr:x}"), "type": "(stack operation)", "reason": reason
-            }))?,
+            OutputFormat::Text => writeln!(self.out, "{ip:x} {addr:x} - - {reason}")?,
             OutputFormat::Json => self.row(&json!({
                 "ip": format!("{ip:x}"), "addr": format!("{addr:x}"), "reason": reason
             }))?,

@@ -17,7 +17,7 @@ pub(super) struct Score {
     right: u64,
     wrong: u64,
     unlisted: u64,
-    /// All samples, those of some struct or variable, and those on the stack.
+    /// All samples, those with some type, and those on the stack.
     samples: u64,
     typed: u64,
     stack: u64,
@@ -41,7 +41,7 @@ impl Score {
         let contains = |name: &&str| object_index_at(objects.spans(name), address).is_some();
         let truth = types.iter().copied().find(contains);
         self.samples += 1;
-        self.typed += u64::from(!matches!(*claim, "-" | "(stack_operation)"));
+        self.typed += u64::from(*claim != "-");
         self.stack += u64::from(*reason == "stack");
         if let Some(truth) = truth {
             self.by_type.entry(truth.to_owned()).or_default().0 += 1;

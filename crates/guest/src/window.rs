@@ -139,14 +139,14 @@ impl<'w> Window<'w> {
         let code = near(self.text.wrapping_add(self.place.moved), access.code);
         let last = self.last_wide.get_mut(cpu);
         let moved = self.place.moved;
-        let address = last.map_or(access.address, |last| self.wide.first_byte(access, moved, last));
-        self.sampler.access(cpu, access, || Sample {
+        let is_further = last.is_some_and(|last| self.wide.is_further_part(access, moved, last));
+        self.sampler.access(cpu, access, is_further, || Sample {
             cpu: cpu as u32,
             pid: task.pid,
             tid: task.tid,
             time,
             code,
-            address,
+            address: access.address,
             is_store: access.is_store,
             period: 0,
             level: ServedLevel::First,

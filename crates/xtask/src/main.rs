@@ -13,7 +13,7 @@ mod tools;
 use anyhow::Result;
 use kernel::{guest, packing, parity, permutations, source};
 use measure::{bench, throughput};
-use research::{decode, emulated, truth, typed};
+use research::{calibrate, decode, emulated, truth, typed};
 use std::process::ExitCode;
 
 /// A verb: name, line of help, function of the remaining arguments.
@@ -38,6 +38,11 @@ const VERBS: &[Verb] = &[
     ("bench", "measure time and memory beside pahole and perf: [BENCHMARK…]", bench::run),
     ("throughput", "measure profiles of recordings of 1/2, 1 and 2 GB: [perf]", throughput::run),
     ("truth", "score attribution, visits and false sharing by recorded truth: [STRUCT…]", truth::run),
+    (
+        "calibrate",
+        "replay plans on traces of other runs, and see whether their intervals hold: [--ranks] [FOLDER [STRUCT…]]",
+        calibrate::run,
+    ),
     ("typed", "measure the share of a kernel's instructions with a type: [FOLDER [VMLINUX…]]", typed::run),
     ("decode", "compare operands in memory of an AArch64 program with objdump's: PROGRAM", decode::run),
     (

@@ -1,5 +1,5 @@
-//! Instructions that touch more bytes than an access has: QEMU splits what they touch, and a processor samples the
-//! first byte.
+//! Instructions that touch more bytes than an access has: QEMU splits what they touch, and a processor counts the
+//! instruction once and samples its first byte.
 
 use crate::stream::Access;
 use fieldline_machinecode::insn::InstructionReader;
@@ -37,17 +37,18 @@ impl WideInstructions {
         Self(found)
     }
 
-    /// The first byte that the instruction of an access touches. `moved` is how far the kernel lies from its linked
-    /// address, `last` the CPU's last wide instruction.
-    pub(crate) fn first_byte(&self, access: &Access, moved: u64, last: &mut WideAccess) -> u64 {
+    /// Whether an access is a further part of the wide instruction that its CPU runs, `last`. `moved` is how far the
+    /// kernel lies from its linked address.
+    pub(crate) fn is_further_part(&self, access: &Access, moved: u64, last: &mut WideAccess) -> bool {
         let WideAccess { code, is_store, begin, bytes } = *last;
         let is_same = code == access.code && is_store == access.is_store;
-        if is_same && access.address.wrapping_sub(begin) < u64::from(bytes) {
-            return begin;
+        let distance = access.address.wrapping_sub(begin);
+        if is_same && distance > 0 && distance < u64::from(bytes) {
+            return true;
         }
         let bytes = self.0.get(&access.code.wrapping_sub(moved as u32)).copied().unwrap_or(0);
         *last = WideAccess { code: access.code, is_store: access.is_store, begin: access.address, bytes };
-        access.address
+        false
     }
 }
 
@@ -56,17 +57,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parts_of_a_wide_access_have_its_first_byte() {
+    fn a_wide_instruction_counts_once_each_time_it_runs() {
         let wide = WideInstructions(FxHashMap::from_iter([(0x1000, 512)]));
         let mut last = WideAccess::default();
-        let mut first = |code, address| {
+        let mut is_further = |code, address| {
             let access = Access { address, code, cpu: 0, size_log2: 3, is_store: false };
-            wide.first_byte(&access, 0x20_0000, &mut last)
+            wide.is_further_part(&access, 0x20_0000, &mut last)
         };
-        assert_eq!([first(0x20_1000, 0x500), first(0x20_1000, 0x518), first(0x20_1000, 0x6f8)], [0x500; 3]);
-        assert_eq!(
-            (first(0x20_1000, 0x700), first(0x20_1004, 0x708), first(0x20_1004, 0x710)),
-            (0x700, 0x708, 0x710)
-        );
+        let parts = [0x500, 0x518, 0x6f8, 0x500, 0x508].map(|address| is_further(0x20_1000, address));
+        assert_eq!(parts, [false, true, true, false, true]);
+        assert!(!is_further(0x20_1000, 0x700), "behind its end");
+        assert!(!is_further(0x20_1004, 0x708) && !is_further(0x20_1004, 0x710), "not wide");
     }
 }

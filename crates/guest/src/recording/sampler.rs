@@ -89,9 +89,19 @@ impl Sampler {
         Self { caches, period, countdowns, samples: Vec::new(), accesses: [0; 2] }
     }
 
-    /// An access of a CPU; `sample` fills in what a sample has besides.
-    pub(crate) fn access(&mut self, cpu: usize, access: &Access, sample: impl FnOnce() -> Sample) {
+    /// An access of a CPU; `sample` fills in what a sample has besides. A further part of an instruction that counted
+    /// already goes through the caches only.
+    pub(crate) fn access(
+        &mut self,
+        cpu: usize,
+        access: &Access,
+        is_further_part: bool,
+        sample: impl FnOnce() -> Sample,
+    ) {
         let level = self.level(cpu, access);
+        if is_further_part {
+            return;
+        }
         let kind = usize::from(access.is_store);
         if let Some(count) = self.accesses.get_mut(kind) {
             *count += 1;
@@ -133,7 +143,7 @@ mod tests {
     fn periods_add_up_to_the_accesses() {
         let mut sampler = Sampler::new(2, CacheSizes::default(), 200, 1);
         for number in 0..100_000 {
-            sampler.access(1, &load(number * 8), blank);
+            sampler.access(1, &load(number * 8), false, blank);
         }
         let sum: u64 = sampler.samples.iter().map(|sample| sample.period).sum();
         assert!((99_700..=100_000).contains(&sum), "{sum}");
@@ -142,10 +152,21 @@ mod tests {
     }
 
     #[test]
+    fn further_parts_of_an_instruction_are_not_sampled() {
+        let mut sampler = Sampler::new(1, CacheSizes::default(), 1, 1);
+        for number in 0..64 {
+            sampler.access(0, &load(number * 8), number > 0, blank);
+        }
+        assert_eq!((sampler.samples.len(), sampler.accesses), (1, [1, 0]));
+        sampler.access(0, &load(63 * 8), false, blank);
+        assert_eq!(sampler.samples[1].level, ServedLevel::First, "the caches have seen them");
+    }
+
+    #[test]
     fn an_access_across_lines_waits_for_the_farther() {
         let mut sampler = Sampler::new(1, CacheSizes::default(), 1, 1);
         for address in [0x1000, 0x103c] {
-            sampler.access(0, &load(address), blank);
+            sampler.access(0, &load(address), false, blank);
         }
         let levels: Vec<_> = sampler.samples.iter().map(|sample| sample.level).collect();
         assert_eq!(levels, [ServedLevel::Memory, ServedLevel::Memory]);

@@ -5,7 +5,7 @@ use crate::cost::counter::VisitCounter;
 use crate::cost::sharing::SampledLosses;
 use crate::random::{Random, mix};
 use crate::result::VisitEvidence;
-use crate::visits::draw::{draw, function_patterns, mixture_patterns};
+use crate::visits::draw::{RunsOnObject, draw, function_patterns, mixture_patterns};
 use crate::visits::misses::{relative_misses, reweighted};
 use crate::visits::occurrences::{self, collect_accesses};
 use crate::visits::sufficiency::SampleSufficiency;
@@ -18,7 +18,7 @@ use fieldline_access::AccessProfile;
 use fieldline_access::access::{Access, CpuAccess, Window};
 use fieldline_layout::Layout;
 use fieldline_layout::constraint::Constraints;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Visits drawn in all.
 const DRAWN_VISITS: usize = 8_192;
@@ -126,7 +126,10 @@ impl VisitModel {
             mix(mix(seed ^ access.ip) ^ access.offset ^ access.samples() << 32)
         });
         let alone = function_patterns(&touches);
-        let mixed = learn_mixture(samples, &touches, seed);
+        let cpus: Vec<CpuAccess> = occurrences::cpu_accesses(profile, &occurrences, layout.size).collect();
+        let phases = collect_phases(profile, &occurrences);
+        let runs = runs_on_object(&cpus, &phases);
+        let mixed = learn_mixture(samples, &touches, runs, seed);
         let (mixture, together) =
             mixed.map_or_else(|| (None, alone.clone()), |(mixture, patterns)| (Some(mixture), patterns));
         let visits = |patterns: &[AccessPattern], count: usize, stream: u64| {
@@ -143,7 +146,6 @@ impl VisitModel {
             || rayon::join(by_misses, by_both),
         );
         let line_cost = lost_line_cost(&together_visits, &together, &accesses);
-        let cpus: Vec<CpuAccess> = occurrences::cpu_accesses(profile, &occurrences, layout.size).collect();
         let by_line = group_by_declared_line(&ranges, line);
         let losses = SampledLosses::new(profile.find_type(&layout.name), &accesses, line);
         Self {
@@ -154,7 +156,7 @@ impl VisitModel {
             sharing: LineSharing::new(&ranges, &cpus, losses, &by_line, line_cost),
             evidence: VisitEvidence::new(profile, names, &touches, &together),
             sufficiency: SampleSufficiency::from_accesses(&accesses),
-            phases: collect_phases(profile, &occurrences),
+            phases,
             ranges,
             touches,
             accesses,
@@ -184,6 +186,7 @@ impl VisitModel {
 fn learn_mixture(
     samples: &ModelSamples<'_>,
     touches: &[FunctionTouch],
+    runs: RunsOnObject,
     seed: u64,
 ) -> Option<(Mixture, Vec<AccessPattern>)> {
     let mut targets: Vec<_> = touches.iter().flat_map(|touch| touch.entries.iter().copied()).collect();
@@ -197,8 +200,15 @@ fn learn_mixture(
         None => corpus.learn(&targets, &mut Random::new(mix(seed))),
         Some(known) => corpus.learn_warm(known),
     };
-    let patterns = mixture_patterns(&corpus, &mixture, touches);
+    let patterns = mixture_patterns(&corpus, &mixture, touches, runs);
     Some((mixture, patterns))
+}
+
+/// How often functions run on an object within a visit: again and again if each CPU has no more than one object.
+fn runs_on_object(cpus: &[CpuAccess], phases: &BTreeMap<u64, u64>) -> RunsOnObject {
+    let objects: u64 = phases.values().sum();
+    let cpus: BTreeSet<u32> = cpus.iter().map(|access| access.cpu).collect();
+    if objects > 0 && objects <= cpus.len() as u64 { RunsOnObject::Many } else { RunsOnObject::One }
 }
 
 /// A factor for each pattern, so that half of the visits are as often as they run and half as often as they miss.

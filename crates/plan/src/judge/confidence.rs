@@ -15,15 +15,26 @@ pub const STABLE: f64 = 0.8;
 /// 97.5th percentile of Student's distribution, by degrees of freedom from 1 on.
 const STUDENT: [f64; 4] = [12.706, 4.303, 3.182, 2.776];
 
+/// Half widths of what samples can't show of visits, where they begin and end: of every change, in shares of the lines.
+const MODEL_FLOOR: f64 = 0.02;
+/// The same as a share of the change.
+const MODEL_SHARE: f64 = 0.25;
+
 impl Interval {
-    /// By Student's distribution from a few independent changes. Nothing for fewer than two.
-    pub fn from_few(changes: &[f64]) -> Option<Self> {
+    /// Half of the width of the interval of a mean, by Student's distribution from a few independent changes. Nothing
+    /// for fewer than two.
+    pub fn half_width(changes: &[f64]) -> Option<f64> {
         let student = STUDENT.get(changes.len().checked_sub(2)?).copied().unwrap_or(STUDENT[3]);
         let count = changes.len() as f64;
         let mean = changes.iter().sum::<f64>() / count;
         let squares: f64 = changes.iter().map(|change| (change - mean) * (change - mean)).sum();
-        let half = student * (squares / (count - 1.0) / count).sqrt();
-        Some(Self { change: mean, low: mean - half, high: mean + half }.rounded())
+        Some(student * (squares / (count - 1.0) / count).sqrt())
+    }
+
+    /// Around a change, with half of the width that samples give it, and what samples can't show of visits.
+    pub fn of_model(change: f64, sampling: f64) -> Self {
+        let half = sampling.hypot(MODEL_FLOOR).hypot(MODEL_SHARE * change);
+        Self { change, low: change - half, high: change + half }.rounded()
     }
 
     /// Around a change, from what it was in resamples: their percentiles.
@@ -141,10 +152,21 @@ mod tests {
 
     #[test]
     fn an_interval_of_few_is_students() {
-        let interval = Interval::from_few(&[-0.10, -0.12, -0.08, -0.11, -0.09]).unwrap();
         // Standard deviation 0.01581, error of the mean 0.00707, times 2.776.
-        assert_eq!((interval.change, interval.low, interval.high), (-0.1, -0.1196, -0.0804));
-        assert_eq!(Interval::from_few(&[-0.1]), None);
+        let half = Interval::half_width(&[-0.10, -0.12, -0.08, -0.11, -0.09]).unwrap();
+        assert!((half - 0.01963).abs() < 1e-5, "{half}");
+        assert_eq!(Interval::half_width(&[-0.1]), None);
+    }
+
+    #[test]
+    fn an_interval_grows_with_the_change_and_the_spread_of_samples() {
+        let width = |change, spread| {
+            let interval = Interval::of_model(change, spread);
+            assert!(interval.low < interval.change && interval.change < interval.high);
+            interval.high - interval.low
+        };
+        assert!(width(-0.2, 0.01) > width(-0.02, 0.01));
+        assert!(width(-0.2, 0.05) > width(-0.2, 0.01));
     }
 
     #[test]

@@ -57,6 +57,16 @@ struct CrossValidated {
     kept: Option<f64>,
 }
 
+/// Forecasts of one fold.
+struct FoldForecasts {
+    /// Of the order planned without the fold, in the fold's visits.
+    planned: Vec<Forecast>,
+    /// Of the same order, in the visits it was planned on.
+    in_sample: Vec<Forecast>,
+    /// Of the order that is judged, in the fold's visits.
+    chosen: Vec<Forecast>,
+}
+
 /// A model of resampled time blocks, and an order for it.
 struct ResamplePlan {
     model: VisitModel,
@@ -156,18 +166,25 @@ impl Planner<'_> {
             };
             let model = self.model_for(samples, &test, None, false);
             let test = (!model.together.is_empty()).then(|| self.with_model(&model))?;
-            let [before, best, order] = [&before.order, &best, &order].map(|order| test.evaluate(order));
-            Some((test.forecasts(&before, &order), test.share_kept([&before, &best, &order])))
+            let orders = [&before.order, &best, &order, &after.order];
+            let [before, best, order, chosen] = orders.map(|order| test.evaluate(order));
+            let [seen_before, seen] = [&before, &order].map(|evaluated| train.evaluate(&evaluated.order));
+            let forecasts = FoldForecasts {
+                planned: test.forecasts(&before, &order),
+                in_sample: train.forecasts(&seen_before, &seen),
+                chosen: test.forecasts(&before, &chosen),
+            };
+            Some((forecasts, test.share_kept([&before, &best, &order])))
         });
-        let (forecasts, kept): (Vec<Vec<Forecast>>, Vec<f64>) = folds.into_iter().flatten().unzip();
+        let (folds, kept): (Vec<FoldForecasts>, Vec<f64>) = folds.into_iter().flatten().unzip();
         let in_sample = self.forecasts(before, after);
-        let rows = in_sample.iter().enumerate().filter_map(|(row, in_sample)| {
-            let changes: Vec<BeforeAfter> = forecasts.iter().map(|fold| fold[row].together).collect();
-            summarise_folds(in_sample, &changes)
-        });
+        let rows = in_sample
+            .iter()
+            .enumerate()
+            .filter_map(|(row, in_sample)| summarise_folds(in_sample, &folds, row));
         let mean = |kept: &[f64]| rounded(kept.iter().sum::<f64>() / kept.len() as f64, 1_000.0);
         let kept = (kind != CandidateKind::Best && !kept.is_empty()).then(|| mean(&kept));
-        CrossValidated { folds: forecasts.len(), rows: rows.collect(), kept }
+        CrossValidated { folds: folds.len(), rows: rows.collect(), kept }
     }
 
     fn block_samples<'p>(&self, profile: &'p AccessProfile) -> BlockSamples<'p> {
@@ -314,19 +331,30 @@ fn describe_insignificance(confidence: &Confidence) -> Option<String> {
     Some(format!("the gain is not statistically significant: {what} {}", percent(interval)))
 }
 
-fn summarise_folds(in_sample: &Forecast, changes: &[BeforeAfter]) -> Option<CrossValidation> {
-    let relative = |change: &BeforeAfter| change.after / change.before - 1.0;
-    let mean = |side: fn(&BeforeAfter) -> f64| changes.iter().map(side).sum::<f64>() / changes.len() as f64;
-    let relatives: Vec<f64> = changes.iter().map(relative).filter(|change| change.is_finite()).collect();
-    let interval = Interval::from_few(&relatives)?;
-    let in_sample_change = rounded(relative(&in_sample.together), 10_000.0);
+/// The change that an order found on all samples has on others: that on its own samples, and what is lost from the
+/// samples that an order was found on to others, the mean over folds (optimism, Efron 1983).
+fn summarise_folds(in_sample: &Forecast, folds: &[FoldForecasts], row: usize) -> Option<CrossValidation> {
+    let relative = |change: BeforeAfter| change.after / change.before - 1.0;
+    let of = |forecasts: &[Forecast]| forecasts.get(row).map(|forecast| forecast.together);
+    let chosen: Vec<BeforeAfter> = folds.iter().filter_map(|fold| of(&fold.chosen)).collect();
+    let losses = folds.iter().filter_map(|fold| {
+        let loss = relative(of(&fold.planned)?) - relative(of(&fold.in_sample)?);
+        loss.is_finite().then_some(loss)
+    });
+    let losses: Vec<f64> = losses.collect();
+    let changes = chosen.iter().copied().map(relative).filter(|change| change.is_finite());
+    let spread = Interval::half_width(&Vec::from_iter(changes))?;
+    let bias = losses.iter().sum::<f64>() / losses.len().max(1) as f64;
+    let seen = relative(in_sample.together);
+    let change = seen + bias;
+    let before = chosen.iter().map(|change| change.before).sum::<f64>() / chosen.len() as f64;
     Some(CrossValidation {
         line: in_sample.line,
         build_line: in_sample.build_line,
-        together: BeforeAfter::round_to(mean(|change| change.before), mean(|change| change.after), 1_000.0),
-        interval,
-        in_sample: in_sample_change,
-        in_sample_bias: rounded(interval.change - in_sample_change, 10_000.0),
+        together: BeforeAfter::round_to(before, before * (1.0 + change), 1_000.0),
+        interval: Interval::of_model(change, spread),
+        in_sample: rounded(seen, 10_000.0),
+        in_sample_bias: rounded(bias, 10_000.0),
     })
 }
 

@@ -37,12 +37,22 @@ pub fn function_patterns(touches: &[FunctionTouch]) -> Vec<AccessPattern> {
     patterns.collect()
 }
 
-/// The patterns of a mixture, each with as many visits as its most frequent function has runs: loops over
-/// objects do no harm.
+/// How often a function runs on an object within a visit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RunsOnObject {
+    /// Once: a function that runs often, runs on many objects.
+    One,
+    /// Any number of times: a CPU has one object, so a loop stays on it.
+    Many,
+}
+
+/// The patterns of a mixture. If functions run once on an object, a pattern has as many visits as its most frequent
+/// function has runs: loops over objects do no harm. Else it has as many as the function of its median sample.
 pub fn mixture_patterns(
     corpus: &WindowCorpus<'_>,
     mixture: &Mixture,
     touches: &[FunctionTouch],
+    on_object: RunsOnObject,
 ) -> Vec<AccessPattern> {
     let known = touches.iter().enumerate().filter_map(|(index, touch)| {
         let numbers: Vec<_> = touch.entries.iter().filter_map(|word| corpus.entry_number(*word)).collect();
@@ -56,8 +66,8 @@ pub fn mixture_patterns(
         };
         let runs: Vec<f64> =
             known.iter().map(|known| f64::from(samples(known) / known.count) * known.runs).collect();
-        let weight = runs.iter().copied().fold(0.0, f64::max);
-        let functions = known.iter().zip(runs).map(|(known, runs)| (known.index, runs / weight));
+        let weight = visits(runs.iter().copied().zip(known.iter().map(samples)), on_object);
+        let functions = known.iter().zip(runs).map(|(known, runs)| (known.index, (runs / weight).min(1.0)));
         (weight > 0.0).then(|| AccessPattern {
             weight,
             functions: functions.filter(|function| function.1 > RARE).collect(),
@@ -67,6 +77,22 @@ pub fn mixture_patterns(
         })
     });
     patterns.collect()
+}
+
+/// Visits of a pattern, from runs of its functions and their samples in it.
+fn visits(functions: impl Iterator<Item = (f64, f32)>, on_object: RunsOnObject) -> f64 {
+    let mut functions: Vec<(f64, f32)> = functions.collect();
+    functions.sort_by(|this, other| this.0.total_cmp(&other.0));
+    let half = match on_object {
+        RunsOnObject::One => f32::INFINITY,
+        RunsOnObject::Many => functions.iter().map(|function| function.1).sum::<f32>() / 2.0,
+    };
+    let mut sum = 0.0;
+    let median = functions.iter().find(|function| {
+        sum += function.1;
+        sum >= half
+    });
+    median.or(functions.last()).map_or(0.0, |function| function.0)
 }
 
 /// A touch whose function windows hold.
@@ -213,6 +239,14 @@ mod tests {
             AccessPattern { weight: 10.0, functions: vec![(0, 1.0), (1, 0.5)], ..AccessPattern::default() };
         let sets = draw(&[pattern], &touches, 1000, &mut Random::new(9));
         assert_eq!(sets, [(vec![0], 500), (vec![0, 1], 500)]);
+    }
+
+    #[test]
+    fn a_loop_over_objects_makes_visits_and_a_loop_on_one_object_does_not() {
+        let functions = || [(40.0, 30.0), (10.0, 25.0), (10.0, 25.0)].into_iter();
+        assert_eq!(visits(functions(), RunsOnObject::One), 40.0);
+        assert_eq!(visits(functions(), RunsOnObject::Many), 10.0);
+        assert_eq!(visits([].into_iter(), RunsOnObject::Many), 0.0);
     }
 
     #[test]

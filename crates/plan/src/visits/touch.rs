@@ -1,7 +1,8 @@
 //! How often a function touches each range of a struct when it runs.
 //!
 //! The hottest instruction of a function that touches the struct stands for one run on one object; an
-//! instruction sampled half as often runs in half of the runs.
+//! instruction sampled half as often runs in half of the runs. One that touches many ranges (a copy, a walk over an
+//! array) counts by the range it touches most: it touches all of them in a run.
 
 use crate::visits::{NameRanks, TouchedRanges, WindowEntry};
 use fieldline_access::access::Access;
@@ -65,15 +66,13 @@ fn build_touch(
     accesses: &[&Access],
     ranges: &TouchedRanges,
 ) -> FunctionTouch {
-    let mut by_instruction: BTreeMap<u64, EventCount> = BTreeMap::new();
     let mut by_cell: BTreeMap<(usize, u64), EventCount> = BTreeMap::new();
     for access in accesses {
-        by_instruction.entry(access.ip).or_default().add(access);
         for range in ranges.touched(access.offset, access.size) {
             by_cell.entry((range, access.ip)).or_default().add(access);
         }
     }
-    let runs = peak_events(&by_instruction.into_values().collect::<Vec<_>>());
+    let runs = peak_events(&by_cell.values().copied().collect::<Vec<_>>());
     let mut rates: BTreeMap<usize, f64> = BTreeMap::new();
     for ((range, _), count) in by_cell {
         let rate = rates.entry(range).or_default();

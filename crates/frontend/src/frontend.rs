@@ -28,6 +28,7 @@ impl Frontend {
     /// Finds and loads the newest libclang.
     pub fn load() -> Result<Self, Error> {
         let library = Library::load().map_err(|error| match error {
+            LoadError::Static => Error::Static,
             LoadError::Missing => Error::Missing,
             LoadError::Old(path) => Error::Old(path),
         })?;

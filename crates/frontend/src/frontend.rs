@@ -43,6 +43,11 @@ impl Frontend {
         &self.version
     }
 
+    /// The file of libclang, which `LIBCLANG_PATH` may name to save other processes the search.
+    pub fn library(&self) -> &Path {
+        self.library.path()
+    }
+
     /// The folder of clang's builtin headers.
     pub fn resources(&self) -> &Path {
         &self.resources

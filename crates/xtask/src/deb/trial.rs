@@ -38,7 +38,7 @@ const CHECKS: &[(&str, &str)] = &[
          fieldline propose tx_class --vmlinux shaper --perf shaper.perf.data --tree tree --build build -o out > /tmp/printed
          cat /tmp/printed | grep -i 'front end'",
     ),
-    ("it is removed without a trace", "apt-get remove -y -qq fieldline > /tmp/removed && [ ! -e /usr/bin/fieldline ]"),
+    ("it is removed without a trace", "apt-get remove -y -qq -o Dpkg::Use-Pty=0 fieldline > /tmp/removed && [ ! -e /usr/bin/fieldline ]"),
 ];
 
 /// Installs a package into a copy of the clean root and runs the checks; `true` if all hold.
@@ -54,7 +54,7 @@ pub(super) fn run(package: &Path) -> Result<bool> {
 fn try_in(clean: &Path, trial: &Path, package: &Path) -> Result<bool> {
     shell::run(Command::new("cp").args(["-a", "--reflink=auto"]).arg(clean).arg(trial))?;
     fs::copy(package, trial.join("fieldline.deb")).context("copy of the package")?;
-    let install = "apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq /fieldline.deb > /tmp/installed";
+    let install = "apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq -o Dpkg::Use-Pty=0 /fieldline.deb > /tmp/installed";
     shell::run(&mut inside(trial, install))?;
     let mut holds = true;
     for (name, script) in CHECKS {

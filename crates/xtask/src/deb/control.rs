@@ -9,7 +9,7 @@ use std::process::Command;
 /// Libraries that `--build` loads; without them the rest works.
 const RECOMMENDS: &str = "libclang1-19, libclang-common-19-dev";
 
-/// What goes with it: records, compares, compiles proofs, applies patches, runs guests.
+/// Programs that go with it: they record, compare, compile proofs, apply patches and run guests.
 const SUGGESTS: &str = "dwarves, gcc, git, linux-perf, qemu-system-x86";
 
 /// Its long description: lines of Debian Policy 5.6.13.

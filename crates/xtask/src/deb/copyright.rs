@@ -108,7 +108,7 @@ fn linked_crates() -> Result<Vec<LinkedCrate>> {
         }
         crates.push(LinkedCrate { license: field(package, "license"), holders: found, texts, name, version });
     }
-    crates.sort_by(|one, other| (&one.name, &one.version).cmp(&(&other.name, &other.version)));
+    crates.sort_by(|left, right| (&left.name, &left.version).cmp(&(&right.name, &right.version)));
     Ok(crates)
 }
 

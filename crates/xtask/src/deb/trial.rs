@@ -7,10 +7,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What a machine has on which people read manuals and complete commands.
+/// Packages of a machine on which people read manuals and complete commands.
 const INCLUDED: &str = "--include=bash-completion,man-db";
 
-/// What must work: names, and scripts of bash that end with 0.
+/// Uses that must work: names, and scripts of bash that end with 0.
 const CHECKS: &[(&str, &str)] = &[
     ("its version is printed", "fieldline --version"),
     ("the demo writes a patch", "fieldline demo /tmp/demo > /tmp/printed && ls /tmp/demo/patches/*.patch"),

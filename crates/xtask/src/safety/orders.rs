@@ -67,7 +67,7 @@ struct Tool {
     fieldline: PathBuf,
     /// The libclang it loads; it searches for one itself if there is none.
     libclang: Option<PathBuf>,
-    /// What it keeps between runs; empty at first, so that no earlier run helps this one.
+    /// Folder of what it keeps between runs; empty at first, so that no earlier run helps this one.
     cache: PathBuf,
 }
 

@@ -3,6 +3,7 @@
 mod accesses;
 mod common;
 mod guest;
+mod install;
 mod layouts;
 #[cfg(test)]
 mod options_doc;
@@ -16,6 +17,7 @@ pub(crate) use accesses::{
 };
 pub(crate) use common::{GlobalArgs, require_vmlinux, require_words};
 pub(crate) use guest::{GuestArgs, GuestCommand, GuestRecordArgs};
+pub(crate) use install::{CompletionsArgs, ManArgs};
 pub(crate) use layouts::{
     BaselineArgs, CheckArgs, DiffArgs, DiffFormat, FindingsFormat, FindingsOutput, InitArgs, LayoutArgs,
     LayoutFormat,
@@ -29,9 +31,16 @@ use clap::{Args, Parser, Subcommand};
 use common::PlainArguments;
 use std::path::PathBuf;
 
+/// The version with the commit it was built from, where that is known (build.rs), and with what a static build lacks.
+const VERSION: &str = if cfg!(target_feature = "crt-static") {
+    concat!(env!("FIELDLINE_VERSION"), ", static: no C front end")
+} else {
+    env!("FIELDLINE_VERSION")
+};
+
 /// Place struct members that are used together on the same cacheline, and write the patch.
 #[derive(Debug, Parser)]
-#[command(name = "fieldline", version, propagate_version = true, arg_required_else_help = true)]
+#[command(name = "fieldline", version = VERSION, propagate_version = true, arg_required_else_help = true)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -112,6 +121,10 @@ pub(crate) enum Command {
     Guest(GuestArgs),
     /// Run the pipeline on the built-in example.
     Demo(DemoArgs),
+    /// Print the completions of a shell.
+    Completions(CompletionsArgs),
+    /// Print or write manual pages.
+    Man(ManArgs),
 }
 
 #[derive(Debug, Args)]

@@ -1,7 +1,9 @@
 //! The commands: open the inputs, call the libraries, report.
 
 pub(crate) mod accesses;
+pub(crate) mod completions;
 pub(crate) mod demo;
 pub(crate) mod guest;
 pub(crate) mod layouts;
+pub(crate) mod manual;
 pub(crate) mod orders;

@@ -15,7 +15,7 @@ mod report;
 mod series;
 
 use args::{Arguments, Command, GlobalArgs};
-use command::{accesses, demo, guest, layouts, orders};
+use command::{accesses, completions, demo, guest, layouts, manual, orders};
 use fieldline_debuginfo::separate_debug::search_folders;
 use output::CommandOutcome;
 use std::process::ExitCode;
@@ -63,5 +63,7 @@ fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
         Command::Record(args) => accesses::record::run(args),
         Command::Guest(args) => guest::run(args),
         Command::Demo(args) => demo::run(args),
+        Command::Completions(args) => completions::run(args),
+        Command::Man(args) => manual::run(args),
     }
 }

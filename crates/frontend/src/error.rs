@@ -11,6 +11,12 @@ pub enum Error {
         "no libclang was found; install libclang1-19 and libclang-common-19-dev (Debian's names), or name its folder in LIBCLANG_PATH"
     )]
     Missing,
+    /// The program is linked with its C library, so that it loads no shared libraries.
+    #[error(
+        "this program is a static build, which has no C front end: it can't load libclang; take a build that isn't static \
+         (Debian's package, or cargo install), or leave --build out, which reads the source as text"
+    )]
+    Static,
     /// The newest libclang is too old.
     #[error("{} is older than 17; install libclang1-19 and libclang-common-19-dev (Debian's names)", .0.display())]
     Old(PathBuf),

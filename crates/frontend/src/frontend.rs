@@ -28,6 +28,7 @@ impl Frontend {
     /// Finds and loads the newest libclang.
     pub fn load() -> Result<Self, Error> {
         let library = Library::load().map_err(|error| match error {
+            LoadError::Static => Error::Static,
             LoadError::Missing => Error::Missing,
             LoadError::Old(path) => Error::Old(path),
         })?;
@@ -40,6 +41,11 @@ impl Frontend {
     /// The sentence in which clang names itself, part of what results depend on.
     pub fn version(&self) -> &str {
         &self.version
+    }
+
+    /// The file of libclang, which `LIBCLANG_PATH` may name to save other processes the search.
+    pub fn library(&self) -> &Path {
+        self.library.path()
     }
 
     /// The folder of clang's builtin headers.

@@ -138,7 +138,9 @@ const KEPT_MACHINE: [&str; 14] = [
 /// The command line the front end is given. Nothing in it writes files.
 pub(crate) fn words(unit: &SourceUnit, resources: &Path) -> Vec<String> {
     let compiler = unit.arguments.first().map(String::as_str).unwrap_or_default();
-    let mut words = vec![if is_cpp(compiler) { "clang++" } else { "clang" }.to_owned()];
+    // With its folder: clang finds the headers of GCC's C++ library from there. From an empty one it goes by `/../lib`,
+    // a link to another folder, and the paths that it then gives lead nowhere once `..` is taken out of them.
+    let mut words = vec![if is_cpp(compiler) { "/usr/bin/clang++" } else { "/usr/bin/clang" }.to_owned()];
     words.extend(target(compiler));
     words.push(format!("-resource-dir={}", resources.display()));
     words.push(format!("-working-directory={}", unit.directory.display()));

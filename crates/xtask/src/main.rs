@@ -1,6 +1,7 @@
 //! The verbs of CI and of daily work: `cargo xtask VERB`.
 
 mod ci;
+mod deb;
 mod fixtures;
 mod fuzz;
 mod kernel;
@@ -55,6 +56,7 @@ const VERBS: &[Verb] = &[
         "try orders of structs on the programs of fixtures/safety: [prove|table] [--orders N] [--text|--build] [--known] [PROGRAM…]",
         safety::run,
     ),
+    ("deb", "build a Debian package; --try: use it in a clean root of the suite: [--try]", deb::run),
     ("tidy", "check crates, files and names against docs/ARCHITECTURE.md", tidy::run),
     ("fuzz", "write the seeds of the fuzz targets from the fixtures", fuzz::run),
     ("fixtures", "rebuild the demo's program and recording (gcc, valgrind)", fixtures::run),

@@ -4,7 +4,7 @@
 //! * `checkout`: the crates, their files, and the names in each file.
 //! * `crates`: imports between crates, libraries where they belong, and one meaning for each public type's name.
 //! * `files`: no import cycles, no crowded folders, one style of modules, sizes.
-//! * `forbidden`: input and output, unsafe code, names of the test recordings.
+//! * `forbidden`: input and output, files embedded from outside, unsafe code, names of the test recordings.
 //! * `terms`: banned names, options that are gone, doc comments, documents, the glossary.
 
 mod arguments;
@@ -33,6 +33,7 @@ const RULES: &[Rule] = &[
     ("fixtures are small and listed", files::unlisted_fixtures),
     ("a public type's name has one meaning", crates::ambiguous_type_names),
     ("pure crates do no input or output", forbidden::find_input_and_output),
+    ("embedded files stand within their crate", forbidden::find_outside_files),
     ("unsafe code stands in one place", forbidden::find_unsafe_code),
     ("no code knows the structs of the recordings", forbidden::find_recording_names),
     ("names are the field's", terms::banned_identifiers),

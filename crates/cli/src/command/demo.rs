@@ -16,11 +16,12 @@ const TREE: &str = "tree";
 
 macro_rules! embedded {
     ($($path:literal),* $(,)?) => {
-        &[$(($path, include_bytes!(concat!("../../../../fixtures/demo/", $path)).as_slice())),*]
+        &[$(($path, include_bytes!(concat!("../../demo/", $path)).as_slice())),*]
     };
 }
 
-/// The example's files (fixtures/demo/README.md says how each was made): path and content.
+/// The example's files: path and content. README.md says how each was made. The folder is a link to fixtures/demo, so that
+/// packages of this crate have it.
 const FILES: &[(&str, &[u8])] = embedded![
     "README.md",
     "shaper",

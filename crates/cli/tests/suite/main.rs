@@ -15,6 +15,7 @@ mod bad_input;
 mod built;
 mod demo;
 mod hostile;
+mod install;
 mod layouts;
 mod orders;
 mod special_files;

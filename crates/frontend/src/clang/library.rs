@@ -11,6 +11,8 @@ use std::sync::Arc;
 /// Why libclang can't be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum LoadError {
+    /// A static program loads no libraries.
+    Static,
     /// There is none.
     Missing,
     /// There is one, before 17.
@@ -25,6 +27,10 @@ pub(crate) struct Library {
 
 impl Library {
     pub(crate) fn load() -> Result<Self, LoadError> {
+        // musl's `dlopen` fails then, and glibc's takes only libraries of its very version.
+        if cfg!(target_feature = "crt-static") {
+            return Err(LoadError::Static);
+        }
         let shared = load_manually().map_err(|_| LoadError::Missing)?;
         if shared.version() != Some(Version::V17_0) {
             return Err(LoadError::Old(shared.path().to_owned()));

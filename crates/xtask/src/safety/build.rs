@@ -5,12 +5,16 @@ use anyhow::{Context, Result};
 use std::fmt;
 use std::fs;
 use std::io::Read;
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// Most bytes that are read of what a program prints: broken ones may print without an end.
 const MAX_OUTPUT: u64 = 1 << 20;
+
+/// The folder for files in memory, where the system has one.
+const MEMORY: &str = "/dev/shm";
 
 /// Seconds after which a program is killed.
 const SECONDS: &str = "5";
@@ -102,10 +106,31 @@ pub(super) fn run(program: &Path, folder: &Path) -> Result<Outcome> {
 pub(super) struct Scratch(PathBuf);
 
 impl Scratch {
+    /// In memory where programs may run there: files that appear whole wait for the disk else, longer than all work takes.
     pub(super) fn new() -> Result<Self> {
         let folder = crate::tools::shell::temporary("safety");
+        if let Some(name) = folder.file_name() {
+            let scratch = Self(Path::new(MEMORY).join(name));
+            if scratch.runs_programs() {
+                return Ok(scratch);
+            }
+        }
         fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
         Ok(Self(folder))
+    }
+
+    /// Makes the folder; false if that fails, or if no program may run in it.
+    fn runs_programs(&self) -> bool {
+        let script = self.0.join("script");
+        let is_written = fs::create_dir_all(&self.0).and_then(|()| fs::write(&script, "#!/bin/sh\n"));
+        let is_written =
+            is_written.and_then(|()| fs::set_permissions(&script, fs::Permissions::from_mode(0o755)));
+        is_written.is_ok() && Command::new(&script).status().is_ok_and(|status| status.success())
+    }
+
+    /// A folder in it for what commands keep; no program has its name.
+    pub(super) fn cache(&self) -> PathBuf {
+        self.0.join(".cache")
     }
 
     /// The path of a program's own folder in it.

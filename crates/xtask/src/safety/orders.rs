@@ -5,6 +5,7 @@ use super::corpus::{Kind, Program};
 use super::known::KnownBreaks;
 use crate::tools::shell::{self, print_line};
 use anyhow::{Context, Result, ensure};
+use fieldline_frontend::Frontend;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -61,10 +62,34 @@ enum Verdict {
     Broken(String),
 }
 
+/// The tool that is judged.
+struct Tool {
+    fieldline: PathBuf,
+    /// The libclang it loads; it searches for one itself if there is none.
+    libclang: Option<PathBuf>,
+    /// Folder of what it keeps between runs; empty at first, so that no earlier run helps this one.
+    cache: PathBuf,
+}
+
+impl Tool {
+    fn find(cache: PathBuf) -> Result<Self> {
+        let libclang = Frontend::load().ok().map(|frontend| frontend.library().to_owned());
+        Ok(Self { fieldline: shell::fieldline()?, libclang, cache })
+    }
+
+    /// A command that is spared the search for libclang, which takes as long as all else it does.
+    fn command(&self, verb: &str) -> Command {
+        let mut command = Command::new(&self.fieldline);
+        command.arg(verb).env("XDG_CACHE_HOME", &self.cache);
+        command.envs(self.libclang.iter().map(|path| ("LIBCLANG_PATH", path)));
+        command
+    }
+}
+
 /// A program compiled as it is, and the folders for its orders.
 struct Case<'p> {
     program: &'p Program,
-    fieldline: &'p Path,
+    tool: &'p Tool,
     scratch: &'p Path,
     expected: Outcome,
 }
@@ -77,11 +102,16 @@ pub(super) fn run(
     orders: u64,
     known: Option<&KnownBreaks>,
 ) -> Result<bool> {
-    let fieldline = shell::fieldline()?;
-    let start = Instant::now();
     let scratch = Scratch::new()?;
-    let work =
-        |program| (program, try_program(program, &fieldline, &scratch.folder(program), proofs, orders));
+    let tool = Tool::find(scratch.cache())?;
+    let start = Instant::now();
+    let work = |program| {
+        let folder = scratch.folder(program);
+        let result = try_program(program, &tool, &folder, proofs, orders);
+        // Folders in memory are small: of those that are done nothing is kept.
+        let _ = fs::remove_dir_all(folder);
+        (program, result)
+    };
     let rows = fieldline_parallel::map(programs, work);
     let mut holds = true;
     for (program, result) in &rows {
@@ -167,7 +197,7 @@ fn report_kind(kind: Kind, tallies: &[(&Program, &Tally)]) -> (usize, usize) {
 /// Plans, patches, compiles and runs a program in as many orders, under each proof.
 fn try_program(
     program: &Program,
-    fieldline: &Path,
+    tool: &Tool,
     folder: &Path,
     proofs: &[Proof],
     orders: u64,
@@ -177,7 +207,7 @@ fn try_program(
     build::write_files(program, &tree)?;
     ensure!(build::compile(program, &tree, &["-O0", "-g"], &output)?, "it does not compile as it is");
     write_commands(program, folder)?;
-    let case = Case { program, fieldline, scratch: folder, expected: build::run(&output, folder)? };
+    let case = Case { program, tool, scratch: folder, expected: build::run(&output, folder)? };
     // The proofs seldom differ in what they allow: an order is built once.
     let mut verdicts = BTreeMap::new();
     let tallies = proofs.iter().map(|proof| {
@@ -235,24 +265,17 @@ impl Case<'_> {
 
     /// The order that a plan chose, by the members' declared places; nothing if it is refused.
     fn plan(&self, seed: u64, proof: Proof) -> Result<Option<Vec<u64>>> {
-        let mut plan = Command::new(self.fieldline);
-        plan.args([
-            "plan",
-            &self.program.subject,
-            "--static",
-            "--threads",
-            "1",
-            "--shuffle",
-            &seed.to_string(),
-        ]);
+        let mut plan = self.tool.command("plan");
+        plan.args([&self.program.subject, "--static", "--threads", "1", "--format", "json"]);
+        plan.args(["--shuffle", &seed.to_string()]);
         plan.arg("--vmlinux").arg(self.scratch.join("program")).arg("--tree").arg(self.scratch.join("tree"));
         if proof == Proof::Build {
             plan.arg("--build").arg(self.scratch.join("build"));
         }
-        if !succeeds(plan.arg("-o").arg(self.plan_file()))? {
-            return Ok(None);
-        }
-        let plan: serde_json::Value = serde_json::from_slice(&fs::read(self.plan_file())?)?;
+        let Some(printed) = output_unless_refused(&mut plan)? else { return Ok(None) };
+        // Not by `-o`, which waits for the disk.
+        fs::write(self.plan_file(), &printed)?;
+        let plan: serde_json::Value = serde_json::from_slice(&printed)?;
         let members =
             plan["structs"][0]["chosen"]["members"].as_array().context("the plan has no members")?;
         Ok(Some(members.iter().filter_map(|member| member["index"].as_u64()).collect()))
@@ -261,9 +284,9 @@ impl Case<'_> {
     /// Patches a copy of the program as the last plan says, compiles it and runs it.
     fn try_order(&self) -> Result<Verdict> {
         let (patches, patched) = (self.scratch.join("patches"), self.scratch.join("patched"));
-        let mut patch = Command::new(self.fieldline);
-        patch.arg("patch").arg("--plan").arg(self.plan_file()).arg("--tree").arg(self.scratch.join("tree"));
-        if !succeeds(patch.arg("-o").arg(&patches))? {
+        let mut patch = self.tool.command("patch");
+        patch.arg("--plan").arg(self.plan_file()).arg("--tree").arg(self.scratch.join("tree"));
+        if output_unless_refused(patch.arg("-o").arg(&patches))?.is_none() {
             return Ok(Verdict::Refused);
         }
         build::write_files(self.program, &patched)?;
@@ -286,13 +309,13 @@ impl Case<'_> {
     }
 }
 
-/// Runs a command of fieldline: false if it refuses.
-fn succeeds(command: &mut Command) -> Result<bool> {
+/// Runs a command of fieldline; its standard output, or nothing if it refuses.
+fn output_unless_refused(command: &mut Command) -> Result<Option<Vec<u8>>> {
     let output = command.stdin(Stdio::null()).output().context("cannot run fieldline")?;
     let code = output.status.code();
     let message = String::from_utf8_lossy(&output.stderr);
     ensure!(matches!(code, Some(0 | 1)), "fieldline ends with {code:?}: {}", message.trim());
-    Ok(code == Some(0))
+    Ok((code == Some(0)).then_some(output.stdout))
 }
 
 fn patch_files(folder: &Path) -> Result<Vec<PathBuf>> {

@@ -10,7 +10,7 @@ const OUTER_MODULES: [&str; 2] = ["args", "command"];
 pub(super) fn misplaced_arguments(checkout: &Checkout) -> Result<Vec<String>> {
     let is_inner = |module: &[String]| module.first().is_some_and(|name| !OUTER_MODULES.contains(&&**name));
     let is_argument =
-        |path: &Vec<String>| path[0] == "clap" || path.get(1).is_some_and(|name| name == "args");
+        |path: &Vec<String>| path[0].starts_with("clap") || path.get(1).is_some_and(|name| name == "args");
     let mut found = Vec::new();
     let files = checkout.crates.get("cli").into_iter().flat_map(|sources| &sources.files);
     for (_, file) in files.filter(|(module, _)| is_inner(module)) {

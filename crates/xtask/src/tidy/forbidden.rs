@@ -40,8 +40,36 @@ pub(super) fn find_unsafe_code(checkout: &Checkout) -> Result<Vec<String>> {
     Ok(found)
 }
 
+/// Files that crates embed from outside of their folders: packages of these would not compile. The fuzz targets, which are
+/// packed nowhere, may.
+pub(super) fn find_outside_files(checkout: &Checkout) -> Result<Vec<String>> {
+    let places = find_in_code(checkout, |name| name != "fuzz", &["include_str!", "include_bytes!"])?;
+    Ok(places.into_iter().filter(|place| leads_outside(place)).collect())
+}
+
+/// Whether a place `crates/NAME/src/…/file.rs:1: …"PATH"…` names a path that leads out of `crates/NAME`.
+fn leads_outside(place: &str) -> bool {
+    let Some((file, line)) = place.split_once(": ") else { return false };
+    let depth = file.rsplit_once("/src/").map_or(0, |(_, rest)| rest.matches('/').count() + 1);
+    let path = line.split('"').nth(1).unwrap_or_default();
+    path.split('/').take_while(|part| *part == "..").count() > depth
+}
+
 /// Names that only the recordings with a known truth have.
 pub(super) fn find_recording_names(checkout: &Checkout) -> Result<Vec<String>> {
     let words = ["cfs_rq", "sched_entity", "throttle_count", "leaf_cfs_rq", "6.12.107", "c1.mem"];
     find_in_code(checkout, |name| name != "xtask", &words)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn embedded_files_stand_within_their_crate() {
+        assert!(!leads_outside("/t/crates/a/src/b/c.rs:7: include_str!(\"../../d.txt\")"));
+        assert!(leads_outside("/t/crates/a/src/b/c.rs:7: include_bytes!(concat!(\"../../../d/\", $path))"));
+        assert!(!leads_outside("/t/crates/a/src/lib.rs:7: include_str!(\"../d.txt\")"));
+        assert!(leads_outside("/t/crates/a/src/lib.rs:7: include_str!(\"../../d.txt\")"));
+    }
 }

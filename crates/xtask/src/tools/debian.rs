@@ -137,12 +137,16 @@ pub(crate) fn peers_root() -> Result<PathBuf> {
             // It was made when fewer programs were needed.
             fs::remove_dir_all(&root).with_context(|| root.display().to_string())?;
         }
-        shell::require_files(&[("debootstrap", "debootstrap")])?;
-        let packages = "--include=dwarves,linux-perf,binutils,libcapstone5,qemu-system-x86";
-        let mut command = Command::new("debootstrap");
-        shell::run(command.args(["--variant=minbase", packages, SUITE]).arg(&root).arg(mirror()?))?;
+        make_root("--include=dwarves,linux-perf,binutils,libcapstone5,qemu-system-x86", &root)?;
     }
     Ok(root)
+}
+
+/// Makes a root of the suite with debootstrap. `packages`: its option that names those beyond the base.
+pub(crate) fn make_root(packages: &str, root: &Path) -> Result<()> {
+    shell::require_files(&[("debootstrap", "debootstrap")])?;
+    let mut command = Command::new("debootstrap");
+    shell::run(command.args(["--variant=minbase", packages, SUITE]).arg(root).arg(mirror()?))
 }
 
 /// QEMU in the peers' root.

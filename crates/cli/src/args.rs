@@ -2,6 +2,7 @@
 
 mod accesses;
 mod common;
+mod compare;
 mod guest;
 mod layouts;
 #[cfg(test)]
@@ -15,6 +16,7 @@ pub(crate) use accesses::{
     DoctorArgs, ExplainArgs, ImportArgs, MergeArgs, ProfileArgs, ReportArgs, SamplesArgs,
 };
 pub(crate) use common::{GlobalArgs, require_vmlinux, require_words};
+pub(crate) use compare::{CompareArgs, CompareFormat, FailOn};
 pub(crate) use guest::{GuestArgs, GuestCommand, GuestRecordArgs};
 pub(crate) use layouts::{
     BaselineArgs, CheckArgs, DiffArgs, DiffFormat, FindingsFormat, FindingsOutput, InitArgs, LayoutArgs,
@@ -110,6 +112,8 @@ pub(crate) enum Command {
     Record(RecordArgs),
     /// Record kernels that run in QEMU.
     Guest(GuestArgs),
+    /// Compare runs of benchmarks of several variants: statistics, tables, verdicts.
+    Compare(Box<CompareArgs>),
     /// Run the pipeline on the built-in example.
     Demo(DemoArgs),
 }

@@ -6,6 +6,7 @@ pub(crate) mod layout_set;
 pub(crate) mod origin;
 pub(crate) mod paths;
 pub(crate) mod recordings;
+pub(crate) mod runs;
 pub(crate) mod select;
 pub(crate) mod trace;
 

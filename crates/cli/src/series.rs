@@ -1,5 +1,6 @@
 //! A patch series of a plan: a cover letter, a patch of macros if they are needed, and one patch a struct.
 
+pub(crate) mod evidence;
 mod letter;
 mod mail;
 mod placement;

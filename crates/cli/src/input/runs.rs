@@ -76,7 +76,11 @@ fn own_names(arguments: &[&[PathBuf]]) -> Vec<String> {
         });
         let common = common.last().and_then(|end| first.get(..end)).unwrap_or_default();
         let common = if names.len() > 1 { common.trim_end_matches(['-', '_', '.', ' ']) } else { common };
-        if common.is_empty() { first } else { common.to_owned() }
+        let folder = || {
+            let parent = paths.first()?.parent().filter(|parent| !parent.as_os_str().is_empty())?;
+            paths.iter().all(|path| path.parent() == Some(parent)).then(|| file_name(parent))
+        };
+        if common.is_empty() { folder().unwrap_or(first) } else { common.to_owned() }
     };
     let short: Vec<String> = arguments.iter().map(name).collect();
     let is_double = |name: &String| short.iter().filter(|other| *other == name).count() > 1;

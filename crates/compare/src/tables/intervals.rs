@@ -7,26 +7,32 @@ use super::groups::{RowGroup, group_rows};
 use crate::comparison::{Comparison, ComparisonRow};
 use crate::statistics::summary::RunSummary;
 
-/// All metrics.
+/// The main results; those that a tool prints beside them only where there are no others.
 #[must_use]
 pub fn draw_intervals(comparison: &Comparison) -> String {
-    let groups = group_rows(comparison, |_| true);
-    let (by_case, single): (Vec<RowGroup<'_>>, Vec<RowGroup<'_>>) =
-        groups.into_iter().partition(|group| group.rows.len() > 1 || has_machine(group));
+    let has_key = comparison.rows.iter().any(|row| row.traits.is_key);
+    let groups = group_rows(comparison, |row| row.traits.is_key || !has_key);
+    let (by_machine, rest): (Vec<RowGroup<'_>>, Vec<RowGroup<'_>>) = groups.into_iter().partition(has_machine);
+    let (repeated, single): (Vec<RowGroup<'_>>, Vec<RowGroup<'_>>) = rest.into_iter().partition(has_several_runs);
+    let (by_case, alone): (Vec<RowGroup<'_>>, Vec<RowGroup<'_>>) =
+        repeated.into_iter().partition(|group| group.rows.len() > 1);
     let mut tables: Vec<String> = Vec::new();
-    for groups in same_metrics(by_case) {
+    for groups in same_metrics(by_machine.into_iter().chain(by_case).collect()) {
         tables.push(draw_cases(comparison, &groups));
     }
-    let single: Vec<&ComparisonRow> = single.iter().filter_map(RowGroup::first).collect();
-    let (with_runs, without): (Vec<&ComparisonRow>, Vec<&ComparisonRow>) =
-        single.into_iter().partition(|row| row.summaries.iter().flatten().any(|summary| summary.runs > 1));
-    if !with_runs.is_empty() {
-        tables.push(draw_benchmarks(comparison, &with_runs));
+    let alone: Vec<&ComparisonRow> = alone.iter().filter_map(RowGroup::first).collect();
+    if !alone.is_empty() {
+        tables.push(draw_benchmarks(comparison, &alone));
     }
-    for rows in same_measures(&without) {
+    let single: Vec<&ComparisonRow> = single.iter().flat_map(|group| group.rows.iter().copied()).collect();
+    for rows in same_measures(&single) {
         tables.push(draw_single_runs(comparison, &rows));
     }
     tables.join("\n")
+}
+
+fn has_several_runs(group: &RowGroup<'_>) -> bool {
+    group.rows.iter().any(|row| row.summaries.iter().flatten().any(|summary| summary.runs > 1))
 }
 
 fn has_machine(group: &RowGroup<'_>) -> bool {
@@ -141,10 +147,15 @@ fn draw_cases(comparison: &Comparison, groups: &[RowGroup<'_>]) -> String {
 
 /// The benchmark's name, with its case if that is needed to tell it from another.
 fn benchmark_name(row: &ComparisonRow, all: &[&ComparisonRow]) -> String {
-    let is_double = |other: &&&ComparisonRow| other.metric.test == row.metric.test && other.metric.case != row.metric.case;
-    let parts = [row.metric.test.as_str(), row.metric.case.as_str()];
-    let count = if all.iter().any(|other| is_double(&other)) || row.metric.test.is_empty() { 2 } else { 1 };
-    parts.into_iter().take(count).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
+    let (test, case) = (row.metric.test.as_str(), row.metric.case.as_str());
+    let has_cases = all.iter().any(|other| other.metric.test == test && other.metric.case != case);
+    let is_only_test = all.iter().all(|other| other.metric.test == test);
+    match (has_cases && !case.is_empty(), is_only_test) {
+        (true, true) => case.to_owned(),
+        (true, false) => [test, case].join(" "),
+        (false, _) if test.is_empty() => case.to_owned(),
+        (false, _) => test.to_owned(),
+    }
 }
 
 /// `sysbench | 45.05 [44.69, 45.42] | 44.51 [43.99, 45.04] | avg latency`

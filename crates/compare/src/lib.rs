@@ -7,7 +7,9 @@
 //! * `environment`: facts about the machine that ran.
 //! * `statistics`: means, medians, ratios and tests; `comparison`: variants compared, with verdicts.
 //! * `tables`: comparisons as text.
+//! * `call_tree`: calls below a function, side by side.
 
+pub mod call_tree;
 pub mod comparison;
 pub mod environment;
 pub mod label;

@@ -7,6 +7,15 @@ use std::path::PathBuf;
 pub(crate) struct CompareArgs {
     #[command(flatten)]
     pub(crate) variants: VariantArgs,
+    /// Compare the calls below a function, in perf.data, texts of perf script, or of perf report -g.
+    #[arg(long, value_name = "FUNCTION", group = "kind")]
+    pub(crate) callers: Option<String>,
+    /// The kernels or programs that were recorded: perf.data are matched to them by build ID.
+    #[arg(long = "vmlinux", visible_alias = "program", value_name = "FILE")]
+    pub(crate) programs: Vec<PathBuf>,
+    /// The event to compare, of recordings with several.
+    #[arg(long, value_name = "EVENT")]
+    pub(crate) event: Option<String>,
     /// How to print.
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     pub(crate) format: CompareFormat,

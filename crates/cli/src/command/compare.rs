@@ -1,4 +1,6 @@
-//! `fieldline compare`: runs of benchmarks of several variants.
+//! `fieldline compare`: runs of benchmarks of several variants, and recordings of them.
+
+mod callers;
 
 use crate::args::{CompareArgs, CompareFormat, FailOn};
 use crate::input::document::to_json;
@@ -10,12 +12,43 @@ use fieldline_compare::comparison::{CompareOptions, Comparison, RowVerdict};
 use fieldline_compare::environment::{self, EnvironmentDifference, EnvironmentFacts};
 use fieldline_compare::measurement::{BetterDirection, MetricId};
 use fieldline_compare::tables;
+use std::path::PathBuf;
 use wildmatch::WildMatch;
 
 pub(crate) fn run(args: &CompareArgs) -> Result<CommandOutcome> {
-    let arguments: Vec<&[std::path::PathBuf]> =
-        std::iter::once(args.variants.base.as_slice()).chain(args.variants.others.iter().map(Vec::as_slice)).collect();
-    let files = runs::find_files(&arguments, &args.names, args.machines)?;
+    match &args.callers {
+        Some(function) => callers::run(args, function),
+        None => compare_runs(args),
+    }
+}
+
+/// The files of each variant as the user named them, the base first.
+fn arguments(args: &CompareArgs) -> Vec<&[PathBuf]> {
+    let others = args.variants.others.iter().map(Vec::as_slice);
+    std::iter::once(args.variants.base.as_slice()).chain(others).collect()
+}
+
+/// Refuses formats that only tables of runs have.
+fn require_plain_format(args: &CompareArgs, option: &str) -> Result<()> {
+    match args.format {
+        CompareFormat::Table | CompareFormat::Markdown | CompareFormat::Json => Ok(()),
+        _ => bail!("{option} prints --format table, markdown or json"),
+    }
+}
+
+/// Prints a result, or writes it where the user wants it.
+fn print_text(args: &CompareArgs, text: &str) -> Result<CommandOutcome> {
+    match &args.output {
+        Some(path) => {
+            output::write_file(path, text.as_bytes())?;
+            Ok(CommandOutcome::Done)
+        }
+        None => output::print(text),
+    }
+}
+
+fn compare_runs(args: &CompareArgs) -> Result<CommandOutcome> {
+    let files = runs::find_files(&arguments(args), &args.names, args.machines)?;
     let mut read = runs::read_runs(&files)?;
     direct(&mut read, args)?;
     let differences = check_environments(&read, args.force)?;
@@ -33,12 +66,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<CommandOutcome> {
         CompareFormat::Cover => tables::draw_cover(comparison, &document.environments),
         CompareFormat::Json => String::from_utf8(to_json(&document)?)?,
     };
-    match &args.output {
-        Some(path) => output::write_file(path, text.as_bytes())?,
-        None => {
-            output::print(&text)?;
-        }
-    }
+    print_text(args, &text)?;
     let is_worse = args.fail_on == Some(FailOn::Worse) && comparison.has(RowVerdict::Worse);
     Ok(if is_worse { CommandOutcome::Negative } else { CommandOutcome::Done })
 }

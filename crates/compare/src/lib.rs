@@ -8,11 +8,13 @@
 //! * `statistics`: means, medians, ratios and tests; `comparison`: variants compared, with verdicts.
 //! * `tables`: comparisons as text.
 //! * `call_tree`: calls below a function, side by side.
+//! * `lock_stat`: /proc/lock_stat, side by side.
 
 pub mod call_tree;
 pub mod comparison;
 pub mod environment;
 pub mod label;
+pub mod lock_stat;
 pub mod measurement;
 pub mod readers;
 pub mod runs;

@@ -10,6 +10,19 @@ pub(crate) struct CompareArgs {
     /// Compare the calls below a function, in perf.data, texts of perf script, or of perf report -g.
     #[arg(long, value_name = "FUNCTION", group = "kind")]
     pub(crate) callers: Option<String>,
+    /// Compare texts of /proc/lock_stat. With --vmlinux, also show the members that share the locks' cachelines.
+    #[arg(long, group = "kind")]
+    pub(crate) locks: bool,
+    /// The struct that a class of locks lies in, where several may be meant. May be given several times.
+    #[arg(long = "lock-struct", value_name = "CLASS=STRUCT", requires = "locks")]
+    pub(crate) lock_structs: Vec<String>,
+    /// Profiles, as `profile` writes them: which members are hot. The first belongs to the first --vmlinux, and so
+    /// on.
+    #[arg(long = "profile", value_name = "FILE", requires = "locks")]
+    pub(crate) profiles: Vec<PathBuf>,
+    /// Rows or classes to show.
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub(crate) top: usize,
     /// The kernels or programs that were recorded: perf.data are matched to them by build ID.
     #[arg(long = "vmlinux", visible_alias = "program", value_name = "FILE")]
     pub(crate) programs: Vec<PathBuf>,

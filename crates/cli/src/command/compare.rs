@@ -1,6 +1,8 @@
 //! `fieldline compare`: runs of benchmarks of several variants, and recordings of them.
 
 mod callers;
+mod lock_lines;
+mod locks;
 
 use crate::args::{CompareArgs, CompareFormat, FailOn};
 use crate::input::document::to_json;
@@ -18,6 +20,7 @@ use wildmatch::WildMatch;
 pub(crate) fn run(args: &CompareArgs) -> Result<CommandOutcome> {
     match &args.callers {
         Some(function) => callers::run(args, function),
+        None if args.locks => locks::run(args),
         None => compare_runs(args),
     }
 }

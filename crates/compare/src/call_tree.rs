@@ -7,6 +7,7 @@ mod report;
 mod side_by_side;
 mod stacks;
 
+pub(crate) use report::Entry;
 pub use report::{is_report, read_report};
 pub use side_by_side::{CallRow, CallTable};
 pub use stacks::{StackTree, for_each_stack};

@@ -9,6 +9,7 @@
 //! * `tables`: comparisons as text.
 //! * `call_tree`: calls below a function, side by side.
 //! * `lock_stat`: /proc/lock_stat, side by side.
+//! * `symbols`: samples by symbol, side by side.
 
 pub mod call_tree;
 pub mod comparison;
@@ -19,4 +20,5 @@ pub mod measurement;
 pub mod readers;
 pub mod runs;
 pub mod statistics;
+pub mod symbols;
 pub mod tables;

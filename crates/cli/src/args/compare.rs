@@ -10,6 +10,16 @@ pub(crate) struct CompareArgs {
     /// Compare the calls below a function, in perf.data, texts of perf script, or of perf report -g.
     #[arg(long, value_name = "FUNCTION", group = "kind")]
     pub(crate) callers: Option<String>,
+    /// Compare samples by symbol: the union of the first --top of each variant, in perf.data, texts of perf script, or
+    /// of perf report.
+    #[arg(long, group = "kind")]
+    pub(crate) symbols: bool,
+    /// With --symbols, also attribute the samples to struct members, each variant with its own --vmlinux.
+    #[arg(long, requires = "symbols")]
+    pub(crate) by_member: bool,
+    /// The structs to show by member; those with most samples if not given.
+    #[arg(long, value_name = "TYPE,…", value_delimiter = ',', requires = "symbols")]
+    pub(crate) structs: Vec<String>,
     /// Compare texts of /proc/lock_stat. With --vmlinux, also show the members that share the locks' cachelines.
     #[arg(long, group = "kind")]
     pub(crate) locks: bool,

@@ -3,6 +3,8 @@
 mod callers;
 mod lock_lines;
 mod locks;
+mod members;
+mod symbols;
 
 use crate::args::{CompareArgs, CompareFormat, FailOn};
 use crate::input::document::to_json;
@@ -21,6 +23,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<CommandOutcome> {
     match &args.callers {
         Some(function) => callers::run(args, function),
         None if args.locks => locks::run(args),
+        None if args.symbols => symbols::run(args),
         None => compare_runs(args),
     }
 }

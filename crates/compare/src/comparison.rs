@@ -45,7 +45,9 @@ pub enum CompareError {
         other_name: String,
     },
     /// No metric is in both.
-    #[error("{base} and {other} have no metric in common: {base} has {base_metric}, {other} has {other_metric}")]
+    #[error(
+        "{base} and {other} have no metric in common: {base} has {base_metric}, {other} has {other_metric}"
+    )]
     Disjoint {
         /// The first variant.
         base: String,
@@ -170,11 +172,13 @@ impl Comparison {
         let mut metrics: Vec<&RunSeries> = Vec::new();
         for (index, variant) in variants.iter().enumerate() {
             let before = variants.get(..index).unwrap_or_default();
-            let is_new = |series: &&RunSeries| before.iter().all(|known| known.find(&series.metric).is_none());
+            let is_new =
+                |series: &&RunSeries| before.iter().all(|known| known.find(&series.metric).is_none());
             metrics.extend(variant.series.iter().filter(is_new));
         }
         check_shared(variants)?;
-        let rows = metrics.iter().map(|series| row(variants, series, options)).collect::<Result<Vec<_>, _>>()?;
+        let rows =
+            metrics.iter().map(|series| row(variants, series, options)).collect::<Result<Vec<_>, _>>()?;
         let mut comparison = Self {
             variants: variants.iter().map(|variant| variant.name.clone()).collect(),
             is_paired: options.is_paired,
@@ -209,7 +213,9 @@ impl Comparison {
             let summaries = row.summaries.clone();
             let base = summaries.first().copied().flatten();
             for (change, other) in row.changes.iter_mut().zip(summaries.iter().skip(1)) {
-                let (Some(change), Some(base), Some(other)) = (change, base.as_ref(), other.as_ref()) else { continue };
+                let (Some(change), Some(base), Some(other)) = (change, base.as_ref(), other.as_ref()) else {
+                    continue;
+                };
                 (change.verdict, change.reason) = judge(change, base, other, row.traits.better, options);
             }
         }
@@ -218,8 +224,10 @@ impl Comparison {
 
 fn check_shared(variants: &[VariantRuns]) -> Result<(), CompareError> {
     let Some((base, others)) = variants.split_first() else { return Ok(()) };
-    let is_disjoint = |other: &&VariantRuns| other.series.iter().all(|series| base.find(&series.metric).is_none());
-    let first = |variant: &VariantRuns| variant.series.first().map(|series| series.metric.name()).unwrap_or_default();
+    let is_disjoint =
+        |other: &&VariantRuns| other.series.iter().all(|series| base.find(&series.metric).is_none());
+    let first =
+        |variant: &VariantRuns| variant.series.first().map(|series| series.metric.name()).unwrap_or_default();
     match others.iter().find(is_disjoint) {
         Some(other) => Err(CompareError::Disjoint {
             base: base.name.clone(),
@@ -236,8 +244,10 @@ fn row(
     series: &RunSeries,
     options: CompareOptions,
 ) -> Result<ComparisonRow, CompareError> {
-    let found: Vec<Option<&RunSeries>> = variants.iter().map(|variant| variant.find(&series.metric)).collect();
-    let summaries: Vec<Option<RunSummary>> = found.iter().map(|series| series.and_then(RunSeries::summary)).collect();
+    let found: Vec<Option<&RunSeries>> =
+        variants.iter().map(|variant| variant.find(&series.metric)).collect();
+    let summaries: Vec<Option<RunSummary>> =
+        found.iter().map(|series| series.and_then(RunSeries::summary)).collect();
     let mut changes = Vec::new();
     for (index, variant) in variants.iter().enumerate().skip(1) {
         let both = found.first().copied().flatten().zip(found.get(index).copied().flatten());
@@ -266,7 +276,8 @@ impl RowChange {
     fn new(contrast: Contrast) -> Self {
         let percent = |ratio: f64| (ratio - 1.0) * 100.0;
         let bounds = contrast.interval.and_then(|interval| interval.bounds());
-        let interval = bounds.and_then(|bounds| ConfidenceInterval::new(percent(bounds.low), percent(bounds.high)));
+        let interval =
+            bounds.and_then(|bounds| ConfidenceInterval::new(percent(bounds.low), percent(bounds.high)));
         Self {
             percent: contrast.ratio.map(percent),
             interval,
@@ -314,7 +325,8 @@ fn judge(
         };
         return (verdict, reason);
     }
-    let within = |interval: ConfidenceInterval| -options.margin <= interval.low && interval.high <= options.margin;
+    let within =
+        |interval: ConfidenceInterval| -options.margin <= interval.low && interval.high <= options.margin;
     let is_equal = base.mean == other.mean && variation.is_none_or(|variation| variation == 0.0);
     if change.interval.is_some_and(within) || is_equal {
         return (RowVerdict::NoDifferenceShown, scatter);

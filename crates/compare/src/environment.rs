@@ -148,7 +148,8 @@ impl EnvironmentFacts {
             words.iter().for_each(|word| self.add(EnvironmentKey::Governor, word));
             return true;
         }
-        let is_arguments = text.lines().count() == 1 && (text.starts_with("BOOT_IMAGE=") || text.contains(" root="));
+        let is_arguments =
+            text.lines().count() == 1 && (text.starts_with("BOOT_IMAGE=") || text.contains(" root="));
         if is_arguments {
             self.add(EnvironmentKey::Arguments, text);
         }
@@ -165,7 +166,9 @@ impl EnvironmentFacts {
                 self.add(EnvironmentKey::Kernel, kernel);
             }
             // /proc/version
-            ["Linux", "version", kernel, rest @ ..] if rest.first().is_some_and(|word| word.starts_with('(')) => {
+            ["Linux", "version", kernel, rest @ ..]
+                if rest.first().is_some_and(|word| word.starts_with('(')) =>
+            {
                 self.add(EnvironmentKey::Kernel, kernel);
             }
             _ => {}
@@ -217,7 +220,8 @@ impl EnvironmentFacts {
 
 /// Arguments without those that name the image, its disks or their identity.
 fn comparable_arguments(text: &str) -> String {
-    let is_own = |word: &&str| !["BOOT_IMAGE=", "initrd=", "root=", "resume="].iter().any(|own| word.starts_with(own));
+    let is_own =
+        |word: &&str| !["BOOT_IMAGE=", "initrd=", "root=", "resume="].iter().any(|own| word.starts_with(own));
     text.split_whitespace().filter(is_own).collect::<Vec<_>>().join(" ")
 }
 
@@ -228,10 +232,14 @@ pub fn differences(variants: &[EnvironmentFacts]) -> Vec<EnvironmentDifference> 
     let difference = |key: EnvironmentKey| {
         let values: Vec<Option<String>> = variants.iter().map(|facts| facts.value(key)).collect();
         let stated: BTreeSet<&String> = values.iter().flatten().collect();
-        let is_mixed = variants.iter().any(|facts| facts.values.get(&key).is_some_and(|values| values.len() > 1));
+        let is_mixed =
+            variants.iter().any(|facts| facts.values.get(&key).is_some_and(|values| values.len() > 1));
         (stated.len() > 1 || is_mixed).then(|| EnvironmentDifference {
             key,
-            values: values.iter().map(|value| value.clone().unwrap_or_else(|| "not stated".to_owned())).collect(),
+            values: values
+                .iter()
+                .map(|value| value.clone().unwrap_or_else(|| "not stated".to_owned()))
+                .collect(),
             is_void: key.is_void_when_different() || key == EnvironmentKey::Kernel && is_mixed,
         })
     };

@@ -5,13 +5,25 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Words before a number that say it counts runs.
-const RUN_WORDS: [&str; 12] =
-    ["run", "runs", "iter", "iteration", "rep", "repeat", "repetition", "round", "trial", "pass", "sample", "attempt"];
+const RUN_WORDS: [&str; 12] = [
+    "run",
+    "runs",
+    "iter",
+    "iteration",
+    "rep",
+    "repeat",
+    "repetition",
+    "round",
+    "trial",
+    "pass",
+    "sample",
+    "attempt",
+];
 
 /// Words beside a number that say it is a parameter.
 const PARAMETER_WORDS: [&str; 14] = [
-    "group", "client", "thread", "worker", "task", "proc", "process", "cpu", "pair", "job", "depth", "width", "node",
-    "size",
+    "group", "client", "thread", "worker", "task", "proc", "process", "cpu", "pair", "job", "depth", "width",
+    "node", "size",
 ];
 
 /// A path below what the user named, cut at the slashes; the last part is the file.
@@ -29,13 +41,19 @@ impl Numbered {
     fn parse(part: &str) -> Option<Self> {
         let is_digit = |byte: u8| byte.is_ascii_digit();
         let end = part.bytes().rposition(is_digit)? + 1;
-        let start = part.as_bytes().get(..end)?.iter().rposition(|byte| !is_digit(*byte)).map_or(0, |at| at + 1);
+        let start =
+            part.as_bytes().get(..end)?.iter().rposition(|byte| !is_digit(*byte)).map_or(0, |at| at + 1);
         let number = part.get(start..end)?.parse().ok()?;
         Some(Self { before: part.get(..start)?.to_owned(), number, after: part.get(end..)?.to_owned() })
     }
 
     fn word_before(&self) -> String {
-        self.before.trim_end_matches(['-', '_', '.', ' ', '=']).rsplit(['-', '_', '.', ' ']).next().unwrap_or("").to_ascii_lowercase()
+        self.before
+            .trim_end_matches(['-', '_', '.', ' ', '='])
+            .rsplit(['-', '_', '.', ' '])
+            .next()
+            .unwrap_or("")
+            .to_ascii_lowercase()
     }
 
     fn counts_runs_by_name(&self) -> bool {
@@ -45,7 +63,12 @@ impl Numbered {
 
     fn is_parameter_by_name(&self) -> bool {
         let singular = |word: &str| word.trim_end_matches("es").trim_end_matches('s').to_owned();
-        let after = self.after.trim_start_matches(['-', '_', '.', ' ']).split(['-', '_', '.', ' ']).next().unwrap_or("");
+        let after = self
+            .after
+            .trim_start_matches(['-', '_', '.', ' '])
+            .split(['-', '_', '.', ' '])
+            .next()
+            .unwrap_or("");
         [self.word_before(), after.to_ascii_lowercase()].iter().any(|word| {
             PARAMETER_WORDS.iter().any(|known| word == known || singular(word) == singular(known))
         })
@@ -74,7 +97,8 @@ pub fn label_files(variants: &[Vec<PathParts>]) -> Vec<Vec<String>> {
     let all = || stripped.iter().flatten();
     // What all files have in common distinguishes nothing.
     let common = all().next().cloned().unwrap_or_default();
-    let is_common = |at: usize| all().all(|parts| parts.get(at) == common.get(at) && parts.len() == common.len());
+    let is_common =
+        |at: usize| all().all(|parts| parts.get(at) == common.get(at) && parts.len() == common.len());
     let label = |parts: &PathParts| {
         let rest = parts.iter().enumerate().filter(|(at, part)| !is_common(*at) && !part.is_empty());
         rest.map(|(_, part)| part.as_str()).collect::<Vec<_>>().join("/")
@@ -107,7 +131,8 @@ fn agree(labels: Vec<Vec<String>>) -> Vec<Vec<String>> {
 /// Bytes that all begin with, up to a mark between words.
 fn common_beginning(texts: &[String]) -> usize {
     let Some(first) = texts.first() else { return 0 };
-    let is_common = |end: &usize| first.get(..*end).is_some_and(|begin| texts.iter().all(|text| text.starts_with(begin)));
+    let is_common =
+        |end: &usize| first.get(..*end).is_some_and(|begin| texts.iter().all(|text| text.starts_with(begin)));
     let ends = first.match_indices(['-', '_', '.', '/', ' ']).map(|(at, _)| at + 1);
     ends.take_while(is_common).last().unwrap_or(0)
 }
@@ -213,28 +238,42 @@ mod tests {
 
     fn labels(variants: &[&[&str]]) -> Vec<Vec<String>> {
         let parts = |path: &&str| path.split('/').map(str::to_owned).collect();
-        let variants: Vec<Vec<PathParts>> = variants.iter().map(|files| files.iter().map(parts).collect()).collect();
+        let variants: Vec<Vec<PathParts>> =
+            variants.iter().map(|files| files.iter().map(parts).collect()).collect();
         label_files(&variants)
     }
 
     #[test]
     fn numbers_that_count_up_are_runs_and_others_name_cases() {
-        assert_eq!(labels(&[&["a.1.txt", "a.2.txt", "b.txt"], &["a.1.txt", "b.txt"]]), [
-            vec!["a", "a", "b"],
-            vec!["a", "b"]
-        ]);
+        assert_eq!(
+            labels(&[&["a.1.txt", "a.2.txt", "b.txt"], &["a.1.txt", "b.txt"]]),
+            [vec!["a", "a", "b"], vec!["a", "b"]]
+        );
         assert_eq!(labels(&[&["1", "2", "4", "8"], &["1", "2", "4", "8"]])[0], ["1", "2", "4", "8"]);
-        assert_eq!(labels(&[&["stream-10.log", "stream-100.log"], &["stream-10.log"]])[0], ["stream-10", "stream-100"]);
+        assert_eq!(
+            labels(&[&["stream-10.log", "stream-100.log"], &["stream-10.log"]])[0],
+            ["stream-10", "stream-100"]
+        );
         assert_eq!(labels(&[&["run1/w2", "run1/w4", "run2/w2", "run2/w4"]])[0], ["w2", "w4", "w2", "w4"]);
         assert_eq!(labels(&[&["run3/x.txt", "run7/x.txt"]])[0], ["", ""]);
-        assert_eq!(labels(&[&["1-clients", "2-clients"], &["1-clients", "2-clients"]])[0], ["1-clients", "2-clients"]);
-        assert_eq!(labels(&[&["1/1", "1/2", "2/1", "2/2"]])[0], ["1", "1", "2", "2"], "one number counts runs");
+        assert_eq!(
+            labels(&[&["1-clients", "2-clients"], &["1-clients", "2-clients"]])[0],
+            ["1-clients", "2-clients"]
+        );
+        assert_eq!(
+            labels(&[&["1/1", "1/2", "2/1", "2/2"]])[0],
+            ["1", "1", "2", "2"],
+            "one number counts runs"
+        );
     }
 
     #[test]
     fn variants_agree_on_labels() {
         assert_eq!(labels(&[&["old-1"], &["new-1", "new-2"]]), [vec![""], vec!["", ""]]);
-        assert_eq!(labels(&[&["old-hack", "old-pipe"], &["new-hack", "new-pipe"]]), [["hack", "pipe"], ["hack", "pipe"]]);
+        assert_eq!(
+            labels(&[&["old-hack", "old-pipe"], &["new-hack", "new-pipe"]]),
+            [["hack", "pipe"], ["hack", "pipe"]]
+        );
         assert_eq!(labels(&[&["logs/x/a", "logs/y/a"], &["logs/x/a"]])[0], ["x", "y"]);
     }
 

@@ -22,14 +22,19 @@ impl BetterDirection {
         let unit = unit.trim().to_ascii_lowercase();
         let is_rate = ["/s", "/sec", "/second", "/min", "bits/sec"].iter().any(|end| unit.ends_with(end));
         let time = [
-            "s", "sec", "secs", "seconds", "second", "ms", "msec", "msecs", "us", "usec", "usecs", "µs", "ns", "nsec",
-            "nsecs", "min", "minutes", "hours",
+            "s", "sec", "secs", "seconds", "second", "ms", "msec", "msecs", "us", "usec", "usecs", "µs",
+            "ns", "nsec", "nsecs", "min", "minutes", "hours",
         ];
         match () {
-            () if is_rate || unit.contains("per sec") || ["mbps", "gbps", "rps", "iops"].contains(&unit.as_str()) => {
+            () if is_rate
+                || unit.contains("per sec")
+                || ["mbps", "gbps", "rps", "iops"].contains(&unit.as_str()) =>
+            {
                 Self::Higher
             }
-            () if time.contains(&unit.as_str()) || ["s/op", "sec/op", "secs/op"].iter().any(|end| unit.ends_with(end)) => {
+            () if time.contains(&unit.as_str())
+                || ["s/op", "sec/op", "secs/op"].iter().any(|end| unit.ends_with(end)) =>
+            {
                 Self::Lower
             }
             () => Self::Unknown,
@@ -94,7 +99,8 @@ impl MetricId {
     #[must_use]
     pub fn name(&self) -> String {
         let parts = [&self.machine, &self.test, &self.case, &self.measure];
-        let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).map(String::as_str).collect();
+        let parts: Vec<&str> =
+            parts.into_iter().filter(|part| !part.is_empty()).map(String::as_str).collect();
         parts.join(" ")
     }
 }

@@ -43,15 +43,25 @@ impl SymbolCounts {
     pub fn from_report(text: &str) -> Vec<(String, Self)> {
         let mut found: Vec<(String, Self)> = Vec::new();
         for line in lines(text) {
-            if let Some((_, event)) = line.text.split_once(" of event '").filter(|_| line.text.starts_with('#')) {
+            if let Some((_, event)) =
+                line.text.split_once(" of event '").filter(|_| line.text.starts_with('#'))
+            {
                 found.push((event.trim_end().trim_end_matches('\'').to_owned(), Self::default()));
             } else if let Some(count) = line.after("# Event count (approx.):") {
-                found.iter_mut().last().into_iter().for_each(|(_, counts)| counts.event_count = number(count));
+                found
+                    .iter_mut()
+                    .last()
+                    .into_iter()
+                    .for_each(|(_, counts)| counts.event_count = number(count));
             } else if let Some(entry) = Entry::parse(&line) {
                 if found.is_empty() {
                     found.push((String::new(), Self::default()));
                 }
-                found.iter_mut().last().into_iter().for_each(|(_, counts)| counts.add(&entry.symbol, entry.own_share));
+                found
+                    .iter_mut()
+                    .last()
+                    .into_iter()
+                    .for_each(|(_, counts)| counts.add(&entry.symbol, entry.own_share));
             }
         }
         found.retain(|(_, counts)| !counts.weights.is_empty());
@@ -136,7 +146,8 @@ impl SymbolTable {
     pub fn draw(&self) -> String {
         let mut out = String::new();
         self.grid("Symbol", share_text).boxed(&mut out);
-        let counts = self.rows.iter().flat_map(|row| row.shares.iter().flatten()).filter_map(|share| share.events);
+        let counts =
+            self.rows.iter().flat_map(|row| row.shares.iter().flatten()).filter_map(|share| share.events);
         if counts.clone().next().is_some() {
             let (divisor, letter) = count_scale(counts);
             out.push('\n');
@@ -148,9 +159,14 @@ impl SymbolTable {
     /// The same in Markdown.
     #[must_use]
     pub fn draw_markdown(&self) -> String {
-        let mut out = format!("| Symbol | {} |\n|{}\n", self.variants.join(" | "), " --- |".repeat(self.variants.len() + 1));
+        let mut out = format!(
+            "| Symbol | {} |\n|{}\n",
+            self.variants.join(" | "),
+            " --- |".repeat(self.variants.len() + 1)
+        );
         for row in &self.rows {
-            let cells: Vec<String> = row.shares.iter().map(|share| share.as_ref().map_or("-".to_owned(), share_text)).collect();
+            let cells: Vec<String> =
+                row.shares.iter().map(|share| share.as_ref().map_or("-".to_owned(), share_text)).collect();
             out.push_str(&format!("| `{}` | {} |\n", row.symbol.replace('`', "'"), cells.join(" | ")));
         }
         out

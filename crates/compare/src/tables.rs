@@ -16,7 +16,7 @@ mod mmtests;
 mod normalised;
 mod summary_table;
 
-pub use cover::draw_cover;
+pub use cover::{COVER_BEGINNING, draw_cover};
 pub use intervals::draw_intervals;
 pub use mmtests::draw_mmtests;
 pub use normalised::draw_normalised;

@@ -56,7 +56,8 @@ fn values(text: &str) -> Vec<(String, f64)> {
 
 #[track_caller]
 fn assert_values(text: &str, expected: &[(&str, f64)]) {
-    let expected: Vec<(String, f64)> = expected.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
+    let expected: Vec<(String, f64)> =
+        expected.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
     assert_eq!(values(text), expected, "{text}");
 }
 
@@ -77,7 +78,10 @@ fn schbench_counts_the_last_block_of_a_run() {
         block(&head, &[("50.0", 5, false), ("99.0", value, true)])
     };
     let rate = |seconds: u32, value| {
-        block(&format!("RPS percentiles (requests) runtime {seconds} (s) (3 total samples)"), &[("50.0", value, true)])
+        block(
+            &format!("RPS percentiles (requests) runtime {seconds} (s) (3 total samples)"),
+            &[("50.0", value, true)],
+        )
     };
     let run = |value| {
         format!(
@@ -136,12 +140,15 @@ Add:            15500.0     0.015600     0.015484     0.015800
 Triad:          15600.0     0.015500     0.015385     0.015700
 Solution Validates: avg error less than 1.000000e-13 on all three arrays
 ";
-    assert_values(text, &[
-        ("stream Copy bandwidth", 22945.6),
-        ("stream Scale bandwidth", 14000.5),
-        ("stream Add bandwidth", 15500.0),
-        ("stream Triad bandwidth", 15600.0),
-    ]);
+    assert_values(
+        text,
+        &[
+            ("stream Copy bandwidth", 22945.6),
+            ("stream Scale bandwidth", 14000.5),
+            ("stream Add bandwidth", 15500.0),
+            ("stream Triad bandwidth", 15600.0),
+        ],
+    );
     assert!(read(text).unwrap().iter().all(|found| found.traits.average.name() == "HMean"));
 }
 
@@ -162,7 +169,10 @@ bytes  Bytes  bytes    bytes   secs.    per sec
     assert_values(&classic, &[("netperf TCP_RR", 6537.3)]);
     assert_values(&classic.repeat(2), &[("netperf TCP_RR", 6537.3), ("netperf TCP_RR", 6537.3)]);
     // `-c -C` adds four columns, `-P 0` leaves out what stands above.
-    assert_values("16384  131072 32       1024    10.00    6537.30  12.1  12.2  18.5  18.6\n16384  131072\n", &[("netperf RR", 6537.3)]);
+    assert_values(
+        "16384  131072 32       1024    10.00    6537.30  12.1  12.2  18.5  18.6\n16384  131072\n",
+        &[("netperf RR", 6537.3)],
+    );
     let stream = "MIGRATED TCP STREAM TEST from 0.0.0.0 (0.0.0.0) port 0 AF_INET to x () port 0 AF_INET
 Recv   Send    Send
 Socket Socket  Message  Elapsed
@@ -181,8 +191,13 @@ bytes   bytes    secs            #      #   10^6bits/sec
 212992           10.00       99000           5188.15
 ";
     assert_values(udp, &[("netperf UDP_STREAM", 5240.56)]);
-    let keyed = format!("{banner}\nTHROUGHPUT=6537.30\nTHROUGHPUT_UNITS=Trans/s\nP99_LATENCY=210\nTHROUGHPUT=6600.00\n");
-    assert_values(&keyed, &[("netperf TCP_RR", 6537.3), ("netperf TCP_RR p99 latency", 210.0), ("netperf TCP_RR", 6600.0)]);
+    let keyed = format!(
+        "{banner}\nTHROUGHPUT=6537.30\nTHROUGHPUT_UNITS=Trans/s\nP99_LATENCY=210\nTHROUGHPUT=6600.00\n"
+    );
+    assert_values(
+        &keyed,
+        &[("netperf TCP_RR", 6537.3), ("netperf TCP_RR p99 latency", 210.0), ("netperf TCP_RR", 6600.0)],
+    );
     let csv = format!("{banner}\nThroughput,Throughput Units,Elapsed Time (sec)\n6537.30,Trans/s,10.00\n");
     assert_values(&csv, &[("netperf TCP_RR", 6537.3)]);
 }
@@ -205,18 +220,17 @@ fn several_tools_and_runs_may_share_a_file() {
 
 #[test]
 fn names_with_values_and_csv_are_read() {
-    assert_values("# a comment\nycsb-mongodb 12,345\nlatency: 3.5 ms\nrate = 4 ops/s\n", &[
-        ("ycsb-mongodb", 12345.0),
-        ("latency", 3.5),
-        ("rate", 4.0),
-    ]);
+    assert_values(
+        "# a comment\nycsb-mongodb 12,345\nlatency: 3.5 ms\nrate = 4 ops/s\n",
+        &[("ycsb-mongodb", 12345.0), ("latency", 3.5), ("rate", 4.0)],
+    );
     let found = read("latency: 3.5 ms\nrate = 4 ops/s\nx 1\n").unwrap();
-    assert_eq!(found.iter().map(|found| found.traits.better).collect::<Vec<_>>(), [
-        BetterDirection::Lower,
-        BetterDirection::Higher,
-        BetterDirection::Unknown
-    ]);
-    let long = "machine,test,case,metric,unit,better,statistic,value\nm1,a,\"1, x\",time,s,higher,Median,2.5\n";
+    assert_eq!(
+        found.iter().map(|found| found.traits.better).collect::<Vec<_>>(),
+        [BetterDirection::Lower, BetterDirection::Higher, BetterDirection::Unknown]
+    );
+    let long =
+        "machine,test,case,metric,unit,better,statistic,value\nm1,a,\"1, x\",time,s,higher,Median,2.5\n";
     let found = read(long).unwrap();
     assert_eq!(list(&found), "  m1 a 1, x time = 2.5 s (higher)\n");
     assert_eq!(found[0].traits.average.name(), "Median");
@@ -258,7 +272,10 @@ fn outputs_that_end_too_early_are_errors_with_a_line() {
     cut(head, 1);
     cut(&format!("{head}Time: nan\n"), 2);
     cut(&format!("{head}{head}Time: 1\n"), 1);
-    cut("dbench version 4.00 - Copyright Andrew Tridgell 1999-2004\n   2  8005   119.09 MB/sec  execute   1 sec\n", 1);
+    cut(
+        "dbench version 4.00 - Copyright Andrew Tridgell 1999-2004\n   2  8005   119.09 MB/sec  execute   1 sec\n",
+        1,
+    );
     cut("sysbench 1.0.20 (using system LuaJIT 2.1.0-beta3)\nThreads started!\n", 1);
     cut("# Running 'sched/pipe' benchmark:\n# Executed 20000 pipe operations\n", 1);
     cut("x\nTCP STREAM TEST from a to b\n\n", 2);

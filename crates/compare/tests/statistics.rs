@@ -43,7 +43,11 @@ fn medians_have_scipys_intervals() {
         let interval = RunSummary::from_runs(&runs).unwrap().median_interval;
         match row[1] < 0.0 {
             true => assert_eq!(interval, None, "{row:?}"),
-            false => assert_eq!(interval.map(|ends| (ends.low, ends.high)), Some((row[1], row[0] - 1.0 - row[1])), "{row:?}"),
+            false => assert_eq!(
+                interval.map(|ends| (ends.low, ends.high)),
+                Some((row[1], row[0] - 1.0 - row[1])),
+                "{row:?}"
+            ),
         }
     }
 }
@@ -54,7 +58,9 @@ fn summaries_and_tests_are_scipys() {
     for (index, case) in cases["cases"].as_array().unwrap().iter().enumerate() {
         let (base, other) = (numbers(&case["base"]), numbers(&case["other"]));
         let summary = RunSummary::from_runs(&base).unwrap();
-        let close = |found: f64, key: &str| assert_close(found, case[key].as_f64().unwrap(), &format!("case {index}, {key}"));
+        let close = |found: f64, key: &str| {
+            assert_close(found, case[key].as_f64().unwrap(), &format!("case {index}, {key}"))
+        };
         close(summary.mean, "mean");
         close(summary.deviation.unwrap(), "deviation");
         close(summary.variation().unwrap(), "variation");
@@ -91,7 +97,10 @@ fn adjusted_p_values_are_holms() {
     let p = [Some(0.02), None, Some(0.01), Some(0.04), Some(0.03)];
     let expected = [0.06, 0.04, 0.06, 0.06];
     let found: Vec<f64> = adjust(&p).into_iter().flatten().collect();
-    assert!(found.iter().zip(expected).all(|(found, expected)| (found - expected).abs() < 1e-12), "{found:?}");
+    assert!(
+        found.iter().zip(expected).all(|(found, expected)| (found - expected).abs() < 1e-12),
+        "{found:?}"
+    );
     assert_eq!(adjust(&p)[1], None);
     assert_eq!(adjust(&[Some(0.7), Some(0.6)]), [Some(1.0), Some(1.0)]);
 }
@@ -130,7 +139,10 @@ fn intervals_of_ratios_hold_the_ratio_as_often_as_they_say() {
                 welch(&base, &other).interval.unwrap().bounds().is_none_or(|ends| ends.contains(0.8))
             });
             let covered = hits.count() as f64 / SIMULATIONS as f64;
-            assert!((covered - 0.95).abs() <= 0.015, "{count} runs, {base_deviation}/{other_deviation}: {covered}");
+            assert!(
+                (covered - 0.95).abs() <= 0.015,
+                "{count} runs, {base_deviation}/{other_deviation}: {covered}"
+            );
         }
         let hits = (0..SIMULATIONS).filter(|_| {
             let base = generator.runs(count, 100.0, 10.0);

@@ -42,9 +42,6 @@ pub(crate) struct CompareArgs {
     /// How to print.
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     pub(crate) format: CompareFormat,
-    /// Where to write the result instead of printing it.
-    #[arg(short, long, value_name = "FILE")]
-    pub(crate) output: Option<PathBuf>,
     /// The variants' names in tables, the base's first, with commas between; those of the files if not given.
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     pub(crate) names: Vec<String>,
@@ -113,7 +110,8 @@ const VS: &str = "vs";
 impl FromArgMatches for VariantArgs {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let base = matches.get_many(BASE).unwrap_or_default().cloned().collect();
-        let others = matches.get_occurrences(VS).unwrap_or_default().map(|files| files.cloned().collect()).collect();
+        let others =
+            matches.get_occurrences(VS).unwrap_or_default().map(|files| files.cloned().collect()).collect();
         Ok(Self { base, others })
     }
 
@@ -125,8 +123,13 @@ impl FromArgMatches for VariantArgs {
 
 impl Args for VariantArgs {
     fn augment_args(command: Command) -> Command {
-        let base = Arg::new(BASE).value_name("BASE").required(true).num_args(1..).value_parser(value_parser!(PathBuf));
-        let other = Arg::new(VS).long(VS).value_name("OTHER").required(true).num_args(1..).action(ArgAction::Append);
+        let base = Arg::new(BASE)
+            .value_name("BASE")
+            .required(true)
+            .num_args(1..)
+            .value_parser(value_parser!(PathBuf));
+        let other =
+            Arg::new(VS).long(VS).value_name("OTHER").required(true).num_args(1..).action(ArgAction::Append);
         command
             .arg(base.help("Outputs of benchmarks: files, or folders of them. Each is a run, or several"))
             .arg(other.value_parser(value_parser!(PathBuf)).help(

@@ -42,17 +42,6 @@ fn require_plain_format(args: &CompareArgs, option: &str) -> Result<()> {
     }
 }
 
-/// Prints a result, or writes it where the user wants it.
-fn print_text(args: &CompareArgs, text: &str) -> Result<CommandOutcome> {
-    match &args.output {
-        Some(path) => {
-            output::write_file(path, text.as_bytes())?;
-            Ok(CommandOutcome::Done)
-        }
-        None => output::print(text),
-    }
-}
-
 fn compare_runs(args: &CompareArgs) -> Result<CommandOutcome> {
     let files = runs::find_files(&arguments(args), &args.names, args.machines)?;
     let mut read = runs::read_runs(&files)?;
@@ -72,7 +61,7 @@ fn compare_runs(args: &CompareArgs) -> Result<CommandOutcome> {
         CompareFormat::Cover => tables::draw_cover(comparison, &document.environments),
         CompareFormat::Json => String::from_utf8(to_json(&document)?)?,
     };
-    print_text(args, &text)?;
+    output::print(&text)?;
     let is_worse = args.fail_on == Some(FailOn::Worse) && comparison.has(RowVerdict::Worse);
     Ok(if is_worse { CommandOutcome::Negative } else { CommandOutcome::Done })
 }
@@ -122,7 +111,8 @@ fn check_environments(read: &ReadRuns, is_forced: bool) -> Result<Vec<Environmen
         let place = if machine.is_empty() { String::new() } else { format!("{machine}: ") };
         for difference in environment::differences(facts) {
             let named = read.variants.iter().zip(&difference.values);
-            let values: Vec<String> = named.map(|(variant, value)| format!("{} {value}", variant.name)).collect();
+            let values: Vec<String> =
+                named.map(|(variant, value)| format!("{} {value}", variant.name)).collect();
             let text = format!("{place}{} differs: {}", difference.key.name(), values.join("; "));
             if difference.is_void && !is_forced {
                 bail!("{text}; the runs can't be compared (--force does)");

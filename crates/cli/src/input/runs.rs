@@ -47,7 +47,10 @@ pub(crate) fn find_files(
             walk(path, prefix, 0, &mut files)?;
         }
         if files.is_empty() {
-            bail!("{}: no files in it", paths.first().map_or(String::new(), |path| path.display().to_string()));
+            bail!(
+                "{}: no files in it",
+                paths.first().map_or(String::new(), |path| path.display().to_string())
+            );
         }
         if has_machines {
             files.iter_mut().try_for_each(take_machine)?;
@@ -177,5 +180,6 @@ fn read_text(path: &Path) -> Result<String> {
     if bytes.starts_with(PERF_DATA) {
         bail!("{}: a perf.data; compare recordings with --symbols or --callers FUNCTION", path.display());
     }
-    Ok(String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
+    Ok(String::from_utf8(bytes)
+        .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
 }

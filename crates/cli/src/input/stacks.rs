@@ -46,7 +46,10 @@ pub(crate) fn for_each_sample(
         return Ok(());
     }
     if programs.is_empty() {
-        bail!("{}: a perf.data has no symbols: add --vmlinux FILE, the kernel that was recorded", path.display());
+        bail!(
+            "{}: a perf.data has no symbols: add --vmlinux FILE, the kernel that was recorded",
+            path.display()
+        );
     }
     let bytes: Vec<FileBytes> =
         programs.iter().map(|path| Ok(FileBytes::open(path)?)).collect::<Result<Vec<FileBytes>>>()?;
@@ -82,7 +85,8 @@ fn each_of_recording(
 /// Programs that the recording may be of, by build ID.
 fn matching<'e, 'd>(elfs: &'e [Elf<'d>], file: &SampleFile, is_forced: bool) -> Result<Vec<&'e Elf<'d>>> {
     let checked: Vec<_> = elfs.iter().map(|elf| (elf, check_build_id(elf, file))).collect();
-    let fitting: Vec<&Elf<'_>> = checked.iter().filter(|(_, check)| check.is_ok()).map(|(elf, _)| *elf).collect();
+    let fitting: Vec<&Elf<'_>> =
+        checked.iter().filter(|(_, check)| check.is_ok()).map(|(elf, _)| *elf).collect();
     match checked.into_iter().find_map(|(_, check)| check.err()) {
         Some(mismatch) if fitting.is_empty() && !is_forced => Err(mismatch.into()),
         Some(_) if fitting.is_empty() => Ok(elfs.iter().collect()),
@@ -137,7 +141,8 @@ fn add_callers<'e>(functions: &mut Vec<&'e str>, symbols: &[SymbolTable<'e>], sa
             _ if word >= FIRST_MARK => {}
             _ if is_own && sample.ip == Some(LoadedAddress(word)) => is_own = false,
             _ => {
-                let caller = Sample { cpu_mode: mode, ..sample.with_ip(Some(LoadedAddress(word.wrapping_sub(1)))) };
+                let caller =
+                    Sample { cpu_mode: mode, ..sample.with_ip(Some(LoadedAddress(word.wrapping_sub(1)))) };
                 functions.push(name(symbols, &caller));
                 is_own = false;
             }

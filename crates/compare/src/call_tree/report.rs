@@ -124,14 +124,21 @@ impl DrawnTree {
         let inherited = parent.and_then(|parent| self.nodes.get(parent)).map(|node| node.share);
         let share = drawn.share.or(inherited).unwrap_or(self.entry_share);
         self.path.push(self.nodes.len());
-        self.nodes.push(DrawnNode { function: drawn.function.to_owned(), share, parent, has_bar: drawn.has_bar });
+        self.nodes.push(DrawnNode {
+            function: drawn.function.to_owned(),
+            share,
+            parent,
+            has_bar: drawn.has_bar,
+        });
     }
 
     fn into_nodes(self) -> Vec<CallNode> {
         let mut built: Vec<Option<CallNode>> = self
             .nodes
             .iter()
-            .map(|node| Some(CallNode { function: node.function.clone(), share: node.share, callees: Vec::new() }))
+            .map(|node| {
+                Some(CallNode { function: node.function.clone(), share: node.share, callees: Vec::new() })
+            })
             .collect();
         let mut roots = Vec::new();
         // Children come behind their parents, so from the end each is complete when it is moved.

@@ -42,10 +42,14 @@ impl CallTable {
             function: function.to_owned(),
             variants: variants.to_vec(),
             own_shares: trees.iter().map(|tree| tree.as_ref()?.own_share).collect(),
-            cut_below: trees.iter().map(|tree| tree.as_ref().filter(|tree| tree.is_cut).map(CallTree::least_share)).collect(),
+            cut_below: trees
+                .iter()
+                .map(|tree| tree.as_ref().filter(|tree| tree.is_cut).map(CallTree::least_share))
+                .collect(),
             rows: Vec::new(),
         };
-        let roots: Vec<Option<&CallNode>> = trees.iter().map(|tree| tree.as_ref().map(|tree| &tree.root)).collect();
+        let roots: Vec<Option<&CallNode>> =
+            trees.iter().map(|tree| tree.as_ref().map(|tree| &tree.root)).collect();
         let is_cut = trees.iter().flatten().any(|tree| tree.is_cut);
         table.add(&roots, 0, if is_cut { 0.0 } else { LEAST_SHARE });
         table
@@ -94,10 +98,12 @@ impl CallTable {
     /// The table in Markdown.
     #[must_use]
     pub fn draw_markdown(&self) -> String {
-        let mut out = format!("| {} |\n|{}\n", self.head().join(" | "), " --- |".repeat(self.variants.len() + 1));
+        let mut out =
+            format!("| {} |\n|{}\n", self.head().join(" | "), " --- |".repeat(self.variants.len() + 1));
         for row in &self.rows {
             let name = format!("{}`{}`", "&nbsp;&nbsp;".repeat(row.depth), row.function.replace('`', "'"));
-            let _ = writeln!(out, "| {} |", [name].into_iter().chain(cells(row)).collect::<Vec<_>>().join(" | "));
+            let _ =
+                writeln!(out, "| {} |", [name].into_iter().chain(cells(row)).collect::<Vec<_>>().join(" | "));
         }
         out.push('\n');
         self.write_notes(&mut out);
@@ -112,7 +118,11 @@ impl CallTable {
     }
 
     fn write_notes(&self, out: &mut String) {
-        let own: Vec<String> = self.own_shares.iter().map(|share| share.map_or("-".to_owned(), |share| format!("{share:.2}%"))).collect();
+        let own: Vec<String> = self
+            .own_shares
+            .iter()
+            .map(|share| share.map_or("-".to_owned(), |share| format!("{share:.2}%")))
+            .collect();
         let _ = writeln!(out, "in {} itself: {}", self.function, own.join(", "));
         let cut: Vec<String> = self
             .variants
@@ -121,7 +131,8 @@ impl CallTable {
             .filter_map(|(variant, least)| Some(format!("{variant} {:.2}%", (*least)?)))
             .collect();
         if cut.is_empty() {
-            let _ = writeln!(out, "absent: no sample; rows below {LEAST_SHARE}% in all variants are left out");
+            let _ =
+                writeln!(out, "absent: no sample; rows below {LEAST_SHARE}% in all variants are left out");
         } else {
             let _ = writeln!(
                 out,

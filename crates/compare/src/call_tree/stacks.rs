@@ -56,7 +56,9 @@ impl StackTree {
 
     fn node(&self, function: &str, sum: &SumNode) -> CallNode {
         let mut callees: Vec<CallNode> = sum.callees.iter().map(|(name, sum)| self.node(name, sum)).collect();
-        callees.sort_by(|left, right| right.share.total_cmp(&left.share).then_with(|| left.function.cmp(&right.function)));
+        callees.sort_by(|left, right| {
+            right.share.total_cmp(&left.share).then_with(|| left.function.cmp(&right.function))
+        });
         CallNode { function: function.to_owned(), share: self.percent(sum.weight), callees }
     }
 }
@@ -99,7 +101,10 @@ impl<'t> Head<'t> {
     fn parse(text: &'t str) -> Option<Self> {
         // The time ends with a colon, and so does the event behind it.
         let (at, _) = text.match_indices(": ").find(|(at, _)| {
-            let word = text.get(..*at).and_then(|before| before.rsplit(char::is_whitespace).next()).unwrap_or_default();
+            let word = text
+                .get(..*at)
+                .and_then(|before| before.rsplit(char::is_whitespace).next())
+                .unwrap_or_default();
             word.contains('.') && number(word).is_some()
         })?;
         let rest = text.get(at + 2..)?.trim_start();
@@ -110,7 +115,8 @@ impl<'t> Head<'t> {
             None => (1.0, first),
         };
         let event = event.strip_suffix(':')?;
-        let behind = rest.split_once(event).map(|(_, behind)| behind.trim_start_matches(':')).unwrap_or_default();
+        let behind =
+            rest.split_once(event).map(|(_, behind)| behind.trim_start_matches(':')).unwrap_or_default();
         let mut function = frame(behind);
         if function.is_none() {
             // A data address may stand in front of the code's.

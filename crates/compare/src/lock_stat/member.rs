@@ -17,7 +17,9 @@ impl LockMember {
         // Subclasses, and the two sides of reader-writer locks.
         let name = name.strip_suffix("-R").or_else(|| name.strip_suffix("-W")).unwrap_or(name);
         let name = match name.rsplit_once('/') {
-            Some((name, level)) if !level.is_empty() && level.bytes().all(|byte| byte.is_ascii_digit()) => name,
+            Some((name, level)) if !level.is_empty() && level.bytes().all(|byte| byte.is_ascii_digit()) => {
+                name
+            }
             _ => name,
         };
         let mut expression = name.strip_prefix('&')?.trim();
@@ -30,7 +32,8 @@ impl LockMember {
         let cut = expression.rfind("->").map(|at| (at, at + 2));
         let (at, behind) = cut.or_else(|| expression.find('.').map(|at| (at, at + 1)))?;
         let object = expression.get(..at)?.trim().trim_start_matches(['(', '&', '*']).trim_end_matches(')');
-        let path: Vec<String> = expression.get(behind..)?.split('.').map(|part| without_index(part.trim())).collect();
+        let path: Vec<String> =
+            expression.get(behind..)?.split('.').map(|part| without_index(part.trim())).collect();
         let is_good = !object.is_empty() && path.iter().all(|part| !part.is_empty());
         is_good.then(|| Self { object: object.to_owned(), path })
     }
@@ -47,7 +50,9 @@ mod tests {
 
     #[test]
     fn classes_name_members() {
-        let of_class = |name| LockMember::of_class(name).map(|member| format!("{} {}", member.object, member.path.join(".")));
+        let of_class = |name| {
+            LockMember::of_class(name).map(|member| format!("{} {}", member.object, member.path.join(".")))
+        };
         for (class, expected) in [
             ("&rq->__lock", "rq __lock"),
             ("&rq->__lock/1", "rq __lock"),

@@ -51,7 +51,10 @@ pub fn read_lock_stat(text: &str) -> Result<Vec<LockClass>, ReadError> {
         } else if text.contains("class name") {
             lists = 0;
         } else if text.contains("->") || text.starts_with('&') {
-            return Err(ReadError::broken(line.number, format!("a lock's class has {columns} numbers: {text}")));
+            return Err(ReadError::broken(
+                line.number,
+                format!("a lock's class has {columns} numbers: {text}"),
+            ));
         }
     }
     if classes.is_empty() {
@@ -79,21 +82,43 @@ fn class(text: &str, columns: usize) -> Option<LockClass> {
     figures.reverse();
     let name = rest.trim().strip_suffix(':')?.to_owned();
     let figures = match figures.as_slice() {
-        [bounces, contentions, wait_min, wait_max, wait_total, _, acq_bounces, acquisitions, hold_min, hold_max, hold_total, _]
-        | [bounces, contentions, wait_min, wait_max, wait_total, acq_bounces, acquisitions, hold_min, hold_max, hold_total] => {
-            LockFigures {
-                contention_bounces: *bounces,
-                contentions: *contentions,
-                wait_min: *wait_min,
-                wait_max: *wait_max,
-                wait_total: *wait_total,
-                acquisition_bounces: *acq_bounces,
-                acquisitions: *acquisitions,
-                hold_min: *hold_min,
-                hold_max: *hold_max,
-                hold_total: *hold_total,
-            }
-        }
+        [
+            bounces,
+            contentions,
+            wait_min,
+            wait_max,
+            wait_total,
+            _,
+            acq_bounces,
+            acquisitions,
+            hold_min,
+            hold_max,
+            hold_total,
+            _,
+        ]
+        | [
+            bounces,
+            contentions,
+            wait_min,
+            wait_max,
+            wait_total,
+            acq_bounces,
+            acquisitions,
+            hold_min,
+            hold_max,
+            hold_total,
+        ] => LockFigures {
+            contention_bounces: *bounces,
+            contentions: *contentions,
+            wait_min: *wait_min,
+            wait_max: *wait_max,
+            wait_total: *wait_total,
+            acquisition_bounces: *acq_bounces,
+            acquisitions: *acquisitions,
+            hold_min: *hold_min,
+            hold_max: *hold_max,
+            hold_total: *hold_total,
+        },
         _ => return None,
     };
     (!name.is_empty()).then(|| LockClass { name, figures, ..LockClass::default() })

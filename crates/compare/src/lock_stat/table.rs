@@ -62,7 +62,8 @@ impl LockTable {
         let row = |name: &str| {
             let classes = averaged(name);
             let points = |points: fn(&LockClass) -> &Vec<LockPoint>| {
-                let lists: Vec<Option<&Vec<LockPoint>>> = classes.iter().map(|class| class.as_ref().map(points)).collect();
+                let lists: Vec<Option<&Vec<LockPoint>>> =
+                    classes.iter().map(|class| class.as_ref().map(points)).collect();
                 join_points(&lists)
             };
             LockRow {
@@ -92,7 +93,8 @@ impl LockTable {
             let _ = writeln!(out, "and {} classes more", self.classes.len() - top);
         }
         if self.runs.iter().any(|runs| *runs > 1) {
-            let runs: Vec<String> = self.variants.iter().zip(&self.runs).map(|(name, runs)| format!("{name} {runs}")).collect();
+            let runs: Vec<String> =
+                self.variants.iter().zip(&self.runs).map(|(name, runs)| format!("{name} {runs}")).collect();
             let _ = writeln!(out, "means of so many texts: {}", runs.join(", "));
         }
         let _ = writeln!(out, "-: not listed, which is not zero: the kernel lists four points of each kind");
@@ -101,15 +103,30 @@ impl LockTable {
 
     fn draw_class(&self, out: &mut String, row: &LockRow) {
         let mut grid = Grid::default();
-        grid.push([row.class.clone()].into_iter().chain(self.variants.iter().cloned()).chain([String::new()]).collect());
+        grid.push(
+            [row.class.clone()]
+                .into_iter()
+                .chain(self.variants.iter().cloned())
+                .chain([String::new()])
+                .collect(),
+        );
         for (name, value) in FIGURES {
-            let values: Vec<Option<f64>> = row.figures.iter().map(|figures| value(figures.as_ref()?)).collect();
-            grid.push([format!("  {name}")].into_iter().chain(cells(&values, name.ends_with('%'))).chain([String::new()]).collect());
+            let values: Vec<Option<f64>> =
+                row.figures.iter().map(|figures| value(figures.as_ref()?)).collect();
+            grid.push(
+                [format!("  {name}")]
+                    .into_iter()
+                    .chain(cells(&values, name.ends_with('%')))
+                    .chain([String::new()])
+                    .collect(),
+            );
         }
         for (title, points) in [("waited in", &row.waiters), ("held by", &row.holders)] {
             for point in points {
                 let name = format!("  {title} {}", point.function);
-                grid.push([name].into_iter().chain(cells(&point.counts, false)).chain([String::new()]).collect());
+                grid.push(
+                    [name].into_iter().chain(cells(&point.counts, false)).chain([String::new()]).collect(),
+                );
             }
         }
         grid.plain(out);
@@ -140,10 +157,16 @@ fn cells(values: &[Option<f64>], is_percent: bool) -> Vec<String> {
     let base = values.first().copied().flatten();
     let cell = |(index, value): (usize, &Option<f64>)| {
         let Some(value) = value else { return "-".to_owned() };
-        let shown = if value.fract() == 0.0 && value.abs() < 1e15 { format!("{value:.0}") } else { significant(*value) };
+        let shown = if value.fract() == 0.0 && value.abs() < 1e15 {
+            format!("{value:.0}")
+        } else {
+            significant(*value)
+        };
         match base.filter(|_| index > 0) {
             Some(base) if is_percent => format!("{shown} ({:+.2})", value - base),
-            Some(base) if base != 0.0 => format!("{shown} ({})", signed_percent(Some(100.0 * (value / base - 1.0)))),
+            Some(base) if base != 0.0 => {
+                format!("{shown} ({})", signed_percent(Some(100.0 * (value / base - 1.0))))
+            }
             _ => shown,
         }
     };
@@ -159,9 +182,15 @@ fn average(texts: &[Vec<LockClass>], name: &str) -> Option<LockClass> {
     if found.len() == 1 {
         return Some(first.clone());
     }
-    let mean = |figure: fn(&LockFigures) -> f64| found.iter().map(|class| figure(&class.figures)).sum::<f64>() / count;
-    let least = |figure: fn(&LockFigures) -> f64| found.iter().map(|class| figure(&class.figures)).fold(f64::MAX, f64::min);
-    let largest = |figure: fn(&LockFigures) -> f64| found.iter().map(|class| figure(&class.figures)).fold(0.0, f64::max);
+    let mean = |figure: fn(&LockFigures) -> f64| {
+        found.iter().map(|class| figure(&class.figures)).sum::<f64>() / count
+    };
+    let least = |figure: fn(&LockFigures) -> f64| {
+        found.iter().map(|class| figure(&class.figures)).fold(f64::MAX, f64::min)
+    };
+    let largest = |figure: fn(&LockFigures) -> f64| {
+        found.iter().map(|class| figure(&class.figures)).fold(0.0, f64::max)
+    };
     let figures = LockFigures {
         contention_bounces: mean(|figures| figures.contention_bounces),
         contentions: mean(|figures| figures.contentions),
@@ -191,7 +220,9 @@ fn average(texts: &[Vec<LockClass>], name: &str) -> Option<LockClass> {
 /// Points of all variants by function, those first that count most.
 fn join_points(lists: &[Option<&Vec<LockPoint>>]) -> Vec<PointRow> {
     let mut rows: Vec<PointRow> = Vec::new();
-    for (index, point) in lists.iter().enumerate().flat_map(|(index, list)| list.iter().flat_map(move |list| list.iter().map(move |point| (index, point)))) {
+    for (index, point) in lists.iter().enumerate().flat_map(|(index, list)| {
+        list.iter().flat_map(move |list| list.iter().map(move |point| (index, point)))
+    }) {
         let at = match rows.iter().position(|row| row.function == point.function) {
             Some(at) => at,
             None => {
@@ -204,6 +235,8 @@ fn join_points(lists: &[Option<&Vec<LockPoint>>]) -> Vec<PointRow> {
         }
     }
     let most = |row: &PointRow| row.counts.iter().flatten().copied().fold(0.0, f64::max);
-    rows.sort_by(|left, right| most(right).total_cmp(&most(left)).then_with(|| left.function.cmp(&right.function)));
+    rows.sort_by(|left, right| {
+        most(right).total_cmp(&most(left)).then_with(|| left.function.cmp(&right.function))
+    });
     rows
 }

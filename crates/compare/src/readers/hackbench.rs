@@ -27,7 +27,10 @@ pub(super) fn read(lines: &[Line<'_>]) -> Result<Vec<Measurement>, ReadError> {
         let seconds = match number(value) {
             Some(seconds) => seconds,
             None if running.is_some() => {
-                return Err(ReadError::broken(line.number, format!("hackbench's time is no number: {value}")));
+                return Err(ReadError::broken(
+                    line.number,
+                    format!("hackbench's time is no number: {value}"),
+                ));
             }
             None => continue,
         };

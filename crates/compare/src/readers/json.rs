@@ -23,7 +23,9 @@ pub(super) fn read(text: &str) -> Option<Result<Vec<Measurement>, ReadError>> {
     let document: Value = match serde_json::from_str(text) {
         Ok(document) => document,
         // An object that ends too early was one document; several of them are not.
-        Err(error) if error.is_eof() && text.trim_start().lines().next().is_some_and(|line| line.trim() == "{") => {
+        Err(error)
+            if error.is_eof() && text.trim_start().lines().next().is_some_and(|line| line.trim() == "{") =>
+        {
             return Some(Err(ReadError::broken(error.line(), "the JSON ends too early")));
         }
         Err(_) => return None,

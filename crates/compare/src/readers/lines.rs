@@ -32,7 +32,10 @@ pub(crate) fn lines(text: &str) -> Vec<Line<'_>> {
     };
     let numbered = (1..).zip(text.lines());
     numbered
-        .map(|(number, line)| Line { number, text: line.get(last_drawn(line)..).unwrap_or(line).trim_end_matches('\r') })
+        .map(|(number, line)| Line {
+            number,
+            text: line.get(last_drawn(line)..).unwrap_or(line).trim_end_matches('\r'),
+        })
         .collect()
 }
 
@@ -54,8 +57,10 @@ fn without_commas(word: &str) -> Option<String> {
     let whole = word.split('.').next().unwrap_or(word);
     let mut groups = whole.trim_start_matches(['+', '-']).split(',');
     let is_first = groups.next().is_some_and(|group| (1..=3).contains(&group.len()));
-    let are_thousands = groups.all(|group| group.len() == 3 && group.bytes().all(|byte| byte.is_ascii_digit()));
-    (is_first && are_thousands && !word.rsplit('.').next().unwrap_or("").contains(',') || word == whole && is_first && are_thousands)
+    let are_thousands =
+        groups.all(|group| group.len() == 3 && group.bytes().all(|byte| byte.is_ascii_digit()));
+    (is_first && are_thousands && !word.rsplit('.').next().unwrap_or("").contains(',')
+        || word == whole && is_first && are_thousands)
         .then(|| word.replace(',', ""))
 }
 
@@ -65,15 +70,13 @@ mod tests {
 
     #[test]
     fn numbers_are_decimal_and_finite() {
-        assert_eq!(["1,234,567.5", "1,234", "-3", "+0.5", ".5", "1e3"].map(number), [
-            Some(1_234_567.5),
-            Some(1234.0),
-            Some(-3.0),
-            Some(0.5),
-            Some(0.5),
-            Some(1000.0)
-        ]);
-        for wrong in ["", "nan", "inf", "1e999", "1,2", "12,34", "1,234.5,6", "0x10", "-", "7s", "1.2.3", ",123"] {
+        assert_eq!(
+            ["1,234,567.5", "1,234", "-3", "+0.5", ".5", "1e3"].map(number),
+            [Some(1_234_567.5), Some(1234.0), Some(-3.0), Some(0.5), Some(0.5), Some(1000.0)]
+        );
+        for wrong in
+            ["", "nan", "inf", "1e999", "1,2", "12,34", "1,234.5,6", "0x10", "-", "7s", "1.2.3", ",123"]
+        {
             assert_eq!(number(wrong), None, "{wrong}");
         }
     }

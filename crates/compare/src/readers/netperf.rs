@@ -41,7 +41,9 @@ pub(super) fn read(lines: &[Line<'_>]) -> Result<Vec<Measurement>, ReadError> {
             continue;
         }
         let values = match lines.get(index + 1) {
-            Some(next) if line.text.contains("Throughput") && line.text.contains(',') => omni(line, next, &test),
+            Some(next) if line.text.contains("Throughput") && line.text.contains(',') => {
+                omni(line, next, &test)
+            }
             _ if began.is_some() => classic(line, &test),
             _ => Vec::new(),
         };
@@ -57,7 +59,9 @@ pub(super) fn read(lines: &[Line<'_>]) -> Result<Vec<Measurement>, ReadError> {
 
 fn check_ended(began: Option<usize>) -> Result<(), ReadError> {
     match began {
-        Some(line) => Err(ReadError::broken(line, "netperf began here and printed no result in a format that is known")),
+        Some(line) => {
+            Err(ReadError::broken(line, "netperf began here and printed no result in a format that is known"))
+        }
         None => Ok(()),
     }
 }
@@ -71,7 +75,8 @@ fn banner(line: &Line<'_>) -> Option<String> {
 }
 
 fn rate(test: &str, value: f64, unit: &str) -> Measurement {
-    let mut found = KnownMetric { axis: "Clients", ..KnownMetric::new("netperf", "", "").higher() }.value("", value);
+    let mut found =
+        KnownMetric { axis: "Clients", ..KnownMetric::new("netperf", "", "").higher() }.value("", value);
     found.metric.measure = test.to_owned();
     found.traits.quantity = "Throughput".to_owned();
     found.traits.unit = unit.to_owned();
@@ -100,8 +105,12 @@ fn bare_rows(lines: &[Line<'_>]) -> Vec<Measurement> {
     let mut found = Vec::new();
     for row in rows {
         match row.as_slice() {
-            [_, _, _, _, _, value] | [_, _, _, _, _, value, _, _, _, _] => found.push(rate("RR", *value, TRANSACTIONS)),
-            [_, _, _, _, value] | [_, _, _, _, value, _, _, _, _] => found.push(rate("STREAM", *value, MEGABITS)),
+            [_, _, _, _, _, value] | [_, _, _, _, _, value, _, _, _, _] => {
+                found.push(rate("RR", *value, TRANSACTIONS))
+            }
+            [_, _, _, _, value] | [_, _, _, _, value, _, _, _, _] => {
+                found.push(rate("STREAM", *value, MEGABITS))
+            }
             [_, _] if !found.is_empty() => {}
             _ => return Vec::new(),
         }
@@ -134,7 +143,8 @@ impl KeyedResult {
     /// Takes a line that is one of `-k`'s; whether it was.
     fn take(&mut self, line: &Line<'_>, test: &str, found: &mut Vec<Measurement>) -> bool {
         let Some((key, value)) = line.text.trim().split_once('=') else { return false };
-        let is_key = !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_uppercase() || b"_0123456789".contains(&byte));
+        let is_key = !key.is_empty()
+            && key.bytes().all(|byte| byte.is_ascii_uppercase() || b"_0123456789".contains(&byte));
         if !is_key {
             return false;
         }

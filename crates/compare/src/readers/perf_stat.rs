@@ -44,7 +44,10 @@ impl CounterRun {
         let measurement = |counter: Counter| {
             let known = KnownMetric { axis: "Test", ..KnownMetric::new("perf stat", "", "") };
             let mut found = known.value("", counter.value);
-            let deviation = counter.error.or(self.is_text.then_some(0.0)).map(|error| error / 100.0 * counter.value.abs() * (runs as f64).sqrt());
+            let deviation = counter
+                .error
+                .or(self.is_text.then_some(0.0))
+                .map(|error| error / 100.0 * counter.value.abs() * (runs as f64).sqrt());
             found.repeats = deviation.filter(|_| runs > 1).map(|deviation| Repeats { runs, deviation });
             found.traits.better = direction(&counter.name);
             found.traits.quantity.clone_from(&counter.name);
@@ -60,9 +63,11 @@ impl CounterRun {
 /// Misses, faults, cycles and times cost; of other counts neither direction is better in itself.
 fn direction(name: &str) -> BetterDirection {
     let base = name.split(':').next().unwrap_or(name).trim_end_matches('/');
-    let costs = ["misses", "faults", "cycles", "clock", "migrations", "elapsed", "user", "sys", "stalls", "_ns"];
+    let costs =
+        ["misses", "faults", "cycles", "clock", "migrations", "elapsed", "user", "sys", "stalls", "_ns"];
     let begins = ["duration_time", "user_time", "system_time", "l2d_cache_refill", "ll_cache_miss"];
-    let is_cost = costs.iter().any(|end| base.ends_with(end)) || begins.iter().any(|begin| base.starts_with(begin));
+    let is_cost =
+        costs.iter().any(|end| base.ends_with(end)) || begins.iter().any(|begin| base.starts_with(begin));
     if is_cost { BetterDirection::Lower } else { BetterDirection::Unknown }
 }
 
@@ -136,9 +141,8 @@ fn text(line: &Line<'_>, has_intervals: bool) -> Option<Counter> {
         [value, "seconds", "time", "elapsed"] | [value, "+-", _, "seconds", "time", "elapsed"] => {
             counter("time elapsed", "s", value)
         }
-        [value, "seconds", name @ ("user" | "sys")] | [value, "+-", _, "seconds", name @ ("user" | "sys")] => {
-            counter(name, "s", value)
-        }
+        [value, "seconds", name @ ("user" | "sys")]
+        | [value, "+-", _, "seconds", name @ ("user" | "sys")] => counter(name, "s", value),
         [value, name] if !name.starts_with('<') => counter(name, "", value),
         [value, unit, name] => counter(name, unit, value),
         _ => None,
@@ -162,7 +166,8 @@ fn is_cpu(word: &str) -> bool {
 /// stands in front, with `-A` the CPU.
 fn separated(line: &Line<'_>) -> Option<Counter> {
     let text = line.text.trim();
-    let fields = [',', ';', '\t', '|'].iter().map(|mark| text.split(*mark).map(str::trim).collect::<Vec<_>>());
+    let fields =
+        [',', ';', '\t', '|'].iter().map(|mark| text.split(*mark).map(str::trim).collect::<Vec<_>>());
     let fields: Vec<&str> = fields.filter(|fields| fields.len() >= 5).max_by_key(Vec::len)?;
     let is_value = |word: &str| number(word).is_some() || word.starts_with("<not ");
     let mut fields = fields.as_slice();
@@ -207,8 +212,12 @@ fn json(line: &Line<'_>) -> Option<Counter> {
     }
     let object: Value = serde_json::from_str(text).ok()?;
     let word = |key: &str| object.get(key).and_then(Value::as_str);
-    let value = word("counter-value").and_then(number).or_else(|| object.get("counter-value").and_then(Value::as_f64))?;
-    let is_part = ["interval", "cpu", "core", "die", "socket", "node", "thread"].iter().any(|key| object.get(key).is_some());
+    let value = word("counter-value")
+        .and_then(number)
+        .or_else(|| object.get("counter-value").and_then(Value::as_f64))?;
+    let is_part = ["interval", "cpu", "core", "die", "socket", "node", "thread"]
+        .iter()
+        .any(|key| object.get(key).is_some());
     Some(Counter {
         name: word("event")?.to_owned(),
         unit: word("unit").unwrap_or_default().to_owned(),

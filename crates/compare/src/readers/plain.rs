@@ -61,7 +61,8 @@ fn is_unit(word: &str) -> bool {
 }
 
 fn measurement(name: &str, value: f64, unit: &str) -> Measurement {
-    let known = KnownMetric { axis: "Benchmarks", table: LIST, quantity: "%diff", ..KnownMetric::new("", "", "") };
+    let known =
+        KnownMetric { axis: "Benchmarks", table: LIST, quantity: "%diff", ..KnownMetric::new("", "", "") };
     let mut found = known.value("", value);
     name.clone_into(&mut found.metric.test);
     unit.clone_into(&mut found.traits.unit);
@@ -139,7 +140,9 @@ impl<'h> CsvTable<'h> {
         let value = position(head, &["value"]);
         let is_figure = |column: &usize| {
             let name = head.get(*column).map(|name| name.to_ascii_lowercase()).unwrap_or_default();
-            let is_number = |line: &&Line<'_>| cells(line.text, mark).get(*column).is_some_and(|cell| number(cell.trim()).is_some());
+            let is_number = |line: &&Line<'_>| {
+                cells(line.text, mark).get(*column).is_some_and(|cell| number(cell.trim()).is_some())
+            };
             !RUN.contains(&name.as_str()) && rows.iter().all(is_number)
         };
         let figures = match () {
@@ -151,7 +154,8 @@ impl<'h> CsvTable<'h> {
     }
 
     fn read_row(&self, line: &Line<'_>, cells: &[String]) -> Result<Vec<Measurement>, ReadError> {
-        let cell = |names: &[&str]| position(self.head, names).and_then(|at| cells.get(at)).map(|cell| cell.trim());
+        let cell =
+            |names: &[&str]| position(self.head, names).and_then(|at| cells.get(at)).map(|cell| cell.trim());
         let Some(value) = self.value.and_then(|at| cells.get(at)) else {
             return Ok(self.figures.iter().filter_map(|at| self.figure(*at, cells)).collect());
         };
@@ -161,23 +165,38 @@ impl<'h> CsvTable<'h> {
         let text = |names: &[&str]| cell(names).unwrap_or_default().to_owned();
         let unit = text(&UNIT);
         let better = match cell(&BETTER).unwrap_or_default().to_ascii_lowercase() {
-            word if word.starts_with("low") || word.starts_with("less") || word.starts_with("small") => BetterDirection::Lower,
-            word if word.starts_with("high") || word.starts_with("more") || word.starts_with("large") => BetterDirection::Higher,
+            word if word.starts_with("low") || word.starts_with("less") || word.starts_with("small") => {
+                BetterDirection::Lower
+            }
+            word if word.starts_with("high") || word.starts_with("more") || word.starts_with("large") => {
+                BetterDirection::Higher
+            }
             _ => BetterDirection::from_unit(&unit),
         };
         let average = match cell(&AVERAGE).filter(|name| !name.is_empty()) {
             Some(name) => match RunAverage::from_name(name) {
                 Some(average) => average,
                 None => {
-                    return Err(ReadError::broken(line.number, format!("no statistic: {name} (AMean, HMean, Median)")));
+                    return Err(ReadError::broken(
+                        line.number,
+                        format!("no statistic: {name} (AMean, HMean, Median)"),
+                    ));
                 }
             },
             None => RunAverage::Arithmetic,
         };
-        let metric = MetricId { machine: text(&MACHINE), test: text(&TEST), case: text(&CASE), measure: text(&MEASURE) };
-        let quantity = cell(&["quantity"]).filter(|text| !text.is_empty()).map_or_else(|| metric.measure.clone(), str::to_owned);
+        let metric = MetricId {
+            machine: text(&MACHINE),
+            test: text(&TEST),
+            case: text(&CASE),
+            measure: text(&MEASURE),
+        };
+        let quantity = cell(&["quantity"])
+            .filter(|text| !text.is_empty())
+            .map_or_else(|| metric.measure.clone(), str::to_owned);
         let axis = cell(&["axis"]).filter(|text| !text.is_empty()).unwrap_or("Case").to_owned();
-        let traits = MetricTraits { unit, better, average, quantity, axis, table: text(&["table"]), is_key: true };
+        let traits =
+            MetricTraits { unit, better, average, quantity, axis, table: text(&["table"]), is_key: true };
         let is_named = !metric.test.is_empty();
         Ok(vec![Measurement { metric, traits, value, repeats: None, is_named }])
     }
@@ -189,9 +208,12 @@ impl<'h> CsvTable<'h> {
         let (name, unit) = split_unit(head);
         let is_label = |at: usize| {
             let name = self.head.get(at).map(|name| name.to_ascii_lowercase()).unwrap_or_default();
-            !self.figures.contains(&at) && !RUN.contains(&name.as_str()) && cells.get(at).is_some_and(|cell| number(cell.trim()).is_none())
+            !self.figures.contains(&at)
+                && !RUN.contains(&name.as_str())
+                && cells.get(at).is_some_and(|cell| number(cell.trim()).is_none())
         };
-        let labels: Vec<&str> = (0..cells.len()).filter(|at| is_label(*at)).map(|at| cells[at].trim()).collect();
+        let labels: Vec<&str> =
+            (0..cells.len()).filter(|at| is_label(*at)).map(|at| cells[at].trim()).collect();
         let mut found = measurement(name, value, unit);
         if self.head.get(..3).is_some_and(|head| head == HYPERFINE) {
             found = measurement("hyperfine", value, "s");

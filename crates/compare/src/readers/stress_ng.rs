@@ -21,7 +21,8 @@ pub(super) fn read(lines: &[Line<'_>]) -> Result<Vec<Measurement>, ReadError> {
             continue;
         }
         if let Some(name) = stressor {
-            let value = YAML.iter().find_map(|(key, metric)| Some(metric.value(name, number(line.after(key)?)?)));
+            let value =
+                YAML.iter().find_map(|(key, metric)| Some(metric.value(name, number(line.after(key)?)?)));
             found.extend(value);
         }
         let Some(text) = logged(line) else { continue };
@@ -60,7 +61,8 @@ fn miscellaneous(text: &str) -> Vec<Measurement> {
     let Some((name, rest)) = text.split_once(char::is_whitespace) else { return Vec::new() };
     let Some((value, measure)) = rest.trim_start().split_once(' ') else { return Vec::new() };
     let Some(value) = number(value) else { return Vec::new() };
-    let measure = measure.split(" (geo").next().unwrap_or(measure).split(" (harmonic").next().unwrap_or(measure).trim();
+    let measure =
+        measure.split(" (geo").next().unwrap_or(measure).split(" (harmonic").next().unwrap_or(measure).trim();
     let mut found = KnownMetric::new("stress-ng", "", "").minor().value(name, value);
     found.metric.measure = measure.to_owned();
     found.traits.quantity = measure.to_owned();

@@ -48,7 +48,8 @@ pub(super) fn read(lines: &[Line<'_>]) -> Result<Vec<Measurement>, ReadError> {
             continue;
         }
         // The head may be cut away; the statistics are enough.
-        if run.is_none() && (text == "General statistics:" || text == "Latency (ms):" || text == "CPU speed:") {
+        if run.is_none() && (text == "General statistics:" || text == "Latency (ms):" || text == "CPU speed:")
+        {
             run = Some(Run::new(line.number));
         }
         if let Some(run) = &mut run {
@@ -86,7 +87,8 @@ impl Run {
 
     fn read_line(&mut self, text: &str) -> Vec<Measurement> {
         if let Some(threads) = text.strip_prefix("Number of threads:") {
-            self.threads = threads.trim().parse::<u64>().map_or(String::new(), |count| format!("{count}-threads"));
+            self.threads =
+                threads.trim().parse::<u64>().map_or(String::new(), |count| format!("{count}-threads"));
             return Vec::new();
         }
         let is_head = text.ends_with(':') && !text.contains("percentile");
@@ -130,7 +132,9 @@ impl Run {
         let value = number(value)?;
         let (measure, unit) = match unit {
             "MiB/sec" if before.contains("transferred") => ("transferred", "MiB/sec".to_owned()),
-            "per second" if before.starts_with("Total operations:") => ("operations", "operations/s".to_owned()),
+            "per second" if before.starts_with("Total operations:") => {
+                ("operations", "operations/s".to_owned())
+            }
             "per sec." if before.contains(':') => {
                 let name = before.split(':').next().unwrap_or_default();
                 (name, format!("{name}/s"))

@@ -30,7 +30,11 @@ fn upper_quantile(t: &StudentsT, tail: f64) -> Option<f64> {
     let mut at = (low + high) / 2.0;
     for _ in 0..MAX_STEPS {
         let excess = t.sf(at) - tail;
-        if excess > 0.0 { low = at } else { high = at }
+        if excess > 0.0 {
+            low = at
+        } else {
+            high = at
+        }
         let newton = at + excess / t.pdf(at);
         let next = if low <= newton && newton <= high { newton } else { (low + high) / 2.0 };
         if (next - at).abs() <= at.abs() * f64::EPSILON * 4.0 {

@@ -8,6 +8,8 @@ use std::fmt::Write;
 
 /// Most characters of a line of prose.
 const WIDTH: usize = 72;
+/// How the text begins.
+pub const COVER_BEGINNING: &str = "Measured: ";
 
 /// The text; `environments` are the variants' facts.
 #[must_use]
@@ -15,7 +17,11 @@ pub fn draw_cover(comparison: &Comparison, environments: &[EnvironmentFacts]) ->
     let mut out = String::new();
     let variants = &comparison.variants;
     let runs = |index: usize| {
-        let counts = comparison.rows.iter().filter_map(|row| row.summaries.get(index)?.as_ref()).map(|summary| summary.runs);
+        let counts = comparison
+            .rows
+            .iter()
+            .filter_map(|row| row.summaries.get(index)?.as_ref())
+            .map(|summary| summary.runs);
         let (least, most) = (counts.clone().min().unwrap_or(0), counts.max().unwrap_or(0));
         match (least, most) {
             (1, 1) => "1 run".to_owned(),
@@ -23,10 +29,11 @@ pub fn draw_cover(comparison: &Comparison, environments: &[EnvironmentFacts]) ->
             _ => format!("{least} to {most} runs"),
         }
     };
-    let measured: Vec<String> = variants.iter().enumerate().map(|(index, name)| format!("{name} ({})", runs(index))).collect();
+    let measured: Vec<String> =
+        variants.iter().enumerate().map(|(index, name)| format!("{name} ({})", runs(index))).collect();
     let test = if comparison.is_paired { "a paired t-test" } else { "Welch's t-test" };
     let text = format!(
-        "Measured: {}. Ranges are 95 % confidence intervals of means (Student's t), those of changes Fieller's. A \
+        "{COVER_BEGINNING}{}. Ranges are 95 % confidence intervals of means (Student's t), those of changes Fieller's. A \
          difference is called so if {test} finds it at 5 % after Holm's correction for {} tests.",
         measured.join(", "),
         comparison.tests
@@ -48,7 +55,12 @@ pub fn draw_cover(comparison: &Comparison, environments: &[EnvironmentFacts]) ->
     for (verdict, title) in sections {
         draw_section(&mut out, comparison, verdict, title);
     }
-    let _ = writeln!(out, "\nOf {} comparisons: {}.", comparison.rows.iter().map(|row| row.changes.iter().flatten().count()).sum::<usize>(), counts(comparison));
+    let _ = writeln!(
+        out,
+        "\nOf {} comparisons: {}.",
+        comparison.rows.iter().map(|row| row.changes.iter().flatten().count()).sum::<usize>(),
+        counts(comparison)
+    );
     out
 }
 
@@ -59,7 +71,8 @@ fn draw_section(out: &mut String, comparison: &Comparison, verdict: RowVerdict, 
         for (change, variant) in row.changes.iter().zip(comparison.variants.iter().skip(1)) {
             let Some(change) = change.as_ref().filter(|change| change.verdict == verdict) else { continue };
             let of_variant = if is_named { format!("{variant}: ") } else { String::new() };
-            let reserve = if change.reason.is_empty() { String::new() } else { format!(", {}", verdict_text(change)) };
+            let reserve =
+                if change.reason.is_empty() { String::new() } else { format!(", {}", verdict_text(change)) };
             lines.push(format!("{of_variant}{}: {}{reserve}", row.metric.name(), change_text(change)));
         }
     }

@@ -32,7 +32,8 @@ pub(crate) fn decimals(magnitude: f64) -> usize {
 pub fn with_commas(value: f64, decimals: usize) -> String {
     let text = format!("{value:.decimals$}");
     let (sign, digits) = text.strip_prefix('-').map_or(("", text.as_str()), |digits| ("-", digits));
-    let (whole, rest) = digits.split_once('.').map_or((digits, String::new()), |(whole, rest)| (whole, format!(".{rest}")));
+    let (whole, rest) =
+        digits.split_once('.').map_or((digits, String::new()), |(whole, rest)| (whole, format!(".{rest}")));
     let mut out = String::from(sign);
     for (index, digit) in whole.chars().enumerate() {
         if index > 0 && (whole.len() - index) % 3 == 0 {
@@ -77,9 +78,22 @@ mod tests {
     #[test]
     fn values_have_four_digits() {
         let found = [45.051, 27.0, 948.23, 1048.4, 12_345.6, 0.012_344, 999.96, 0.0, -3.5, 1e-9, f64::MAX];
-        assert_eq!(found.map(significant), [
-            "45.05", "27.00", "948.2", "1048", "12346", "0.01234", "1000", "0", "-3.500", "1.000e-9", "1.798e308"
-        ]);
+        assert_eq!(
+            found.map(significant),
+            [
+                "45.05",
+                "27.00",
+                "948.2",
+                "1048",
+                "12346",
+                "0.01234",
+                "1000",
+                "0",
+                "-3.500",
+                "1.000e-9",
+                "1.798e308"
+            ]
+        );
     }
 
     #[test]

@@ -16,7 +16,10 @@ impl<'c> RowGroup<'c> {
 }
 
 /// Groups in the order of their first rows; cases that begin with numbers are in their order.
-pub(super) fn group_rows<'c>(comparison: &'c Comparison, is_meant: impl Fn(&ComparisonRow) -> bool) -> Vec<RowGroup<'c>> {
+pub(super) fn group_rows<'c>(
+    comparison: &'c Comparison,
+    is_meant: impl Fn(&ComparisonRow) -> bool,
+) -> Vec<RowGroup<'c>> {
     let mut groups: Vec<RowGroup<'c>> = Vec::new();
     for row in comparison.rows.iter().filter(|row| is_meant(row)) {
         let is_same = |group: &&mut RowGroup<'c>| group.first().is_some_and(|first| belongs_to(row, first));

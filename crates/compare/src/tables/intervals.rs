@@ -12,8 +12,10 @@ use crate::statistics::summary::RunSummary;
 pub fn draw_intervals(comparison: &Comparison) -> String {
     let has_key = comparison.rows.iter().any(|row| row.traits.is_key);
     let groups = group_rows(comparison, |row| row.traits.is_key || !has_key);
-    let (by_machine, rest): (Vec<RowGroup<'_>>, Vec<RowGroup<'_>>) = groups.into_iter().partition(has_machine);
-    let (repeated, single): (Vec<RowGroup<'_>>, Vec<RowGroup<'_>>) = rest.into_iter().partition(has_several_runs);
+    let (by_machine, rest): (Vec<RowGroup<'_>>, Vec<RowGroup<'_>>) =
+        groups.into_iter().partition(has_machine);
+    let (repeated, single): (Vec<RowGroup<'_>>, Vec<RowGroup<'_>>) =
+        rest.into_iter().partition(has_several_runs);
     let (by_case, alone): (Vec<RowGroup<'_>>, Vec<RowGroup<'_>>) =
         repeated.into_iter().partition(|group| group.rows.len() > 1);
     let mut tables: Vec<String> = Vec::new();
@@ -46,7 +48,9 @@ fn same_metrics(groups: Vec<RowGroup<'_>>) -> Vec<Vec<RowGroup<'_>>> {
         let Some(row) = group.first() else { continue };
         let is_same = |known: &&mut Vec<RowGroup<'_>>| {
             let first = known.first().and_then(RowGroup::first);
-            first.is_some_and(|first| first.metric.test == row.metric.test && first.metric.measure == row.metric.measure)
+            first.is_some_and(|first| {
+                first.metric.test == row.metric.test && first.metric.measure == row.metric.measure
+            })
         };
         match found.iter_mut().find(is_same) {
             Some(known) => known.push(group),
@@ -60,7 +64,9 @@ fn same_measures<'c>(rows: &[&'c ComparisonRow]) -> Vec<Vec<&'c ComparisonRow>> 
     let mut found: Vec<Vec<&'c ComparisonRow>> = Vec::new();
     for row in rows {
         let is_same = |known: &&mut Vec<&ComparisonRow>| {
-            known.first().is_some_and(|first| first.metric.measure == row.metric.measure && first.traits.unit == row.traits.unit)
+            known.first().is_some_and(|first| {
+                first.metric.measure == row.metric.measure && first.traits.unit == row.traits.unit
+            })
         };
         match found.iter_mut().find(is_same) {
             Some(known) => known.push(row),
@@ -88,7 +94,8 @@ impl ValueFormat {
         let values = rows.flat_map(|row| row.summaries.iter().flatten()).flat_map(shown_values);
         let values: Vec<f64> = values.collect();
         let (divisor, letter) = if unit.is_empty() { count_scale(values.iter().copied()) } else { (1.0, "") };
-        let least = values.iter().map(|value| value.abs() / divisor).filter(|value| *value > 0.0).reduce(f64::min);
+        let least =
+            values.iter().map(|value| value.abs() / divisor).filter(|value| *value > 0.0).reduce(f64::min);
         let decimals = if letter.is_empty() { decimals(least.unwrap_or(1.0)) } else { 1 };
         let suffix = if unit.is_empty() { letter.to_owned() } else { format!(" {unit}") };
         Self { divisor, suffix, decimals }
@@ -118,12 +125,14 @@ fn draw_cases(comparison: &Comparison, groups: &[RowGroup<'_>]) -> String {
     let mut grid = Grid::default();
     let parts = [first.metric.test.as_str(), first.metric.measure.as_str()];
     let title: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
-    let title = if title.first() == Some(&"perf stat") { first.metric.measure.clone() } else { title.join(" ") };
+    let title =
+        if title.first() == Some(&"perf stat") { first.metric.measure.clone() } else { title.join(" ") };
     grid.push([title].into_iter().chain(cases.iter().map(|case| (*case).to_owned())).collect());
     grid.rule();
     for group in groups {
         let machine = group.first().map(|row| row.metric.machine.as_str()).unwrap_or_default();
-        let named = |name: &str| if machine.is_empty() { name.to_owned() } else { format!("{machine}-{name}") };
+        let named =
+            |name: &str| if machine.is_empty() { name.to_owned() } else { format!("{machine}-{name}") };
         let row_of = |case: &str| group.rows.iter().find(|row| row.metric.case == case);
         for (index, variant) in comparison.variants.iter().enumerate() {
             let cell = |case: &&str| {
@@ -169,8 +178,10 @@ fn draw_benchmarks(comparison: &Comparison, rows: &[&ComparisonRow]) -> String {
             Some(summary) => mean_with_interval(summary),
             None => "-".to_owned(),
         };
-        let measure = if row.metric.measure.is_empty() { row.traits.unit.clone() } else { row.metric.measure.clone() };
-        let cells = [benchmark_name(row, rows)].into_iter().chain(row.summaries.iter().map(cell)).chain([measure]);
+        let measure =
+            if row.metric.measure.is_empty() { row.traits.unit.clone() } else { row.metric.measure.clone() };
+        let cells =
+            [benchmark_name(row, rows)].into_iter().chain(row.summaries.iter().map(cell)).chain([measure]);
         grid.push(cells.collect());
     }
     let mut out = String::new();

@@ -38,7 +38,8 @@ fn draw_group(out: &mut String, comparison: &Comparison, group: &RowGroup<'_>) {
         let mut line = format!("{:<9} {:<width$}", "CoeffVar", row.metric.case);
         for summary in &row.summaries {
             let variation = summary.and_then(|summary| summary.variation());
-            let text = variation.map_or_else(|| "-".to_owned(), |variation| format!("{variation:.2}            "));
+            let text =
+                variation.map_or_else(|| "-".to_owned(), |variation| format!("{variation:.2}            "));
             let _ = write!(line, " {text:>column$}");
         }
         let _ = writeln!(out, "{}", line.trim_end());

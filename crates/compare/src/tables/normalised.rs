@@ -109,7 +109,8 @@ fn cell(row: &ComparisonRow, index: usize) -> String {
 fn draw_list(comparison: &Comparison, name: &str, rows: &[&ComparisonRow]) -> String {
     let mut out = String::new();
     let Some(first) = rows.first() else { return out };
-    let units = if first.traits.quantity == DIFFERENCE { "%diff reported" } else { first.traits.quantity.as_str() };
+    let units =
+        if first.traits.quantity == DIFFERENCE { "%diff reported" } else { first.traits.quantity.as_str() };
     draw_head(&mut out, name, units, first);
     let others = comparison.variants.get(1..).unwrap_or_default();
     let shown = |row: &ComparisonRow| {
@@ -134,7 +135,8 @@ fn draw_list(comparison: &Comparison, name: &str, rows: &[&ComparisonRow]) -> St
         }
         let _ = write!(out, "{name:<width$}");
         for index in 1..comparison.variants.len() {
-            let change = row.average(index).zip(row.average(0)).map(|(other, base)| (other / base - 1.0) * 100.0);
+            let change =
+                row.average(index).zip(row.average(0)).map(|(other, base)| (other / base - 1.0) * 100.0);
             let change = change.filter(|change| change.is_finite());
             let text = change.map_or_else(|| "-".to_owned(), |change| format!("{change:.2}%"));
             let _ = write!(out, "  {text:>12}");

@@ -99,11 +99,14 @@ fn metric_row(row: &ComparisonRow) -> Vec<String> {
         BetterDirection::Unknown => "",
     };
     let mut cells = vec![format!("{}{unit}{better}", row.metric.name())];
-    let summary = |summary: &Option<RunSummary>| summary.as_ref().map_or_else(|| "-".to_owned(), mean_with_interval);
+    let summary =
+        |summary: &Option<RunSummary>| summary.as_ref().map_or_else(|| "-".to_owned(), mean_with_interval);
     cells.extend(row.summaries.iter().map(summary));
     for change in &row.changes {
         match change {
-            Some(change) => cells.extend([change_text(change), p_value(change.adjusted_p), verdict_text(change)]),
+            Some(change) => {
+                cells.extend([change_text(change), p_value(change.adjusted_p), verdict_text(change)])
+            }
             None => cells.extend(["-".to_owned(), "-".to_owned(), "in one of both only".to_owned()]),
         }
     }

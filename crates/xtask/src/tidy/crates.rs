@@ -5,7 +5,7 @@ use anyhow::{Context, Result};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Libraries that few crates may name.
-const LIBRARY_USERS: [(&str, &[&str]); 13] = [
+const LIBRARY_USERS: [(&str, &[&str]); 14] = [
     ("gimli", &["debuginfo"]),
     ("object", &["debuginfo"]),
     ("memmap2", &["debuginfo"]),
@@ -18,6 +18,7 @@ const LIBRARY_USERS: [(&str, &[&str]); 13] = [
     ("nix", &["record"]),
     ("rustix", &["files"]),
     ("perf_event", &["record"]),
+    ("statrs", &["compare"]),
     ("clap", &["cli"]),
 ];
 

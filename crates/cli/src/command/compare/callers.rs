@@ -1,11 +1,11 @@
 //! `fieldline compare --callers`: the calls below a function in recordings of several variants.
 
-use super::{arguments, print_text, require_plain_format};
+use super::{arguments, require_plain_format};
 use crate::args::{CompareArgs, CompareFormat};
 use crate::input::document::to_json;
 use crate::input::runs::{self, RunFile};
 use crate::input::stacks;
-use crate::output::CommandOutcome;
+use crate::output::{self, CommandOutcome};
 use anyhow::{Context, Result, bail};
 use fieldline_compare::call_tree::{self, CallTable, CallTree, StackTree};
 use std::collections::BTreeMap;
@@ -28,7 +28,7 @@ pub(super) fn run(args: &CompareArgs, function: &str) -> Result<CommandOutcome> 
         CompareFormat::Markdown => table.draw_markdown(),
         _ => table.draw(),
     };
-    print_text(args, &text)
+    output::print(&text)
 }
 
 /// The file of `--format json`.

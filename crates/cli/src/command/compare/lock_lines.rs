@@ -9,7 +9,15 @@ use std::fmt::Write;
 
 /// Words in the names of the kernel's types of locks.
 const LOCK_TYPES: [&str; 9] = [
-    "spinlock", "rwlock", "mutex", "rw_semaphore", "semaphore", "seqlock", "seqcount", "local_lock", "percpu_rwsem",
+    "spinlock",
+    "rwlock",
+    "mutex",
+    "rw_semaphore",
+    "semaphore",
+    "seqlock",
+    "seqcount",
+    "local_lock",
+    "percpu_rwsem",
 ];
 /// A member is hot with so many percent of its struct's samples, and a lock contended if so many percent of its
 /// acquisitions wait.
@@ -81,7 +89,9 @@ pub(super) struct LockContext<'c> {
 /// The structs named as `CLASS=STRUCT`.
 pub(super) fn parse_named(texts: &[String]) -> Result<Vec<(String, String)>> {
     let pair = |text: &String| match text.rsplit_once('=') {
-        Some((class, name)) if !class.is_empty() && !name.is_empty() => Ok((class.to_owned(), name.to_owned())),
+        Some((class, name)) if !class.is_empty() && !name.is_empty() => {
+            Ok((class.to_owned(), name.to_owned()))
+        }
         _ => bail!("'{text}': CLASS=STRUCT is expected, such as '&rq->lock=rq'"),
     };
     texts.iter().map(pair).collect()
@@ -109,8 +119,11 @@ impl LockContext<'_> {
         member: &LockMember,
         row: &LockRow,
     ) -> Result<(&Layout, FoundMember, Option<String>), String> {
-        let candidates: Vec<(&Layout, FoundMember)> =
-            self.layouts.iter().filter_map(|layout| Some((layout, find_lock(layout, &member.path)?))).collect();
+        let candidates: Vec<(&Layout, FoundMember)> = self
+            .layouts
+            .iter()
+            .filter_map(|layout| Some((layout, find_lock(layout, &member.path)?)))
+            .collect();
         let path = member.path.join(".");
         let chosen = |layout: &Layout, found: &FoundMember, found_by: Option<String>| {
             let same = self.layouts.iter().find(|other| std::ptr::eq(*other, layout));
@@ -130,42 +143,66 @@ impl LockContext<'_> {
         if let [(layout, found)] = candidates.as_slice() {
             return chosen(layout, found, Some(format!("the only struct with a lock {path}")));
         }
-        let by_word: Vec<_> =
-            candidates.iter().filter(|(layout, _)| layout.name.split('_').any(|word| word == object)).collect();
+        let by_word: Vec<_> = candidates
+            .iter()
+            .filter(|(layout, _)| layout.name.split('_').any(|word| word == object))
+            .collect();
         if let [(layout, found)] = by_word.as_slice() {
-            return chosen(layout, found, Some(format!("of {} structs with a lock {path}, by its name", candidates.len())));
+            return chosen(
+                layout,
+                found,
+                Some(format!("of {} structs with a lock {path}, by its name", candidates.len())),
+            );
         }
         let touched: Vec<_> =
             candidates.iter().filter(|(layout, found)| self.waiters_touch(layout, found, row)).collect();
         if let [(layout, found)] = touched.as_slice() {
-            let how = format!("of {} structs with a lock {path}, the one that the waiting functions touch", candidates.len());
+            let how = format!(
+                "of {} structs with a lock {path}, the one that the waiting functions touch",
+                candidates.len()
+            );
             return chosen(layout, found, Some(how));
         }
         let list = if by_word.is_empty() { candidates.iter().collect() } else { by_word };
         let names: Vec<&str> = list.iter().take(MAX_NAMED).map(|(layout, _)| layout.name.as_str()).collect();
         match names.is_empty() {
             true => Err(format!("no struct of this program has a lock {path}")),
-            false => Err(format!("{} structs have a lock {path}: {} …; name one (--lock-struct)", candidates.len(), names.join(", "))),
+            false => Err(format!(
+                "{} structs have a lock {path}: {} …; name one (--lock-struct)",
+                candidates.len(),
+                names.join(", ")
+            )),
         }
     }
 
     /// Whether functions that wait for the lock access its bytes, by the profile.
     fn waiters_touch(&self, layout: &Layout, found: &FoundMember, row: &LockRow) -> bool {
-        let Some((profile, accesses)) = self.profile.and_then(|profile| Some((profile, profile.find_type(&layout.name)?))) else {
+        let Some((profile, accesses)) =
+            self.profile.and_then(|profile| Some((profile, profile.find_type(&layout.name)?)))
+        else {
             return false;
         };
         accesses.accesses.iter().any(|access| {
             let function = profile.functions.get(access.function as usize);
-            let is_at_lock = access.offset < found.end && found.offset < access.offset.saturating_add(access.size.max(1));
+            let is_at_lock =
+                access.offset < found.end && found.offset < access.offset.saturating_add(access.size.max(1));
             is_at_lock && function.is_some_and(|name| row.waiters.iter().any(|point| point.function == *name))
         })
     }
 
-    fn line(&self, row: &LockRow, layout: &Layout, found: &FoundMember, found_by: Option<String>) -> LockLine {
+    fn line(
+        &self,
+        row: &LockRow,
+        layout: &Layout,
+        found: &FoundMember,
+        found_by: Option<String>,
+    ) -> LockLine {
         let line = self.line_size.max(1);
         let lines = found.offset / line..=found.end.saturating_sub(1).max(found.offset) / line;
         let profile = self.profile.and_then(|profile| profile.find_type(&layout.name));
-        let profile = profile.filter(|known| known.fingerprint == 0 || known.fingerprint == layout.fingerprint() || known.size == layout.size);
+        let profile = profile.filter(|known| {
+            known.fingerprint == 0 || known.fingerprint == layout.fingerprint() || known.size == layout.size
+        });
         let struct_samples = profile.map_or(0, TypeProfile::samples);
         let mut members = Vec::new();
         for member in layout.members.iter().filter(|member| !member.role.is_marker()) {
@@ -196,7 +233,12 @@ impl LockContext<'_> {
     }
 }
 
-fn line_member(member: &Member, profile: Option<&TypeProfile>, of_struct: u64, lock: &FoundMember) -> LineMember {
+fn line_member(
+    member: &Member,
+    profile: Option<&TypeProfile>,
+    of_struct: u64,
+    lock: &FoundMember,
+) -> LineMember {
     let (begin, end) = (member.offset(), member.offset() + member.size().max(1));
     let mut found = LineMember {
         name: member.label().to_owned(),
@@ -260,34 +302,63 @@ fn find_member<'m>(members: &'m [Member], name: &str) -> Option<&'m Member> {
 /// Appends a lock's line as text.
 pub(super) fn draw(out: &mut String, lock: &LockLine, variants: &[String]) {
     let LockLine { class, struct_name, member, offset, line_size, first_line, .. } = lock;
-    let _ = writeln!(out, "{class} is struct {struct_name}.{member}: byte {offset}, line {first_line} of {line_size} B");
+    let _ = writeln!(
+        out,
+        "{class} is struct {struct_name}.{member}: byte {offset}, line {first_line} of {line_size} B"
+    );
     lock.found_by.iter().for_each(|how| {
         let _ = writeln!(out, "  ({how})");
     });
     if lock.has_profile {
-        let _ = writeln!(out, "  {:>6}  {:<32} {:>8} {:>8} {:>13} {:>9}", "offset", "member", "loads", "stores", "on other CPUs", "line lost");
+        let _ = writeln!(
+            out,
+            "  {:>6}  {:<32} {:>8} {:>8} {:>13} {:>9}",
+            "offset", "member", "loads", "stores", "on other CPUs", "line lost"
+        );
         for member in lock.members.iter().filter(|member| member.samples() > 0 || member.is_lock) {
             let LineMember { name, offset, loads, stores, on_other_cpus, lost, .. } = member;
-            let mark = if member.is_lock { "  the lock" } else if member.is_hot { "  hot" } else { "" };
-            let _ = writeln!(out, "  {offset:>6}  {name:<32} {loads:>8} {stores:>8} {on_other_cpus:>13} {lost:>9}{mark}");
+            let mark = if member.is_lock {
+                "  the lock"
+            } else if member.is_hot {
+                "  hot"
+            } else {
+                ""
+            };
+            let _ = writeln!(
+                out,
+                "  {offset:>6}  {name:<32} {loads:>8} {stores:>8} {on_other_cpus:>13} {lost:>9}{mark}"
+            );
         }
     } else {
-        let names: Vec<&str> = lock.members.iter().filter(|member| !member.is_lock).map(|member| member.name.as_str()).collect();
-        let _ = writeln!(out, "  on its line: {}", if names.is_empty() { "nothing else".to_owned() } else { names.join(", ") });
+        let names: Vec<&str> =
+            lock.members.iter().filter(|member| !member.is_lock).map(|member| member.name.as_str()).collect();
+        let _ = writeln!(
+            out,
+            "  on its line: {}",
+            if names.is_empty() { "nothing else".to_owned() } else { names.join(", ") }
+        );
     }
     let contended: Vec<String> = variants
         .iter()
         .zip(&lock.contended)
-        .map(|(name, percent)| format!("{name} {}", percent.map_or("-".to_owned(), |percent| format!("{percent:.2}%"))))
+        .map(|(name, percent)| {
+            format!("{name} {}", percent.map_or("-".to_owned(), |percent| format!("{percent:.2}%")))
+        })
         .collect();
     let _ = writeln!(out, "  acquisitions that waited: {}", contended.join(", "));
-    let hot: Vec<&str> =
-        lock.members.iter().filter(|member| member.is_hot && !member.is_lock).map(|member| member.name.as_str()).collect();
+    let hot: Vec<&str> = lock
+        .members
+        .iter()
+        .filter(|member| member.is_hot && !member.is_lock)
+        .map(|member| member.name.as_str())
+        .collect();
     let text = match lock.contended_line_has_hot_members {
         None => "which members are hot is not known (--profile)".to_owned(),
         Some(true) => format!("waiting CPUs write the line of hot members: {}", hot.join(", ")),
         Some(false) if hot.is_empty() => "no hot member shares its line".to_owned(),
-        Some(false) => format!("hot members share its line ({}), but the lock is hardly contended", hot.join(", ")),
+        Some(false) => {
+            format!("hot members share its line ({}), but the lock is hardly contended", hot.join(", "))
+        }
     };
     let _ = writeln!(out, "  {text}\n");
 }

@@ -1,11 +1,11 @@
 //! `fieldline compare --locks`: texts of /proc/lock_stat of several variants, and the lines that the locks lie on.
 
 use super::lock_lines::{self, LockContext, LockLine, UnplacedLock};
-use super::{arguments, print_text, require_plain_format};
+use super::{arguments, require_plain_format};
 use crate::args::{CompareArgs, CompareFormat};
 use crate::input::document::{read_profile, to_json};
 use crate::input::{layout_set, recordings, runs};
-use crate::output::CommandOutcome;
+use crate::output::{self, CommandOutcome};
 use anyhow::{Context, Result, bail};
 use fieldline_compare::lock_stat::{self, LockTable};
 use serde::Serialize;
@@ -48,13 +48,14 @@ pub(super) fn run(args: &CompareArgs) -> Result<CommandOutcome> {
     let placed = place(args, &table)?;
     let text = match args.format {
         CompareFormat::Json => {
-            let document = LocksDocument { format: "fieldline-locks", version: 1, table: &table, programs: &placed };
+            let document =
+                LocksDocument { format: "fieldline-locks", version: 1, table: &table, programs: &placed };
             String::from_utf8(to_json(&document)?)?
         }
         CompareFormat::Markdown => format!("```\n{}```\n", draw(args, &table, &placed)),
         _ => draw(args, &table, &placed),
     };
-    print_text(args, &text)
+    output::print(&text)
 }
 
 fn draw(args: &CompareArgs, table: &LockTable, placed: &[PlacedLocks]) -> String {

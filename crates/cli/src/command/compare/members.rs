@@ -107,8 +107,14 @@ impl MemberTable {
             member: (*member).clone(),
             places: found.iter().map(|found| found.as_ref()?.1.get(*member).cloned()).collect(),
         };
-        let count = found.iter().flatten().map(|(known, _)| known.size.div_ceil(line_size)).max().unwrap_or(0);
-        let last = found.iter().flatten().flat_map(|(_, members)| members.values()).map(|place| place.line + 1).max();
+        let count =
+            found.iter().flatten().map(|(known, _)| known.size.div_ceil(line_size)).max().unwrap_or(0);
+        let last = found
+            .iter()
+            .flatten()
+            .flat_map(|(_, members)| members.values())
+            .map(|place| place.line + 1)
+            .max();
         let on_line = |line: u64| {
             let share = |found: &Option<(&TypeProfile, BTreeMap<String, MemberPlace>)>| {
                 let (known, members) = found.as_ref()?;
@@ -129,18 +135,28 @@ impl MemberTable {
 
     /// The table as text.
     pub(super) fn draw(&self) -> String {
-        let mut out = format!("struct {}: percent of all attributed samples of all events, by member; lines of {} B\n", self.name, self.line_size);
+        let mut out = format!(
+            "struct {}: percent of all attributed samples of all events, by member; lines of {} B\n",
+            self.name, self.line_size
+        );
         let width = self.rows.iter().map(|row| row.member.chars().count()).max().unwrap_or(0).max(8);
         let _ = write!(out, "  {:<width$}", "member");
         for name in &self.variants {
             let _ = write!(out, "  {name:>24}");
         }
-        let _ = writeln!(out, "\n  {:<width$}{}", "", "    line  offset    share  ".repeat(self.variants.len()).trim_end());
+        let _ = writeln!(
+            out,
+            "\n  {:<width$}{}",
+            "",
+            "    line  offset    share  ".repeat(self.variants.len()).trim_end()
+        );
         for row in &self.rows {
             let _ = write!(out, "  {:<width$}", row.member);
             for place in &row.places {
                 let _ = match place {
-                    Some(MemberPlace { offset, line, percent, .. }) => write!(out, "  {line:>6}  {offset:>6}  {percent:>6.2}%"),
+                    Some(MemberPlace { offset, line, percent, .. }) => {
+                        write!(out, "  {line:>6}  {offset:>6}  {percent:>6.2}%")
+                    }
                     None => write!(out, "  {:>24}", "-"),
                 };
             }
@@ -165,12 +181,18 @@ fn places(profile: &AccessProfile, known: &TypeProfile, line_size: u64) -> BTree
     let all: u64 = profile.types.iter().map(TypeProfile::samples).sum();
     let mut found: BTreeMap<String, MemberPlace> = BTreeMap::new();
     for access in &known.accesses {
-        let member = known.layout.as_ref().and_then(|layout| layout.members.get(layout.member_at(access.offset)?));
+        let member =
+            known.layout.as_ref().and_then(|layout| layout.members.get(layout.member_at(access.offset)?));
         let (name, offset) = match member {
             Some(member) => (member.label().to_owned(), member.offset()),
             None => (format!("+{}", access.offset), access.offset),
         };
-        let place = found.entry(name).or_insert(MemberPlace { offset, line: offset / line_size, samples: 0, percent: 0.0 });
+        let place = found.entry(name).or_insert(MemberPlace {
+            offset,
+            line: offset / line_size,
+            samples: 0,
+            percent: 0.0,
+        });
         place.samples += access.samples();
     }
     for place in found.values_mut() {

@@ -2,12 +2,12 @@
 
 use super::callers::report_text;
 use super::members::{self, MemberTable};
-use super::{arguments, print_text, require_plain_format};
+use super::{arguments, require_plain_format};
 use crate::args::{CompareArgs, CompareFormat};
 use crate::input::document::to_json;
 use crate::input::runs::{self, RunFile};
 use crate::input::stacks;
-use crate::output::CommandOutcome;
+use crate::output::{self, CommandOutcome};
 use anyhow::{Result, bail};
 use fieldline_compare::symbols::{SymbolCounts, SymbolTable};
 use serde::Serialize;
@@ -45,27 +45,44 @@ pub(super) fn run(args: &CompareArgs) -> Result<CommandOutcome> {
             for file in variant.files.iter().filter(|file| file.machine == machine) {
                 counts.push(count(args, file)?);
             }
-            let name = if machine.is_empty() { variant.name.clone() } else { format!("{machine}-{}", variant.name) };
+            let name =
+                if machine.is_empty() { variant.name.clone() } else { format!("{machine}-{}", variant.name) };
             counted.push((name, counts));
         }
-        tables.push(MachineSymbols { machine: machine.to_owned(), table: SymbolTable::new(&counted, args.top) });
+        tables.push(MachineSymbols {
+            machine: machine.to_owned(),
+            table: SymbolTable::new(&counted, args.top),
+        });
     }
-    let structs = if args.by_member || !args.structs.is_empty() { members::compare(args, &variants)? } else { Vec::new() };
+    let structs = if args.by_member || !args.structs.is_empty() {
+        members::compare(args, &variants)?
+    } else {
+        Vec::new()
+    };
     let text = match args.format {
         CompareFormat::Json => {
-            let document =
-                SymbolsDocument { format: "fieldline-symbols", version: 1, machines: &tables, structs: &structs };
+            let document = SymbolsDocument {
+                format: "fieldline-symbols",
+                version: 1,
+                machines: &tables,
+                structs: &structs,
+            };
             String::from_utf8(to_json(&document)?)?
         }
         format => {
             let is_markdown = format == CompareFormat::Markdown;
-            let draw = |of: &MachineSymbols| if is_markdown { of.table.draw_markdown() } else { of.table.draw() };
+            let draw =
+                |of: &MachineSymbols| if is_markdown { of.table.draw_markdown() } else { of.table.draw() };
             let mut parts: Vec<String> = tables.iter().map(draw).collect();
-            parts.extend(structs.iter().map(|table| if is_markdown { format!("```\n{}```\n", table.draw()) } else { table.draw() }));
+            parts.extend(
+                structs.iter().map(|table| {
+                    if is_markdown { format!("```\n{}```\n", table.draw()) } else { table.draw() }
+                }),
+            );
             parts.join("\n")
         }
     };
-    print_text(args, &text)
+    output::print(&text)
 }
 
 /// Events by symbol of a recording or report; of several events the one chosen.
@@ -94,7 +111,9 @@ fn count(args: &CompareArgs, file: &RunFile) -> Result<SymbolCounts> {
             Some(counts) => Ok(counts),
             None => bail!("{place}: no event {event}; it has: {}", names.join(", ")),
         },
-        None if found.len() > 1 => bail!("{place}: several events, choose one by --event: {}", names.join(", ")),
+        None if found.len() > 1 => {
+            bail!("{place}: several events, choose one by --event: {}", names.join(", "))
+        }
         None => match found.into_values().next() {
             Some(counts) => Ok(counts),
             None => bail!("{place}: no samples"),

@@ -3,7 +3,7 @@
 //! A file may hold the output of several tools, and of one several times: each time is a run. Lines that no tool is
 //! known to print are left alone if another line is known.
 //!
-//! * `lines`: lines and the numbers in them.
+//! * `lines`: lines and the numbers in them; `read_error`: why a text holds no measurements.
 //! * `hackbench`, `perf_bench`, `schbench`, `dbench`, `stream`, `netperf`, `sysbench`, `ebizzy`, `stress_ng`, `time`:
 //!   what these print.
 //! * `perf_stat`: counters, as text, `-x` and `-j`; `json`: hyperfine's and schbench's files.
@@ -18,6 +18,7 @@ mod netperf;
 mod perf_bench;
 mod perf_stat;
 mod plain;
+mod read_error;
 mod schbench;
 mod stream;
 mod stress_ng;
@@ -26,38 +27,10 @@ mod time;
 
 use crate::measurement::Measurement;
 pub(crate) use lines::{Line, lines, number};
+pub use read_error::ReadError;
 
 /// Most characters of a line that an error shows.
 const MAX_SHOWN: usize = 80;
-
-/// Why a text holds no measurements.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum ReadError {
-    /// No line is any tool's.
-    #[error("no benchmark's output is recognised; its first line is: {first}")]
-    Unknown {
-        /// The first line that is not empty, shortened.
-        first: String,
-    },
-    /// There is nothing in it.
-    #[error("the file is empty")]
-    Empty,
-    /// A tool's output that is broken, or that ends too early.
-    #[error("line {line}: {problem}")]
-    Broken {
-        /// The line's number, from 1.
-        line: usize,
-        /// A sentence.
-        problem: String,
-    },
-}
-
-impl ReadError {
-    pub(crate) fn broken(line: usize, problem: impl Into<String>) -> Self {
-        Self::Broken { line, problem: problem.into() }
-    }
-}
 
 /// Measurements of a text, or none if it is not the tool's.
 type Reader = fn(&[Line<'_>]) -> Result<Vec<Measurement>, ReadError>;

@@ -158,8 +158,8 @@ fn intervals_of_ratios_hold_the_ratio_as_often_as_they_say() {
 fn extreme_runs_give_no_figures_rather_than_wrong_ones() {
     let summary = |runs: &[f64]| RunSummary::from_runs(runs);
     assert_eq!(summary(&[]), None);
-    let one = summary(&[3.0]).unwrap();
-    assert_eq!((one.deviation, one.mean_interval, one.variation()), (None, None, None));
+    let single = summary(&[3.0]).unwrap();
+    assert_eq!((single.deviation, single.mean_interval, single.variation()), (None, None, None));
     let huge = summary(&[f64::MAX, f64::MAX]).unwrap();
     assert!(huge.mean.is_finite(), "{huge:?}");
     assert_eq!(summary(&[f64::MAX, -f64::MAX]).unwrap().mean_interval, None);
@@ -170,6 +170,6 @@ fn extreme_runs_give_no_figures_rather_than_wrong_ones() {
     // Runs that never scatter differ for sure, if they differ.
     let (low, high) = (summary(&[1.0, 1.0]).unwrap(), summary(&[2.0, 2.0]).unwrap());
     assert_eq!((welch(&low, &high).ratio, welch(&low, &high).p), (Some(2.0), Some(0.0)));
-    assert_eq!(welch(&one, &low).p, None);
+    assert_eq!(welch(&single, &low).p, None);
     assert_eq!(paired(&[1.0, 2.0], &[1.0]), None);
 }

@@ -5,6 +5,7 @@ mod lock_lines;
 mod locks;
 mod members;
 mod symbols;
+mod variants;
 
 use crate::args::{CompareArgs, CompareFormat, FailOn};
 use crate::input::document::to_json;
@@ -16,7 +17,7 @@ use fieldline_compare::comparison::{CompareOptions, Comparison, RowVerdict};
 use fieldline_compare::environment::{self, EnvironmentDifference, EnvironmentFacts};
 use fieldline_compare::measurement::{BetterDirection, MetricId};
 use fieldline_compare::tables;
-use std::path::PathBuf;
+use variants::arguments;
 use wildmatch::WildMatch;
 
 pub(crate) fn run(args: &CompareArgs) -> Result<CommandOutcome> {
@@ -25,20 +26,6 @@ pub(crate) fn run(args: &CompareArgs) -> Result<CommandOutcome> {
         None if args.locks => locks::run(args),
         None if args.symbols => symbols::run(args),
         None => compare_runs(args),
-    }
-}
-
-/// The files of each variant as the user named them, the base first.
-fn arguments(args: &CompareArgs) -> Vec<&[PathBuf]> {
-    let others = args.variants.others.iter().map(Vec::as_slice);
-    std::iter::once(args.variants.base.as_slice()).chain(others).collect()
-}
-
-/// Refuses formats that only tables of runs have.
-fn require_plain_format(args: &CompareArgs, option: &str) -> Result<()> {
-    match args.format {
-        CompareFormat::Table | CompareFormat::Markdown | CompareFormat::Json => Ok(()),
-        _ => bail!("{option} prints --format table, markdown or json"),
     }
 }
 

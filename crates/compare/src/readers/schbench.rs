@@ -61,7 +61,7 @@ const AVERAGE: KnownMetric = KnownMetric {
     ..KnownMetric::new("schbench", "average rps", "requests/s").higher().minor()
 };
 
-/// What one block says, with the time after which it was printed.
+/// Values of one block, with the time after which it was printed.
 struct Block {
     kind: SchbenchBlock,
     seconds: Option<f64>,

@@ -1,6 +1,6 @@
 //! `fieldline compare --callers`: the calls below a function in recordings of several variants.
 
-use super::{arguments, require_plain_format};
+use super::variants::{arguments, require_plain_format};
 use crate::args::{CompareArgs, CompareFormat};
 use crate::input::document::to_json;
 use crate::input::runs::{self, RunFile};

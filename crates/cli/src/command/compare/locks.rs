@@ -1,7 +1,7 @@
 //! `fieldline compare --locks`: texts of /proc/lock_stat of several variants, and the lines that the locks lie on.
 
 use super::lock_lines::{self, LockContext, LockLine, UnplacedLock};
-use super::{arguments, require_plain_format};
+use super::variants::{arguments, require_plain_format};
 use crate::args::{CompareArgs, CompareFormat};
 use crate::input::document::{read_profile, to_json};
 use crate::input::{layout_set, recordings, runs};

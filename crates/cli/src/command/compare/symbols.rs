@@ -2,7 +2,7 @@
 
 use super::callers::report_text;
 use super::members::{self, MemberTable};
-use super::{arguments, require_plain_format};
+use super::variants::{arguments, require_plain_format};
 use crate::args::{CompareArgs, CompareFormat};
 use crate::input::document::to_json;
 use crate::input::runs::{self, RunFile};
@@ -59,29 +59,29 @@ pub(super) fn run(args: &CompareArgs) -> Result<CommandOutcome> {
     } else {
         Vec::new()
     };
-    let text = match args.format {
-        CompareFormat::Json => {
-            let document = SymbolsDocument {
-                format: "fieldline-symbols",
-                version: 1,
-                machines: &tables,
-                structs: &structs,
-            };
-            String::from_utf8(to_json(&document)?)?
-        }
-        format => {
-            let is_markdown = format == CompareFormat::Markdown;
-            let draw =
-                |of: &MachineSymbols| if is_markdown { of.table.draw_markdown() } else { of.table.draw() };
-            let mut parts: Vec<String> = tables.iter().map(draw).collect();
-            parts.extend(
-                structs.iter().map(|table| {
+    let text =
+        match args.format {
+            CompareFormat::Json => {
+                let document = SymbolsDocument {
+                    format: "fieldline-symbols",
+                    version: 1,
+                    machines: &tables,
+                    structs: &structs,
+                };
+                String::from_utf8(to_json(&document)?)?
+            }
+            format => {
+                let is_markdown = format == CompareFormat::Markdown;
+                let draw = |machine: &MachineSymbols| {
+                    if is_markdown { machine.table.draw_markdown() } else { machine.table.draw() }
+                };
+                let mut parts: Vec<String> = tables.iter().map(draw).collect();
+                parts.extend(structs.iter().map(|table| {
                     if is_markdown { format!("```\n{}```\n", table.draw()) } else { table.draw() }
-                }),
-            );
-            parts.join("\n")
-        }
-    };
+                }));
+                parts.join("\n")
+            }
+        };
     output::print(&text)
 }
 

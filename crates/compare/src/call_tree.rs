@@ -22,7 +22,7 @@ pub struct CallNode {
     /// Percent of all samples that were taken in it or below.
     pub share: f64,
     /// Functions that it calls.
-    pub callees: Vec<CallNode>,
+    pub callees: Vec<Self>,
 }
 
 /// The calls below a function.

@@ -327,7 +327,8 @@ fn judge(
     }
     let within =
         |interval: ConfidenceInterval| -options.margin <= interval.low && interval.high <= options.margin;
-    let is_equal = base.mean == other.mean && variation.is_none_or(|variation| variation == 0.0);
+    let never_scatter = [base, other].iter().all(|summary| summary.deviation == Some(0.0));
+    let is_equal = base.mean == other.mean && never_scatter;
     if change.interval.is_some_and(within) || is_equal {
         return (RowVerdict::NoDifferenceShown, scatter);
     }

@@ -90,7 +90,7 @@ impl Numbered {
 #[must_use]
 pub fn label_files(variants: &[Vec<PathParts>]) -> Vec<Vec<String>> {
     let bare: Vec<Vec<PathParts>> =
-        variants.iter().map(|files| files.iter().map(|parts| without_ending(parts)).collect()).collect();
+        variants.iter().map(|files| files.iter().map(without_ending).collect()).collect();
     let families = Families::new(&bare);
     let stripped: Vec<Vec<PathParts>> =
         bare.iter().map(|files| files.iter().map(|parts| families.strip(parts)).collect()).collect();
@@ -140,12 +140,11 @@ fn common_beginning(texts: &[String]) -> usize {
 /// The path without the ending of the file's name, if that is letters.
 fn without_ending(parts: &PathParts) -> PathParts {
     let mut parts = parts.clone();
-    if let Some(file) = parts.last_mut() {
-        if let Some((stem, ending)) = file.rsplit_once('.') {
-            let is_ending = !ending.is_empty() && ending.bytes().all(|byte| byte.is_ascii_alphabetic());
-            if is_ending && !stem.is_empty() {
-                *file = stem.to_owned();
-            }
+    let Some(file) = parts.last_mut() else { return parts };
+    if let Some((stem, ending)) = file.rsplit_once('.') {
+        let is_ending = !ending.is_empty() && ending.bytes().all(|byte| byte.is_ascii_alphabetic());
+        if is_ending && !stem.is_empty() {
+            *file = stem.to_owned();
         }
     }
     parts

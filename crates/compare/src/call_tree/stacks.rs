@@ -4,12 +4,15 @@ use super::{CallNode, CallTree};
 use crate::readers::{Line, lines, number};
 use std::collections::BTreeMap;
 
+/// Most calls within each other that are told apart; perf records 127 unless told otherwise.
+const MAX_DEPTH: usize = 512;
+
 /// Calls below a function, summed up.
 #[derive(Clone, Debug, Default)]
 struct SumNode {
     weight: f64,
     own: f64,
-    callees: BTreeMap<String, SumNode>,
+    callees: BTreeMap<String, Self>,
 }
 
 /// The tree of a function, from call chains.
@@ -33,7 +36,7 @@ impl StackTree {
         let Some(at) = chain.iter().rposition(|function| *function == self.function) else { return };
         let mut node = &mut self.root;
         node.weight += weight;
-        for function in chain.get(..at).unwrap_or_default().iter().rev() {
+        for function in chain.get(..at).unwrap_or_default().iter().rev().take(MAX_DEPTH) {
             node = node.callees.entry((*function).to_owned()).or_default();
             node.weight += weight;
         }

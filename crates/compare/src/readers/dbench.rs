@@ -21,12 +21,10 @@ pub(super) fn read(lines: &[Line<'_>]) -> Result<Vec<Measurement>, ReadError> {
             check_ended(began)?;
             began = Some(line.number);
         }
-        if line.text.starts_with("Throughput ") {
-            if let Some((rate, clients, latency)) = result(line) {
-                found.push(THROUGHPUT.value(&clients, rate));
-                found.extend(latency.map(|latency| LATENCY.value(&clients, latency)));
-                began = None;
-            }
+        if let Some((rate, clients, latency)) = result(line) {
+            found.push(THROUGHPUT.value(&clients, rate));
+            found.extend(latency.map(|latency| LATENCY.value(&clients, latency)));
+            began = None;
         }
     }
     check_ended(began)?;
@@ -43,6 +41,7 @@ fn check_ended(began: Option<usize>) -> Result<(), ReadError> {
 /// Rate, clients and latency of the last line.
 fn result(line: &Line<'_>) -> Option<(f64, String, Option<f64>)> {
     let words = line.words();
+    words.first().filter(|word| **word == "Throughput")?;
     let rate = number(words.get(1)?).filter(|_| words.get(2) == Some(&"MB/sec"))?;
     let at = words.iter().position(|word| matches!(*word, "clients" | "procs"))?;
     let clients: u64 = words.get(at.checked_sub(1)?)?.parse().ok()?;

@@ -59,9 +59,8 @@ fn without_commas(word: &str) -> Option<String> {
     let is_first = groups.next().is_some_and(|group| (1..=3).contains(&group.len()));
     let are_thousands =
         groups.all(|group| group.len() == 3 && group.bytes().all(|byte| byte.is_ascii_digit()));
-    (is_first && are_thousands && !word.rsplit('.').next().unwrap_or("").contains(',')
-        || word == whole && is_first && are_thousands)
-        .then(|| word.replace(',', ""))
+    let has_more = word.get(whole.len()..).is_some_and(|rest| rest.contains(','));
+    (is_first && are_thousands && !has_more).then(|| word.replace(',', ""))
 }
 
 #[cfg(test)]

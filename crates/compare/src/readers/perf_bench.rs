@@ -136,7 +136,7 @@ fn in_time<'t>(words: &[&'t str]) -> Option<(f64, &'t str, &'t str)> {
 }
 
 /// `Average synthesis took: 1883.572 usec (+- 138.398 usec)`.
-fn average<'t>(text: &'t str) -> Option<(f64, &'t str, &'t str)> {
+fn average(text: &str) -> Option<(f64, &str, &str)> {
     let (name, rest) = text.strip_prefix("Average ")?.split_once(" took: ")?;
     let mut words = rest.split_whitespace();
     Some((number(words.next()?)?, name, words.next()?))

@@ -179,10 +179,10 @@ fn separated(line: &Line<'_>) -> Option<Counter> {
             (fields, is_part) = (rest, true);
         }
     }
-    if let [cpu, rest @ ..] = fields {
-        if is_cpu(cpu) {
-            (fields, is_part) = (rest, true);
-        }
+    if let [cpu, rest @ ..] = fields
+        && is_cpu(cpu)
+    {
+        (fields, is_part) = (rest, true);
     }
     let [value, unit, name, rest @ ..] = fields else { return None };
     let has_name = name.starts_with(|first: char| first.is_ascii_alphabetic()) && number(unit).is_none();

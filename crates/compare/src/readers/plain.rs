@@ -212,8 +212,8 @@ impl<'h> CsvTable<'h> {
                 && !RUN.contains(&name.as_str())
                 && cells.get(at).is_some_and(|cell| number(cell.trim()).is_none())
         };
-        let labels: Vec<&str> =
-            (0..cells.len()).filter(|at| is_label(*at)).map(|at| cells[at].trim()).collect();
+        let labels = cells.iter().enumerate().filter(|(at, _)| is_label(*at)).map(|(_, cell)| cell.trim());
+        let labels: Vec<&str> = labels.collect();
         let mut found = measurement(name, value, unit);
         if self.head.get(..3).is_some_and(|head| head == HYPERFINE) {
             found = measurement("hyperfine", value, "s");

@@ -144,7 +144,7 @@ impl Terms {
         let (base_error, other_error) = (self.base_error / scale, self.other_error / scale);
         let (covariance, square) = (self.covariance / scale, t * t);
         let lead = 1.0 - square * base_error;
-        if !(lead > 0.0) {
+        if lead <= 0.0 || lead.is_nan() {
             return Some(RatioInterval::Unbounded);
         }
         let middle = ratio - square * covariance;

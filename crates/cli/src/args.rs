@@ -2,6 +2,7 @@
 
 mod accesses;
 mod common;
+mod compare;
 mod guest;
 mod install;
 mod layouts;
@@ -16,6 +17,7 @@ pub(crate) use accesses::{
     DoctorArgs, ExplainArgs, ImportArgs, MergeArgs, ProfileArgs, ReportArgs, SamplesArgs,
 };
 pub(crate) use common::{GlobalArgs, require_vmlinux, require_words};
+pub(crate) use compare::{CompareArgs, CompareFormat, FailOn};
 pub(crate) use guest::{GuestArgs, GuestCommand, GuestRecordArgs};
 pub(crate) use install::{CompletionsArgs, ManArgs};
 pub(crate) use layouts::{
@@ -119,6 +121,8 @@ pub(crate) enum Command {
     Record(RecordArgs),
     /// Record kernels that run in QEMU.
     Guest(GuestArgs),
+    /// Compare runs of benchmarks of several variants: statistics, tables, verdicts.
+    Compare(Box<CompareArgs>),
     /// Run the pipeline on the built-in example.
     Demo(DemoArgs),
     /// Print the completions of a shell.

@@ -6,7 +6,9 @@ pub(crate) mod layout_set;
 pub(crate) mod origin;
 pub(crate) mod paths;
 pub(crate) mod recordings;
+pub(crate) mod runs;
 pub(crate) mod select;
+pub(crate) mod stacks;
 pub(crate) mod trace;
 
 /// Checks that a cacheline can have so many bytes.

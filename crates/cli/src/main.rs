@@ -15,7 +15,7 @@ mod report;
 mod series;
 
 use args::{Arguments, Command, GlobalArgs};
-use command::{accesses, completions, demo, guest, layouts, manual, orders};
+use command::{accesses, compare, completions, demo, guest, layouts, manual, orders};
 use fieldline_debuginfo::separate_debug::search_folders;
 use output::CommandOutcome;
 use std::process::ExitCode;
@@ -62,6 +62,7 @@ fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
         Command::Doctor(args) => accesses::doctor(args),
         Command::Record(args) => accesses::record::run(args),
         Command::Guest(args) => guest::run(args),
+        Command::Compare(args) => compare::run(args),
         Command::Demo(args) => demo::run(args),
         Command::Completions(args) => completions::run(args),
         Command::Man(args) => manual::run(args),

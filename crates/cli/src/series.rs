@@ -1,5 +1,6 @@
 //! A patch series of a plan: a cover letter, a patch of macros if they are needed, and one patch a struct.
 
+pub(crate) mod evidence;
 mod letter;
 mod mail;
 mod placement;
@@ -32,6 +33,8 @@ pub(crate) struct SeriesRequest<'a> {
     pub(crate) workload: Option<&'a str>,
     /// A file with measured results.
     pub(crate) measured: Option<&'a Path>,
+    /// A file that `compare` wrote.
+    pub(crate) evidence: Option<&'a Path>,
     /// Whether the tree's script names recipients.
     pub(crate) names_maintainers: bool,
 }
@@ -41,6 +44,8 @@ impl SeriesRequest<'_> {
     fn options(&self, tree: &Path, steps: &[PatchStep]) -> Result<SeriesOptions> {
         let read = |path: &Path| fieldline_files::read(path).with_context(|| path.display().to_string());
         let measured = self.measured.map(read).transpose()?;
+        let measured = measured.map(|text| String::from_utf8_lossy(&text).trim().to_owned());
+        let measured = measured.or(self.evidence.map(evidence::cover_text).transpose()?);
         let base_commit = repository::base_commit(tree);
         let (to, cc) = if self.names_maintainers {
             repository::recipients(tree, steps)?
@@ -65,7 +70,7 @@ impl SeriesRequest<'_> {
             },
             base_commit,
             workload: self.workload.map(str::to_owned),
-            measured: measured.map(|text| String::from_utf8_lossy(&text).trim().to_owned()),
+            measured,
         })
     }
 

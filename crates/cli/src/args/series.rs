@@ -72,7 +72,7 @@ pub(crate) struct SeriesArgs {
     /// tree's commit, so that equal inputs give equal files.
     #[arg(long, value_name = "DATE", requires = "series", value_parser = date)]
     pub(crate) date: Option<String>,
-    /// Text in the brackets of the subjects before the number. If not given, PATCH with --measured, else RFC PATCH.
+    /// Text in the brackets of the subjects before the number. If not given, PATCH with --measured or --evidence, else RFC PATCH.
     #[arg(long, value_name = "TEXT", requires = "series", value_parser = prefix)]
     pub(crate) subject_prefix: Option<String>,
     /// A trailer for each patch, such as 'Reviewed-by: Ada'; may be given several times.
@@ -87,6 +87,9 @@ pub(crate) struct SeriesArgs {
     /// A text with measured results, for the cover letter. Without it, the letter says that nothing was measured yet.
     #[arg(long, value_name = "FILE", requires = "series")]
     pub(crate) measured: Option<PathBuf>,
+    /// Measured results for the cover letter: what `compare --format json` or `--format cover` wrote.
+    #[arg(long, value_name = "FILE", requires = "series", conflicts_with = "measured")]
+    pub(crate) evidence: Option<PathBuf>,
     /// Address the mails as the tree's scripts/get_maintainer.pl says: maintainers in To, lists and reviewers in Cc.
     #[arg(long, requires = "series")]
     pub(crate) maintainers: bool,
@@ -103,6 +106,7 @@ impl SeriesArgs {
             is_signed_off: self.signoff,
             workload: self.workload.as_deref(),
             measured: self.measured.as_deref(),
+            evidence: self.evidence.as_deref(),
             names_maintainers: self.maintainers,
         })
     }

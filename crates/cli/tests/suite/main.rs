@@ -13,6 +13,7 @@ mod bad_input;
 #[path = "../../../profile/tests/suite/built.rs"]
 #[allow(dead_code, reason = "other tests ask the programs for their members")]
 mod built;
+mod compare;
 mod demo;
 mod hostile;
 mod install;

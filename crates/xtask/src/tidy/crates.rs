@@ -5,7 +5,7 @@ use anyhow::{Context, Result};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Libraries that few crates may name.
-const LIBRARY_USERS: [(&str, &[&str]); 15] = [
+const LIBRARY_USERS: [(&str, &[&str]); 16] = [
     ("gimli", &["debuginfo"]),
     ("object", &["debuginfo"]),
     ("memmap2", &["debuginfo"]),
@@ -18,6 +18,7 @@ const LIBRARY_USERS: [(&str, &[&str]); 15] = [
     ("nix", &["record"]),
     ("rustix", &["files"]),
     ("perf_event", &["record"]),
+    ("statrs", &["compare"]),
     ("clap", &["cli"]),
     ("clap_complete", &["cli"]),
     ("clap_mangen", &["cli"]),

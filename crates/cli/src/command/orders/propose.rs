@@ -8,7 +8,7 @@ use crate::output::{self, CommandOutcome};
 use crate::planning::{PlanInputs, TreeFacts};
 use crate::report::plan::{plan_text, proposal};
 use crate::report::profile::coverage;
-use crate::series;
+use crate::series::{self, evidence};
 use anyhow::{Result, bail};
 use fieldline_tree::limits::SourceInput;
 use fieldline_tree::{builds, edits, pins};
@@ -25,6 +25,7 @@ pub(crate) fn run(args: &ProposeArgs) -> Result<CommandOutcome> {
     // Missing inputs are reported before anything takes time.
     let pins = args.search.pins.as_deref().map(pins::read_pins).transpose()?;
     builds::check_files(&args.search.also)?;
+    let measured = args.series.evidence.as_deref().map(evidence::cover_text).transpose()?;
     let opened = recordings::OpenedRecordings::new(&recorded)?;
 
     let code = open_build(Some(tree), args.code.build.as_deref(), program)?;
@@ -64,7 +65,7 @@ pub(crate) fn run(args: &ProposeArgs) -> Result<CommandOutcome> {
 
     output::print_progress("writing");
     let files = [
-        ("report.md", proposal::markdown(&profile, &plan, &patched).into_bytes()),
+        ("report.md", proposal::markdown(&profile, &plan, &patched, measured.as_deref()).into_bytes()),
         ("profile.json", document::to_json(&profile)?),
         ("plan.json", document::to_json(&plan)?),
     ];

@@ -10,7 +10,12 @@ use fieldline_plan::{Plan, StructPlan};
 use fieldline_tree::edits::PatchSet;
 use std::fmt::Write;
 
-pub(crate) fn markdown(profile: &AccessProfile, plan: &Plan, patched: &PatchSet) -> String {
+pub(crate) fn markdown(
+    profile: &AccessProfile,
+    plan: &Plan,
+    patched: &PatchSet,
+    measured: Option<&str>,
+) -> String {
     let paint = Palette::new(false);
     let mut out = String::from("# Member order proposed by fieldline\n\n");
     out.push_str(
@@ -19,6 +24,12 @@ pub(crate) fn markdown(profile: &AccessProfile, plan: &Plan, patched: &PatchSet)
     write_fenced(&mut out, |text| coverage::draw(text, profile, paint));
     out.push_str("## Plan\n\n");
     write_fenced(&mut out, |text| plan_text::draw(text, plan, paint));
+    if let Some(text) = measured {
+        out.push_str("## Measured results\n\n");
+        write_fenced(&mut out, |out| {
+            let _ = writeln!(out, "{text}");
+        });
+    }
     out.push_str("## Patches\n\n");
     out.extend(patched.patches.iter().map(|(name, _)| format!("- `{name}`\n")));
     out.extend(patched.notes.iter().map(|note| format!("- note: {note}\n")));

@@ -1,8 +1,8 @@
 //! A patch series of a plan: a cover letter, a patch of macros if they are needed, and one patch a struct.
 
-mod letter;
+pub(crate) mod letter;
 mod mail;
-mod placement;
+pub(crate) mod placement;
 mod repository;
 
 use anyhow::{Context, Result};

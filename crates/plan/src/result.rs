@@ -21,7 +21,7 @@ pub use forecast::{
 };
 pub(crate) use plan::constrained_members;
 pub use plan::{
-    Arrangement, Basis, CommentToCheck, ConstrainedMember, Embedding, FORMAT, MovedMember, Outcome,
+    Arrangement, Basis, CommentToCheck, ConditionalMember, ConstrainedMember, Embedding, FORMAT, MovedMember, Outcome,
     PinReport, PlacedMember, Plan, PlanError, SearchReport, StructPlan, VERSION, Verdict,
 };
 pub use proof::{Insistence, UseProof};

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 /// Most written members named for a member.
-pub(super) const MAX_NAMED_WRITERS: usize = 4;
+pub(crate) const MAX_NAMED_WRITERS: usize = 4;
 
 /// Appends false and true sharing, if there is any.
 pub(crate) fn draw(
@@ -72,12 +72,12 @@ fn losses(place: &ContendedOffset) -> f64 {
 }
 
 /// The member at an offset, or the offset.
-pub(super) fn label(layout: Option<&Layout>, offset: u64) -> String {
+pub(crate) fn label(layout: Option<&Layout>, offset: u64) -> String {
     layout.and_then(|layout| layout.path_at(offset)).unwrap_or_else(|| format!("+{offset}"))
 }
 
 /// The written members of the line, each with the CPUs of its stores.
-fn format_writers(place: &ContendedOffset, layout: Option<&Layout>) -> String {
+pub(crate) fn format_writers(place: &ContendedOffset, layout: Option<&Layout>) -> String {
     let named = place.writers.iter().map(|writer| {
         let label = label(layout, writer.offset);
         let (home, away) = (writer.at_home, writer.away);

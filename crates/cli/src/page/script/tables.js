@@ -1,0 +1,72 @@
+// Tables of functions and of members: the drawing in words.
+
+/** Rows that are shown before the rest is asked for. */
+const FEW_ROWS = 12;
+
+/** Functions with the lines each touches, before and after. */
+function functionTable(struct) {
+  if (!struct.byFunction.length) return null;
+  const { counted } = lineSizes();
+  const orders = [...new Set([0, orderIndex(struct)])];
+  const lines = (found, order) => linesTouched(struct, placesOf(struct, order), counted, found.touches).size;
+  const row = (found) => el("tr", { class: state.f === found.name ? "chosen" : null },
+    el("th", { scope: "row" }, functionButton(found.name)), el("td", null, String(found.samples)),
+    el("td", null, percent(found.samples, struct.samples)), orders.map((order) => el("td", null, String(lines(found, order)))));
+  const unit = state.l === "pairs" ? "pairs" : `lines of ${counted} B`;
+  const heads = ["function", "samples", "share", ...orders.map((order) => `${unit}, ${shortLabel(struct, order)}`)];
+  return tableSection("functions", "Functions: choose one to see the lines it touches", heads, struct.byFunction.map(row));
+}
+
+function shortLabel(struct, order) {
+  return struct.orders[order].label.split(":")[0];
+}
+
+/** Members with their places and accesses. */
+function memberTable(struct) {
+  const orders = [...new Set([0, orderIndex(struct)])];
+  const all = struct.members.map((_, member) => member);
+  const rank = (a, b) => struct.byMember[b].samples - struct.byMember[a].samples || a - b;
+  if (struct.samples) all.sort(rank);
+  const hasChange = struct.members.some((member) => member.change);
+  const heads = ["member", "type", ...orders.map((order) => `offset, ${shortLabel(struct, order)}`), "bytes"];
+  if (struct.samples) heads.push("loads", "stores", "share", `writing ${page.who}`);
+  if (hasChange) heads.push("change");
+  const rows = all.map((member) => memberRow(struct, member, orders, hasChange));
+  return tableSection("members", struct.samples ? "Members, most accessed first" : "Members", heads, rows);
+}
+
+function memberRow(struct, member, orders, hasChange) {
+  const places = orders.map((order) => bitsByMember(placesOf(struct, order)).get(member));
+  const sum = struct.byMember[member];
+  const isChosen = state.m === String(member);
+  const cells = [struct.members[member].type, ...places.map((bits) => (bits ? offsetText(bits) : "–")),
+    sizeText(places.find(Boolean))];
+  if (struct.samples) cells.push(sum.loads, sum.stores, percent(sum.samples, struct.samples), sum.writers.size);
+  if (hasChange) cells.push(struct.members[member].change || "");
+  const name = el("button", { type: "button", "aria-pressed": isChosen, onclick: () => choose({ m: isChosen ? "" : String(member) }) },
+    struct.members[member].name);
+  return el("tr", { class: isChosen ? "chosen" : null }, el("th", { scope: "row" }, name),
+    cells.map((text, at) => el("td", { class: at === 0 ? "text" : null }, String(text))));
+}
+
+function offsetText(bits) {
+  return bits.bit % 8 || bits.bits % 8 ? `${bits.bit >> 3}:${bits.bit % 8}` : String(bits.bit / 8);
+}
+
+function sizeText(bits) {
+  if (!bits) return "–";
+  return bits.bits % 8 || bits.bit % 8 ? count(bits.bits, "bit") : String(bits.bits / 8);
+}
+
+const unfolded = new Set();
+
+/** A table in a region that scrolls by itself; of long ones the first rows. */
+function tableSection(id, title, heads, rows) {
+  const shown = unfolded.has(id) ? rows : rows.slice(0, FEW_ROWS);
+  const more = rows.length > shown.length
+    ? el("button", { type: "button", class: "more", onclick: () => { unfolded.add(id); draw(); } }, `Show all ${rows.length}`) : null;
+  const table = el("table", null, el("thead", null, el("tr", null, heads.map((head) => el("th", { scope: "col" }, head)))),
+    el("tbody", null, shown));
+  return el("section", { class: "table", "aria-labelledby": `title-${id}` }, el("h3", { id: `title-${id}` }, title),
+    el("div", { class: "scroll", role: "region", tabindex: "0", "aria-labelledby": `title-${id}` }, table), more);
+}

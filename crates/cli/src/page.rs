@@ -31,8 +31,11 @@ use facts::RecordedFacts;
 use model::PageData;
 use section::Section;
 
-const STYLE: &str =
-    concat!(include_str!("page/style/page.css"), include_str!("page/style/board.css"), include_str!("page/style/print.css"));
+const STYLE: &str = concat!(
+    include_str!("page/style/page.css"),
+    include_str!("page/style/board.css"),
+    include_str!("page/style/print.css")
+);
 
 /// The script's files, in the order in which they use each other.
 const SCRIPT: [&str; 11] = [

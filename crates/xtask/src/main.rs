@@ -5,6 +5,7 @@ mod fixtures;
 mod fuzz;
 mod kernel;
 mod measure;
+mod page;
 mod research;
 mod safety;
 mod tidy;
@@ -50,6 +51,7 @@ const VERBS: &[Verb] = &[
         "try orders of structs on the programs of fixtures/safety: [prove|table] [--orders N] [--text|--build] [--known] [PROGRAM…]",
         safety::run,
     ),
+    ("page", "open the pages in Chromium, choose all there is, look for faults: [--picture FILE]", page::run),
     ("tidy", "check crates, files and names against docs/ARCHITECTURE.md", tidy::run),
     ("fuzz", "write the seeds of the fuzz targets from the fixtures", fuzz::run),
     ("fixtures", "rebuild the demo's program and recording (gcc, valgrind)", fixtures::run),

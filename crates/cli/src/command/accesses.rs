@@ -228,7 +228,9 @@ fn choose_types<'p>(
     let ranked = rank_by_samples(profile);
     if args.types.is_empty() {
         return Ok(match plan {
-            Some(plan) => plan.structs.iter().filter_map(|planned| profile.find_type(&planned.name)).collect(),
+            Some(plan) => {
+                plan.structs.iter().filter_map(|planned| profile.find_type(&planned.name)).collect()
+            }
             None => ranked.into_iter().take(DEFAULT_STRUCTS).collect(),
         });
     }

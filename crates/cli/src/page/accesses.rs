@@ -45,7 +45,8 @@ fn touches(functions: &mut FunctionNames, profile: &AccessProfile, type_profile:
     let mut sums: BTreeMap<(u64, u64, u32), [u64; 4]> = BTreeMap::new();
     for access in &type_profile.accesses {
         let sum = sums.entry((access.offset, access.size, access.function)).or_default();
-        let counts = [access.loads.samples, access.stores.samples, access.latency, access.lost_line_samples()];
+        let counts =
+            [access.loads.samples, access.stores.samples, access.latency, access.lost_line_samples()];
         for (sum, count) in sum.iter_mut().zip(counts) {
             *sum = sum.saturating_add(count);
         }

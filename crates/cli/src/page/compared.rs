@@ -7,9 +7,10 @@ use super::orders::text;
 use super::planned::title;
 use super::section::Section;
 use super::{Page, accesses, sharing};
+use crate::report::layout::diff_text::describe_change;
 use fieldline_access::access::{AccessProfile, TypeProfile};
-use fieldline_check::fields;
 use fieldline_check::matching::match_fields;
+use fieldline_check::{ChangeKind, TypeChange, fields};
 use fieldline_layout::Layout;
 use std::collections::BTreeMap;
 
@@ -17,6 +18,8 @@ use std::collections::BTreeMap;
 pub(crate) struct ComparedStruct<'c> {
     pub(crate) before: Option<&'c Layout>,
     pub(crate) now: &'c Layout,
+    /// What tells it from others of its name; mostly nothing.
+    pub(crate) suffix: String,
     /// Bytes of a cacheline.
     pub(crate) line: u64,
     /// Accesses that were recorded with one of the two layouts.
@@ -25,8 +28,8 @@ pub(crate) struct ComparedStruct<'c> {
     pub(crate) verdict: String,
     /// Sentences below a heading.
     pub(crate) remarks: Vec<(&'static str, Vec<String>)>,
-    /// What happened to members, by name.
-    pub(crate) changes: BTreeMap<String, String>,
+    /// What changed.
+    pub(crate) change: Option<&'c TypeChange>,
 }
 
 /// The page of structs in two files.
@@ -41,7 +44,7 @@ pub(crate) fn compared(
     for (index, compared) in structs.iter().enumerate() {
         let Layout { name, kind, file, line, .. } = compared.now;
         let place = file.as_ref().zip(*line).map(|(file, line)| format!("{file}:{line}"));
-        let (name, kind) = (name.clone(), kind.clone());
+        let (name, kind) = (format!("{name}{}", compared.suffix), kind.clone());
         let (verdict, remarks) = (compared.verdict.clone(), compared.remarks.clone());
         sections.push(Section { index, name, kind, place, verdict, remarks, ..Section::default() });
         data.structs.push(struct_data(compared, &mut functions, lines));
@@ -62,14 +65,18 @@ pub(crate) fn compared(
 fn struct_data(compared: &ComparedStruct<'_>, functions: &mut FunctionNames, lines: &[u64]) -> StructData {
     let (now, before) = (compared.now, compared.before);
     let matched = Matched::new(now, before);
+    let changes = compared.change.map(changes_by_member).unwrap_or_default();
     let mut orders = Vec::new();
     orders.extend(before.map(|before| order("before", "before", before, &matched.before, compared.line)));
     orders.push(order("now", "now", now, &matched.now, compared.line));
+    if let (Some(order), Some(change)) = (orders.last_mut(), compared.change) {
+        order.moved = moved(now, change);
+    }
     let member = |layout: &Layout, at: usize| {
         let member = layout.members.get(at);
         let name = member.map_or("?", |member| member.label()).to_owned();
         let type_name = member.map(|member| member.type_name.clone()).unwrap_or_default();
-        let change = compared.changes.get(&name).cloned();
+        let change = member.and_then(|member| changes.get(member.label())).map(|says| says.join("; "));
         MemberData { name, type_name, change, ..MemberData::default() }
     };
     let mut members: Vec<MemberData> = (0..now.members.len()).map(|at| member(now, at)).collect();
@@ -85,12 +92,13 @@ fn struct_data(compared: &ComparedStruct<'_>, functions: &mut FunctionNames, lin
         ..StructData::default()
     };
     if let Some((profile, type_profile)) = compared.accesses {
-        let recorded = before.filter(|before| before.fingerprint() == type_profile.fingerprint);
-        // Accesses belong to the layout they were recorded with, which is drawn first.
-        let fits = recorded.or(Some(now).filter(|_| before.is_none()));
-        if let Some(layout) = fits.filter(|layout| layout.fingerprint() == type_profile.fingerprint) {
+        // Accesses belong to the layout they were recorded with.
+        let layouts: Vec<&Layout> = before.into_iter().chain([now]).collect();
+        let fits = layouts.iter().position(|layout| layout.fingerprint() == type_profile.fingerprint);
+        if let Some((at, layout)) = fits.and_then(|at| Some((at, layouts.get(at)?))) {
             accesses::add(&mut data, functions, (profile, type_profile), layout);
-            data.lost = sharing::lost_lines(type_profile, layout, lines);
+            data.lost = sharing::lost_members(type_profile, layout, lines);
+            data.recorded = at;
         }
     }
     data
@@ -104,6 +112,24 @@ fn order(id: &str, label: &str, layout: &Layout, indexes: &[usize], line: u64) -
         moved: Vec::new(),
         text: text(layout, indexes, line),
     }
+}
+
+/// Members that changed places among the others.
+fn moved(now: &Layout, change: &TypeChange) -> Vec<usize> {
+    let moved = change.members.iter().filter(|member| member.what.contains(&ChangeKind::Moved));
+    let names: Vec<&str> = moved.map(|member| member.member.as_str()).collect();
+    let members = now.members.iter().enumerate().filter(|(_, member)| names.contains(&member.label()));
+    members.map(|(index, _)| index).collect()
+}
+
+/// What happened to members, by name. Of those that others only shifted, the drawing says enough.
+fn changes_by_member(change: &TypeChange) -> BTreeMap<&str, Vec<String>> {
+    let mut found: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for member in change.members.iter().filter(|member| member.what != [ChangeKind::Shifted]) {
+        let top = member.member.split('.').next().unwrap_or_default();
+        found.entry(top).or_default().push(describe_change(member));
+    }
+    found
 }
 
 /// Members of two layouts with common indices: those of the later one, then those that are gone.
@@ -144,8 +170,16 @@ mod tests {
 
     #[test]
     fn members_have_one_index_in_both_layouts() {
-        let old = layout("queue", 24, vec![member("gone", 0, 8, 8), member("id", 8, 8, 8), member("last", 16, 8, 8)]);
-        let new = layout("queue", 24, vec![member("last", 0, 8, 8), member("id", 8, 8, 8), member("new", 16, 4, 4)]);
+        let old = layout(
+            "queue",
+            24,
+            vec![member("gone", 0, 8, 8), member("id", 8, 8, 8), member("last", 16, 8, 8)],
+        );
+        let new = layout(
+            "queue",
+            24,
+            vec![member("last", 0, 8, 8), member("id", 8, 8, 8), member("new", 16, 4, 4)],
+        );
         let matched = Matched::new(&new, Some(&old));
         assert_eq!((matched.now, matched.before, matched.gone), (vec![0, 1, 2], vec![3, 1, 0], vec![0]));
     }

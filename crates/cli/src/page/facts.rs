@@ -39,7 +39,8 @@ impl RecordedFacts {
                 Some(recording.other_build_ids.join(", ")).filter(|ids| !ids.is_empty())
             }),
             of_each("recording", |recording| {
-                let lost = if recording.lost > 0 { format!(", {} lost", recording.lost) } else { String::new() };
+                let lost =
+                    if recording.lost > 0 { format!(", {} lost", recording.lost) } else { String::new() };
                 Some(format!("{}: {}{lost}", recording.file, recording.describe_samples()))
             }),
             of_each("host", |recording| recording.host.clone()),

@@ -31,9 +31,11 @@ pub(super) struct StructData {
     pub(super) cpus: Vec<CpuTouch>,
     /// Names of what lies inside of members, by the offsets that were touched.
     pub(super) inside: Vec<(u64, String)>,
-    /// By line size, lines lost to writes of other members.
-    pub(super) lost: Vec<LostLine>,
-    /// Which order is shown beside the declared one at first.
+    /// Members that lose their line to writes of other members, by size and number of the line.
+    pub(super) lost: Vec<LostMember>,
+    /// The order that accesses were recorded with.
+    pub(super) recorded: usize,
+    /// Which order is shown beside the first one at first.
     pub(super) shown: usize,
 }
 
@@ -102,13 +104,30 @@ pub(super) type Touch = (u64, u64, usize, u64, u64, u64, u64);
 /// Accesses of a CPU at an offset: offset, CPU, loads, stores.
 pub(super) type CpuTouch = (u64, u32, u64, u64);
 
-/// A line that is lost to writes of other members.
+/// A member that loses its line to writes of other members.
 #[derive(Debug, Serialize)]
-pub(super) struct LostLine {
+pub(super) struct LostMember {
     /// Bytes of a line.
     pub(super) size: u64,
-    /// Its number.
+    /// Number of the line.
     pub(super) line: u64,
-    /// A sentence on each member that loses it.
-    pub(super) says: Vec<String>,
+    /// The member as declared, if its offset is one's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) member: Option<usize>,
+    pub(super) offset: u64,
+    /// Its name, after those of the members it is in.
+    pub(super) name: String,
+    /// How often, in words.
+    pub(super) says: String,
+    pub(super) writers: Vec<WriterData>,
+}
+
+/// Another member of the line, that is written.
+#[derive(Debug, Serialize)]
+pub(super) struct WriterData {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) member: Option<usize>,
+    pub(super) name: String,
+    /// How often and by whom, in words.
+    pub(super) says: String,
 }

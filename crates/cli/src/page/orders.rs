@@ -21,8 +21,12 @@ pub(super) struct NamedOrder {
 /// All orders of a plan, the declared one first: its candidates, and what it proposes if that is none of them.
 pub(super) fn named_orders(layout: &Layout, plan: Option<&StructPlan>) -> Vec<NamedOrder> {
     let declared: Vec<usize> = (0..layout.members.len()).collect();
-    let mut orders =
-        vec![NamedOrder { id: DECLARED.to_owned(), label: "as declared".to_owned(), order: declared, is_chosen: false }];
+    let mut orders = vec![NamedOrder {
+        id: DECLARED.to_owned(),
+        label: "as declared".to_owned(),
+        order: declared,
+        is_chosen: false,
+    }];
     let Some(plan) = plan else { return orders };
     for (number, candidate) in (1..).zip(&plan.candidates) {
         orders.push(NamedOrder {
@@ -60,12 +64,6 @@ pub(super) fn marks(candidate: &Candidate) -> String {
     marks.collect::<Vec<_>>().join(", ")
 }
 
-/// A build for another line size, or the recorded one.
-struct LineBuild {
-    line: u64,
-    label: String,
-}
-
 /// Places of all orders in all builds that are drawn, and these builds. A build for another line size is left out if it
 /// places each order as the recorded one does.
 pub(super) fn place_orders(
@@ -79,12 +77,13 @@ pub(super) fn place_orders(
         false => abi::reorder_for_line(layout, &order.order, build_line, line),
     };
     let recorded: Vec<Option<Layout>> = orders.iter().map(|order| place(order, build_line)).collect();
-    let mut builds = vec![(LineBuild { line: build_line, label: format!("as recorded, for lines of {build_line} B") }, recorded)];
+    let mut builds = vec![(format!("as recorded, for lines of {build_line} B"), recorded)];
     for line in lines.iter().filter(|line| **line != build_line) {
         let placed: Vec<Option<Layout>> = orders.iter().map(|order| place(order, *line)).collect();
         let label = format!("the same compiled for lines of {line} B");
-        let is_same = builds.iter().any(|(_, known)| known.iter().map(places_of).eq(placed.iter().map(places_of)));
-        builds.extend((!is_same).then_some((LineBuild { line: *line, label }, placed)));
+        let is_same =
+            builds.iter().any(|(_, known)| known.iter().map(places_of).eq(placed.iter().map(places_of)));
+        builds.extend((!is_same).then_some((label, placed)));
     }
     let data = orders.iter().enumerate().map(|(at, order)| {
         let drawn = builds.iter().enumerate().filter_map(|(build, (_, placed))| {
@@ -100,7 +99,7 @@ pub(super) fn place_orders(
         }
     });
     let data = data.collect();
-    let line_build = |(build, _): (LineBuild, _)| BuildData { label: build.label, drawn: true, ..BuildData::default() };
+    let line_build = |(label, _)| BuildData { label, drawn: true, ..BuildData::default() };
     (data, builds.into_iter().map(line_build).collect())
 }
 
@@ -150,7 +149,9 @@ pub(super) fn other_builds(notes: &[BuildNote]) -> impl Iterator<Item = BuildDat
         says.extend(note.size.map(|size| format!("{size} bytes as declared")));
         says.extend(match note.judged {
             BuildJudged::Yes => None,
-            BuildJudged::Equivalent => note.reason.as_ref().map(|other| format!("places every order as {other} does")),
+            BuildJudged::Equivalent => {
+                note.reason.as_ref().map(|other| format!("places every order as {other} does"))
+            }
             BuildJudged::No => note.reason.as_ref().map(|reason| format!("not judged: {reason}")),
         });
         if !note.extra.is_empty() {

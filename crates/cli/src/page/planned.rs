@@ -48,7 +48,8 @@ pub(crate) fn planned(page: &PlannedPage<'_>) -> Page {
         data.structs.push(of_struct);
     }
     data.functions = functions.into_names();
-    let subtitle = if page.plan.is_some() { "Members as declared and as planned" } else { "Members by accesses" };
+    let subtitle =
+        if page.plan.is_some() { "Members as declared and as planned" } else { "Members by accesses" };
     Page {
         title: title(&sections),
         subtitle: subtitle.to_owned(),
@@ -62,7 +63,8 @@ pub(crate) fn planned(page: &PlannedPage<'_>) -> Page {
 
 /// The structs' names.
 pub(super) fn title(sections: &[Section]) -> String {
-    let names: Vec<String> = sections.iter().map(|section| format!("{} {}", section.kind, section.name)).collect();
+    let names: Vec<String> =
+        sections.iter().map(|section| format!("{} {}", section.kind, section.name)).collect();
     match names.as_slice() {
         [] => "no struct".to_owned(),
         [one] => one.clone(),
@@ -79,12 +81,14 @@ fn who(profile: &AccessProfile) -> &'static str {
 }
 
 fn patches(patched: &PatchSet) -> Vec<(String, String)> {
-    let text = |(name, bytes): &(String, Vec<u8>)| (name.clone(), String::from_utf8_lossy(bytes).into_owned());
+    let text =
+        |(name, bytes): &(String, Vec<u8>)| (name.clone(), String::from_utf8_lossy(bytes).into_owned());
     patched.patches.iter().map(text).collect()
 }
 
 fn patch_notes(patched: &PatchSet) -> Vec<String> {
-    let refusals = patched.refusals.iter().map(|(name, reason)| format!("No patch of struct {name}: {reason}"));
+    let refusals =
+        patched.refusals.iter().map(|(name, reason)| format!("No patch of struct {name}: {reason}"));
     patched.notes.iter().cloned().chain(refusals).collect()
 }
 
@@ -107,7 +111,7 @@ fn struct_data(page: &PlannedPage<'_>, shown: &ShownStruct<'_>, functions: &mut 
     };
     if let Some(type_profile) = shown.accesses {
         accesses::add(&mut data, functions, (page.profile, type_profile), layout);
-        data.lost = sharing::lost_lines(type_profile, layout, page.lines);
+        data.lost = sharing::lost_members(type_profile, layout, page.lines);
     }
     data
 }
@@ -131,7 +135,9 @@ fn conditions(plan: &StructPlan, index: usize) -> Vec<String> {
 /// Why a member is where the plan puts it.
 fn reasons(plan: &StructPlan, index: usize) -> Vec<String> {
     let mut says = Vec::new();
-    says.extend(plan.moved.iter().find(|moved| moved.index == index).map(|moved| format!("moves: {}", moved.reason)));
+    says.extend(
+        plan.moved.iter().find(|moved| moved.index == index).map(|moved| format!("moves: {}", moved.reason)),
+    );
     let held = plan.constraints.iter().filter(|held| held.index == index);
     says.extend(held.map(|held| format!("may not move freely: {}", held.reason)));
     if plan.changes() {
@@ -156,6 +162,7 @@ fn section_of(page: &PlannedPage<'_>, shown: &ShownStruct<'_>, data: &StructData
         _ => format!("{} samples; no plan was given.", data.samples),
     };
     if let Some(plan) = plan {
+        section.figures = section::figures(plan, page.build_line);
         section.table = section::order_table(plan);
         section.evidence = section::evidence(plan);
         section.remarks = section::remarks(plan);
@@ -163,7 +170,10 @@ fn section_of(page: &PlannedPage<'_>, shown: &ShownStruct<'_>, data: &StructData
     if let Some(profile) = accesses {
         let truly = sharing::truly_shared(profile, layout, page.build_line);
         let absent = sharing::describe_absence(profile, &data.lost).map(str::to_owned);
-        let sharing = [("False sharing", absent.into_iter().collect()), ("True sharing: samples that found the line lost since the member itself is written", truly)];
+        let sharing = [
+            ("False sharing", absent.into_iter().collect()),
+            ("True sharing: samples that found the line lost since the member itself is written", truly),
+        ];
         section.remarks.extend(sharing.into_iter().filter(|(_, says): &(_, Vec<String>)| !says.is_empty()));
     }
     section.copies.extend(message(page, *plan).map(|text| ("commit message", text)));
@@ -175,7 +185,9 @@ fn message(page: &PlannedPage<'_>, plan: Option<&StructPlan>) -> Option<String> 
     let (all, plan) = (page.plan?, plan.filter(|plan| plan.changes())?);
     let steps = page.patched.iter().flat_map(|patched| &patched.steps);
     match steps.into_iter().find(|step| step.name() == Some(&plan.name)) {
-        Some(step) => Some(format!("{}\n\n{}", letter::subject(step, all), letter::struct_body(all, plan, step))),
+        Some(step) => {
+            Some(format!("{}\n\n{}", letter::subject(step, all), letter::struct_body(all, plan, step)))
+        }
         // Without the source the area of the subject isn't known.
         None => Some(letter::struct_body(all, plan, &Default::default())),
     }

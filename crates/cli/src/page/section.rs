@@ -2,6 +2,7 @@
 
 use super::orders::{DECLARED, marks};
 use crate::report::plan::{builds_text, line_size, member_name, member_names};
+use crate::series::letter::describe_change;
 use fieldline_plan::result::{Basis, Candidate, Forecast, Interval, SizeForecast};
 use fieldline_plan::{Outcome, StructPlan};
 
@@ -15,6 +16,8 @@ pub(super) struct Section {
     /// File and line of the declaration.
     pub(super) place: Option<String>,
     pub(super) verdict: String,
+    /// The figures of the proposed order that matter most.
+    pub(super) figures: Vec<Figure>,
     pub(super) table: Option<OrderTable>,
     /// Sentences on how sure the figures are.
     pub(super) evidence: Vec<String>,
@@ -22,6 +25,14 @@ pub(super) struct Section {
     pub(super) remarks: Vec<(&'static str, Vec<String>)>,
     /// Further text to copy, each with its name.
     pub(super) copies: Vec<(&'static str, String)>,
+}
+
+/// A figure as declared and as proposed.
+pub(super) struct Figure {
+    pub(super) name: String,
+    pub(super) before: String,
+    pub(super) after: String,
+    pub(super) change: String,
 }
 
 /// The figures of orders, a row each.
@@ -51,9 +62,37 @@ pub(super) fn verdict(plan: &StructPlan, basis: Basis) -> String {
         Outcome::Moved => format!("{moved} of {all} members move, {by}"),
         Outcome::NoGain => format!("No gain, nothing moves ({by})"),
         Outcome::Refused => "Refused, nothing moves".to_owned(),
-        Outcome::TooFewSamples => format!("Too few samples, nothing moves: {} of {}", plan.samples, plan.needed),
+        Outcome::TooFewSamples => {
+            format!("Too few samples, nothing moves: {} of {}", plan.samples, plan.needed)
+        }
     };
     plan.reason().map_or_else(|| format!("{what}."), |reason| format!("{what}: {reason}."))
+}
+
+/// Lines per visit and bytes of the recorded build, as declared and as proposed; nothing if nothing moves.
+pub(super) fn figures(plan: &StructPlan, build_line: u64) -> Vec<Figure> {
+    if !plan.changes() {
+        return Vec::new();
+    }
+    let recorded = plan.forecasts.iter().filter(|row| row.build.is_none());
+    let lines = recorded.map(|row| Figure {
+        name: format!("lines per visit, {}", line_size(row.line, row.build_line)),
+        before: format!("{:.2}", row.together.before),
+        after: format!("{:.2}", row.together.after),
+        change: describe_change(plan, row),
+    });
+    let is_recorded = |size: &&SizeForecast| size.build.is_none() && size.build_line == build_line;
+    let size = plan.sizes.iter().find(is_recorded).map(|size| Figure {
+        name: "bytes".to_owned(),
+        before: size.before.to_string(),
+        after: size.after.to_string(),
+        change: if size.slab_before == size.slab_after {
+            format!("kmalloc takes {} for both", size.slab_after)
+        } else {
+            format!("kmalloc {} → {}", size.slab_before, size.slab_after)
+        },
+    });
+    lines.chain(size).collect()
 }
 
 /// The figures of the declared order and of the candidates.
@@ -61,9 +100,12 @@ pub(super) fn order_table(plan: &StructPlan) -> Option<OrderTable> {
     let first = plan.candidates.first()?;
     let label = |build: &Option<String>| builds_text::build_label(plan, build.as_deref());
     let mut heads = ["moved", "#if blocks split", "families parted", "gain kept"].map(str::to_owned).to_vec();
-    heads.extend(first.forecasts.iter().map(|row| {
-        format!("lines {}{}", label(&row.build), line_size(row.line, row.build_line))
-    }));
+    heads.extend(
+        first
+            .forecasts
+            .iter()
+            .map(|row| format!("lines {}{}", label(&row.build), line_size(row.line, row.build_line))),
+    );
     heads.extend(first.sizes.iter().map(|size| format!("bytes {}{} B", label(&size.build), size.build_line)));
     heads.push("lines lost".to_owned());
     let mut rows = vec![declared_row(first)];
@@ -85,7 +127,8 @@ fn declared_row(first: &Candidate) -> OrderRow {
 
 fn candidate_row(number: usize, candidate: &Candidate) -> OrderRow {
     let kept = candidate.kept.iter().map(|kept| kept.lines).reduce(f64::min);
-    let mut cells = [candidate.moved, candidate.split_blocks, candidate.parted].map(|count| count.to_string()).to_vec();
+    let mut cells =
+        [candidate.moved, candidate.split_blocks, candidate.parted].map(|count| count.to_string()).to_vec();
     cells.push(kept.map_or_else(|| "–".to_owned(), |kept| format!("{:.0} %", 100.0 * kept)));
     cells.extend(candidate.forecasts.iter().map(lines_after));
     cells.extend(candidate.sizes.iter().map(size_after));
@@ -111,10 +154,12 @@ fn bytes(size: u64, slab: u64) -> String {
 
 /// Sentences on how sure the figures are.
 pub(super) fn evidence(plan: &StructPlan) -> Vec<String> {
-    let mut says: Vec<String> = plan.evidence.iter().map(|evidence| format!("{}.", evidence.describe())).collect();
+    let mut says: Vec<String> =
+        plan.evidence.iter().map(|evidence| format!("{}.", evidence.describe())).collect();
     let Some(confidence) = &plan.confidence else {
         says.extend(plan.changes().then(|| {
-            "Figures are of the samples that the order was made of: no cross-validation was asked for.".to_owned()
+            "Figures are of the samples that the order was made of: no cross-validation was asked for."
+                .to_owned()
         }));
         return says;
     };
@@ -122,13 +167,20 @@ pub(super) fn evidence(plan: &StructPlan) -> Vec<String> {
     says.extend(confidence.cross_validation.iter().map(|row| {
         let (before, after) = (row.together.before, row.together.after);
         let size = line_size(row.line, row.build_line);
-        format!("{size} in time blocks not planned on: {before:.3} → {after:.3} lines per visit, {}.", interval(row.interval))
+        format!(
+            "{size} in time blocks not planned on: {before:.3} → {after:.3} lines per visit, {}.",
+            interval(row.interval)
+        )
     }));
     says.extend(confidence.kept_gain.map(|kept| {
         format!("Of the best order's gain in lines, the proposed one keeps {:.0} % there.", 100.0 * kept)
     }));
     says.extend(confidence.interval.map(|change| {
-        format!("Over all line sizes, by {} bootstrap replicates: {}.", confidence.resamples, interval(change))
+        format!(
+            "Over all line sizes, by {} bootstrap replicates: {}.",
+            confidence.resamples,
+            interval(change)
+        )
     }));
     says
 }
@@ -145,7 +197,8 @@ pub(super) fn remarks(plan: &StructPlan) -> Vec<(&'static str, Vec<String>)> {
         let about = if members.is_empty() { members } else { format!(" (about {members})") };
         format!("{}:{}: {}{about}", comment.file, comment.line, comment.text)
     });
-    let held = plan.constraints.iter().map(|held| format!("{}: {}", member_name(plan, held.index), held.reason));
+    let held =
+        plan.constraints.iter().map(|held| format!("{}: {}", member_name(plan, held.index), held.reason));
     let pins = plan.pins.iter().map(|pin| {
         let kept = |is_kept: bool| if is_kept { "kept" } else { "not kept" };
         format!("{}: {} as declared, {} as proposed", pin.pin, kept(pin.declared), kept(pin.chosen))

@@ -17,5 +17,6 @@ mod demo;
 mod hostile;
 mod layouts;
 mod orders;
+mod page;
 mod special_files;
 mod wrong_use;

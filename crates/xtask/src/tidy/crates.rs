@@ -5,7 +5,7 @@ use anyhow::{Context, Result};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Libraries that few crates may name.
-const LIBRARY_USERS: [(&str, &[&str]); 13] = [
+const LIBRARY_USERS: [(&str, &[&str]); 14] = [
     ("gimli", &["debuginfo"]),
     ("object", &["debuginfo"]),
     ("memmap2", &["debuginfo"]),
@@ -19,6 +19,7 @@ const LIBRARY_USERS: [(&str, &[&str]); 13] = [
     ("rustix", &["files"]),
     ("perf_event", &["record"]),
     ("clap", &["cli"]),
+    ("askama", &["cli"]),
 ];
 
 /// The column of docs/ARCHITECTURE.md's table of crates that lists imports.

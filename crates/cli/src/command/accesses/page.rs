@@ -22,7 +22,10 @@ pub(super) fn write(
 ) -> Result<()> {
     let shown = structs.iter().map(|(type_profile, layout)| {
         let layout = layout.with_context(|| {
-            format!("the profile has no layout of struct {}: add --vmlinux FILE, the program", type_profile.name)
+            format!(
+                "the profile has no layout of struct {}: add --vmlinux FILE, the program",
+                type_profile.name
+            )
         })?;
         let plan = plan.and_then(|plan| plan.find_struct(&type_profile.name));
         plan.map(|plan| check_plan(plan, layout)).transpose().with_context(|| plan_place(args))?;
@@ -51,7 +54,9 @@ fn check_plan(plan: &StructPlan, layout: &Layout) -> Result<()> {
     }
     plan.predicted(layout)?;
     let count = layout.members.len();
-    if let Some(at) = plan.candidates.iter().position(|candidate| !abi::is_permutation(&candidate.order, count)) {
+    if let Some(at) =
+        plan.candidates.iter().position(|candidate| !abi::is_permutation(&candidate.order, count))
+    {
         bail!("struct {}: candidate {} is no order of its members", plan.name, at + 1);
     }
     Ok(())

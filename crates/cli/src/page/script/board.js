@@ -14,6 +14,9 @@ function boardModel(struct, order, side) {
   model.absent = new Set(struct.builds[Number(state.b)]?.absent || []);
   model.samples = samplesByLine(model);
   model.lines = linesOf(model);
+  model.showsLost = ["lost", "writers"].includes(model.scale?.id);
+  model.losers = new Set(lostMembers(model).map((found) => found.member));
+  model.writers = new Set(lostMembers(model).flatMap((found) => found.writers.map((writer) => writer.member)));
   return model;
 }
 
@@ -48,9 +51,9 @@ function linesOf(model) {
 function board(struct, order, side) {
   const model = boardModel(struct, order, side);
   const lines = Math.ceil(model.places.size / model.counted);
-  const unit = state.l === "pairs" ? `pairs of lines of ${model.drawn} B` : `lines of ${model.counted} B`;
+  const unit = state.l === "pairs" ? count(lines, "pair of", "pairs of") + ` lines of ${model.drawn} B` : count(lines, "line") + ` of ${model.counted} B`;
   const name = struct.orders[order].label;
-  const facts = `${model.places.size} bytes, ${lines} ${unit}`;
+  const facts = `${count(model.places.size, "byte")}, ${unit}`;
   const touched = model.lit ? el("p", { class: "touched" }, `${model.chosen.name} touches ${model.lit.size} of them`) : null;
   const grid = el("div", { role: "grid", class: `board ${side}`, "aria-label": `${name}: ${facts}`, "data-side": side,
     onkeydown: onBoardKey }, rows(model));
@@ -99,17 +102,25 @@ function row(model, line) {
 
 function rowHead(model, line, isLit) {
   const share = model.struct.samples ? percent(model.samples.get(line) || 0, model.struct.samples) : "";
-  const lost = lostLine(model, line);
-  const flag = lost ? el("span", { class: "flag", title: lost.says.join("\n") }, "shared", hidden(": lost to writes of other members")) : null;
+  const lost = lostMembers(model).filter((found) => found.line === line);
+  const says = lost.map((found) => `${found.name}: ${found.says}`).join("\n");
+  const flag = lost.length ? el("button", { type: "button", class: "flag", title: says, onclick: showLost }, "shared",
+    hidden(` falsely: line #${line} is lost to writes of other members`)) : null;
   const touched = isLit ? el("span", { class: "hit" }, "touched") : null;
-  return el("div", { role: "rowheader", class: "rowhead" }, el("span", { class: "number" }, `#${line}`),
-    el("span", { class: "share" }, share), flag, touched);
+  return el("div", { role: "rowheader", class: "rowhead" },
+    el("span", null, el("span", { class: "number" }, `#${line}`), " ", el("span", { class: "share" }, share)), flag, touched);
 }
 
-/** False sharing was recorded in the declared layout, so only that shows it. */
-function lostLine(model, line) {
-  if (model.order !== 0 || model.places.build !== 0) return undefined;
-  return model.struct.lost.find((found) => found.size === model.drawn && found.line === line);
+/** False sharing was recorded in one layout, so only that shows it. */
+function lostMembers(model) {
+  if (model.order !== model.struct.recorded || model.places.build !== 0) return [];
+  return model.struct.lost.filter((found) => found.size === model.drawn);
+}
+
+/** Colours by lost lines, and goes to the table of members that lose theirs. */
+function showLost() {
+  choose({ by: "lost" });
+  document.querySelector("#title-lost + .scroll")?.focus();
 }
 
 function hidden(text) {
@@ -134,7 +145,8 @@ function memberCell(model, piece, place) {
   const { struct } = model;
   const member = struct.members[piece.member];
   const classes = ["cell", model.moved.has(piece.member) && "moved", member.conditions && "guarded",
-    model.absent.has(piece.member) && "absent", String(piece.member) === state.m && "chosen", member.change && "changed",
+    model.absent.has(piece.member) && "absent", model.showsLost && model.losers.has(piece.member) && "loser",
+    model.showsLost && model.writers.has(piece.member) && "writer", String(piece.member) === state.m && "chosen", member.change && "changed",
     model.chosen && !isTouched(model, piece.member) && "dim"];
   const whole = model.now.get(piece.member);
   return el("div", { role: "gridcell", class: classes.filter(Boolean).join(" "), style: place, tabindex: -1,
@@ -156,6 +168,8 @@ function cellTitle(model, member) {
   const facts = [struct.members[member].name, struct.members[member].type, `at ${placeText(model.now.get(member))}`];
   if (struct.samples) facts.push(sum.samples ? `${sum.samples} samples, ${percent(sum.samples, struct.samples)}` : "no samples");
   if (model.moved.has(member)) facts.push("moved");
+  if (model.losers.has(member)) facts.push("loses its line to writes of other members");
+  if (model.writers.has(member)) facts.push("its writes take the line from other members");
   if (struct.members[member].change) facts.push(struct.members[member].change);
   if (model.absent.has(member)) facts.push(`absent in ${struct.builds[Number(state.b)].label}`);
   return facts.join(", ");

@@ -53,15 +53,6 @@ function boards(struct) {
   return view;
 }
 
-function lostList(struct) {
-  const { drawn } = lineSizes();
-  const lost = struct.lost.filter((found) => found.size === drawn);
-  if (!lost.length) return null;
-  const item = (found) => el("li", null, el("b", null, `line #${found.line}`), el("ul", null, found.says.map((text) => el("li", null, text))));
-  return el("section", { class: "lost", "aria-labelledby": "title-lost" },
-    el("h3", { id: "title-lost" }, `False sharing on lines of ${drawn} B, as declared`), el("ul", null, lost.map(item)));
-}
-
 /** Keeps the focus where it was though all is drawn anew. */
 function rememberFocus() {
   const at = document.activeElement;
@@ -87,12 +78,31 @@ function showSections(index) {
   }
 }
 
+/** Orders that are shown in the table before all are asked for: the declared one, those with marks, and the chosen one. */
+function foldOrders() {
+  for (const table of document.querySelectorAll("table.orders")) {
+    const isShown = (row) => row.dataset.order === "declared" || row.querySelector(".mark") || row.classList.contains("chosen");
+    const isFolded = !unfolded.has(table) && [...table.tBodies[0].rows].some((row) => !isShown(row));
+    for (const row of table.tBodies[0].rows) row.hidden = isFolded && !isShown(row);
+    table.parentElement.nextElementSibling.hidden = !isFolded;
+  }
+}
+
+function wireFolded() {
+  for (const table of document.querySelectorAll("table.orders")) {
+    const show = () => { unfolded.add(table); foldOrders(); table.parentElement.focus(); };
+    const text = `Show all ${table.tBodies[0].rows.length - 1} candidates`;
+    table.parentElement.after(el("button", { type: "button", class: "more", onclick: show }, text));
+  }
+}
+
 function markOrders(struct) {
   const id = struct.orders[orderIndex(struct)].id;
   for (const row of document.querySelectorAll("tr[data-order]")) row.classList.toggle("chosen", row.dataset.order === id);
   for (const button of document.querySelectorAll("button[data-order]")) {
     button.setAttribute("aria-pressed", String(button.dataset.order === id));
   }
+  foldOrders();
 }
 
 function draw() {
@@ -102,8 +112,8 @@ function draw() {
   const restore = view.contains(document.activeElement) ? rememberFocus() : () => {};
   showSections(struct.index);
   markOrders(struct);
-  replace(view, toolbar(struct), legend(currentScale(struct)), buildNote(struct), boards(struct), layoutCopies(struct),
-    detail(struct), lostList(struct), functionTable(struct), memberTable(struct), triangle(struct));
+  replace(view, toolbar(struct), legend(struct), buildNote(struct), boards(struct), layoutCopies(struct),
+    detail(struct), functionTable(struct), memberTable(struct), lostTable(struct), triangle(struct));
   fitLabels(view);
   restore();
   onPoint({ type: "drawn", target: document.body });
@@ -149,6 +159,7 @@ window.addEventListener("resize", onResize);
 document.addEventListener("keydown", (event) => { if (event.key === "Escape" && state.m !== "") closeDetail(); });
 readAddress();
 wireText();
+wireFolded();
 wireCopiers();
 draw();
 document.documentElement.dataset.ready = "yes";

@@ -67,12 +67,16 @@ function legendRange(low, high) {
   return first === last ? `${first}` : `${first}–${last}`;
 }
 
-/** What the colours mean. */
-function legend(scale) {
+/** What the colours and marks mean. */
+function legend(struct) {
+  const scale = currentScale(struct);
   const steps = scale ? (scale.steps ? scale.steps() : countLegend(scale)) : [];
   const swatch = ([name, text]) => el("li", null, el("span", { class: `swatch ${name}` }), text);
   const title = scale ? `Bytes by ${scale.name}${scale.unit ? ` (${scale.unit})` : ""}` : "No accesses were recorded";
   return el("div", { class: "legend" }, el("h3", null, title),
     el("ul", null, steps.map(swatch), swatch(["none", "none recorded"]), swatch(["gap", "hole or padding"]),
-      swatch(["is-moved", "moved among the others"]), swatch(["is-guarded", "under #if"])));
+      struct.orders.some((order) => order.moved) && swatch(["is-moved", "moved among the others"]),
+      struct.members.some((member) => member.conditions) && swatch(["is-guarded", "under #if"]),
+      struct.members.some((member) => member.change) && swatch(["changed", "changed"]),
+      struct.lost.length > 0 && ["lost", "writers"].includes(scale?.id) && [swatch(["loser", "loses its line to other members' writes"]), swatch(["writer", "its writes take the line"])]));
 }

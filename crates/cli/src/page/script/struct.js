@@ -1,4 +1,5 @@
-// A struct with its accesses by byte of the declared layout, and where orders put these bytes.
+// A struct with its accesses by byte of the layout that was recorded, mostly the declared one, and where orders put these
+// bytes.
 
 const page = JSON.parse(document.getElementById("data").textContent);
 const known = new Map();
@@ -12,7 +13,7 @@ function current() {
 }
 
 function readStruct(raw, index) {
-  const declared = raw.orders[0].places[0];
+  const declared = raw.orders[raw.recorded].places[0];
   const struct = { ...raw, index, declared, bits: bitsByMember(declared), owner: owners(declared) };
   struct.touches = raw.touches.map(([offset, size, fn, loads, stores, latency, lost]) =>
     ({ offset, size: Math.max(size, 1), fn, loads, stores, latency, lost, samples: loads + stores }));

@@ -3,6 +3,34 @@
 /** Rows that are shown before the rest is asked for. */
 const FEW_ROWS = 12;
 
+/** Members that lose their line to writes of others, in the layout that was recorded. */
+function lostTable(struct) {
+  const { drawn } = lineSizes();
+  const lost = struct.lost.filter((found) => found.size === drawn);
+  if (!lost.length) return null;
+  const row = (found) => el("tr", null, el("th", { scope: "row" }, `#${found.line}`),
+    el("td", { class: "text" }, memberButton(found)), el("td", { class: "text" }, found.says),
+    el("td", { class: "text wide" }, found.writers.length ? writerList(found.writers) : "unknown: no store was sampled"));
+  const heads = ["line", "member that loses it", "how often", "other members written"];
+  return tableSection("lost", `False sharing as recorded, on lines of ${drawn} B`, heads, lost.map(row));
+}
+
+/** Most writers that are listed. */
+const LISTED_WRITERS = 3;
+
+function writerList(writers) {
+  const says = (writer) => [memberButton(writer), ` ${writer.says}`];
+  const more = writers.slice(LISTED_WRITERS);
+  return el("ul", { class: "plain" }, writers.slice(0, LISTED_WRITERS).map((writer) => el("li", null, says(writer))),
+    more.length ? el("li", null, el("details", null, el("summary", null, `${more.length} more`),
+      el("ul", { class: "plain" }, more.map((writer) => el("li", null, says(writer)))))) : null);
+}
+
+function memberButton({ member, name }) {
+  if (member === undefined) return name;
+  return el("button", { type: "button", "aria-pressed": state.m === String(member), onclick: () => choose({ m: String(member) }) }, name);
+}
+
 /** Functions with the lines each touches, before and after. */
 function functionTable(struct) {
   if (!struct.byFunction.length) return null;
@@ -40,13 +68,18 @@ function memberRow(struct, member, orders, hasChange) {
   const sum = struct.byMember[member];
   const isChosen = state.m === String(member);
   const cells = [struct.members[member].type, ...places.map((bits) => (bits ? offsetText(bits) : "–")),
-    sizeText(places.find(Boolean))];
+    sizeText(places.filter(Boolean).pop())];
   if (struct.samples) cells.push(sum.loads, sum.stores, percent(sum.samples, struct.samples), sum.writers.size);
   if (hasChange) cells.push(struct.members[member].change || "");
   const name = el("button", { type: "button", "aria-pressed": isChosen, onclick: () => choose({ m: isChosen ? "" : String(member) }) },
     struct.members[member].name);
   return el("tr", { class: isChosen ? "chosen" : null }, el("th", { scope: "row" }, name),
-    cells.map((text, at) => el("td", { class: at === 0 ? "text" : null }, String(text))));
+    cells.map((text, at) => el("td", { class: cellClass(at, hasChange && at === cells.length - 1) }, String(text))));
+}
+
+function cellClass(at, isChange) {
+  if (isChange) return "text wide";
+  return at === 0 ? "text" : null;
 }
 
 function offsetText(bits) {
@@ -60,12 +93,16 @@ function sizeText(bits) {
 
 const unfolded = new Set();
 
+/** Heads of columns of words. */
+const TEXT_HEADS = ["type", "change", "member that loses it", "how often", "other members written"];
+
 /** A table in a region that scrolls by itself; of long ones the first rows. */
 function tableSection(id, title, heads, rows) {
   const shown = unfolded.has(id) ? rows : rows.slice(0, FEW_ROWS);
   const more = rows.length > shown.length
     ? el("button", { type: "button", class: "more", onclick: () => { unfolded.add(id); draw(); } }, `Show all ${rows.length}`) : null;
-  const table = el("table", null, el("thead", null, el("tr", null, heads.map((head) => el("th", { scope: "col" }, head)))),
+  const head = (text) => el("th", { scope: "col", class: TEXT_HEADS.includes(text) ? "text" : null }, text);
+  const table = el("table", null, el("thead", null, el("tr", null, heads.map(head))),
     el("tbody", null, shown));
   return el("section", { class: "table", "aria-labelledby": `title-${id}` }, el("h3", { id: `title-${id}` }, title),
     el("div", { class: "scroll", role: "region", tabindex: "0", "aria-labelledby": `title-${id}` }, table), more);

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 /// Most written members named for a member.
-pub(crate) const MAX_NAMED_WRITERS: usize = 4;
+pub(super) const MAX_NAMED_WRITERS: usize = 4;
 
 /// Appends false and true sharing, if there is any.
 pub(crate) fn draw(
@@ -77,7 +77,7 @@ pub(crate) fn label(layout: Option<&Layout>, offset: u64) -> String {
 }
 
 /// The written members of the line, each with the CPUs of its stores.
-pub(crate) fn format_writers(place: &ContendedOffset, layout: Option<&Layout>) -> String {
+fn format_writers(place: &ContendedOffset, layout: Option<&Layout>) -> String {
     let named = place.writers.iter().map(|writer| {
         let label = label(layout, writer.offset);
         let (home, away) = (writer.at_home, writer.away);
@@ -91,7 +91,7 @@ pub(crate) fn format_writers(place: &ContendedOffset, layout: Option<&Layout>) -
 }
 
 /// CPU numbers as a list of ranges.
-fn format_cpus(cpus: &BTreeSet<u32>) -> String {
+pub(crate) fn format_cpus(cpus: &BTreeSet<u32>) -> String {
     let mut runs: Vec<(u32, u32)> = Vec::new();
     for cpu in cpus {
         match runs.last_mut() {

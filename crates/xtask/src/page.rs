@@ -21,6 +21,11 @@ const MOST_MILLISECONDS: f64 = 1000.0;
 const WIDTHS: [u32; 3] = [400, 1280, 2560];
 const SCHEMES: [&str; 2] = ["light", "dark"];
 
+/// The legend and both orders.
+const DRAWING: &str = "(() => { const range = document.createRange(); \
+    range.setStartBefore(document.querySelector('.legend')); \
+    range.setEndAfter(document.getElementById('boards')); return range; })()";
+
 /// `cargo xtask page [--picture FILE]`.
 pub(crate) fn run(args: &[String]) -> Result<bool> {
     let out = shell::root().join("target/page");
@@ -45,7 +50,7 @@ fn check_all(browser: &mut Browser, out: &Path) -> Result<bool> {
         faults.extend(checks::check(browser, &page)?);
         for width in WIDTHS {
             for scheme in SCHEMES {
-                faults.extend(look(browser, &page, &axe, (width, scheme, out))?);
+                faults.extend(inspect(browser, &page, &axe, (width, scheme, out))?);
             }
         }
         print_line!("test page {} ... {}", page.name, if faults.is_empty() { "ok" } else { "FAILED" });
@@ -68,7 +73,7 @@ fn check_size_and_time(browser: &mut Browser, page: &PageFile) -> Result<Vec<Str
 }
 
 /// A page at a width and in a colour scheme: nothing sticks out, rules of accessibility hold, a picture to look at.
-fn look(
+fn inspect(
     browser: &mut Browser,
     page: &PageFile,
     axe: &str,
@@ -95,7 +100,7 @@ fn picture(browser: &mut Browser, out: &Path, file: &Path) -> Result<bool> {
     browser.open(&page.address("s=0"))?;
     let moved = ".board.right .moved";
     browser.point(moved)?;
-    browser.screenshot(file, "document.getElementById('boards')")?;
+    browser.screenshot(file, DRAWING)?;
     print_line!("{}: {} bytes", file.display(), fs::metadata(file)?.len());
     Ok(true)
 }

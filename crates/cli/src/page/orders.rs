@@ -1,6 +1,7 @@
 //! Where orders place the members of a struct, in the recorded build and in the same for other line sizes.
 
 use super::model::{BuildData, OrderData, Places};
+use crate::report::plan::builds_text::build_label;
 use crate::series::placement::write_arrangement;
 use fieldline_layout::{Layout, LayoutItem, abi};
 use fieldline_plan::StructPlan;
@@ -143,20 +144,33 @@ fn gap(item: &LayoutItem) -> Option<(&'static str, u64, u64)> {
 }
 
 /// Builds of other files: the plan knows their figures and which members they lack, but not their places.
-pub(super) fn other_builds(notes: &[BuildNote]) -> impl Iterator<Item = BuildData> + '_ {
-    notes.iter().map(|note| {
-        let mut says = vec![format!("compiled for lines of {} B", note.line)];
-        says.extend(note.size.map(|size| format!("{size} bytes as declared")));
-        says.extend(match note.judged {
-            BuildJudged::Yes => None,
-            BuildJudged::Equivalent => {
-                note.reason.as_ref().map(|other| format!("places every order as {other} does"))
-            }
-            BuildJudged::No => note.reason.as_ref().map(|reason| format!("not judged: {reason}")),
-        });
-        if !note.extra.is_empty() {
-            says.push(format!("has further members: {}", note.extra.join(", ")));
+pub(super) fn other_builds(plan: &StructPlan) -> Vec<BuildData> {
+    let build = |note: &BuildNote| BuildData {
+        label: format!("{}{}", build_label(plan, Some(&note.build)), note.build),
+        absent: note.absent.clone(),
+        notes: describe_build(note),
+        drawn: false,
+    };
+    plan.builds.iter().map(build).collect()
+}
+
+fn describe_build(note: &BuildNote) -> Vec<String> {
+    let mut says = vec![format!("compiled for lines of {} B", note.line)];
+    says.extend(note.size.map(|size| format!("{size} bytes as declared")));
+    if !note.extra.is_empty() {
+        says.push(format!("also with {}", note.extra.join(", ")));
+    }
+    let reason = note.reason.as_deref().unwrap_or_default();
+    says.push(match note.judged {
+        BuildJudged::Yes => {
+            "its figures are in the table above; where it places members the plan doesn't say, so \
+            the recorded build is drawn"
+                .to_owned()
         }
-        BuildData { label: note.build.clone(), absent: note.absent.clone(), notes: says, drawn: false }
-    })
+        BuildJudged::Equivalent => {
+            format!("it places every order like {reason}, so its figures are the same")
+        }
+        BuildJudged::No => format!("not evaluated, {reason}"),
+    });
+    says
 }

@@ -2,7 +2,7 @@
 
 use super::accesses::FunctionNames;
 use super::facts::RecordedFacts;
-use super::model::{BuildData, MemberData, PageData, StructData};
+use super::model::{MemberData, PageData, StructData};
 use super::orders::{named_orders, other_builds, place_orders};
 use super::section::{self, Section};
 use super::{Page, accesses, sharing};
@@ -67,7 +67,7 @@ pub(super) fn title(sections: &[Section]) -> String {
         sections.iter().map(|section| format!("{} {}", section.kind, section.name)).collect();
     match names.as_slice() {
         [] => "no struct".to_owned(),
-        [one] => one.clone(),
+        [only] => only.clone(),
         [first, second] => format!("{first} and {second}"),
         [first, rest @ ..] => format!("{first} and {} more", rest.len()),
     }
@@ -99,7 +99,7 @@ fn struct_data(page: &PlannedPage<'_>, shown: &ShownStruct<'_>, functions: &mut 
     for (data, order) in placed.iter_mut().zip(&orders) {
         data.moved = moved_units(&order.order);
     }
-    builds.extend(plan.iter().flat_map(|plan| other_builds(&plan.builds)).collect::<Vec<BuildData>>());
+    builds.extend(plan.iter().flat_map(|plan| other_builds(plan)));
     let mut data = StructData {
         name: layout.name.clone(),
         kind: layout.kind.clone(),
@@ -163,6 +163,7 @@ fn section_of(page: &PlannedPage<'_>, shown: &ShownStruct<'_>, data: &StructData
     };
     if let Some(plan) = plan {
         section.figures = section::figures(plan, page.build_line);
+        section.figures_note = section::figures_note(plan);
         section.table = section::order_table(plan);
         section.evidence = section::evidence(plan);
         section.remarks = section::remarks(plan);

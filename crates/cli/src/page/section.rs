@@ -18,6 +18,8 @@ pub(super) struct Section {
     pub(super) verdict: String,
     /// The figures of the proposed order that matter most.
     pub(super) figures: Vec<Figure>,
+    /// What their changes are measured on.
+    pub(super) figures_note: &'static str,
     pub(super) table: Option<OrderTable>,
     /// Sentences on how sure the figures are.
     pub(super) evidence: Vec<String>,
@@ -93,6 +95,18 @@ pub(super) fn figures(plan: &StructPlan, build_line: u64) -> Vec<Figure> {
         },
     });
     lines.chain(size).collect()
+}
+
+/// What the changes of [`figures`] are measured on.
+pub(super) fn figures_note(plan: &StructPlan) -> &'static str {
+    let is_validated =
+        plan.confidence.as_ref().is_some_and(|confidence| !confidence.cross_validation.is_empty());
+    match is_validated {
+        true => "Changes are those in the time blocks that were not planned on, with their 95 % intervals.",
+        false => {
+            "Changes are those in the samples that the order was made of; --confidence 20 judges it by others."
+        }
+    }
 }
 
 /// The figures of the declared order and of the candidates.

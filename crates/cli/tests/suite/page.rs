@@ -75,7 +75,9 @@ fn list(value: &Value) -> &[Value] {
 fn a_page_is_one_file_that_loads_nothing() {
     let html = Example::new().page(&["--plan", "plan.json"]);
     assert!(html.contains("default-src 'none'"));
-    for loading in [" src=", "url(", "@import", "fetch(", "XMLHttpRequest", "import(", "WebSocket", "<iframe", "<object"] {
+    for loading in
+        [" src=", "url(", "@import", "fetch(", "XMLHttpRequest", "import(", "WebSocket", "<iframe", "<object"]
+    {
         assert!(!html.contains(loading), "{loading}");
     }
     let links = html.split("href=\"").skip(1).map(|rest| rest.split('"').next().unwrap());
@@ -142,7 +144,8 @@ fn the_proposed_order_is_drawn_as_the_plan_has_it() {
 fn members_and_gaps_fill_each_drawing() {
     let page = data(&Example::new().page(&["--plan", "plan.json"]));
     for shown in list(&page["structs"]) {
-        let samples: u64 = list(&shown["touches"]).iter().map(|touch| number(&touch[3]) + number(&touch[4])).sum();
+        let samples: u64 =
+            list(&shown["touches"]).iter().map(|touch| number(&touch[3]) + number(&touch[4])).sum();
         assert_eq!(samples, number(&shown["samples"]));
         for places in list(&shown["orders"]).iter().flat_map(|order| list(&order["places"])) {
             let bits = |key: &str| list(&places[key]).iter().map(|place| number(&place[2])).sum::<u64>();
@@ -201,7 +204,8 @@ fn propose_writes_a_page_with_its_patches() {
     let example = Example::new();
     let (program, recording, tree) =
         (fixture("demo/shaper"), fixture("demo/shaper.perf.data"), fixture("demo/tree"));
-    let inputs = ["--program", &program, "--perf", &recording, "--tree", &tree, "--confidence", "0", "-o", "out"];
+    let inputs =
+        ["--program", &program, "--perf", &recording, "--tree", &tree, "--confidence", "0", "-o", "out"];
     example.run(&[&["propose", "tx_class"], inputs.as_slice()].concat());
     let html = std::fs::read_to_string(example.path("out/report.html")).unwrap();
     assert!(example.path("out/report.md").exists());

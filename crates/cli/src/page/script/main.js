@@ -37,9 +37,8 @@ function buildNote(struct) {
   const build = struct.builds[Number(state.b)];
   if (!build || build.drawn) return null;
   const absent = (build.absent || []).map((member) => struct.members[member]?.name).join(", ");
-  const says = [...(build.notes || []), absent ? `lacks ${absent} (struck out)` : "lacks no member"];
-  return el("p", { class: "note" }, `${build.label}: ${says.join("; ")}. Its figures are in the table above; where it places `
-    + "members the plan doesn't say, so the recorded build is drawn.");
+  const says = [absent ? `without ${absent} (struck out)` : null, ...(build.notes || [])];
+  return el("p", { class: "note" }, `${build.label}: ${says.filter(Boolean).join("; ")}.`);
 }
 
 function boards(struct) {

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::LazyLock;
 
 fn fixture(name: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures").join(name);
@@ -14,14 +15,23 @@ struct Example {
     folder: tempfile::TempDir,
 }
 
+/// The profile and the plan of the example, made once for all tests.
+static FILES: LazyLock<[Vec<u8>; 2]> = LazyLock::new(|| {
+    let example = Example { folder: tempfile::tempdir().unwrap() };
+    let (program, recording) = (fixture("demo/shaper"), fixture("demo/shaper.perf.data"));
+    example.run(&["profile", "--program", &program, "--perf", &recording, "-o", "profile.json"]);
+    let tree = fixture("demo/tree");
+    let known = ["--profile", "profile.json", "--program", &program, "--tree", &tree, "-o", "plan.json"];
+    example.run(&[&["plan", "tx_class", "tx_flow"], known.as_slice()].concat());
+    ["profile.json", "plan.json"].map(|name| std::fs::read(example.path(name)).unwrap())
+});
+
 impl Example {
     fn new() -> Self {
         let example = Self { folder: tempfile::tempdir().unwrap() };
-        let (program, recording) = (fixture("demo/shaper"), fixture("demo/shaper.perf.data"));
-        example.run(&["profile", "--program", &program, "--perf", &recording, "-o", "profile.json"]);
-        let tree = fixture("demo/tree");
-        let known = ["--profile", "profile.json", "--program", &program, "--tree", &tree, "-o", "plan.json"];
-        example.run(&[&["plan", "tx_class", "tx_flow"], known.as_slice()].concat());
+        for (name, bytes) in ["profile.json", "plan.json"].iter().zip(FILES.iter()) {
+            std::fs::write(example.path(name), bytes).unwrap();
+        }
         example
     }
 

@@ -6,10 +6,11 @@ const FOLDED = 3;
 /** What is drawn: the order, its places by line, and what lights up. */
 function boardModel(struct, order, side) {
   const places = placesOf(struct, order);
+  const now = bitsByMember(places);
   const sizes = lineSizes();
   const chosen = struct.byFunction.find((found) => found.name === state.f);
-  const lit = chosen ? linesTouched(struct, places, sizes.counted, chosen.touches) : null;
-  const model = { struct, order, side, places, ...sizes, lit, chosen, now: bitsByMember(places), scale: currentScale(struct) };
+  const lit = chosen ? linesTouched(struct, now, sizes.counted, chosen.touches) : null;
+  const model = { struct, order, side, places, now, ...sizes, lit, chosen, scale: currentScale(struct) };
   model.moved = new Set(struct.orders[side === "left" ? orderIndex(struct) : order].moved);
   model.absent = new Set(struct.builds[Number(state.b)]?.absent || []);
   model.samples = samplesByLine(model);
@@ -24,7 +25,7 @@ function boardModel(struct, order, side) {
 function samplesByLine(model) {
   const sums = new Map();
   for (const touch of model.struct.touches) {
-    for (const line of linesTouched(model.struct, model.places, model.drawn, [touch])) {
+    for (const line of linesTouched(model.struct, model.now, model.drawn, [touch])) {
       sums.set(line, (sums.get(line) || 0) + touch.samples);
     }
   }
@@ -158,7 +159,7 @@ function memberCell(model, piece, place) {
 }
 
 function isTouched(model, member) {
-  return model.chosen.touches.some((touch) => model.struct.owner[touch.offset] === member);
+  return model.chosen.touches.some((touch) => touch.member === member);
 }
 
 /** A member in words, for a pointer at rest and for a screen reader. */
@@ -200,14 +201,17 @@ function strips(model, piece, whole) {
 
 function byteClass(model, member, whole, byte) {
   const at = declaredByte(model.struct, member, whole, byte);
-  const heat = at === undefined ? undefined : model.struct.heat[at];
+  const heat = model.struct.heat.get(at);
   return heat ? heatClass(model.scale, heat) : "";
 }
 
 /** Hides names that don't fit, so that none is cut within a letter. */
 function fitLabels(root) {
-  for (const label of root.querySelectorAll(".label")) {
-    const room = label.parentElement.clientWidth;
-    label.classList.toggle("unfit", room < 22 || (room < 40 && label.scrollWidth > room));
-  }
+  const labels = [...root.querySelectorAll(".label")];
+  // All are measured before any changes: each change would have the next one measured anew.
+  const rooms = labels.map((label) => [label.parentElement.clientWidth, label.scrollWidth]);
+  labels.forEach((label, at) => {
+    const [room, wanted] = rooms[at];
+    label.classList.toggle("unfit", room < 22 || (room < 40 && wanted > room));
+  });
 }

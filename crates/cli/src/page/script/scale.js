@@ -13,7 +13,7 @@ const SCALES = {
 
 /** Scales of which the recording has something to show. */
 function scalesOf(struct) {
-  const shown = (scale) => struct.heat.some((byte) => scale.value(byte) > 0);
+  const shown = (scale) => [...struct.heat.values()].some((byte) => scale.value(byte) > 0);
   return Object.keys(SCALES).filter((name) => shown(SCALES[name]));
 }
 
@@ -23,7 +23,7 @@ function currentScale(struct) {
   const name = names.includes(state.by) ? state.by : names[0];
   if (!name) return null;
   const scale = SCALES[name];
-  const most = struct.heat.reduce((most, byte) => Math.max(most, scale.value(byte)), 0);
+  const most = [...struct.heat.values()].reduce((most, byte) => Math.max(most, scale.value(byte)), 0);
   return { ...scale, id: name, most, unit: scale.unit || (name === "writers" ? page.who : "") };
 }
 

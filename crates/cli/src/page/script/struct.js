@@ -14,11 +14,11 @@ function current() {
 
 function readStruct(raw, index) {
   const declared = raw.orders[raw.recorded].places[0];
-  const struct = { ...raw, index, declared, bits: bitsByMember(declared), owner: owners(declared) };
-  struct.touches = raw.touches.map(([offset, size, fn, loads, stores, latency, lost]) =>
-    ({ offset, size: Math.max(size, 1), fn, loads, stores, latency, lost, samples: loads + stores }));
+  const struct = { ...raw, index, declared, bits: bitsByMember(declared), owners: new Map() };
+  struct.touches = raw.touches.map(([offset, size, fn, loads, stores, latency, lost]) => ({ offset, size: Math.max(size, 1),
+    fn, loads, stores, latency, lost, samples: loads + stores, member: ownerOf(struct, offset) }));
   struct.heat = heatByByte(struct);
-  struct.byMember = raw.members.map((member, at) => sumMember(struct, at));
+  struct.byMember = raw.members.map((_, member) => sumMember(struct, member));
   struct.byFunction = sumFunctions(struct);
   return struct;
 }
@@ -28,29 +28,36 @@ function bitsByMember(places) {
   return new Map(places.members.map(([member, bit, bits]) => [member, { bit, bits }]));
 }
 
-/** By byte, the member it belongs to: the smallest of those that share it. */
-function owners(places) {
-  const found = new Array(places.size);
-  const bits = bitsByMember(places);
-  for (const [member, bit, size] of places.members) {
-    for (let byte = bit >> 3; byte < Math.ceil((bit + size) / 8); byte++) {
-      if (found[byte] === undefined || size < bits.get(found[byte]).bits) found[byte] = member;
-    }
+/** The member that a byte belongs to: the smallest of those that share it; `undefined` in a gap. */
+function ownerOf(struct, byte) {
+  if (!struct.owners.has(byte)) struct.owners.set(byte, smallestAt(struct.declared, byte));
+  return struct.owners.get(byte);
+}
+
+function smallestAt(places, byte) {
+  let [found, least] = [undefined, Infinity];
+  for (const [member, bit, bits] of places.members) {
+    if (bit < byte * 8 + 8 && byte * 8 < bit + bits && bits < least) [found, least] = [member, bits];
   }
   return found;
 }
 
 const cold = () => ({ loads: 0, stores: 0, latency: 0, lost: 0, writers: new Set() });
 
+/** Counts of the bytes that were touched. */
 function heatByByte(struct) {
-  const heat = Array.from({ length: struct.declared.size }, cold);
+  const heat = new Map();
   const sizes = new Map();
+  const byte = (at) => heat.get(at) || heat.set(at, cold()).get(at);
+  const each = (offset, size, add) => {
+    for (let at = offset; at < Math.min(offset + size, struct.declared.size); at++) add(byte(at));
+  };
   for (const touch of struct.touches) {
     sizes.set(touch.offset, Math.max(touch.size, sizes.get(touch.offset) || 1));
-    for (const byte of bytesOf(touch.offset, touch.size, heat)) addCounts(byte, touch);
+    each(touch.offset, touch.size, (sum) => addCounts(sum, touch));
   }
   for (const [offset, cpu, , stores] of struct.cpus) {
-    if (stores > 0) for (const byte of bytesOf(offset, sizes.get(offset) || 1, heat)) byte.writers.add(cpu);
+    if (stores > 0) each(offset, sizes.get(offset) || 1, (sum) => sum.writers.add(cpu));
   }
   return heat;
 }
@@ -59,22 +66,18 @@ function addCounts(sum, touch) {
   for (const name of ["loads", "stores", "latency", "lost"]) sum[name] += touch[name];
 }
 
-function bytesOf(offset, size, heat) {
-  return heat.slice(offset, offset + size);
-}
-
 /** A member's samples, functions and CPUs. */
 function sumMember(struct, member) {
   const sum = { ...cold(), samples: 0, cpus: new Set(), functions: new Map(), inside: new Map() };
   for (const touch of struct.touches) {
-    if (struct.owner[touch.offset] !== member) continue;
+    if (touch.member !== member) continue;
     addCounts(sum, touch);
     sum.samples += touch.samples;
     sum.functions.set(touch.fn, (sum.functions.get(touch.fn) || 0) + touch.samples);
     sum.inside.set(touch.offset, (sum.inside.get(touch.offset) || 0) + touch.samples);
   }
   for (const [offset, cpu, , stores] of struct.cpus) {
-    if (struct.owner[offset] !== member) continue;
+    if (ownerOf(struct, offset) !== member) continue;
     sum.cpus.add(cpu);
     if (stores > 0) sum.writers.add(cpu);
   }
@@ -113,9 +116,8 @@ function declaredByte(struct, member, bits, byte) {
   return first < was.bit + was.bits ? first >> 3 : undefined;
 }
 
-/** Lines of an order that some touches are on. */
-function linesTouched(struct, places, line, touches) {
-  const now = bitsByMember(places);
+/** Lines of an order, whose members lie at `now`, that some touches are on. */
+function linesTouched(struct, now, line, touches) {
   const lines = new Set();
   for (const touch of touches) {
     for (let byte = touch.offset; byte < touch.offset + touch.size; byte++) {
@@ -128,7 +130,7 @@ function linesTouched(struct, places, line, touches) {
 
 /** Where a byte of the declared layout lies in another one. */
 function placedByte(struct, now, byte) {
-  const member = struct.owner[byte];
+  const member = ownerOf(struct, byte);
   const was = struct.bits.get(member);
   const is = now.get(member);
   if (!was || !is) return undefined;

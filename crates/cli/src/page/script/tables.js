@@ -36,10 +36,11 @@ function functionTable(struct) {
   if (!struct.byFunction.length) return null;
   const { counted } = lineSizes();
   const orders = [...new Set([0, orderIndex(struct)])];
-  const lines = (found, order) => linesTouched(struct, placesOf(struct, order), counted, found.touches).size;
+  const now = orders.map((order) => bitsByMember(placesOf(struct, order)));
+  const lines = (found, places) => linesTouched(struct, places, counted, found.touches).size;
   const row = (found) => el("tr", { class: state.f === found.name ? "chosen" : null },
     el("th", { scope: "row" }, functionButton(found.name)), el("td", null, String(found.samples)),
-    el("td", null, percent(found.samples, struct.samples)), orders.map((order) => el("td", null, String(lines(found, order)))));
+    el("td", null, percent(found.samples, struct.samples)), now.map((places) => el("td", null, String(lines(found, places)))));
   const unit = state.l === "pairs" ? "pairs" : `lines of ${counted} B`;
   const heads = ["function", "samples", "share", ...orders.map((order) => `${unit}, ${shortLabel(struct, order)}`)];
   return tableSection("functions", "Functions: choose one to see the lines it touches", heads, struct.byFunction.map(row));

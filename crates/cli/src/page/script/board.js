@@ -68,7 +68,7 @@ function rows(model) {
   for (let at = 0; at < model.lines.length; ) {
     const quiet = state.all === "1" ? 0 : quietLines(model, at);
     if (quiet >= FOLDED) {
-      made.push(foldedRow(at, quiet));
+      made.push(foldedRow(at, quiet, model.scale ? "accesses" : "changes"));
       at += quiet;
     } else {
       made.push(row(model, at));
@@ -87,8 +87,8 @@ function quietLines(model, from) {
   return at - from;
 }
 
-function foldedRow(first, lines) {
-  const text = `#${first} to #${first + lines - 1}: ${lines} lines without accesses`;
+function foldedRow(first, lines, what) {
+  const text = `#${first} to #${first + lines - 1}: ${lines} lines without ${what}`;
   return el("div", { role: "row", class: "row folded" }, el("div", { role: "gridcell", class: "fold" },
     el("button", { type: "button", onclick: () => choose({ all: "1" }) }, text)));
 }

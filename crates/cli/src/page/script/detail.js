@@ -41,9 +41,9 @@ function sampleFacts(struct, sum) {
   if (!sum.samples) return fact("samples", "none");
   const cpus = (set) => (set.size ? `${set.size} (${ranges(set)})` : "none");
   return [
-    fact("samples", `${sum.samples} (${percent(sum.samples, struct.samples)}): ${sum.loads} loads, ${sum.stores} stores`),
+    fact("samples", `${sum.samples} (${percent(sum.samples, struct.samples)}): ${count(sum.loads, "load")}, ${count(sum.stores, "store")}`),
     sum.latency && sum.loads ? fact("mean latency of loads", `${Math.round(sum.latency / sum.loads)} cycles`) : null,
-    sum.lost ? fact("found the line lost", `${sum.lost} samples`) : null,
+    sum.lost ? fact("found the line lost", count(sum.lost, "sample")) : null,
     struct.cpus.length ? fact(`${page.who} that touch it`, cpus(sum.cpus)) : null,
     struct.cpus.length ? fact(`${page.who} that write it`, cpus(sum.writers)) : null,
   ];

@@ -74,7 +74,7 @@ function legend(struct) {
   const swatch = ([name, text]) => el("li", null, el("span", { class: `swatch ${name}` }), text);
   const title = scale ? `Bytes by ${scale.name}${scale.unit ? ` (${scale.unit})` : ""}` : "No accesses were recorded";
   return el("div", { class: "legend" }, el("h3", null, title),
-    el("ul", null, steps.map(swatch), swatch(["none", "none recorded"]), swatch(["gap", "hole or padding"]),
+    el("ul", null, steps.map(swatch), scale && swatch(["none", "none recorded"]), swatch(["gap", "hole or padding"]),
       struct.orders.some((order) => order.moved) && swatch(["is-moved", "moved among the others"]),
       struct.members.some((member) => member.conditions) && swatch(["is-guarded", "under #if"]),
       struct.members.some((member) => member.change) && swatch(["changed", "changed"]),

@@ -2,11 +2,12 @@
 
 use super::accesses::FunctionNames;
 use super::facts::RecordedFacts;
+use super::file::Page;
 use super::model::{BuildData, MemberData, OrderData, PageData, Places, StructData};
 use super::orders::text;
 use super::planned::title;
 use super::section::Section;
-use super::{Page, accesses, sharing};
+use super::{accesses, sharing};
 use crate::report::layout::diff_text::describe_change;
 use fieldline_access::access::{AccessProfile, TypeProfile};
 use fieldline_check::matching::match_fields;
@@ -18,17 +19,17 @@ use std::collections::BTreeMap;
 pub(crate) struct ComparedStruct<'c> {
     pub(crate) before: Option<&'c Layout>,
     pub(crate) now: &'c Layout,
-    /// What tells it from others of its name; mostly nothing.
+    /// Tells it from others of its name; mostly empty.
     pub(crate) suffix: String,
     /// Bytes of a cacheline.
     pub(crate) line: u64,
     /// Accesses that were recorded with one of the two layouts.
     pub(crate) accesses: Option<(&'c AccessProfile, &'c TypeProfile)>,
-    /// What changed, or what was found, in a sentence.
+    /// The change, or the findings, in a sentence.
     pub(crate) verdict: String,
     /// Sentences below a heading.
     pub(crate) remarks: Vec<(&'static str, Vec<String>)>,
-    /// What changed.
+    /// The change from the earlier one, if there is any.
     pub(crate) change: Option<&'c TypeChange>,
 }
 
@@ -122,7 +123,7 @@ fn moved(now: &Layout, change: &TypeChange) -> Vec<usize> {
     members.map(|(index, _)| index).collect()
 }
 
-/// What happened to members, by name. Of those that others only shifted, the drawing says enough.
+/// Changes of members in words, by name. Of those that others only shifted, the drawing says enough.
 fn changes_by_member(change: &TypeChange) -> BTreeMap<&str, Vec<String>> {
     let mut found: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for member in change.members.iter().filter(|member| member.what != [ChangeKind::Shifted]) {

@@ -1,4 +1,4 @@
-//! What was recorded: the machine, the program, the events, and what they don't show.
+//! Facts about recordings: the machine, the program, the events, and blind spots.
 
 use crate::report::profile::coverage::rank_reasons;
 use crate::report::profile::heat_text::percent;

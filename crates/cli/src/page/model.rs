@@ -90,7 +90,7 @@ pub(super) struct BuildData {
     /// Members it lacks.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) absent: Vec<usize>,
-    /// What is to be said of it.
+    /// Remarks on it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) notes: Vec<String>,
     /// Whether its places are known; else those of the recorded build are drawn.

@@ -2,10 +2,11 @@
 
 use super::accesses::FunctionNames;
 use super::facts::RecordedFacts;
+use super::file::Page;
 use super::model::{MemberData, PageData, StructData};
 use super::orders::{named_orders, other_builds, place_orders};
 use super::section::{self, Section};
-use super::{Page, accesses, sharing};
+use super::{accesses, sharing};
 use crate::series::letter;
 use fieldline_access::access::{AccessProfile, TypeProfile};
 use fieldline_layout::Layout;
@@ -15,7 +16,7 @@ use fieldline_plan::search::moved_units;
 use fieldline_plan::{Plan, StructPlan};
 use fieldline_tree::edits::PatchSet;
 
-/// What the page shows.
+/// The content of the page.
 pub(crate) struct PlannedPage<'p> {
     pub(crate) profile: &'p AccessProfile,
     /// The structs, each with the layout it was compiled to.

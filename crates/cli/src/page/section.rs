@@ -18,7 +18,7 @@ pub(super) struct Section {
     pub(super) verdict: String,
     /// The figures of the proposed order that matter most.
     pub(super) figures: Vec<Figure>,
-    /// What their changes are measured on.
+    /// The samples that their changes are measured on, in a sentence.
     pub(super) figures_note: &'static str,
     pub(super) table: Option<OrderTable>,
     /// Sentences on how sure the figures are.
@@ -97,7 +97,7 @@ pub(super) fn figures(plan: &StructPlan, build_line: u64) -> Vec<Figure> {
     lines.chain(size).collect()
 }
 
-/// What the changes of [`figures`] are measured on.
+/// The samples that changes of [`figures`] are measured on, in a sentence.
 pub(super) fn figures_note(plan: &StructPlan) -> &'static str {
     let is_validated =
         plan.confidence.as_ref().is_some_and(|confidence| !confidence.cross_validation.is_empty());
@@ -204,7 +204,7 @@ fn interval(change: Interval) -> String {
     format!("{change:+.1} % (95 % interval {low:+.1} to {high:+.1})")
 }
 
-/// What a reader has to look at, and what limits the order.
+/// Places that a reader has to look at, and limits of the order.
 pub(super) fn remarks(plan: &StructPlan) -> Vec<(&'static str, Vec<String>)> {
     let comments = plan.comments.iter().map(|comment| {
         let members = member_names(plan, &comment.members);

@@ -19,7 +19,7 @@ pub(super) struct Browser {
     from: BufReader<ChildStdout>,
     calls: u64,
     session: String,
-    /// What the page complained of: errors, exceptions, and requests that leave the file.
+    /// Complaints of the page: errors, exceptions, and requests that leave the file.
     complaints: Vec<String>,
 }
 
@@ -109,7 +109,7 @@ impl Browser {
         self.complaints.push(complaint);
     }
 
-    /// What the page complained of since the last call.
+    /// Complaints of the page since the last call.
     pub(super) fn take_complaints(&mut self) -> Result<Vec<String>> {
         self.evaluate("0")?;
         Ok(std::mem::take(&mut self.complaints))

@@ -1,4 +1,4 @@
-//! What a reader does with a page, and what has to come of it.
+//! Choices that a reader makes on a page, and their results.
 
 use crate::page::browser::Browser;
 use crate::page::inputs::PageFile;

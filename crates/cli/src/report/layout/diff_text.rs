@@ -152,7 +152,7 @@ fn shifted_row(members: &[MemberChange]) -> ChangeRow {
     ChangeRow { what: "shifted", text, warning: String::new() }
 }
 
-/// What happened to a member, in words.
+/// A member's change in words.
 pub(crate) fn describe_change(member: &MemberChange) -> String {
     let ChangeRow { what, text, warning } = change_row(member);
     let warning = if warning.is_empty() { warning } else { format!(" ({warning})") };

@@ -21,10 +21,14 @@ const MOST_MILLISECONDS: f64 = 1000.0;
 const WIDTHS: [u32; 3] = [400, 1280, 2560];
 const SCHEMES: [&str; 2] = ["light", "dark"];
 
-/// The legend and both orders.
-const DRAWING: &str = "(() => { const range = document.createRange(); \
-    range.setStartBefore(document.querySelector('.legend')); \
-    range.setEndAfter(document.getElementById('boards')); return range; })()";
+/// Height of windows in pixels; for a picture, all of a page fits.
+const HEIGHT: u32 = 900;
+const PICTURE: (u32, u32) = (1120, 3000);
+/// The legend and both orders, with a margin.
+const DRAWING: &str = "(() => { const [first, last] = ['.legend', '#boards'].map((part) => \
+    document.querySelector(part).getBoundingClientRect()); \
+    return new DOMRect(last.left - 12, first.top - 12, last.width + 24, last.bottom - first.top + 24); })()";
+const WHOLE: &str = "document.documentElement.getBoundingClientRect()";
 
 /// `cargo xtask page [--picture FILE]`.
 pub(crate) fn run(args: &[String]) -> Result<bool> {
@@ -63,7 +67,7 @@ fn check_all(browser: &mut Browser, out: &Path) -> Result<bool> {
 
 fn check_size_and_time(browser: &mut Browser, page: &PageFile) -> Result<Vec<String>> {
     let bytes = fs::metadata(&page.path)?.len();
-    browser.resize(1280, "light")?;
+    browser.resize((1280, HEIGHT), "light")?;
     let milliseconds = browser.open(&page.address(""))?;
     print_line!("{}: {bytes} bytes, drawn after {milliseconds:.0} ms", page.name);
     let mut faults = Vec::new();
@@ -79,7 +83,7 @@ fn inspect(
     axe: &str,
     (width, scheme, out): (u32, &str, &Path),
 ) -> Result<Vec<String>> {
-    browser.resize(width, scheme)?;
+    browser.resize((width, HEIGHT), scheme)?;
     browser.open(&page.address(if page.is_full { "s=0&m=0" } else { "" }))?;
     let place = format!("{width} px, {scheme}");
     let mut faults = Vec::new();
@@ -88,19 +92,17 @@ fn inspect(
     let violations = axe::violations(browser, axe)?;
     faults.extend(violations.into_iter().map(|violation| format!("{place}: {violation}")));
     faults.extend(browser.take_complaints()?.into_iter().map(|complaint| format!("{place}: {complaint}")));
-    browser
-        .screenshot(&out.join(format!("{}-{width}-{scheme}.png", page.name)), "document.documentElement")?;
+    browser.screenshot(&out.join(format!("{}-{width}-{scheme}.png", page.name)), WHOLE, true)?;
     Ok(faults)
 }
 
 /// A picture of the demo's first struct for the README.
 fn picture(browser: &mut Browser, out: &Path, file: &Path) -> Result<bool> {
     let page = PageFile { name: "demo", path: inputs::demo(out)?, is_full: true };
-    browser.resize(1120, "light")?;
+    browser.resize(PICTURE, "light")?;
     browser.open(&page.address("s=0"))?;
-    let moved = ".board.right .moved";
-    browser.point(moved)?;
-    browser.screenshot(file, DRAWING)?;
+    browser.point(".board.left .moved")?;
+    browser.screenshot(file, DRAWING, false)?;
     print_line!("{}: {} bytes", file.display(), fs::metadata(file)?.len());
     Ok(true)
 }

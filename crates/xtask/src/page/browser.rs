@@ -48,18 +48,18 @@ impl Browser {
     }
 
     fn attach(&mut self) -> Result<()> {
-        let made = self.call("Target.createTarget", json!({"url": "about:blank"}))?;
+        let made = self.call("Target.createTarget", &json!({"url": "about:blank"}))?;
         let target = json!({"targetId": made["targetId"], "flatten": true});
-        let attached = self.call("Target.attachToTarget", target)?;
+        let attached = self.call("Target.attachToTarget", &target)?;
         self.session = attached["sessionId"].as_str().context("no session")?.to_owned();
         for domain in ["Page", "Runtime", "Log", "Network"] {
-            self.call(&format!("{domain}.enable"), json!({}))?;
+            self.call(&format!("{domain}.enable"), &json!({}))?;
         }
         Ok(())
     }
 
     /// Calls a method of the protocol and waits for its result.
-    pub(super) fn call(&mut self, method: &str, params: Value) -> Result<Value> {
+    pub(super) fn call(&mut self, method: &str, params: &Value) -> Result<Value> {
         self.calls += 1;
         let id = self.calls;
         let mut message = json!({"id": id, "method": method, "params": params});
@@ -118,7 +118,7 @@ impl Browser {
     /// The value of an expression; of a promise, what it comes to.
     pub(super) fn evaluate(&mut self, expression: &str) -> Result<Value> {
         let params = json!({"expression": expression, "returnByValue": true, "awaitPromise": true});
-        let mut result = self.call("Runtime.evaluate", params)?;
+        let mut result = self.call("Runtime.evaluate", &params)?;
         if let Some(thrown) = result.get("exceptionDetails") {
             bail!("{expression}: {thrown}");
         }
@@ -129,8 +129,8 @@ impl Browser {
     /// navigation to there.
     pub(super) fn open(&mut self, address: &str) -> Result<f64> {
         // Another address of the same file would be a jump within it.
-        self.call("Page.navigate", json!({"url": "about:blank"}))?;
-        let result = self.call("Page.navigate", json!({"url": address}))?;
+        self.call("Page.navigate", &json!({"url": "about:blank"}))?;
+        let result = self.call("Page.navigate", &json!({"url": address}))?;
         if let Some(error) = result.get("errorText") {
             bail!("{address}: {error}");
         }
@@ -149,11 +149,11 @@ impl Browser {
     }
 
     /// A window of a size in pixels, in a colour scheme.
-    pub(super) fn resize(&mut self, width: u32, scheme: &str) -> Result<()> {
-        let size = json!({"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": false});
-        self.call("Emulation.setDeviceMetricsOverride", size)?;
+    pub(super) fn resize(&mut self, (width, height): (u32, u32), scheme: &str) -> Result<()> {
+        let size = json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false});
+        self.call("Emulation.setDeviceMetricsOverride", &size)?;
         let features = json!([{"name": "prefers-color-scheme", "value": scheme}]);
-        self.call("Emulation.setEmulatedMedia", json!({"features": features}))?;
+        self.call("Emulation.setEmulatedMedia", &json!({"features": features}))?;
         Ok(())
     }
 
@@ -162,7 +162,7 @@ impl Browser {
         let (x, y) = self.middle(selector)?;
         for kind in ["mouseMoved", "mousePressed", "mouseReleased"] {
             let event = json!({"type": kind, "x": x, "y": y, "button": "left", "clickCount": 1});
-            self.call("Input.dispatchMouseEvent", event)?;
+            self.call("Input.dispatchMouseEvent", &event)?;
         }
         Ok(())
     }
@@ -170,7 +170,7 @@ impl Browser {
     /// Points at the first element that fits a selector.
     pub(super) fn point(&mut self, selector: &str) -> Result<()> {
         let (x, y) = self.middle(selector)?;
-        self.call("Input.dispatchMouseEvent", json!({"type": "mouseMoved", "x": x, "y": y})).map(|_| ())
+        self.call("Input.dispatchMouseEvent", &json!({"type": "mouseMoved", "x": x, "y": y})).map(|_| ())
     }
 
     fn middle(&mut self, selector: &str) -> Result<(f64, f64)> {
@@ -189,20 +189,20 @@ impl Browser {
         for kind in ["rawKeyDown", "keyUp"] {
             self.call(
                 "Input.dispatchKeyEvent",
-                json!({"type": kind, "key": key, "code": key, "windowsVirtualKeyCode": key_code(key)}),
+                &json!({"type": kind, "key": key, "code": key, "windowsVirtualKeyCode": key_code(key)}),
             )?;
         }
         Ok(())
     }
 
-    /// A picture of an element that an expression gives.
-    pub(super) fn screenshot(&mut self, to: &Path, element: &str) -> Result<()> {
+    /// A picture of a rectangle that an expression gives; `is_long` if it doesn't fit the window.
+    pub(super) fn screenshot(&mut self, to: &Path, rectangle: &str, is_long: bool) -> Result<()> {
         let place = self.evaluate(&format!(
-            "(() => {{ const box = {element}.getBoundingClientRect(); return {{x: box.left + scrollX, \
+            "(() => {{ const box = {rectangle}; return {{x: box.left + scrollX, \
              y: box.top + scrollY, width: box.width, height: box.height, scale: 1}}; }})()"
         ))?;
-        let params = json!({"format": "png", "captureBeyondViewport": true, "clip": place});
-        let picture = self.call("Page.captureScreenshot", params)?;
+        let params = json!({"format": "png", "captureBeyondViewport": is_long, "clip": place});
+        let picture = self.call("Page.captureScreenshot", &params)?;
         let text = picture["data"].as_str().context("no picture")?;
         std::fs::write(to, decode_base64(text)?).with_context(|| to.display().to_string())
     }

@@ -25,8 +25,7 @@ const LARGE: &str = "task_struct";
 
 /// Writes all pages into a folder.
 pub(super) fn write_all(folder: &Path) -> Result<Vec<PageFile>> {
-    let demo = demo(folder)?;
-    let mut pages = vec![page("demo", demo.clone(), true)];
+    let mut pages = vec![page("demo", demo(folder)?, true)];
     pages.push(page("hostile", hostile(folder)?, true));
     pages.push(page("empty", empty(folder)?, false));
     pages.push(page("diff", diff(folder)?, false));

@@ -22,7 +22,6 @@ use fieldline_access::access::{AccessProfile, TypeProfile};
 use fieldline_debuginfo::types::{self, Types};
 use fieldline_layout::Layout;
 use fieldline_perfdata::address::DataAddress;
-use fieldline_perfdata::perf_data::is_step_event;
 use fieldline_plan::Plan;
 use fieldline_profile::perf_types::{self, Error, TypeCounts};
 use fieldline_tree::pins::nearest;
@@ -196,7 +195,7 @@ fn print_report(
     let options = heat_text::HeatOptions { lines: &args.lines, top: args.top, paint };
     let mut out = String::new();
     coverage::draw(&mut out, profile, paint);
-    let (who, mut types) = (name_cpus(profile), Vec::new());
+    let (who, mut types) = (text::name_cpus(profile), Vec::new());
     for (type_profile, layout) in structs {
         let heat = TypeHeat::new(profile, type_profile, *layout);
         if args.format == OutputFormat::Json {
@@ -211,12 +210,6 @@ fn print_report(
         OutputFormat::Json => output::print_json(&ReportDocument::new(types)),
         OutputFormat::Text => output::print(&out),
     }
-}
-
-/// The name for CPUs of a profile: `record` gives each thread one of its own.
-fn name_cpus(profile: &AccessProfile) -> &'static str {
-    let is_stepped = profile.coverage.iter().all(|event| is_step_event(&event.event));
-    if is_stepped { "threads" } else { "CPUs" }
 }
 
 /// The structs asked for; if none is, those of the plan, else those with most samples.

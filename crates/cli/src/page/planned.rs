@@ -7,10 +7,10 @@ use super::model::{MemberData, PageData, StructData};
 use super::orders::{named_orders, other_builds, place_orders};
 use super::section::{self, Section};
 use super::{accesses, sharing};
+use crate::report::profile::name_cpus;
 use crate::series::letter;
 use fieldline_access::access::{AccessProfile, TypeProfile};
 use fieldline_layout::Layout;
-use fieldline_perfdata::perf_data::is_step_event;
 use fieldline_plan::result::Group;
 use fieldline_plan::search::moved_units;
 use fieldline_plan::{Plan, StructPlan};
@@ -41,7 +41,8 @@ pub(crate) struct ShownStruct<'p> {
 /// The page of a profile, and of a plan if there is one.
 pub(crate) fn planned(page: &PlannedPage<'_>) -> Page {
     let mut functions = FunctionNames::default();
-    let mut data = PageData { lines: page.lines.to_vec(), who: who(page.profile), ..PageData::default() };
+    let mut data =
+        PageData { lines: page.lines.to_vec(), who: name_cpus(page.profile), ..PageData::default() };
     let mut sections = Vec::new();
     for (index, shown) in page.structs.iter().enumerate() {
         let of_struct = struct_data(page, shown, &mut functions);
@@ -72,13 +73,6 @@ pub(super) fn title(sections: &[Section]) -> String {
         [first, second] => format!("{first} and {second}"),
         [first, rest @ ..] => format!("{first} and {} more", rest.len()),
     }
-}
-
-/// The name for CPUs of a profile: `record` gives each thread one of its own.
-fn who(profile: &AccessProfile) -> &'static str {
-    let mut events = profile.coverage.iter();
-    let is_stepped = !profile.coverage.is_empty() && events.all(|event| is_step_event(&event.event));
-    if is_stepped { "threads" } else { "CPUs" }
 }
 
 fn patches(patched: &PatchSet) -> Vec<(String, String)> {

@@ -27,7 +27,7 @@ const PICTURE: (u32, u32) = (1120, 3000);
 /// The legend and both orders, with a margin.
 const DRAWING: &str = "(() => { const [first, last] = ['.legend', '#boards'].map((part) => \
     document.querySelector(part).getBoundingClientRect()); \
-    return new DOMRect(last.left - 12, first.top - 12, last.width + 24, last.bottom - first.top + 24); })()";
+    return new DOMRect(last.left - 12, first.top - 4, last.width + 24, last.bottom - first.top + 8); })()";
 const WHOLE: &str = "document.documentElement.getBoundingClientRect()";
 
 /// `cargo xtask page [--picture FILE]`.

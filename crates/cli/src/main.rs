@@ -10,6 +10,7 @@ mod diagnosis;
 mod gate;
 mod input;
 mod output;
+mod page;
 mod planning;
 mod report;
 mod series;

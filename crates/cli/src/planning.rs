@@ -33,6 +33,11 @@ pub(crate) struct LimitedStructs {
 type UnreadableStructs = Vec<(usize, StructPlan)>;
 
 impl LimitedStructs {
+    /// The structs as they are declared; those that can't be read are not among them.
+    pub(crate) fn layouts(&self) -> &[Layout] {
+        &self.layouts
+    }
+
     pub(crate) fn requests(&self) -> Vec<PlanRequest<'_>> {
         let pairs = self.layouts.iter().zip(&self.limits);
         pairs.map(|(layout, limits)| PlanRequest { layout, requests: &limits.requests }).collect()

@@ -1,9 +1,9 @@
 //! A patch series of a plan: a cover letter, a patch of macros if they are needed, and one patch a struct.
 
 pub(crate) mod evidence;
-mod letter;
+pub(crate) mod letter;
 mod mail;
-mod placement;
+pub(crate) mod placement;
 mod repository;
 
 use anyhow::{Context, Result};

@@ -21,8 +21,8 @@ pub use forecast::{
 };
 pub(crate) use plan::constrained_members;
 pub use plan::{
-    Arrangement, Basis, CommentToCheck, ConstrainedMember, Embedding, FORMAT, MovedMember, Outcome,
-    PinReport, PlacedMember, Plan, PlanError, SearchReport, StructPlan, VERSION, Verdict,
+    Arrangement, Basis, CommentToCheck, ConditionalMember, ConstrainedMember, Embedding, FORMAT, MovedMember,
+    Outcome, PinReport, PlacedMember, Plan, PlanError, SearchReport, StructPlan, VERSION, Verdict,
 };
 pub use proof::{Insistence, UseProof};
 

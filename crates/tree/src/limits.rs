@@ -9,7 +9,7 @@ use crate::variants;
 use anyhow::Result;
 use fieldline_layout::Layout;
 use fieldline_layout::constraint::{PlacementRequests, shared_layout};
-use fieldline_plan::result::{Insistence, UseProof, Verdict};
+use fieldline_plan::result::{ConditionalMember, Insistence, UseProof, Verdict};
 use fieldline_plan::{Plan, PlanRequest, StructPlan};
 use fieldline_source::CommentOnPlaces;
 use std::path::Path;
@@ -57,6 +57,8 @@ pub struct SourceLimits {
     pub requests: PlacementRequests,
     /// Notes that are no constraints, a sentence each.
     pub notes: Vec<String>,
+    /// Members under `#if`.
+    pub conditions: Vec<ConditionalMember>,
     /// Comments of the declaration that speak of places, with its file.
     pub comments: (String, Vec<CommentOnPlaces>),
     /// Why the source can't be changed, if so.
@@ -96,11 +98,18 @@ fn read_declaration(tree: &Path, layout: &Layout) -> Result<HeaderLimits> {
             limits.requests.notes = text.members;
             limits.requests.configurations = variants::smaller_configurations(&text.guards);
             limits.notes = text.notes;
+            limits.conditions = conditional_members(text.guards);
             limits.comments = (header.path.clone(), text.comments);
         }
         Err(refusal) => limits.refusal = Some(format!("{}: {refusal}", header.path)),
     }
     Ok((limits, Some(header.path)))
+}
+
+/// The members that stand under conditions; `guards` has those of each member.
+fn conditional_members(guards: Vec<Vec<String>>) -> Vec<ConditionalMember> {
+    let members = guards.into_iter().enumerate().filter(|(_, conditions)| !conditions.is_empty());
+    members.map(|(index, conditions)| ConditionalMember { index, conditions }).collect()
 }
 
 /// Adds those by the rest of the tree.
@@ -190,6 +199,7 @@ impl SourceLimits {
 pub fn apply_limits(plan: &mut Plan, limits: Vec<SourceLimits>) {
     for (struct_plan, limits) in plan.structs.iter_mut().zip(limits) {
         struct_plan.notes.extend(limits.notes);
+        struct_plan.conditions = limits.conditions;
         struct_plan.proof = limits.proof;
         struct_plan.insistence = limits.insistence;
         remarks::add_comments(struct_plan, &limits.comments.0, &limits.comments.1);

@@ -6,6 +6,7 @@ mod fixtures;
 mod fuzz;
 mod kernel;
 mod measure;
+mod page;
 mod research;
 mod safety;
 mod tidy;
@@ -57,6 +58,7 @@ const VERBS: &[Verb] = &[
         safety::run,
     ),
     ("deb", "build a Debian package; --try: use it in a clean root of the suite: [--try]", deb::run),
+    ("page", "open the pages in Chromium, choose all there is, look for faults: [--picture FILE]", page::run),
     ("tidy", "check crates, files and names against docs/ARCHITECTURE.md", tidy::run),
     ("fuzz", "write the seeds of the fuzz targets from the fixtures", fuzz::run),
     ("fixtures", "rebuild the demo's program and recording (gcc, valgrind)", fixtures::run),

@@ -119,6 +119,12 @@ pub(crate) struct ReportArgs {
     /// Cacheline sizes to show, in bytes.
     #[arg(long, value_name = "BYTES", value_delimiter = ',', default_value = "64,128", value_parser = line_size)]
     pub(crate) lines: Vec<u64>,
+    /// A plan made of the profile, for the page.
+    #[arg(long, value_name = "FILE", requires = "html")]
+    pub(crate) plan: Option<PathBuf>,
+    /// Also write a page to look at: the layouts as declared and as planned, with the accesses (one file of HTML).
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
     /// Rows of functions and pairs to show.
     #[arg(long, default_value_t = 10, value_name = "N")]
     pub(crate) top: usize,

@@ -58,6 +58,9 @@ pub(crate) struct DiffArgs {
     /// End with exit code 1 if a struct differs.
     #[arg(long)]
     pub(crate) exit_code: bool,
+    /// Also write a page to look at: the layouts before and after (one file of HTML).
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
     /// How to print.
     #[arg(long, value_enum, default_value_t = DiffFormat::Text, value_name = "FORMAT")]
     pub(crate) format: DiffFormat,
@@ -113,6 +116,9 @@ pub(crate) struct CheckArgs {
     /// summary=FILE adds to FILE ($GITHUB_STEP_SUMMARY); others replace it.
     #[arg(long, value_name = "FORMAT[=FILE]", value_parser = sink)]
     pub(crate) format: Vec<FindingsOutput>,
+    /// Also write a page to look at: the layouts before and now, with the findings (one file of HTML).
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
     /// The day by which suppressions may have expired; the system clock's (UTC) if not given.
     #[arg(long, value_name = "YYYY-MM-DD")]
     pub(crate) today: Option<String>,

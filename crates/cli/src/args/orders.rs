@@ -237,7 +237,7 @@ pub(crate) struct ProposeArgs {
     pub(crate) search: SearchArgs,
     #[command(flatten)]
     pub(crate) series: SeriesArgs,
-    /// Folder for report.md, plan.json, profile.json and the patches; made if it is not there.
+    /// Folder for report.md, report.html, plan.json, profile.json and the patches; made if it is not there.
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: PathBuf,
     /// How to print: as text for the terminal, or as JSON (docs/formats.md).

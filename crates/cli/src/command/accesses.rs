@@ -1,9 +1,11 @@
 //! Accesses: recorded, attributed to members, reported.
 
 pub(crate) mod explain;
+mod page;
 pub(crate) mod record;
 mod samples;
 
+use super::orders;
 use crate::args::{DoctorArgs, ImportArgs, MergeArgs, ProfileArgs, ReportArgs, SamplesArgs};
 use crate::diagnosis::Diagnosis;
 use crate::input::{document, recordings};
@@ -20,7 +22,7 @@ use fieldline_access::access::{AccessProfile, TypeProfile};
 use fieldline_debuginfo::types::{self, Types};
 use fieldline_layout::Layout;
 use fieldline_perfdata::address::DataAddress;
-use fieldline_perfdata::perf_data::is_step_event;
+use fieldline_plan::Plan;
 use fieldline_profile::perf_types::{self, Error, TypeCounts};
 use fieldline_tree::pins::nearest;
 use fieldline_typeflow::operands::target::Target;
@@ -157,32 +159,52 @@ fn check_mergeable(parts: &[MergeInput<'_>]) -> Result<()> {
 
 /// `fieldline report`: members of structs by accesses.
 pub(crate) fn report(args: &ReportArgs) -> Result<CommandOutcome> {
+    args.html.as_deref().map(output::check_writable).transpose()?;
     let profile = document::read_profile(&args.profile)?;
     if let Some(program) = &args.vmlinux {
         recordings::check_profile(&profile, &args.profile, program)?;
     }
-    let chosen = choose_types(&profile, args)?;
+    let plan = args.plan.as_deref().map(orders::read_plan).transpose()?;
+    let chosen = choose_types(&profile, args, plan.as_ref())?;
+    let layout = |type_profile: &&TypeProfile| reported_layout(type_profile, args.vmlinux.as_deref());
+    let layouts = chosen.iter().map(layout).collect::<Result<Vec<_>>>()?;
+    let structs: Vec<(&TypeProfile, Option<&Layout>)> =
+        chosen.into_iter().zip(layouts.iter().map(Option::as_ref)).collect();
+    if let Some(path) = &args.html {
+        page::write(path, args, (&profile, plan.as_ref()), &structs)?;
+    }
+    print_report(args, &profile, &structs)
+}
+
+/// The layout the profile was made with, or the one of the program named, which must be the same.
+fn reported_layout(type_profile: &TypeProfile, vmlinux: Option<&Path>) -> Result<Option<Layout>> {
+    let Some(vmlinux) = vmlinux else { return Ok(type_profile.layout.clone()) };
+    let layout = types::with_types(vmlinux, None, None, |types| {
+        types.layout_with_fingerprint(&type_profile.name, type_profile.fingerprint)
+    })?;
+    // Named as in the profile: with its namespaces.
+    Ok(Some(Layout { name: type_profile.name.clone(), ..layout }))
+}
+
+fn print_report(
+    args: &ReportArgs,
+    profile: &AccessProfile,
+    structs: &[(&TypeProfile, Option<&Layout>)],
+) -> Result<CommandOutcome> {
     let paint = Palette::new(output::use_color());
     let options = heat_text::HeatOptions { lines: &args.lines, top: args.top, paint };
     let mut out = String::new();
-    coverage::draw(&mut out, &profile, paint);
-    let (who, mut types) = (name_cpus(&profile), Vec::new());
-    for type_profile in chosen {
-        // The layout the profile was made with, or the one of the program named, which must be the same.
-        let layout = match &args.vmlinux {
-            Some(vmlinux) => Some(types::with_types(vmlinux, None, None, |types| {
-                types.layout_with_fingerprint(&type_profile.name, type_profile.fingerprint)
-            })?),
-            None => type_profile.layout.clone(),
-        };
-        let heat = TypeHeat::new(&profile, type_profile, layout.as_ref());
+    coverage::draw(&mut out, profile, paint);
+    let (who, mut types) = (text::name_cpus(profile), Vec::new());
+    for (type_profile, layout) in structs {
+        let heat = TypeHeat::new(profile, type_profile, *layout);
         if args.format == OutputFormat::Json {
-            types.push(ReportedType::new(&heat, type_profile, layout.as_ref(), &args.lines));
+            types.push(ReportedType::new(&heat, type_profile, *layout, &args.lines));
             continue;
         }
         heat_text::draw(&mut out, &heat, &options);
-        sharing_text::draw(&mut out, type_profile, layout.as_ref(), &options);
-        turns_text::draw(&mut out, type_profile, layout.as_ref(), who, &options);
+        sharing_text::draw(&mut out, type_profile, *layout, &options);
+        turns_text::draw(&mut out, type_profile, *layout, who, &options);
     }
     match args.format {
         OutputFormat::Json => output::print_json(&ReportDocument::new(types)),
@@ -190,16 +212,20 @@ pub(crate) fn report(args: &ReportArgs) -> Result<CommandOutcome> {
     }
 }
 
-/// The name for CPUs of a profile: `record` gives each thread one of its own.
-fn name_cpus(profile: &AccessProfile) -> &'static str {
-    let is_stepped = profile.coverage.iter().all(|event| is_step_event(&event.event));
-    if is_stepped { "threads" } else { "CPUs" }
-}
-
-fn choose_types<'p>(profile: &'p AccessProfile, args: &ReportArgs) -> Result<Vec<&'p TypeProfile>> {
+/// The structs asked for; if none is, those of the plan, else those with most samples.
+fn choose_types<'p>(
+    profile: &'p AccessProfile,
+    args: &ReportArgs,
+    plan: Option<&Plan>,
+) -> Result<Vec<&'p TypeProfile>> {
     let ranked = rank_by_samples(profile);
     if args.types.is_empty() {
-        return Ok(ranked.into_iter().take(DEFAULT_STRUCTS).collect());
+        return Ok(match plan {
+            Some(plan) => {
+                plan.structs.iter().filter_map(|planned| profile.find_type(&planned.name)).collect()
+            }
+            None => ranked.into_iter().take(DEFAULT_STRUCTS).collect(),
+        });
     }
     let find = |name: &String| {
         let name = types::strip_keyword(name);

@@ -2,6 +2,7 @@
 
 pub(crate) mod check;
 pub(crate) mod layout;
+mod page;
 
 use crate::args::{BaselineArgs, DiffArgs, DiffFormat, InitArgs, require_vmlinux};
 use crate::gate::acceptance::toml_string;
@@ -175,6 +176,7 @@ struct Document<'d> {
 
 /// `fieldline diff`: the structs that differ between two files, and how.
 pub(crate) fn diff(args: &DiffArgs) -> Result<CommandOutcome> {
+    args.html.as_deref().map(output::check_writable).transpose()?;
     let (new, types) = later_file(args)?;
     let (old, new) = read_both(args, new, types)?;
     let lines = if args.lines.is_empty() { vec![new.line] } else { args.lines.clone() };
@@ -188,6 +190,9 @@ pub(crate) fn diff(args: &DiffArgs) -> Result<CommandOutcome> {
             serde_json::to_string(&document)? + "\n"
         }
     };
+    if let Some(path) = &args.html {
+        page::write_diff(path, (&old, &new), &lines)?;
+    }
     output::print(&text)?;
     let is_negative = args.exit_code && !diff.has_no_difference();
     Ok(if is_negative { CommandOutcome::Negative } else { CommandOutcome::Done })

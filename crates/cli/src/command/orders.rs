@@ -125,7 +125,7 @@ fn recheck(plan: &mut Plan, args: &PatchArgs) -> Result<()> {
     limits::recheck(plan, &source, &layouts)
 }
 
-fn read_plan(path: &Path) -> Result<Plan> {
+pub(crate) fn read_plan(path: &Path) -> Result<Plan> {
     document::read(path, fieldline_plan::result::FORMAT, u64::from(fieldline_plan::result::VERSION))
 }
 

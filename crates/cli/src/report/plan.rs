@@ -1,6 +1,6 @@
 //! Texts of plans, of locations for new members, of simulations and of verified builds.
 
-mod builds_text;
+pub(crate) mod builds_text;
 mod confidence_text;
 pub(crate) mod place_text;
 mod plan_terms;
@@ -18,7 +18,7 @@ pub(crate) fn member_names(plan: &StructPlan, indexes: &[usize]) -> String {
 }
 
 /// A line size, and the one that was compiled for if that is another.
-fn line_size(line: u64, build_line: u64) -> String {
+pub(crate) fn line_size(line: u64, build_line: u64) -> String {
     if line == build_line { format!("{line} B") } else { format!("{line}/{build_line} B") }
 }
 

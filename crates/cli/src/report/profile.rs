@@ -10,6 +10,7 @@ pub(crate) mod turns_text;
 
 use super::color::Palette;
 use fieldline_access::access::{AccessProfile, TypeProfile};
+use fieldline_perfdata::perf_data::is_step_event;
 use heat_text::percent;
 use std::fmt::Write;
 
@@ -32,4 +33,10 @@ pub(crate) fn draw(out: &mut String, profile: &AccessProfile, paint: Palette) {
     if types.len() > MAX_TYPES {
         let _ = writeln!(out, "  and {} more", types.len() - MAX_TYPES);
     }
+}
+
+/// The name for CPUs of a profile: `record` gives each thread one of its own.
+pub(crate) fn name_cpus(profile: &AccessProfile) -> &'static str {
+    let is_stepped = profile.coverage.iter().all(|event| is_step_event(&event.event));
+    if is_stepped { "threads" } else { "CPUs" }
 }

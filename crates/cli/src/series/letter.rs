@@ -216,7 +216,7 @@ fn describe_coverage(event: &EventCoverage) -> String {
 }
 
 /// The change of lines per visit in cross-validation with its interval, or in the samples that were planned on.
-fn describe_change(struct_plan: &StructPlan, row: &Forecast) -> String {
+pub(crate) fn describe_change(struct_plan: &StructPlan, row: &Forecast) -> String {
     let rows = struct_plan.confidence.iter().flat_map(|confidence| &confidence.cross_validation);
     let is_same = |known: &&CrossValidation| {
         row.build.is_none() && (known.line, known.build_line) == (row.line, row.build_line)

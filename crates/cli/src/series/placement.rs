@@ -13,11 +13,17 @@ const DECLARATION_COLUMNS: usize = 50;
 pub(super) fn describe(plan: &StructPlan, line: u64) -> String {
     let mut out = String::new();
     for (when, layout) in [("before", &plan.declared), ("after", &plan.chosen)] {
-        let _ = writeln!(out, "struct {} {{ /* {when} */", plan.name);
-        write_members(&mut out, layout, line);
-        out.push_str("};\n\n");
+        write_arrangement(&mut out, &format!("struct {} {{ /* {when} */", plan.name), layout, line);
+        out.push('\n');
     }
     out
+}
+
+/// One layout of a struct behind its `head`, with boundaries of lines of `line` bytes.
+pub(crate) fn write_arrangement(out: &mut String, head: &str, layout: &Arrangement, line: u64) {
+    let _ = writeln!(out, "{head}");
+    write_members(out, layout, line);
+    out.push_str("};\n");
 }
 
 fn write_members(out: &mut String, layout: &Arrangement, line: u64) {

@@ -19,5 +19,6 @@ mod hostile;
 mod install;
 mod layouts;
 mod orders;
+mod page;
 mod special_files;
 mod wrong_use;

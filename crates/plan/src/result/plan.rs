@@ -159,6 +159,9 @@ pub struct StructPlan {
     /// Members that may not move freely, in declared order.
     #[serde(default, skip_serializing_if = "Vec::is_empty", rename = "held")]
     pub constraints: Vec<ConstrainedMember>,
+    /// Members under `#if`, in declared order; none without a source tree.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub conditions: Vec<ConditionalMember>,
     /// Whether the pins about cachelines, and others that the declared layout breaks, are kept.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pins: Vec<PinReport>,
@@ -285,6 +288,15 @@ pub struct ConstrainedMember {
     pub index: usize,
     /// Why.
     pub reason: String,
+}
+
+/// A member that stands under `#if` in the source.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ConditionalMember {
+    /// Index in declared order.
+    pub index: usize,
+    /// The conditions around it, outermost first; one that has to fail begins with `not`.
+    pub conditions: Vec<String>,
 }
 
 /// A comment that speaks of places where members move, such as `/* protects the fields below */`.

@@ -5,7 +5,7 @@ use anyhow::{Context, Result};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Libraries that few crates may name.
-const LIBRARY_USERS: [(&str, &[&str]); 16] = [
+const LIBRARY_USERS: [(&str, &[&str]); 17] = [
     ("gimli", &["debuginfo"]),
     ("object", &["debuginfo"]),
     ("memmap2", &["debuginfo"]),
@@ -22,6 +22,7 @@ const LIBRARY_USERS: [(&str, &[&str]); 16] = [
     ("clap", &["cli"]),
     ("clap_complete", &["cli"]),
     ("clap_mangen", &["cli"]),
+    ("askama", &["cli"]),
 ];
 
 /// The column of docs/ARCHITECTURE.md's table of crates that lists imports.

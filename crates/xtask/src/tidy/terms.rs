@@ -45,7 +45,8 @@ pub(super) fn old_options(checkout: &Checkout) -> Result<Vec<String>> {
     for entry in std::fs::read_dir(checkout.root.join("docs")).context("docs")? {
         paths.push(entry?.path());
     }
-    paths.retain(|path| path.is_file());
+    // Pictures are documents, too.
+    paths.retain(|path| path.is_file() && path.extension().is_none_or(|extension| extension != "png"));
     paths.extend(sources(&checkout.root.join("crates")));
     paths.retain(|path| !path.ends_with("suite/wrong_use.rs") && !path.ends_with("tidy/terms.rs"));
     let mut found = Vec::new();

@@ -1,5 +1,6 @@
 //! `fieldline check`: checks layouts by rules.
 
+use super::page;
 use crate::args::{CheckArgs, FindingsFormat, FindingsOutput};
 use crate::gate::verdict::{CheckReport, check_targets};
 use crate::gate::{config, date, targets};
@@ -14,6 +15,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 pub(crate) fn run(args: &CheckArgs) -> Result<CommandOutcome> {
+    args.html.as_deref().map(output::check_writable).transpose()?;
     let today = args.today.clone().unwrap_or_else(date::today);
     if !date::is_date(&today) {
         bail!("--today {today}: no date such as 2026-01-31");
@@ -24,6 +26,9 @@ pub(crate) fn run(args: &CheckArgs) -> Result<CommandOutcome> {
     let profile = config.profile.as_deref().map(document::read_profile).transpose()?;
     let loaded = targets::read(&config)?;
     let verdict = check_targets(&config, &loaded, profile.as_ref())?;
+    if let Some(path) = &args.html {
+        page::write_check(path, &verdict, &loaded, profile.as_ref())?;
+    }
     write(&verdict, &args.format)?;
     Ok(if verdict.count(FindingLevel::Error) > 0 { CommandOutcome::Negative } else { CommandOutcome::Done })
 }

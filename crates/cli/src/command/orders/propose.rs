@@ -5,11 +5,15 @@ use crate::args::ProposeArgs;
 use crate::input::code::{ProgressMeter, cache_folder, open_build};
 use crate::input::{document, recordings};
 use crate::output::{self, CommandOutcome};
+use crate::page::planned::{PlannedPage, ShownStruct, planned};
 use crate::planning::{PlanInputs, TreeFacts};
 use crate::report::plan::{plan_text, proposal};
 use crate::report::profile::coverage;
 use crate::series::{self, evidence};
 use anyhow::{Result, bail};
+use fieldline_access::access::{AccessProfile, TypeProfile};
+use fieldline_layout::Layout;
+use fieldline_plan::Plan;
 use fieldline_tree::limits::SourceInput;
 use fieldline_tree::{builds, edits, pins};
 
@@ -54,6 +58,7 @@ pub(crate) fn run(args: &ProposeArgs) -> Result<CommandOutcome> {
     let limited = inputs.limit_structs(tree_facts.as_ref())?;
     let options = inputs.add_builds(args.search.options(RESAMPLES), &args.search.also)?;
     let mut plan = fieldline_plan::plan(&profile, &limited.requests(), &options);
+    let limited_layouts = limited.layouts().to_vec();
     limited.annotate(&mut plan, &inputs)?;
     check_candidate(&plan, args.search.candidate)?;
 
@@ -64,7 +69,17 @@ pub(crate) fn run(args: &ProposeArgs) -> Result<CommandOutcome> {
     }
 
     output::print_progress("writing");
+    let shown = limited_layouts.into_iter().map(|layout| shown_struct(layout, &profile, &plan));
+    let page = PlannedPage {
+        profile: &profile,
+        structs: shown.collect(),
+        plan: Some(&plan),
+        patched: Some(&patched),
+        lines: &plan.lines,
+        build_line: plan.build_line,
+    };
     let files = [
+        ("report.html", planned(&page).html()?.into_bytes()),
         ("report.md", proposal::markdown(&profile, &plan, &patched, measured.as_deref()).into_bytes()),
         ("profile.json", document::to_json(&profile)?),
         ("plan.json", document::to_json(&plan)?),
@@ -76,4 +91,12 @@ pub(crate) fn run(args: &ProposeArgs) -> Result<CommandOutcome> {
         out.push_str(&summary_text(&patched, &args.output));
     })?;
     Ok(if patched.refusals.is_empty() { command_outcome(&plan) } else { CommandOutcome::Negative })
+}
+
+/// A struct for the page, with its accesses and its plan.
+fn shown_struct<'p>(layout: Layout, profile: &'p AccessProfile, plan: &'p Plan) -> ShownStruct<'p> {
+    let fingerprint = layout.fingerprint();
+    let is_same = |known: &&TypeProfile| known.name == layout.name && known.fingerprint == fingerprint;
+    let accesses = profile.types.iter().find(is_same);
+    ShownStruct { plan: plan.find_struct(&layout.name), accesses, layout }
 }

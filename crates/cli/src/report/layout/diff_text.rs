@@ -92,7 +92,7 @@ fn draw_type(out: &mut String, change: &TypeChange, paint: Palette) {
 }
 
 /// The figures of a type that changed.
-fn changed_figures(change: &TypeChange) -> Vec<String> {
+pub(crate) fn changed_figures(change: &TypeChange) -> Vec<String> {
     let step = |figure: FigureChange| match figure.differs() {
         true => format!("{} -> {}", figure.before, figure.after),
         false => figure.after.to_string(),
@@ -150,6 +150,13 @@ fn shifted_row(members: &[MemberChange]) -> ChangeRow {
     let (first, last) = (name(members.first()), name(members.last()));
     let text = format!("{first} to {last} ({} members) by {by}", members.len());
     ChangeRow { what: "shifted", text, warning: String::new() }
+}
+
+/// A member's change in words.
+pub(crate) fn describe_change(member: &MemberChange) -> String {
+    let ChangeRow { what, text, warning } = change_row(member);
+    let warning = if warning.is_empty() { warning } else { format!(" ({warning})") };
+    format!("{what} {text}{warning}")
 }
 
 fn change_row(member: &MemberChange) -> ChangeRow {

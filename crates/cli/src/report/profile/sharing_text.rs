@@ -72,7 +72,7 @@ fn losses(place: &ContendedOffset) -> f64 {
 }
 
 /// The member at an offset, or the offset.
-pub(super) fn label(layout: Option<&Layout>, offset: u64) -> String {
+pub(crate) fn label(layout: Option<&Layout>, offset: u64) -> String {
     layout.and_then(|layout| layout.path_at(offset)).unwrap_or_else(|| format!("+{offset}"))
 }
 
@@ -91,7 +91,7 @@ fn format_writers(place: &ContendedOffset, layout: Option<&Layout>) -> String {
 }
 
 /// CPU numbers as a list of ranges.
-fn format_cpus(cpus: &BTreeSet<u32>) -> String {
+pub(crate) fn format_cpus(cpus: &BTreeSet<u32>) -> String {
     let mut runs: Vec<(u32, u32)> = Vec::new();
     for cpu in cpus {
         match runs.last_mut() {

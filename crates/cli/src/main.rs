@@ -17,13 +17,13 @@ mod series;
 use args::{Arguments, Command, GlobalArgs};
 use command::{accesses, demo, guest, layouts, orders};
 use fieldline_debuginfo::separate_debug::search_folders;
-use output::CommandOutcome;
+use output::{CommandOutcome, PrintOptions};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_command_line();
-    let GlobalArgs { color, quiet, verbose, .. } = arguments.global;
-    output::configure(color, quiet, verbose);
+    let GlobalArgs { color, quiet, verbose, no_pager, .. } = arguments.global;
+    output::configure(PrintOptions { color, quiet, verbose, no_pager });
     match run(&arguments) {
         Ok(CommandOutcome::Done) => ExitCode::SUCCESS,
         Ok(CommandOutcome::Negative) => ExitCode::from(1),

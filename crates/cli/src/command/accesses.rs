@@ -9,12 +9,14 @@ use crate::diagnosis::Diagnosis;
 use crate::input::{document, recordings};
 use crate::output::{self, CommandOutcome, OutputFormat};
 use crate::planning::rank_by_samples;
-use crate::report::color::Palette;
 use crate::report::doctor_text;
+use crate::report::parts::ReportPart;
 use crate::report::profile::coverage_json::CoverageDocument;
 use crate::report::profile::heat::TypeHeat;
 use crate::report::profile::report_json::{ReportDocument, ReportedType};
 use crate::report::profile::{self as text, coverage, heat_text, sharing_text, turns_text};
+use crate::report::screen::accesses::ReportedStruct;
+use crate::report::screen::{coverage as coverage_rows, next};
 use anyhow::{Context, Result, bail};
 use fieldline_access::access::{AccessProfile, TypeProfile};
 use fieldline_debuginfo::types::{self, Types};
@@ -162,32 +164,79 @@ pub(crate) fn report(args: &ReportArgs) -> Result<CommandOutcome> {
         recordings::check_profile(&profile, &args.profile, program)?;
     }
     let chosen = choose_types(&profile, args)?;
-    let paint = Palette::new(output::use_color());
-    let options = heat_text::HeatOptions { lines: &args.lines, top: args.top, paint };
-    let mut out = String::new();
-    coverage::draw(&mut out, &profile, paint);
-    let (who, mut types) = (name_cpus(&profile), Vec::new());
-    for type_profile in chosen {
-        // The layout the profile was made with, or the one of the program named, which must be the same.
-        let layout = match &args.vmlinux {
-            Some(vmlinux) => Some(types::with_types(vmlinux, None, None, |types| {
-                types.layout_with_fingerprint(&type_profile.name, type_profile.fingerprint)
-            })?),
-            None => type_profile.layout.clone(),
-        };
-        let heat = TypeHeat::new(&profile, type_profile, layout.as_ref());
-        if args.format == OutputFormat::Json {
-            types.push(ReportedType::new(&heat, type_profile, layout.as_ref(), &args.lines));
-            continue;
-        }
-        heat_text::draw(&mut out, &heat, &options);
-        sharing_text::draw(&mut out, type_profile, layout.as_ref(), &options);
-        turns_text::draw(&mut out, type_profile, layout.as_ref(), who, &options);
-    }
+    // The layout the profile was made with, or the one of the program named, which must be the same.
+    let read_layout = |type_profile: &TypeProfile| match &args.vmlinux {
+        Some(vmlinux) => Ok(Some(types::with_types(vmlinux, None, None, |types| {
+            types.layout_with_fingerprint(&type_profile.name, type_profile.fingerprint)
+        })?)),
+        None => anyhow::Ok(type_profile.layout.clone()),
+    };
+    let reported = chosen.into_iter().map(|type_profile| {
+        let layout = read_layout(type_profile)?;
+        Ok(Reported { heat: TypeHeat::new(&profile, type_profile, layout.as_ref()), type_profile, layout })
+    });
+    let reported = reported.collect::<Result<Vec<_>>>()?;
     match args.format {
-        OutputFormat::Json => output::print_json(&ReportDocument::new(types)),
-        OutputFormat::Text => output::print(&out),
+        OutputFormat::Json => {
+            let types = reported.iter().map(|Reported { heat, type_profile, layout }| {
+                ReportedType::new(heat, type_profile, layout.as_ref(), &args.lines)
+            });
+            output::print_json(&ReportDocument::new(types.collect()))
+        }
+        OutputFormat::Text => output::print_paged(&report_text(&profile, &reported, args)),
     }
+}
+
+/// A struct of a report.
+struct Reported<'p> {
+    heat: TypeHeat,
+    type_profile: &'p TypeProfile,
+    layout: Option<Layout>,
+}
+
+/// The first screens, and the parts asked for.
+fn report_text(profile: &AccessProfile, reported: &[Reported<'_>], args: &ReportArgs) -> String {
+    let screen = output::screen();
+    let (mut head, mut foot) = (screen.rows(), screen.rows());
+    coverage_rows::draw(&mut head, profile);
+    let parts: &[ReportPart] = if output::is_verbose() { &ReportPart::ALL } else { &args.show };
+    next::draw(&mut foot, "next: ", &next_after_report(args, reported));
+    if parts.is_empty() {
+        foot.push(&format!("more: -v, or --show {}", ReportPart::ALL.map(ReportPart::name).join(",")));
+    }
+    let (line, who) = (args.lines.first().copied().unwrap_or(64), name_cpus(profile));
+    let mut out =
+        screen.assemble((head, foot), reported, |rows, Reported { heat, type_profile, layout }, most| {
+            ReportedStruct { heat, profile: type_profile, layout: layout.as_ref(), line, who }
+                .draw(rows, most);
+        });
+    if parts.is_empty() {
+        return out;
+    }
+    let options = heat_text::HeatOptions { lines: &args.lines, top: args.top, paint: screen.paint };
+    out.push('\n');
+    coverage::draw(&mut out, profile, screen.paint);
+    for Reported { heat, type_profile, layout } in reported {
+        heat_text::draw(&mut out, heat, parts, &options);
+        if parts.contains(&ReportPart::Sharing) {
+            sharing_text::draw(&mut out, type_profile, layout.as_ref(), &options);
+            turns_text::draw(&mut out, type_profile, layout.as_ref(), who, &options);
+        }
+    }
+    out
+}
+
+/// The words of the command that follows a report: of a plan.
+fn next_after_report(args: &ReportArgs, reported: &[Reported<'_>]) -> Vec<String> {
+    let path = |path: &Path| path.display().to_string();
+    let vmlinux = args.vmlinux.as_deref().map_or("VMLINUX".to_owned(), path);
+    let mut words = vec!["fieldline".to_owned(), "plan".to_owned()];
+    // A plan is of the structs asked for; of those only shown, the first.
+    let named = if args.types.is_empty() { 1 } else { reported.len() };
+    words.extend(reported.iter().take(named).map(|part| part.heat.name.clone()));
+    words.extend(["--profile".to_owned(), path(&args.profile), "--vmlinux".to_owned(), vmlinux]);
+    words.extend(["-o", "plan.json"].map(str::to_owned));
+    words
 }
 
 /// The name for CPUs of a profile: `record` gives each thread one of its own.

@@ -11,7 +11,8 @@ use crate::input::document;
 use crate::input::recordings::check_profile;
 use crate::output::{self, CommandOutcome};
 use crate::planning::{PlanInputs, TreeFacts};
-use crate::report::plan::plan_text;
+use crate::report::parts::PlanPart;
+use crate::report::screen::plan::PlanScreen;
 use crate::series;
 use anyhow::{Context, Result, bail};
 use fieldline_debuginfo::types;
@@ -20,7 +21,7 @@ use fieldline_plan::{CandidateChoice, Outcome as Planned, Plan, StructPlan, pack
 use fieldline_tree::edits::{self, PatchSet};
 use fieldline_tree::limits::{self, SourceInput};
 use fieldline_tree::{builds, pins};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// `fieldline plan`: a member order that touches fewer cachelines.
 pub(crate) fn plan(args: &PlanArgs) -> Result<CommandOutcome> {
@@ -58,8 +59,35 @@ pub(crate) fn plan(args: &PlanArgs) -> Result<CommandOutcome> {
     limited.annotate(&mut plan, &inputs)?;
     check_candidate(&plan, args.search.candidate)?;
     document::write_if_named(args.output.as_ref(), &plan)?;
-    output::print_as(args.format, &plan, |out, paint| plan_text::draw(out, &plan, paint))?;
-    Ok(command_outcome(&plan))
+    let (next, parts) = (next_after_plan(args, &plan), shown_parts(&args.show));
+    let (plan, profile) = (&plan, profile.as_ref());
+    output::print_as(args.format, plan, |out, _| {
+        let screen = output::screen();
+        let mut foot = screen.rows();
+        if args.output.is_none() && !next.is_empty() {
+            foot.push("to keep the plan: -o plan.json");
+        }
+        PlanScreen { plan, profile, next: &next, parts }.draw(out, screen, screen.rows(), foot);
+    })?;
+    Ok(command_outcome(plan))
+}
+
+/// Parts to print behind the first screen: those asked for, or all.
+fn shown_parts(asked: &[PlanPart]) -> &[PlanPart] {
+    if output::is_verbose() { &PlanPart::ALL } else { asked }
+}
+
+/// The words of the command that follows a plan: of the patch, where members move.
+fn next_after_plan(args: &PlanArgs, plan: &Plan) -> Vec<String> {
+    if !plan.structs.iter().any(StructPlan::changes) {
+        return Vec::new();
+    }
+    let path = |path: Option<&PathBuf>, other: &str| {
+        path.map_or_else(|| other.to_owned(), |path| path.display().to_string())
+    };
+    let (file, tree) = (path(args.output.as_ref(), "plan.json"), path(args.tree.as_ref(), "TREE"));
+    let words = ["fieldline", "patch", "--plan", &file, "--tree", &tree, "-o", "patches"].map(str::to_owned);
+    words.to_vec()
 }
 
 /// Refuses a number that no candidate of a struct has. Structs without candidates have nothing to choose from.

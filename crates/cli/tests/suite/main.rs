@@ -14,6 +14,7 @@ mod bad_input;
 #[allow(dead_code, reason = "other tests ask the programs for their members")]
 mod built;
 mod demo;
+mod documented;
 mod hostile;
 mod layouts;
 mod orders;

@@ -1,17 +1,22 @@
 //! `fieldline propose`: recordings to report, profile, plan and patches. All stages of the project, in order.
 
-use super::{check_candidate, command_outcome, summary_text, write};
+use super::{check_candidate, command_outcome, shown_parts, summary_text, write};
 use crate::args::ProposeArgs;
 use crate::input::code::{ProgressMeter, cache_folder, open_build};
 use crate::input::{document, recordings};
 use crate::output::{self, CommandOutcome};
 use crate::planning::{PlanInputs, TreeFacts};
-use crate::report::plan::{plan_text, proposal};
+use crate::report::plan::proposal;
 use crate::report::profile::coverage;
+use crate::report::screen::coverage as coverage_rows;
+use crate::report::screen::plan::PlanScreen;
+use crate::report::screen::text::{Rows, plural};
 use crate::series;
 use anyhow::{Result, bail};
+use fieldline_tree::edits::PatchSet;
 use fieldline_tree::limits::SourceInput;
 use fieldline_tree::{builds, edits, pins};
+use std::path::Path;
 
 /// Bootstrap replicates by default: with so many, the standard error of a share of 80 % is 9 %.
 const RESAMPLES: usize = 20;
@@ -69,10 +74,50 @@ pub(crate) fn run(args: &ProposeArgs) -> Result<CommandOutcome> {
         ("plan.json", document::to_json(&plan)?),
     ];
     write(&patched, &args.output, &files)?;
+    let (next, parts) = (next_after_patches(args, &patched), shown_parts(&args.show));
     output::print_as(args.format, &plan, |out, paint| {
-        coverage::draw(out, &profile, paint);
-        plan_text::draw(out, &plan, paint);
-        out.push_str(&summary_text(&patched, &args.output));
+        let screen = output::screen();
+        let (mut head, mut foot) = (screen.rows(), screen.rows());
+        coverage_rows::draw(&mut head, &profile);
+        draw_summary(&mut foot, &patched, &args.output);
+        let text = PlanScreen { plan: &plan, profile: Some(&profile), next: &next, parts };
+        text.draw(out, screen, head, foot);
+        if output::is_verbose() {
+            coverage::draw(out, &profile, paint);
+            out.push_str(&summary_text(&patched, &args.output));
+        }
     })?;
     Ok(if patched.refusals.is_empty() { command_outcome(&plan) } else { CommandOutcome::Negative })
+}
+
+/// Most files, and most notes, that the first screen names.
+const NAMED: usize = 3;
+
+/// Files written, notes and refusals, the first of each.
+fn draw_summary(rows: &mut Rows, patched: &PatchSet, folder: &Path) {
+    let patches: Vec<&str> = patched.patches.iter().map(|(name, _)| name.as_str()).collect();
+    let more = patches.len().saturating_sub(NAMED);
+    let more = if more > 0 { format!("and {more} more patches, ") } else { String::new() };
+    let named: String = patches.iter().take(NAMED).map(|name| format!("{name}, ")).collect();
+    let all = format!("{named}{more}report.md, profile.json, plan.json in {}", folder.display());
+    rows.paragraph("wrote: ", &all, 3);
+    for (name, reason) in patched.refusals.iter().take(NAMED) {
+        rows.paragraph("refused: ", &format!("struct {name}: {reason}"), 2);
+    }
+    patched.notes.iter().take(NAMED).for_each(|note| rows.paragraph("note: ", note, 2));
+    let left = patched.notes.len().saturating_sub(NAMED) + patched.refusals.len().saturating_sub(NAMED);
+    if left > 0 {
+        rows.push(&format!("and {} more (-v)", plural(left, "note")));
+    }
+}
+
+/// The words of the command that follows patches: of their proof.
+fn next_after_patches(args: &ProposeArgs, patched: &PatchSet) -> Vec<String> {
+    if patched.patches.is_empty() {
+        return Vec::new();
+    }
+    let plan = args.output.join("plan.json").display().to_string();
+    let build = args.code.build.as_deref().map_or("DIR".to_owned(), |build| build.display().to_string());
+    let (tree, build) = (args.tree.display().to_string(), format!("O={build}"));
+    ["fieldline", "verify", "--plan", &plan, "--tree", &tree, "--build", &build].map(str::to_owned).to_vec()
 }

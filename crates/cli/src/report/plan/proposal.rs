@@ -1,6 +1,7 @@
 //! `report.md` of a proposal: coverage, plan, patches, and each struct's heat and constraints.
 
 use crate::report::color::Palette;
+use crate::report::parts::{PlanPart, ReportPart};
 use crate::report::plan::{member_names, plan_text};
 use crate::report::profile::heat::TypeHeat;
 use crate::report::profile::{coverage, heat_text};
@@ -18,7 +19,7 @@ pub(crate) fn markdown(profile: &AccessProfile, plan: &Plan, patched: &PatchSet)
     );
     write_fenced(&mut out, |text| coverage::draw(text, profile, paint));
     out.push_str("## Plan\n\n");
-    write_fenced(&mut out, |text| plan_text::draw(text, plan, paint));
+    write_fenced(&mut out, |text| plan_text::draw(text, plan, &PlanPart::ALL, paint));
     out.push_str("## Patches\n\n");
     out.extend(patched.patches.iter().map(|(name, _)| format!("- `{name}`\n")));
     out.extend(patched.notes.iter().map(|note| format!("- note: {note}\n")));
@@ -42,7 +43,7 @@ pub(crate) fn markdown(profile: &AccessProfile, plan: &Plan, patched: &PatchSet)
             continue;
         };
         let heat = TypeHeat::new(profile, sampled, sampled.layout.as_ref());
-        write_fenced(&mut out, |text| heat_text::draw(text, &heat, &options));
+        write_fenced(&mut out, |text| heat_text::draw(text, &heat, &ReportPart::ALL, &options));
     }
     out
 }

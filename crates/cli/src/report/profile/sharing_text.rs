@@ -72,7 +72,7 @@ fn losses(place: &ContendedOffset) -> f64 {
 }
 
 /// The member at an offset, or the offset.
-pub(super) fn label(layout: Option<&Layout>, offset: u64) -> String {
+pub(crate) fn label(layout: Option<&Layout>, offset: u64) -> String {
     layout.and_then(|layout| layout.path_at(offset)).unwrap_or_else(|| format!("+{offset}"))
 }
 

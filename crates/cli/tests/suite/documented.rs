@@ -94,9 +94,9 @@ fn instance(words: &[String]) -> Vec<String> {
         }
         let kept = kept.trim_end_matches(",…").trim_end_matches('…');
         let kept = if kept.contains("O=") { kept } else { kept.split('|').next().unwrap_or_default() };
-        if !kept.is_empty() {
-            found.push(kept.to_owned());
-        }
+        // A list has two entries.
+        let count = if word.ends_with('…') && depth == 0 { 2 } else { 1 };
+        found.extend(std::iter::repeat_n(kept.to_owned(), if kept.is_empty() { 0 } else { count }));
     }
     found
 }
@@ -166,7 +166,7 @@ fn demo_folder() -> tempfile::TempDir {
     for name in ["perf.data", "guest.perf.data"] {
         std::fs::copy(demo.join("shaper.perf.data"), path(name)).unwrap();
     }
-    let compile = "gcc -std=gnu11 -g -Iinclude -include config.h -c shaper/setup.c";
+    let compile = "gcc -std=gnu11 -g -Iinclude -include include/config.h -c shaper/setup.c";
     let unit = serde_json::json!([{"directory": path("linux"), "file": "shaper/setup.c", "command": format!("{compile} -o setup.o")}]);
     std::fs::write(path("build/compile_commands.json"), unit.to_string()).unwrap();
     std::fs::write(path("linux/Makefile"), format!("check:\n\t{compile} -o /dev/null\n")).unwrap();
@@ -178,7 +178,10 @@ fn copy(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).unwrap();
     for entry in std::fs::read_dir(from).unwrap().map(|entry| entry.unwrap().path()) {
         let target = to.join(entry.file_name().unwrap());
-        if entry.is_dir() { copy(&entry, &target) } else { drop(std::fs::copy(&entry, target).unwrap()) }
+        match entry.is_dir() {
+            true => copy(&entry, &target),
+            false => assert!(std::fs::copy(&entry, target).is_ok(), "{}", entry.display()),
+        }
     }
 }
 
@@ -228,6 +231,10 @@ fn command_lines_run_on_the_demo() {
             let Some(words) = on_demo(&line).filter(|_| !is_synopsis) else { continue };
             if !ran.insert(words.clone()) {
                 continue;
+            }
+            if words[0] == "init" {
+                // Each page begins with one, and none replaces another's.
+                drop(std::fs::remove_file(folder.path().join("fieldline.toml")));
             }
             let output = run(folder.path(), &words);
             let message = String::from_utf8_lossy(&output.stderr);

@@ -115,7 +115,7 @@ impl ReportedStruct<'_> {
             .map(|(left, right, together)| format!("{} + {} ({together})", left.label, right.label))
             .collect();
         if !named.is_empty() {
-            let label = format!("  touched together, on two lines of {line} B: ");
+            let label = format!("  together, on two {line} B lines: ");
             let left = rows.width.saturating_sub(columns(&label));
             rows.push(&format!("{label}{}", fold(&named, ", ", left)));
         }

@@ -94,7 +94,9 @@ impl LineBars {
 
     /// Rows that show all of it.
     pub(crate) fn rows(&self) -> usize {
-        1 + self.lines.len() + usize::from((self.lines.len() as u64) < self.count)
+        let hot = self.lines.iter().filter(|bar| bar.samples.saturating_mul(100) >= self.total).count();
+        let shown = self.lines.len().min(hot.max(ALWAYS_SHOWN));
+        1 + shown + usize::from((shown as u64) < self.count)
     }
 
     /// Its rows, no more than `most` and no wider than `width`: the lines with most accesses, in order. A bar as long as
@@ -102,7 +104,9 @@ impl LineBars {
     fn draw(&self, width: usize, most: usize, scale: u64) -> Vec<String> {
         let mut ranked: Vec<&LineBar> = self.lines.iter().collect();
         ranked.sort_by_key(|bar| (std::cmp::Reverse(bar.samples), bar.number));
-        let shown = if self.rows() <= most { ranked.len() } else { most.saturating_sub(2).min(ranked.len()) };
+        let room = if self.rows() <= most { ranked.len() } else { most.saturating_sub(2).min(ranked.len()) };
+        let hot = ranked.iter().take_while(|bar| bar.samples.saturating_mul(100) >= self.total).count();
+        let shown = room.min(hot.max(ALWAYS_SHOWN));
         let rest = ranked.split_off(shown);
         ranked.sort_by_key(|bar| bar.number);
         let mut rows = vec![cut(&self.title, width)];
@@ -175,6 +179,9 @@ pub(crate) fn pair_rows(now: &LineBars, then: &LineBars, width: usize, most: usi
 fn is_side_by_side(now: &LineBars, then: &LineBars, width: usize, most: usize) -> bool {
     width >= WIDE || (width >= WIDE / 2 && most < FEW_ROWS.min(now.rows() + then.rows()))
 }
+
+/// Lines that have a row though less than a hundredth of the accesses touch them.
+const ALWAYS_SHOWN: usize = 6;
 
 /// Most lines that an access is counted on: more than any instruction touches.
 const MAX_LINES: usize = 256;

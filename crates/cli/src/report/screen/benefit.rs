@@ -21,9 +21,13 @@ const THEN: usize = 11;
 pub(crate) fn draw(rows: &mut Rows, plan: &StructPlan, profile: Option<&TypeProfile>) {
     let table = table(plan, profile);
     let label = table.iter().map(|row| columns(&row.label)).max().unwrap_or(0).min(rows.width / 2);
-    let name = chosen_name(plan);
+    let name = if plan.changes() { chosen_name(plan) } else { "lower bound" };
     let has_interval = !cross_validation(plan).is_empty();
-    let change = if has_interval { "change [95 % CI]" } else { "change" };
+    let change = match (plan.changes(), has_interval) {
+        (true, true) => "change [95 % CI]",
+        (true, false) => "change",
+        (false, _) => "",
+    };
     rows.head(&format!("  {:label$} {:>NOW$} {name:>THEN$}  {change}", "", "now"));
     for BenefitRow { label: text, now, then, change } in &table {
         let text = cut(text, label);
@@ -44,6 +48,9 @@ fn chosen_name(plan: &StructPlan) -> &'static str {
 }
 
 fn table(plan: &StructPlan, profile: Option<&TypeProfile>) -> Vec<BenefitRow> {
+    if !plan.changes() {
+        return unchanged(plan);
+    }
     let mut table: Vec<BenefitRow> = match cross_validation(plan) {
         [] => in_sample(plan),
         rows => rows
@@ -60,6 +67,24 @@ fn table(plan: &StructPlan, profile: Option<&TypeProfile>) -> Vec<BenefitRow> {
     table
 }
 
+/// Figures of a struct that stays as it is, with the lines per visit that no order goes below.
+fn unchanged(plan: &StructPlan) -> Vec<BenefitRow> {
+    let recorded = plan.forecasts.iter().filter(|forecast| forecast.build.is_none());
+    let mut rows: Vec<BenefitRow> = recorded
+        .map(|forecast| BenefitRow {
+            then: format!("{:.3}", forecast.bound),
+            change: String::new(),
+            ..line_row(forecast.line, forecast.build_line, forecast.together, None)
+        })
+        .collect();
+    rows.extend(size_rows(&plan.sizes).into_iter().map(|row| BenefitRow {
+        then: String::new(),
+        change: row.change.trim_start_matches("same; ").trim_start_matches("same").to_owned(),
+        ..row
+    }));
+    rows
+}
+
 /// Lines per visit in the samples not planned on, if that is known.
 pub(crate) fn cross_validation(plan: &StructPlan) -> &[fieldline_plan::result::CrossValidation] {
     plan.confidence.as_ref().map(|confidence| confidence.cross_validation.as_slice()).unwrap_or_default()
@@ -74,6 +99,7 @@ fn in_sample(plan: &StructPlan) -> Vec<BenefitRow> {
 fn line_row(line: u64, build_line: u64, lines: BeforeAfter, interval: Option<Interval>) -> BenefitRow {
     let built = if line == build_line { String::new() } else { format!(" ({build_line} B build)") };
     let change = match interval {
+        Some(Interval { change: 0.0, low: 0.0, high: 0.0 }) => "same".to_owned(),
         Some(Interval { change, low, high }) => {
             let [low, high] = [low, high].map(|share| format!("{:+.1}", 100.0 * share));
             format!("{} [{low}, {high}]", percent(change))
@@ -93,7 +119,11 @@ fn percent(share: f64) -> String {
 }
 
 fn relative(before: f64, after: f64) -> String {
-    if before > 0.0 { percent(after / before - 1.0) } else { String::new() }
+    match before > 0.0 {
+        _ if (after - before).abs() < 0.000_5 => "same".to_owned(),
+        true => percent(after / before - 1.0),
+        false => String::new(),
+    }
 }
 
 /// A row for each line size that the struct is compiled for; one if nothing changes for any.

@@ -235,6 +235,12 @@ fn look_at(plan: &StructPlan) -> Vec<String> {
     if !resized.is_empty() {
         look.push(format!("structs that hold it: {}", fold(&resized, ", ", 70)));
     }
+    let worse = plan.forecasts.iter().filter(|forecast| {
+        forecast.build.is_some() && forecast.together.after > forecast.together.before + 0.000_5
+    });
+    if plan.changes() && worse.clone().count() > 0 {
+        look.push(format!("{} of other builds get worse", plural(worse.count(), "figure")));
+    }
     let unjudged = plan.builds.iter().filter(|note| note.judged == BuildJudged::No).count();
     if unjudged > 0 {
         look.push(format!("{} not evaluated", plural(unjudged, "build")));

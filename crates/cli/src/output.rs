@@ -2,9 +2,13 @@
 //!
 //! * `terminal`: its size.
 //! * `pager`: a pager for long texts.
+//! * `progress`: stages of the work, on a terminal.
 
 mod pager;
+mod progress;
 mod terminal;
+
+pub(crate) use progress::Stage;
 
 use crate::report::color::Palette;
 use crate::report::screen::Screen;
@@ -247,18 +251,20 @@ pub(crate) fn print_note(text: &str) {
     if options().quiet {
         return;
     }
-    eprintln!("fieldline: note: {}", message(text));
+    progress::suspend(|| eprintln!("fieldline: note: {}", message(text)));
 }
 
-/// Prints the stage of the work: on a terminal, or with the time since the start if --verbose is given.
+/// Begins a stage of the work: on a terminal it has a row as long as it lives.
+pub(crate) fn begin_stage(name: &str) -> Stage {
+    print_progress(name);
+    Stage::begin(name, !options().quiet && !options().verbose)
+}
+
+/// Prints what is done with the time since the start, if --verbose is given.
 #[expect(clippy::print_stderr, reason = "progress goes to standard error")]
 pub(crate) fn print_progress(text: &str) {
-    match SETTINGS.get() {
-        Some(settings) if settings.options.verbose => {
-            eprintln!("fieldline: {:.1} s: {}", settings.began.elapsed().as_secs_f64(), message(text));
-        }
-        _ if options().quiet || !io::stderr().is_terminal() => {}
-        _ => eprintln!("fieldline: {}", message(text)),
+    if let Some(settings) = SETTINGS.get().filter(|settings| settings.options.verbose) {
+        eprintln!("fieldline: {:.1} s: {}", settings.began.elapsed().as_secs_f64(), message(text));
     }
 }
 

@@ -10,14 +10,15 @@ use crate::input::code::{ProgressMeter, cache_folder, open_build};
 use crate::input::document;
 use crate::input::recordings::check_profile;
 use crate::output::{self, CommandOutcome};
-use crate::planning::{PlanInputs, TreeFacts};
+use crate::planning::{LimitedStructs, PlanInputs, TreeFacts};
 use crate::report::parts::PlanPart;
 use crate::report::screen::plan::PlanScreen;
 use crate::series;
 use anyhow::{Context, Result, bail};
+use fieldline_access::access::AccessProfile;
 use fieldline_debuginfo::types;
 use fieldline_layout::layout::Layout;
-use fieldline_plan::{CandidateChoice, Outcome as Planned, Plan, StructPlan, packing};
+use fieldline_plan::{CandidateChoice, Outcome as Planned, Plan, PlanOptions, StructPlan, packing};
 use fieldline_tree::edits::{self, PatchSet};
 use fieldline_tree::limits::{self, SourceInput};
 use fieldline_tree::{builds, pins};
@@ -50,9 +51,10 @@ pub(crate) fn plan(args: &PlanArgs) -> Result<CommandOutcome> {
     let pins = pins.as_ref();
     let inputs = PlanInputs { types, program, source, pins, profile: profile.as_ref() };
     let limited = inputs.limit_structs(tree_facts.as_ref())?;
+    meter.finish();
     let options = inputs.add_builds(args.search.options(0), &args.search.also)?;
     let mut plan = match (&profile, args.shuffle) {
-        (Some(profile), _) => fieldline_plan::plan(profile, &limited.requests(), &options),
+        (Some(profile), _) => plan_shown(profile, &limited, &options),
         (None, Some(seed)) => packing::shuffle(&limited.requests(), &options, seed),
         (None, None) => packing::pack(&limited.requests(), &options),
     };
@@ -70,6 +72,14 @@ pub(crate) fn plan(args: &PlanArgs) -> Result<CommandOutcome> {
         PlanScreen { plan, profile, next: &next, parts }.draw(out, screen, screen.rows(), foot);
     })?;
     Ok(command_outcome(plan))
+}
+
+/// Plans structs, and shows how far that is.
+fn plan_shown(profile: &AccessProfile, limited: &LimitedStructs, options: &PlanOptions) -> Plan {
+    let stage = output::begin_stage("planning");
+    fieldline_plan::plan_observed(profile, &limited.requests(), options, &|progress| {
+        stage.set(progress.done as u64, progress.count as u64);
+    })
 }
 
 /// Parts to print behind the first screen: those asked for, or all.

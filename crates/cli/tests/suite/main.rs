@@ -19,4 +19,5 @@ mod hostile;
 mod layouts;
 mod orders;
 mod special_files;
+mod terminal;
 mod wrong_use;

@@ -88,7 +88,11 @@ impl Planner<'_> {
         let known: Vec<Vec<usize>> = declared.chain(costliest_first(&search.found)).collect();
         let numbers = Vec::from_iter(0..resamples as u64);
         let known = is_best.then_some(known.as_slice());
-        let plan = |number: &u64| self.plan_resample(&samples, *number, &found.order, known);
+        let plan = |number: &u64| {
+            let plan = self.plan_resample(&samples, *number, &found.order, known);
+            self.steps.finish_step();
+            plan
+        };
         let plans = fieldline_parallel::map(&numbers, plan);
         let bootstrap = BootstrapPlans::new(self, &plans, &before.order, is_best);
         let order = self.stable_order(before, &bootstrap, front);
@@ -131,7 +135,7 @@ impl Planner<'_> {
 
     /// A planner for other samples of the same struct.
     fn with_model<'m>(&'m self, model: &'m VisitModel) -> Planner<'m> {
-        Planner::new(self.layout, self.constraints, model, self.options)
+        Planner::new(self.layout, self.constraints, model, self.options, self.steps)
     }
 
     /// Cross-validation: plans without each fold, and counts lines of that order in the fold's visits; folds
@@ -157,6 +161,7 @@ impl Planner<'_> {
             let model = self.model_for(samples, &test, None, false);
             let test = (!model.together.is_empty()).then(|| self.with_model(&model))?;
             let [before, best, order] = [&before.order, &best, &order].map(|order| test.evaluate(order));
+            self.steps.finish_step();
             Some((test.forecasts(&before, &order), test.share_kept([&before, &best, &order])))
         });
         let (forecasts, kept): (Vec<Vec<Forecast>>, Vec<f64>) = folds.into_iter().flatten().unzip();

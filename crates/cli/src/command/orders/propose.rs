@@ -1,6 +1,6 @@
 //! `fieldline propose`: recordings to report, profile, plan and patches. All stages of the project, in order.
 
-use super::{check_candidate, command_outcome, shown_parts, summary_text, write};
+use super::{check_candidate, command_outcome, plan_shown, shown_parts, summary_text, write};
 use crate::args::ProposeArgs;
 use crate::input::code::{ProgressMeter, cache_folder, open_build};
 use crate::input::{document, recordings};
@@ -45,28 +45,28 @@ pub(crate) fn run(args: &ProposeArgs) -> Result<CommandOutcome> {
         progress: &progress,
     };
 
-    output::print_progress("attributing samples");
     let (profile, tree_facts) = rayon::join(
         || opened.attribute(|attributed| attributed.profile()),
         || TreeFacts::new(&args.types, program, &source),
     );
     let profile = profile?;
 
-    output::print_progress("planning");
     let (types, pins) = (args.types.as_slice(), pins.as_ref());
     let inputs = PlanInputs { types, program, source, pins, profile: Some(&profile) };
     let limited = inputs.limit_structs(tree_facts.as_ref())?;
+    meter.finish();
     let options = inputs.add_builds(args.search.options(RESAMPLES), &args.search.also)?;
-    let mut plan = fieldline_plan::plan(&profile, &limited.requests(), &options);
+    let mut plan = plan_shown(&profile, &limited, &options);
     limited.annotate(&mut plan, &inputs)?;
     check_candidate(&plan, args.search.candidate)?;
 
-    output::print_progress("editing the source");
+    let stage = output::begin_stage("editing the source");
     let mut patched = edits::build_patches(&plan, tree, &args.series.idiom_args.options())?;
     if let Some(request) = args.series.request() {
         patched.patches = series::build_files(&plan, Some(&profile), &patched.steps, &request, tree)?;
     }
 
+    drop(stage);
     output::print_progress("writing");
     let files = [
         ("report.md", proposal::markdown(&profile, &plan, &patched).into_bytes()),

@@ -103,12 +103,6 @@ pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
 
 /// Writes text to standard output, and is done.
 pub(crate) fn print(text: &str) -> Result<CommandOutcome> {
-    if let Ok(mut collected) = COLLECTED.lock()
-        && let Some(collected) = collected.as_mut()
-    {
-        collected.push_str(text);
-        return Ok(CommandOutcome::Done);
-    }
     let mut out = FilteredStdout::lock();
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("standard output")?;
     Ok(CommandOutcome::Done)
@@ -174,6 +168,13 @@ pub(crate) fn print_as(
     }
 }
 
+/// Keeps text for the end, if it is collected.
+fn collect(text: &str) -> bool {
+    let mut collected = COLLECTED.lock().ok();
+    let collected = collected.as_mut().and_then(|collected| collected.as_mut());
+    collected.map(|collected| collected.push_str(text)).is_some()
+}
+
 /// Standard output without what controls terminals, except the colours of [`Palette`].
 pub(crate) struct FilteredStdout {
     out: io::StdoutLock<'static>,
@@ -189,11 +190,10 @@ impl FilteredStdout {
 impl Write for FilteredStdout {
     /// Writes all of it: callers give whole texts.
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match std::str::from_utf8(bytes) {
-            Ok(text) => self.out.write_all(filter(text, self.has_color).as_bytes())?,
-            Err(_) => {
-                self.out.write_all(filter(&String::from_utf8_lossy(bytes), self.has_color).as_bytes())?
-            }
+        let text = String::from_utf8_lossy(bytes);
+        let text = filter(&text, self.has_color);
+        if !collect(&text) {
+            self.out.write_all(text.as_bytes())?;
         }
         Ok(bytes.len())
     }

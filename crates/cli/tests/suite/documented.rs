@@ -121,14 +121,12 @@ fn the_program_takes_every_command_line() {
         for line in command_lines(&page) {
             let words = instance(&line);
             // The demo has tests of its own, and takes no arguments to check.
-            if words[0] != "demo" && checked.insert(words.clone()) {
-                assert_eq!(
-                    complaint(&run(empty.path(), &words)),
-                    None,
-                    "{name}: fieldline {}",
-                    words.join(" ")
-                );
+            if words[0] == "demo" || !checked.insert(words.clone()) {
+                continue;
             }
+            let complaint = complaint(&run(empty.path(), &words)).unwrap_or_default();
+            let is_cut = line.iter().any(|word| word == "…") && complaint.contains("required arguments");
+            assert!(complaint.is_empty() || is_cut, "{name}: fieldline {}: {complaint}", words.join(" "));
         }
         for words in mentions(&page).iter().map(|words| instance(words)) {
             if words[0] == "demo" || words[0] == "COMMAND" || !checked.insert(words.clone()) {
@@ -160,7 +158,7 @@ fn demo_folder() -> tempfile::TempDir {
     copy(&demo.join("tree"), &folder.path().join("linux"));
     let path = |name: &str| folder.path().join(name);
     std::fs::create_dir(path("build")).unwrap();
-    for name in ["vmlinux", "build/vmlinux"] {
+    for name in ["vmlinux", "build/vmlinux", "build/shaper"] {
         std::fs::copy(demo.join("shaper"), path(name)).unwrap();
     }
     for name in ["perf.data", "guest.perf.data"] {

@@ -26,12 +26,15 @@ pub(crate) fn draw(rows: &mut Rows, plan: &StructPlan, most: usize) {
         if 1 + named + usize::from(named < runs.len()) <= most { named } else { most.saturating_sub(2) };
     let names: Vec<String> = runs.iter().take(shown).map(|run| shorten(&run_name(run), MAX_NAME)).collect();
     let name_width = names.iter().map(|name| columns(name)).max().unwrap_or(0).max(12);
-    rows.head(&format!("  {:<name_width$} accesses   from     to  touched with; by", "moves"));
+    let is_sampled = runs.iter().any(|run| !is_idle(run));
+    let (accesses, why) = if is_sampled { (" accesses", "touched with; by") } else { ("", "why") };
+    rows.head(&format!("  {:<name_width$}{accesses}   from     to  {why}", "moves"));
     for (name, run) in names.iter().zip(&runs) {
         let (Some(first), Some(hottest)) = (run.first(), hottest(run)) else { continue };
-        let (accesses, from, to) = (share_of(hottest.share), first.from, first.to);
+        let accesses = if is_sampled { format!(" {:>8}", share_of(hottest.share)) } else { String::new() };
+        let (from, to) = (first.from, first.to);
         let gap = " ".repeat(name_width.saturating_sub(columns(name)));
-        let head = format!("  {name}{gap} {accesses:>8} {from:>6} {to:>6}  ");
+        let head = format!("  {name}{gap}{accesses} {from:>6} {to:>6}  ");
         let left = rows.width.saturating_sub(columns(&head));
         rows.push(&format!("{head}{}", describe(hottest, left)));
     }

@@ -92,6 +92,9 @@ fn instance(words: &[String]) -> Vec<String> {
                 letter => kept.push(letter),
             }
         }
+        // No process has that number.
+        let kept =
+            if kept == "PID" { "4000000".to_owned() } else { kept.replace("<MAIL>", "<name@localhost>") };
         let kept = kept.trim_end_matches(",…").trim_end_matches('…');
         let kept = if kept.contains("O=") { kept } else { kept.split('|').next().unwrap_or_default() };
         // A list has two entries.
@@ -116,7 +119,7 @@ fn complaint(output: &Output) -> Option<String> {
 #[test]
 fn the_program_takes_every_command_line() {
     let empty = tempfile::tempdir().unwrap();
-    let mut checked = BTreeSet::new();
+    let (mut checked, mut refused) = (BTreeSet::new(), Vec::new());
     for (name, page) in documents() {
         for line in command_lines(&page) {
             let words = instance(&line);
@@ -126,7 +129,9 @@ fn the_program_takes_every_command_line() {
             }
             let complaint = complaint(&run(empty.path(), &words)).unwrap_or_default();
             let is_cut = line.iter().any(|word| word == "…") && complaint.contains("required arguments");
-            assert!(complaint.is_empty() || is_cut, "{name}: fieldline {}: {complaint}", words.join(" "));
+            if !complaint.is_empty() && !is_cut {
+                refused.push(format!("{name}: fieldline {}: {complaint}", words.join(" ")));
+            }
         }
         for words in mentions(&page).iter().map(|words| instance(words)) {
             if words[0] == "demo" || words[0] == "COMMAND" || !checked.insert(words.clone()) {
@@ -141,13 +146,12 @@ fn the_program_takes_every_command_line() {
             ]
             .iter()
             .any(|reason| complaint.contains(reason));
-            assert!(
-                complaint.is_empty() || is_incomplete,
-                "{name}: fieldline {}: {complaint}",
-                words.join(" ")
-            );
+            if !complaint.is_empty() && !is_incomplete {
+                refused.push(format!("{name}: fieldline {}: {complaint}", words.join(" ")));
+            }
         }
     }
+    assert!(refused.is_empty(), "{}", refused.join("\n"));
     assert!(checked.len() > 60, "{checked:?}");
 }
 

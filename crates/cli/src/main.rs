@@ -18,13 +18,13 @@ mod series;
 use args::{Arguments, Command, GlobalArgs};
 use command::{accesses, compare, completions, demo, guest, layouts, manual, orders};
 use fieldline_debuginfo::separate_debug::search_folders;
-use output::CommandOutcome;
+use output::{CommandOutcome, PrintOptions};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_command_line();
-    let GlobalArgs { color, quiet, verbose, .. } = arguments.global;
-    output::configure(color, quiet, verbose);
+    let GlobalArgs { color, quiet, verbose, no_pager, .. } = arguments.global;
+    output::configure(PrintOptions { color, quiet, verbose, no_pager });
     match run(&arguments) {
         Ok(CommandOutcome::Done) => ExitCode::SUCCESS,
         Ok(CommandOutcome::Negative) => ExitCode::from(1),

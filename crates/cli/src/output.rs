@@ -1,13 +1,25 @@
 //! Output: standard output, files that appear whole or not at all, notes on standard error.
+//!
+//! * `terminal`: its size.
+//! * `pager`: a pager for long texts.
+//! * `progress`: stages of the work, on a terminal.
+
+mod pager;
+mod progress;
+mod terminal;
+
+pub(crate) use progress::Stage;
 
 use crate::report::color::Palette;
+use crate::report::screen::Screen;
 use anyhow::{Context, Result};
 use fieldline_files::printable::{self, is_unprintable};
 use serde::Serialize;
 use std::borrow::Cow;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock};
 use std::time::Instant;
 
 /// How a command prints its result.
@@ -32,23 +44,47 @@ pub(crate) enum ColorChoice {
     Never,
 }
 
-/// Options of all commands, and when this one began.
+/// Options of all commands that say how to print.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct PrintOptions {
+    pub(crate) color: ColorChoice,
+    pub(crate) quiet: bool,
+    pub(crate) verbose: bool,
+    pub(crate) no_pager: bool,
+}
+
+/// The options, and when this command began.
 struct Settings {
-    color: ColorChoice,
-    quiet: bool,
-    verbose: bool,
+    options: PrintOptions,
     began: Instant,
 }
 
 static SETTINGS: OnceLock<Settings> = OnceLock::new();
 
+/// Text that is printed at the end, in one piece, if it is collected.
+static COLLECTED: Mutex<Option<String>> = Mutex::new(None);
+
+/// Rows that are not for the next screen.
+static RESERVED_ROWS: AtomicUsize = AtomicUsize::new(0);
+
 /// Keeps the options that say how to print; those of the first call count.
-pub(crate) fn configure(color: ColorChoice, quiet: bool, verbose: bool) {
-    SETTINGS.get_or_init(|| Settings { color, quiet, verbose, began: Instant::now() });
+pub(crate) fn configure(options: PrintOptions) {
+    SETTINGS.get_or_init(|| Settings { options, began: Instant::now() });
 }
 
-fn is_quiet() -> bool {
-    SETTINGS.get().is_some_and(|settings| settings.quiet)
+fn options() -> PrintOptions {
+    SETTINGS.get().map(|settings| settings.options).unwrap_or_default()
+}
+
+/// Whether all parts of a text are printed, also those behind the first screen.
+pub(crate) fn is_verbose() -> bool {
+    options().verbose
+}
+
+/// How a first screen is drawn: as wide as the terminal.
+pub(crate) fn screen() -> Screen {
+    let reserved = RESERVED_ROWS.load(Ordering::Relaxed);
+    Screen { width: terminal::columns(), paint: Palette::new(use_color()), reserved }
 }
 
 /// Result of a command that ran without an error.
@@ -72,9 +108,47 @@ pub(crate) fn print(text: &str) -> Result<CommandOutcome> {
     Ok(CommandOutcome::Done)
 }
 
+/// Runs steps that print, and prints what they did in one piece, in a pager if it is long.
+pub(crate) fn print_collected(steps: impl FnOnce() -> Result<CommandOutcome>) -> Result<CommandOutcome> {
+    let collect =
+        |text| COLLECTED.lock().ok().and_then(|mut collected| std::mem::replace(&mut *collected, text));
+    collect(Some(String::new()));
+    let outcome = steps();
+    let text = collect(None).unwrap_or_default();
+    print_paged(&text)?;
+    outcome
+}
+
+/// Runs a step within [`print_collected`], and gives what it prints instead of printing it.
+pub(crate) fn capture(step: impl FnOnce() -> Result<CommandOutcome>) -> Result<(CommandOutcome, String)> {
+    let length = || COLLECTED.lock().ok().and_then(|text| text.as_ref().map(String::len)).unwrap_or(0);
+    let before = length();
+    let outcome = step()?;
+    let mut collected = COLLECTED.lock().ok();
+    let text =
+        collected.as_mut().and_then(|text| text.as_mut()).map(|text| text.split_off(before.min(text.len())));
+    Ok((outcome, text.unwrap_or_default()))
+}
+
+/// Keeps rows of the screens to come for what is printed beside them.
+pub(crate) fn reserve_rows(behind: usize) {
+    let collected = COLLECTED.lock().ok().and_then(|text| text.as_ref().map(|text| text.lines().count()));
+    RESERVED_ROWS.store(behind + collected.unwrap_or(0), Ordering::Relaxed);
+}
+
+/// Writes a text to standard output, in a pager if that is a terminal which it doesn't fit on.
+pub(crate) fn print_paged(text: &str) -> Result<CommandOutcome> {
+    let is_collected = COLLECTED.lock().is_ok_and(|collected| collected.is_some());
+    let filtered = filter(text, use_color());
+    if !is_collected && !options().no_pager && pager::show(&filtered).context("standard output")? {
+        return Ok(CommandOutcome::Done);
+    }
+    print(text)
+}
+
 /// Writes a line about what was done to standard output, unless --quiet is given.
 pub(crate) fn print_done(text: &str) -> Result<CommandOutcome> {
-    if is_quiet() { Ok(CommandOutcome::Done) } else { print(text) }
+    if options().quiet { Ok(CommandOutcome::Done) } else { print(text) }
 }
 
 /// Writes a document to standard output as JSON.
@@ -94,6 +168,13 @@ pub(crate) fn print_as(
     }
 }
 
+/// Keeps text for the end, if it is collected.
+fn collect(text: &str) -> bool {
+    let mut collected = COLLECTED.lock().ok();
+    let collected = collected.as_mut().and_then(|collected| collected.as_mut());
+    collected.map(|collected| collected.push_str(text)).is_some()
+}
+
 /// Standard output without what controls terminals, except the colours of [`Palette`].
 pub(crate) struct FilteredStdout {
     out: io::StdoutLock<'static>,
@@ -109,11 +190,10 @@ impl FilteredStdout {
 impl Write for FilteredStdout {
     /// Writes all of it: callers give whole texts.
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match std::str::from_utf8(bytes) {
-            Ok(text) => self.out.write_all(filter(text, self.has_color).as_bytes())?,
-            Err(_) => {
-                self.out.write_all(filter(&String::from_utf8_lossy(bytes), self.has_color).as_bytes())?
-            }
+        let text = String::from_utf8_lossy(bytes);
+        let text = filter(&text, self.has_color);
+        if !collect(&text) {
+            self.out.write_all(text.as_bytes())?;
         }
         Ok(bytes.len())
     }
@@ -151,7 +231,7 @@ fn message(text: &str) -> String {
 pub(crate) fn print_drawn(drawn: impl FnOnce(&mut String, Palette)) -> Result<CommandOutcome> {
     let mut out = String::new();
     drawn(&mut out, Palette::new(use_color()));
-    print(&out)
+    print_paged(&out)
 }
 
 /// Standard output with a buffer, for many rows.
@@ -168,27 +248,29 @@ pub(crate) fn print_error(error: &anyhow::Error) {
 /// Prints a note, which is not part of the result, unless --quiet is given.
 #[expect(clippy::print_stderr, reason = "notes go to standard error")]
 pub(crate) fn print_note(text: &str) {
-    if is_quiet() {
+    if options().quiet {
         return;
     }
-    eprintln!("fieldline: note: {}", message(text));
+    progress::suspend(|| eprintln!("fieldline: note: {}", message(text)));
 }
 
-/// Prints the stage of the work: on a terminal, or with the time since the start if --verbose is given.
+/// Begins a stage of the work: on a terminal it has a row as long as it lives.
+pub(crate) fn begin_stage(name: &str) -> Stage {
+    print_progress(name);
+    Stage::begin(name, !options().quiet && !options().verbose)
+}
+
+/// Prints what is done with the time since the start, if --verbose is given.
 #[expect(clippy::print_stderr, reason = "progress goes to standard error")]
 pub(crate) fn print_progress(text: &str) {
-    match SETTINGS.get() {
-        Some(settings) if settings.verbose => {
-            eprintln!("fieldline: {:.1} s: {}", settings.began.elapsed().as_secs_f64(), message(text));
-        }
-        _ if is_quiet() || !io::stderr().is_terminal() => {}
-        _ => eprintln!("fieldline: {}", message(text)),
+    if let Some(settings) = SETTINGS.get().filter(|settings| settings.options.verbose) {
+        eprintln!("fieldline: {:.1} s: {}", settings.began.elapsed().as_secs_f64(), message(text));
     }
 }
 
 /// Whether text on standard output is coloured: as --color says, else on a terminal (NO_COLOR, no-color.org).
 pub(crate) fn use_color() -> bool {
-    match SETTINGS.get().map(|settings| settings.color).unwrap_or_default() {
+    match options().color {
         ColorChoice::Always => true,
         ColorChoice::Never => false,
         ColorChoice::Auto => {

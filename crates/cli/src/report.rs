@@ -7,5 +7,7 @@ pub(crate) mod explain_text;
 pub(crate) mod findings;
 pub(crate) mod layout;
 pub(crate) mod markdown;
+pub(crate) mod parts;
 pub(crate) mod plan;
 pub(crate) mod profile;
+pub(crate) mod screen;

@@ -21,7 +21,7 @@ pub use bytes::Endian;
 pub use counts::{KernelMap, RecordCounts, SampleCounts};
 pub use error::{BytePosition, Error};
 pub(crate) use file::BlockRecord;
-pub use file::{PerfFile, Records};
+pub use file::{PerfFile, Records, ScanProgress};
 pub use header::attr::{Attr, DataBreakpoint};
 pub use header::facts::{
     BuildId, CpuCount, DsoBuildId, Event, EventIndex, PmuCaps, RecordingFacts, is_kernel_image,

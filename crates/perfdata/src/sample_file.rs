@@ -1,7 +1,7 @@
 //! A file of samples: a perf.data, or the text of `perf script`, distinguished by content.
 
 use crate::perf_data::{
-    ByteSource, Error, KernelMap, PerfFile, Record, RecordCounts, RecordingFacts, Records,
+    ByteSource, Error, KernelMap, PerfFile, Record, RecordCounts, RecordingFacts, Records, ScanProgress,
 };
 use crate::script::{AddressSpace, ScriptFile, ScriptRecords, SymbolAddresses, is_text};
 use std::collections::BTreeMap;
@@ -61,6 +61,14 @@ impl SampleFile {
         match self {
             Self::PerfData(file) => file.facts(),
             Self::Script(file) => file.facts(),
+        }
+    }
+
+    /// How far the scans of its records are; of a text nothing is known.
+    pub fn scan_progress(&self) -> ScanProgress {
+        match self {
+            Self::PerfData(file) => file.scan_progress(),
+            Self::Script(_) => ScanProgress::default(),
         }
     }
 

@@ -152,6 +152,7 @@ impl<'s, 'f, S: RecordScan> BlockQueue<'s, 'f, S> {
         let (number, filled) = {
             let mut unread = lock(&self.unread);
             let filled = if unread.is_over { Ok(false) } else { unread.blocks.fill(block) };
+            self.file.note_position(unread.blocks.position());
             let number = unread.next;
             match &filled {
                 Ok(true) => unread.next += 1,

@@ -20,6 +20,7 @@
 //! * `judge`: which of them is advice, and why.
 //! * `decision`: whether members move, stay or can't be reordered.
 //! * `options` and `planner`: the options, and a plan for structs.
+//! * `progress`: how far a plan is.
 //! * `recheck`: an order that was planned before, held against requests of now.
 //! * `result`: the plan as a value.
 //! * `packing`: a plan without a profile, by size alone.
@@ -34,6 +35,7 @@ pub mod options;
 pub mod packing;
 pub mod placement;
 pub mod planner;
+pub mod progress;
 pub mod random;
 mod recheck;
 pub mod result;
@@ -42,6 +44,6 @@ pub mod simulate;
 pub mod visits;
 
 pub use options::{CandidateChoice, PlanOptions, PlanRequest};
-pub use planner::plan;
+pub use planner::{plan, plan_observed};
 pub use result::{Outcome, Plan, PlanError, StructPlan};
 pub use visits::sufficiency::{SampleSufficiency, count_samples};

@@ -4,12 +4,14 @@ use crate::cost::VisitModel;
 use crate::cost::cost_terms::cost_terms;
 use crate::decision::Decision;
 use crate::judge::candidates::knee_index;
+use crate::judge::confidence::FOLDS;
 use crate::judge::explain::Explainer;
 use crate::judge::forecast::OrderEvaluation;
 use crate::judge::pins::{PinViolations, describe_pin_cost};
 use crate::judge::planner::Planner;
 use crate::judge::resample::{CandidateKind, insert_candidate};
 use crate::options::{PlanOptions, PlanRequest};
+use crate::progress::{Observer, Steps, StructSteps};
 use crate::result::{Basis, BeforeAfter, Candidate, Confidence, Mark, Plan, SearchReport, StructPlan};
 use crate::search::starts::search;
 use crate::search::{SearchEffort, SearchResults, gap, lower_bound};
@@ -21,19 +23,48 @@ const INSIGNIFICANT: &str = "no order brings a statistically significant gain";
 
 /// Plans structs, each for itself.
 pub fn plan(profile: &AccessProfile, requests: &[PlanRequest<'_>], options: &PlanOptions) -> Plan {
-    let structs = fieldline_parallel::map(requests, |request| plan_struct(profile, *request, options));
+    plan_observed(profile, requests, options, &|_| {})
+}
+
+/// Plans structs, each for itself, while `observer` gets how far that is.
+pub fn plan_observed(
+    profile: &AccessProfile,
+    requests: &[PlanRequest<'_>],
+    options: &PlanOptions,
+    observer: Observer<'_>,
+) -> Plan {
+    let steps = Steps::new(requests.len() * step_count(options), observer);
+    let structs = fieldline_parallel::map(requests, |request| {
+        let own = StructSteps::new(&steps, step_count(options));
+        plan_with_steps(profile, *request, options, &own)
+    });
     options.plan(Basis::Profile, structs)
+}
+
+/// Steps of one struct: the search, smaller changes, folds, resamples.
+fn step_count(options: &PlanOptions) -> usize {
+    if options.resamples > 0 { 2 + FOLDS + options.resamples } else { 2 }
 }
 
 /// Plans one struct.
 pub fn plan_struct(profile: &AccessProfile, request: PlanRequest<'_>, options: &PlanOptions) -> StructPlan {
+    let steps = Steps::new(0, &|_| {});
+    plan_with_steps(profile, request, options, &StructSteps::new(&steps, 0))
+}
+
+fn plan_with_steps(
+    profile: &AccessProfile,
+    request: PlanRequest<'_>,
+    options: &PlanOptions,
+    steps: &StructSteps<'_>,
+) -> StructPlan {
     let layout = request.layout;
     request.plan(|constraints| {
         let model = VisitModel::new(profile, layout, constraints, options.build_line);
         let plan = match (model.is_sufficient(), model.sufficiency.describe_bias()) {
             (false, _) => Decision::Defer(model.sufficiency.describe_shortage()).plan(layout),
             (true, Some(bias)) => Decision::Refuse(bias).plan(layout),
-            (true, None) => Planner::new(layout, constraints, &model, options).run(profile),
+            (true, None) => Planner::new(layout, constraints, &model, options, steps).run(profile),
         };
         let SampleSufficiency { have: samples, need: needed, .. } = model.sufficiency;
         StructPlan { samples, needed, evidence: Some(model.evidence), ..plan }
@@ -44,6 +75,7 @@ impl Planner<'_> {
     fn run(mut self, profile: &AccessProfile) -> StructPlan {
         let (problem, start) = (&self.together, self.constraints.initial_order());
         let found = search(problem, &start, SearchEffort::for_problem(problem), self.model.seed);
+        self.steps.finish_step();
         let declared: Vec<usize> = (0..self.constraints.units.len()).collect();
         let before = self.evaluate(&declared);
         let violations = PinViolations::find(problem, &declared);
@@ -52,6 +84,7 @@ impl Planner<'_> {
             || self.candidate_orders(&found, &before, violations.is_empty()),
         );
         self.lower = lower;
+        self.steps.finish_step();
         let (confidence, chosen) = self.choose(profile, &found, &before, &mut front);
         let chosen_index = chosen.as_ref().ok().copied();
         let picked = chosen_index.map(|index| &front[index]);

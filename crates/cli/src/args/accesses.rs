@@ -1,8 +1,9 @@
 //! Arguments of the commands that read recordings and profiles.
 
-use super::values::{line_size, output_format};
+use super::values::{line_size, output_format, report_part};
 use crate::input::recordings::RecordingInputs;
 use crate::output::OutputFormat;
+use crate::report::parts::ReportPart;
 use clap::Args;
 use std::path::PathBuf;
 
@@ -125,6 +126,9 @@ pub(crate) struct ReportArgs {
     /// Also write a page to look at: the layouts as declared and as planned, with the accesses (one file of HTML).
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
+    /// Parts of the text to print besides the first screen; -v prints all.
+    #[arg(long, value_name = "PART,…", value_delimiter = ',', value_parser = report_part())]
+    pub(crate) show: Vec<ReportPart>,
     /// Rows of functions and pairs to show.
     #[arg(long, default_value_t = 10, value_name = "N")]
     pub(crate) top: usize,

@@ -21,9 +21,13 @@ pub(crate) struct GlobalArgs {
     /// Print results and errors only: no notes, no progress, no list of files written.
     #[arg(short, long, global = true, conflicts_with = "verbose")]
     pub(crate) quiet: bool,
-    /// Print each stage of the work and its time on standard error, also where that is no terminal.
+    /// Print all parts of a text behind its first screen, and each stage of the work with its time on standard
+    /// error, also where that is no terminal.
     #[arg(short, long, global = true)]
     pub(crate) verbose: bool,
+    /// Don't start a pager (FIELDLINE_PAGER, PAGER or less) for a text that is longer than the terminal.
+    #[arg(long, global = true)]
+    pub(crate) no_pager: bool,
 }
 
 /// Plain arguments, the last of which may be the file with debug info, where pahole has it.

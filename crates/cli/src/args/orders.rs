@@ -2,8 +2,10 @@
 
 use super::accesses::RecordingArgs;
 use super::series::{IdiomArgs, SeriesArgs};
-use super::values::{also, cache_size, candidate, line_size, output_format};
+use super::values::{also, cache_size, candidate, line_size, output_format, plan_part};
+
 use crate::output::OutputFormat;
+use crate::report::parts::PlanPart;
 use clap::Args;
 use fieldline_plan::{CandidateChoice, PlanOptions};
 use fieldline_tree::builds::OtherBuild;
@@ -36,6 +38,9 @@ pub(crate) struct PlanArgs {
     pub(crate) code: CodeArgs,
     #[command(flatten)]
     pub(crate) search: SearchArgs,
+    /// Parts of the text to print besides the first screen; -v prints all.
+    #[arg(long, value_name = "PART,…", value_delimiter = ',', value_parser = plan_part())]
+    pub(crate) show: Vec<PlanPart>,
     /// Where to write the plan (JSON); a summary is printed in any case.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
@@ -237,6 +242,9 @@ pub(crate) struct ProposeArgs {
     pub(crate) search: SearchArgs,
     #[command(flatten)]
     pub(crate) series: SeriesArgs,
+    /// Parts of the text to print besides the first screen; -v prints all.
+    #[arg(long, value_name = "PART,…", value_delimiter = ',', value_parser = plan_part())]
+    pub(crate) show: Vec<PlanPart>,
     /// Folder for report.md, report.html, plan.json, profile.json and the patches; made if it is not there.
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: PathBuf,

@@ -2,6 +2,7 @@
 
 use crate::input::check_line_size;
 use crate::output::{ColorChoice, OutputFormat};
+use crate::report::parts::{PlanPart, ReportPart};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use fieldline_debuginfo::types::DebugFormat;
 use fieldline_plan::CandidateChoice;
@@ -22,6 +23,23 @@ pub(crate) fn debug_format() -> impl TypedValueParser<Value = DebugFormat> {
 pub(crate) fn output_format() -> impl TypedValueParser<Value = OutputFormat> {
     PossibleValuesParser::new(["text", "json"])
         .map(|name| if name == "json" { OutputFormat::Json } else { OutputFormat::Text })
+}
+
+/// Parts of a plan's text.
+pub(crate) fn plan_part() -> impl TypedValueParser<Value = PlanPart> {
+    PossibleValuesParser::new(PlanPart::ALL.map(PlanPart::name))
+        .map(|name| named(&PlanPart::ALL, PlanPart::name, &name))
+}
+
+/// Parts of a report.
+pub(crate) fn report_part() -> impl TypedValueParser<Value = ReportPart> {
+    PossibleValuesParser::new(ReportPart::ALL.map(ReportPart::name))
+        .map(|name| named(&ReportPart::ALL, ReportPart::name, &name))
+}
+
+/// The part of a name that is one of theirs.
+fn named<P: Copy>(all: &[P; 5], name_part: fn(P) -> &'static str, name: &str) -> P {
+    all.iter().copied().find(|part| name_part(*part) == name).unwrap_or(all[0])
 }
 
 /// When text is coloured.

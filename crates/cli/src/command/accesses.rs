@@ -11,12 +11,14 @@ use crate::diagnosis::Diagnosis;
 use crate::input::{document, recordings};
 use crate::output::{self, CommandOutcome, OutputFormat};
 use crate::planning::rank_by_samples;
-use crate::report::color::Palette;
 use crate::report::doctor_text;
+use crate::report::parts::ReportPart;
 use crate::report::profile::coverage_json::CoverageDocument;
 use crate::report::profile::heat::TypeHeat;
 use crate::report::profile::report_json::{ReportDocument, ReportedType};
 use crate::report::profile::{self as text, coverage, heat_text, sharing_text, turns_text};
+use crate::report::screen::accesses::ReportedStruct;
+use crate::report::screen::{coverage as coverage_rows, next};
 use anyhow::{Context, Result, bail};
 use fieldline_access::access::{AccessProfile, TypeProfile};
 use fieldline_debuginfo::types::{self, Types};
@@ -166,14 +168,24 @@ pub(crate) fn report(args: &ReportArgs) -> Result<CommandOutcome> {
     }
     let plan = args.plan.as_deref().map(orders::read_plan).transpose()?;
     let chosen = choose_types(&profile, args, plan.as_ref())?;
-    let layout = |type_profile: &&TypeProfile| reported_layout(type_profile, args.vmlinux.as_deref());
-    let layouts = chosen.iter().map(layout).collect::<Result<Vec<_>>>()?;
-    let structs: Vec<(&TypeProfile, Option<&Layout>)> =
-        chosen.into_iter().zip(layouts.iter().map(Option::as_ref)).collect();
+    let reported = chosen.into_iter().map(|type_profile| {
+        let layout = reported_layout(type_profile, args.vmlinux.as_deref())?;
+        Ok(Reported { heat: TypeHeat::new(&profile, type_profile, layout.as_ref()), type_profile, layout })
+    });
+    let reported = reported.collect::<Result<Vec<_>>>()?;
     if let Some(path) = &args.html {
-        page::write(path, args, (&profile, plan.as_ref()), &structs)?;
+        let structs = reported.iter().map(|part| (part.type_profile, part.layout.as_ref()));
+        page::write(path, args, (&profile, plan.as_ref()), &Vec::from_iter(structs))?;
     }
-    print_report(args, &profile, &structs)
+    match args.format {
+        OutputFormat::Json => {
+            let types = reported.iter().map(|Reported { heat, type_profile, layout }| {
+                ReportedType::new(heat, type_profile, layout.as_ref(), &args.lines)
+            });
+            output::print_json(&ReportDocument::new(types.collect()))
+        }
+        OutputFormat::Text => output::print_paged(&report_text(&profile, &reported, args)),
+    }
 }
 
 /// The layout the profile was made with, or the one of the program named, which must be the same.
@@ -186,30 +198,56 @@ fn reported_layout(type_profile: &TypeProfile, vmlinux: Option<&Path>) -> Result
     Ok(Some(Layout { name: type_profile.name.clone(), ..layout }))
 }
 
-fn print_report(
-    args: &ReportArgs,
-    profile: &AccessProfile,
-    structs: &[(&TypeProfile, Option<&Layout>)],
-) -> Result<CommandOutcome> {
-    let paint = Palette::new(output::use_color());
-    let options = heat_text::HeatOptions { lines: &args.lines, top: args.top, paint };
-    let mut out = String::new();
-    coverage::draw(&mut out, profile, paint);
-    let (who, mut types) = (text::name_cpus(profile), Vec::new());
-    for (type_profile, layout) in structs {
-        let heat = TypeHeat::new(profile, type_profile, *layout);
-        if args.format == OutputFormat::Json {
-            types.push(ReportedType::new(&heat, type_profile, *layout, &args.lines));
-            continue;
+/// A struct of a report.
+struct Reported<'p> {
+    heat: TypeHeat,
+    type_profile: &'p TypeProfile,
+    layout: Option<Layout>,
+}
+
+/// The first screens, and the parts asked for.
+fn report_text(profile: &AccessProfile, reported: &[Reported<'_>], args: &ReportArgs) -> String {
+    let screen = output::screen();
+    let (mut head, mut foot) = (screen.rows(), screen.rows());
+    coverage_rows::draw(&mut head, profile);
+    let parts: &[ReportPart] = if output::is_verbose() { &ReportPart::ALL } else { &args.show };
+    next::draw(&mut foot, "next: ", &next_after_report(args, reported));
+    if parts.is_empty() {
+        foot.push(&format!("more: -v, or --show {}", ReportPart::ALL.map(ReportPart::name).join(",")));
+    }
+    let (line, who) = (args.lines.first().copied().unwrap_or(64), text::name_cpus(profile));
+    let mut out =
+        screen.assemble((head, foot), reported, |rows, Reported { heat, type_profile, layout }, most| {
+            ReportedStruct { heat, profile: type_profile, layout: layout.as_ref(), line, who }
+                .draw(rows, most);
+        });
+    if parts.is_empty() {
+        return out;
+    }
+    let options = heat_text::HeatOptions { lines: &args.lines, top: args.top, paint: screen.paint };
+    out.push('\n');
+    coverage::draw(&mut out, profile, screen.paint);
+    for Reported { heat, type_profile, layout } in reported {
+        heat_text::draw(&mut out, heat, parts, &options);
+        if parts.contains(&ReportPart::Sharing) {
+            sharing_text::draw(&mut out, type_profile, layout.as_ref(), &options);
+            turns_text::draw(&mut out, type_profile, layout.as_ref(), who, &options);
         }
-        heat_text::draw(&mut out, &heat, &options);
-        sharing_text::draw(&mut out, type_profile, *layout, &options);
-        turns_text::draw(&mut out, type_profile, *layout, who, &options);
     }
-    match args.format {
-        OutputFormat::Json => output::print_json(&ReportDocument::new(types)),
-        OutputFormat::Text => output::print(&out),
-    }
+    out
+}
+
+/// The words of the command that follows a report: of a plan.
+fn next_after_report(args: &ReportArgs, reported: &[Reported<'_>]) -> Vec<String> {
+    let path = |path: &Path| path.display().to_string();
+    let vmlinux = args.vmlinux.as_deref().map_or("VMLINUX".to_owned(), path);
+    let mut words = vec!["fieldline".to_owned(), "plan".to_owned()];
+    // A plan is of the structs asked for; of those only shown, the first.
+    let named = if args.types.is_empty() { 1 } else { reported.len() };
+    words.extend(reported.iter().take(named).map(|part| part.heat.name.clone()));
+    words.extend(["--profile".to_owned(), path(&args.profile), "--vmlinux".to_owned(), vmlinux]);
+    words.extend(["-o", "plan.json"].map(str::to_owned));
+    words
 }
 
 /// The structs asked for; if none is, those of the plan, else those with most samples.

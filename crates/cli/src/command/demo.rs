@@ -6,6 +6,7 @@ use crate::command::accesses::{profile, report};
 use crate::command::layouts::layout;
 use crate::command::orders::{patch, plan};
 use crate::output::{self, CommandOutcome};
+use crate::report::screen::next;
 use anyhow::{Context, Result, bail};
 use clap::Parser;
 use std::path::{Path, PathBuf};
@@ -36,6 +37,8 @@ const FILES: &[(&str, &[u8])] = embedded![
     "tree/shaper/main.c",
     "tree/shaper/setup.c",
 ];
+const PROFILE: &str = "profile.json";
+const PLAN: &str = "plan.json";
 const PATCHES: &str = "patches";
 /// The structs of the example.
 const TYPES: [&str; 2] = ["tx_class", "tx_flow"];
@@ -49,16 +52,33 @@ pub(crate) fn run(args: &DemoArgs) -> Result<CommandOutcome> {
         }
     };
     write_files(&folder)?;
-    let mut text = format!("The example is in {}: a program, its source, a recording.\n", folder.display());
-    for step in steps(&folder)? {
-        output::print(&format!("{text}\n{}\n$ {}\n\n", step.title, command_line(&step.arguments)))?;
-        if let CommandOutcome::Negative = run_step(&step)? {
-            return Ok(CommandOutcome::Negative);
+    // The commands are shown as they are typed in that folder, and run there.
+    std::env::set_current_dir(&folder).with_context(|| folder.display().to_string())?;
+    let is_whole = output::is_verbose();
+    output::print_collected(|| {
+        let screen = output::screen();
+        let mut rows = screen.rows();
+        let place = folder.display();
+        rows.paragraph(
+            "",
+            &format!("The example is in {place}: a program, its source, a recording. In that folder:"),
+            3,
+        );
+        output::print(&rows.into_text())?;
+        let (run, left): (Vec<_>, Vec<_>) = steps().into_iter().partition(|step| is_whole || step.is_needed);
+        for step in &run {
+            output::print(&step.heading(is_whole))?;
+            output::reserve_rows(CLOSING_ROWS);
+            if let CommandOutcome::Negative = run_step(step, is_whole)? {
+                return Ok(CommandOutcome::Negative);
+            }
         }
-        text.clear();
-    }
-    output::print(&closing_text(&folder)?)
+        output::print(&closing_text(&left)?)
+    })
 }
+
+/// Rows behind the screen of the plan, about.
+const CLOSING_ROWS: usize = 12;
 
 fn write_files(folder: &Path) -> Result<()> {
     let files: Vec<_> = FILES.iter().map(|(path, bytes)| (folder.join(path), *bytes)).collect();
@@ -72,76 +92,112 @@ struct DemoStep {
     title: &'static str,
     /// The arguments a user would type.
     arguments: Vec<String>,
+    /// Whether a patch needs it.
+    is_needed: bool,
 }
 
-/// The steps from the program to a patch.
-fn steps(folder: &Path) -> Result<Vec<DemoStep>> {
-    let path = |name: &str| {
-        let path = folder.join(name);
-        path.to_str().map(str::to_owned).with_context(|| format!("{}: not UTF-8", path.display()))
-    };
-    let (program, recording, tree) = (path(PROGRAM)?, path(RECORDING)?, path(TREE)?);
-    let (profile, plan, patches) = (path("profile.json")?, path("plan.json")?, path(PATCHES)?);
-    let step = |title, words: &[&[&str]]| DemoStep {
-        title,
-        arguments: words.concat().into_iter().map(str::to_owned).collect(),
-    };
-    let [first, _] = TYPES;
-    let inputs = ["--profile", &profile, "--vmlinux", &program, "--tree", &tree, "-o", &plan];
-    Ok(vec![
-        step("The declared layout of a struct:", &[&["layout", first, "--vmlinux", &program]]),
-        step(
-            "The members that the recorded accesses touched:",
-            &[&["profile", "--vmlinux", &program, "--perf", &recording, "-o", &profile]],
-        ),
-        step("Hot members, and members touched together:", &[&["report"], &TYPES, &["--profile", &profile]]),
-        step("An order that touches fewer cachelines:", &[&["plan"], &TYPES, &inputs]),
-        step(
-            "That order as a patch of the header:",
-            &[&["patch", "--plan", &plan, "--tree", &tree, "-o", &patches]],
-        ),
-    ])
-}
-
-/// The command line, ready to be typed.
-fn command_line(words: &[String]) -> String {
-    let mut line = String::from("fieldline");
-    for word in words {
-        line.push(' ');
-        match word.chars().all(|letter| letter.is_alphanumeric() || "-_./,+=:@%".contains(letter)) {
-            true => line.push_str(word),
-            false => line.push_str(&format!("'{}'", word.replace('\'', r"'\''"))),
+impl DemoStep {
+    /// Its command, with a title before it if its result follows in full.
+    fn heading(&self, is_whole: bool) -> String {
+        match is_whole {
+            true => format!("\n{}\n{}\n", self.title, self.command()),
+            false => format!("\n{}", self.command()),
         }
     }
-    line
+
+    /// Rows of the command as it is typed.
+    fn command(&self) -> String {
+        let mut rows = output::screen().rows();
+        next::draw(&mut rows, "$ ", &[&["fieldline".to_owned()], self.arguments.as_slice()].concat());
+        rows.into_text()
+    }
 }
 
-/// Runs a step's command.
-fn run_step(step: &DemoStep) -> Result<CommandOutcome> {
+/// The steps from the program to a patch, as typed in the folder.
+fn steps() -> Vec<DemoStep> {
+    let step = |title, is_needed, words: &[&[&str]]| DemoStep {
+        title,
+        arguments: words.concat().into_iter().map(str::to_owned).collect(),
+        is_needed,
+    };
+    let [first, _] = TYPES;
+    let inputs = ["--profile", PROFILE, "--vmlinux", PROGRAM, "--tree", TREE, "-o", PLAN];
+    vec![
+        step("The declared layout of a struct:", false, &[&["layout", first, "--vmlinux", PROGRAM]]),
+        step(
+            "The members that the recorded accesses touched:",
+            true,
+            &[&["profile", "--vmlinux", PROGRAM, "--perf", RECORDING, "-o", PROFILE]],
+        ),
+        step(
+            "Hot members, and members touched together:",
+            false,
+            &[&["report"], &TYPES, &["--profile", PROFILE]],
+        ),
+        step("An order that touches fewer cachelines:", true, &[&["plan"], &TYPES, &inputs]),
+        step(
+            "That order as a patch of the header:",
+            true,
+            &[&["patch", "--plan", PLAN, "--tree", TREE, "-o", PATCHES]],
+        ),
+    ]
+}
+
+/// Runs a step's command, and prints what a newcomer needs of it.
+fn run_step(step: &DemoStep, is_whole: bool) -> Result<CommandOutcome> {
     let words = std::iter::once("fieldline").chain(step.arguments.iter().map(String::as_str));
-    match Arguments::try_parse_from(words).context("a step of the demo")?.command {
+    let command = Arguments::try_parse_from(words).context("a step of the demo")?.command;
+    let is_first_screen = matches!(command, Command::Plan(_));
+    let run = || match command {
         Command::Layout(args) => layout::run(&args),
         Command::Profile(args) => profile(&args),
         Command::Report(args) => report(&args),
         Command::Plan(args) => plan(&args),
         Command::Patch(args) => patch(&args),
         _ => bail!("the demo has no such step"),
+    };
+    if is_whole || is_first_screen {
+        return run();
     }
+    let (outcome, text) = output::capture(run)?;
+    let mut rows = output::screen().rows();
+    // The profile's text is for the second look: the first screen of the plan has what matters of it.
+    let shown = text.lines().filter(|line| line.starts_with("wrote ") || line.starts_with("note: "));
+    shown.for_each(|line| rows.paragraph("", line, 3));
+    output::print(&rows.into_text())?;
+    Ok(outcome)
 }
 
-/// Commands that apply the patches, and the one command that does all steps.
-fn closing_text(folder: &Path) -> Result<String> {
-    let tree = folder.join(TREE);
+/// Commands that apply the patches, those left out, and the one command that does all steps.
+fn closing_text(left: &[DemoStep]) -> Result<String> {
     let mut text = String::from("\nTo apply:\n");
-    for patch in patches(&folder.join(PATCHES))? {
-        text.push_str(&format!("$ patch -p1 -d {} < {}\n", tree.display(), patch.display()));
+    for patch in patches(Path::new(PATCHES))? {
+        text.push_str(&format!("$ patch -p1 -d {TREE} < {}\n", patch.display()));
     }
-    text.push_str(
-        "\nAll steps by one command, on a kernel:\n\
-         $ fieldline propose TYPE… --vmlinux VMLINUX --perf perf.data --tree LINUX -o DIR\n",
-    );
-    Ok(text)
+    if !left.is_empty() {
+        text.push_str("More to see (or all of it: fieldline demo -v):\n");
+        left.iter().for_each(|step| text.push_str(&step.command()));
+    }
+    text.push_str("All steps by one command, on a kernel:\n");
+    let mut rows = output::screen().rows();
+    next::draw(&mut rows, "$ ", &PROPOSE.map(str::to_owned));
+    Ok(text + &rows.into_text())
 }
+
+/// All steps by one command.
+const PROPOSE: [&str; 11] = [
+    "fieldline",
+    "propose",
+    "TYPE",
+    "--vmlinux",
+    "VMLINUX",
+    "--perf",
+    "perf.data",
+    "--tree",
+    "LINUX",
+    "-o",
+    "DIR",
+];
 
 /// The patches written, in order of their names.
 fn patches(folder: &Path) -> Result<Vec<PathBuf>> {
@@ -193,15 +249,9 @@ mod tests {
 
     #[test]
     fn steps_are_command_lines_the_tool_takes() {
-        for step in steps(Path::new("/a folder")).unwrap() {
+        for step in steps() {
             let words = std::iter::once("fieldline").chain(step.arguments.iter().map(String::as_str));
             Arguments::try_parse_from(words).unwrap();
         }
-    }
-
-    #[test]
-    fn words_with_blanks_are_quoted() {
-        let words = ["layout", "a b", "it's"].map(str::to_owned);
-        assert_eq!(command_line(&words), r"fieldline layout 'a b' 'it'\''s'");
     }
 }

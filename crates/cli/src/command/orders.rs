@@ -10,17 +10,19 @@ use crate::input::code::{ProgressMeter, cache_folder, open_build};
 use crate::input::document;
 use crate::input::recordings::check_profile;
 use crate::output::{self, CommandOutcome};
-use crate::planning::{PlanInputs, TreeFacts};
-use crate::report::plan::plan_text;
+use crate::planning::{LimitedStructs, PlanInputs, TreeFacts};
+use crate::report::parts::PlanPart;
+use crate::report::screen::plan::PlanScreen;
 use crate::series;
 use anyhow::{Context, Result, bail};
+use fieldline_access::access::AccessProfile;
 use fieldline_debuginfo::types;
 use fieldline_layout::layout::Layout;
-use fieldline_plan::{CandidateChoice, Outcome as Planned, Plan, StructPlan, packing};
+use fieldline_plan::{CandidateChoice, Outcome as Planned, Plan, PlanOptions, StructPlan, packing};
 use fieldline_tree::edits::{self, PatchSet};
 use fieldline_tree::limits::{self, SourceInput};
 use fieldline_tree::{builds, pins};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// `fieldline plan`: a member order that touches fewer cachelines.
 pub(crate) fn plan(args: &PlanArgs) -> Result<CommandOutcome> {
@@ -49,17 +51,53 @@ pub(crate) fn plan(args: &PlanArgs) -> Result<CommandOutcome> {
     let pins = pins.as_ref();
     let inputs = PlanInputs { types, program, source, pins, profile: profile.as_ref() };
     let limited = inputs.limit_structs(tree_facts.as_ref())?;
+    meter.finish();
     let options = inputs.add_builds(args.search.options(0), &args.search.also)?;
     let mut plan = match (&profile, args.shuffle) {
-        (Some(profile), _) => fieldline_plan::plan(profile, &limited.requests(), &options),
+        (Some(profile), _) => plan_shown(profile, &limited, &options),
         (None, Some(seed)) => packing::shuffle(&limited.requests(), &options, seed),
         (None, None) => packing::pack(&limited.requests(), &options),
     };
     limited.annotate(&mut plan, &inputs)?;
     check_candidate(&plan, args.search.candidate)?;
     document::write_if_named(args.output.as_ref(), &plan)?;
-    output::print_as(args.format, &plan, |out, paint| plan_text::draw(out, &plan, paint))?;
-    Ok(command_outcome(&plan))
+    let (next, parts) = (next_after_plan(args, &plan), shown_parts(&args.show));
+    let (plan, profile) = (&plan, profile.as_ref());
+    output::print_as(args.format, plan, |out, _| {
+        let screen = output::screen();
+        let mut foot = screen.rows();
+        if args.output.is_none() && !next.is_empty() {
+            foot.push("to keep the plan: -o plan.json");
+        }
+        PlanScreen { plan, profile, next: &next, parts }.draw(out, screen, screen.rows(), foot);
+    })?;
+    Ok(command_outcome(plan))
+}
+
+/// Plans structs, and shows how far that is.
+fn plan_shown(profile: &AccessProfile, limited: &LimitedStructs, options: &PlanOptions) -> Plan {
+    let stage = output::begin_stage("planning");
+    fieldline_plan::plan_observed(profile, &limited.requests(), options, &|progress| {
+        stage.set(progress.done as u64, progress.count as u64);
+    })
+}
+
+/// Parts to print behind the first screen: those asked for, or all.
+fn shown_parts(asked: &[PlanPart]) -> &[PlanPart] {
+    if output::is_verbose() { &PlanPart::ALL } else { asked }
+}
+
+/// The words of the command that follows a plan: of the patch, where members move.
+fn next_after_plan(args: &PlanArgs, plan: &Plan) -> Vec<String> {
+    if !plan.structs.iter().any(StructPlan::changes) {
+        return Vec::new();
+    }
+    let path = |path: Option<&PathBuf>, other: &str| {
+        path.map_or_else(|| other.to_owned(), |path| path.display().to_string())
+    };
+    let (file, tree) = (path(args.output.as_ref(), "plan.json"), path(args.tree.as_ref(), "TREE"));
+    let words = ["fieldline", "patch", "--plan", &file, "--tree", &tree, "-o", "patches"].map(str::to_owned);
+    words.to_vec()
 }
 
 /// Refuses a number that no candidate of a struct has. Structs without candidates have nothing to choose from.

@@ -1,6 +1,6 @@
 //! A program and its recordings, opened, checked to belong together, and attributed.
 
-use crate::output;
+use crate::output::{self, Stage};
 use anyhow::{Context, Result, bail};
 use fieldline_access::access::AccessProfile;
 use fieldline_debuginfo::dwarf::{DebugSections, Dwarf};
@@ -14,6 +14,8 @@ use fieldline_profile::attribute::{Attribution, JointAttribution};
 use fieldline_profile::sums::{self, AttributedProgram, DsoCoverage};
 use fieldline_typeflow::program::Program;
 use std::path::{Path, PathBuf};
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::time::Duration;
 
 /// Most programs named that a recording has samples of.
 const MAX_NAMED: usize = 5;
@@ -111,6 +113,18 @@ impl<'r> OpenedRecordings<'r> {
     }
 
     pub(crate) fn attribute<T>(&self, work: impl FnOnce(&AttributedSamples<'_>) -> Result<T>) -> Result<T> {
+        let stage = output::begin_stage(ATTRIBUTING);
+        let is_over = (Mutex::new(false), Condvar::new());
+        std::thread::scope(|scope| {
+            if stage.is_shown() {
+                scope.spawn(|| show_scans(&stage, &self.files, &is_over));
+            }
+            let _end = EndOnDrop(&is_over);
+            self.attribute_unseen(work)
+        })
+    }
+
+    fn attribute_unseen<T>(&self, work: impl FnOnce(&AttributedSamples<'_>) -> Result<T>) -> Result<T> {
         let Self { inputs, files, programs: opened } = self;
         let elfs = try_map(opened, |file| Elf::parse(&file.program))?;
         let debug = try_map(opened, |file| Elf::parse(file.debug()))?;
@@ -163,6 +177,37 @@ impl<'r> OpenedRecordings<'r> {
             );
         }
         Ok(())
+    }
+}
+
+/// The stage of attribution.
+const ATTRIBUTING: &str = "attributing samples";
+
+/// Time between two looks at how far scans are.
+const LOOK: Duration = Duration::from_millis(200);
+
+/// Whether work is over, and a way to wait for that.
+type IsOver = (Mutex<bool>, Condvar);
+
+/// Ends what waits for the end of work, however that ends.
+struct EndOnDrop<'o>(&'o IsOver);
+
+impl Drop for EndOnDrop<'_> {
+    fn drop(&mut self) {
+        *self.0.0.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        self.0.1.notify_all();
+    }
+}
+
+/// Shows how far the scans of recordings are, until work is over.
+fn show_scans(stage: &Stage, files: &[SampleFile], (is_over, ended): &IsOver) {
+    let mut over = is_over.lock().unwrap_or_else(PoisonError::into_inner);
+    while !*over {
+        let scans = || files.iter().map(SampleFile::scan_progress).filter(|scan| scan.scans > 0);
+        if let Some(scan) = scans().find(|scan| scan.read < scan.size).or_else(|| scans().last()) {
+            stage.set_share(scan.read, scan.size, format!("{ATTRIBUTING}, pass {}", scan.scans));
+        }
+        over = ended.wait_timeout(over, LOOK).unwrap_or_else(PoisonError::into_inner).0;
     }
 }
 

@@ -11,6 +11,7 @@ pub(crate) mod verify_json;
 pub(crate) mod verify_text;
 
 use fieldline_plan::StructPlan;
+use fieldline_plan::result::MovedMember;
 
 /// Names of members by their declared indexes.
 pub(crate) fn member_names(plan: &StructPlan, indexes: &[usize]) -> String {
@@ -25,4 +26,10 @@ pub(crate) fn line_size(line: u64, build_line: u64) -> String {
 /// The name of a member by its declared index.
 pub(crate) fn member_name(plan: &StructPlan, index: usize) -> &str {
     plan.declared.members.get(index).and_then(|member| member.name.as_deref()).unwrap_or("(anonymous)")
+}
+
+/// Whether two moved members are neighbours in one run of bit-fields.
+pub(crate) fn is_bit_run(plan: &StructPlan, first: &MovedMember, second: &MovedMember) -> bool {
+    let is_bit = |at: usize| plan.declared.members.get(at).is_some_and(|member| member.bit_size.is_some());
+    first.index + 1 == second.index && is_bit(first.index) && is_bit(second.index)
 }

@@ -61,6 +61,27 @@ fn the_demo_ends_in_an_order_that_touches_fewer_lines_and_its_patch() {
 }
 
 #[test]
+fn the_demo_fits_on_a_screen_and_shows_each_result_behind_its_command_if_asked() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path().to_str().unwrap();
+    for columns in ["80", "200"] {
+        let printed =
+            run(Command::new(env!("CARGO_BIN_EXE_fieldline")).args(["demo", place]).env("COLUMNS", columns));
+        let width = printed.lines().map(|row| row.chars().count()).max().unwrap();
+        assert!(printed.lines().count() <= 60 && width <= columns.parse().unwrap(), "{printed}");
+    }
+    let printed = fieldline(&["demo", "-v", place]);
+    let position = |text: &str| printed.find(text).unwrap_or_else(|| panic!("no {text} in:\n{printed}"));
+    let order = [
+        "$ fieldline layout ",
+        "  offset    size  member",
+        "$ fieldline report ",
+        "  functions that touch it",
+    ];
+    assert!(order.map(position).is_sorted(), "{printed}");
+}
+
+#[test]
 fn every_run_writes_the_same_files() {
     let (first, _) = demo();
     let (other, _) = demo();

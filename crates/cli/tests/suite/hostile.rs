@@ -204,9 +204,9 @@ fn names_control_neither_terminals_nor_logs() {
         assert!(out.contains("gone should be first"), "{format}: {out}");
     }
     shown(&["profile", "--vmlinux", &program, "--perf", &perf, "-o", &profile]);
-    shown(&["report", "tx_class", "--profile", &profile]);
+    shown(&["report", "tx_class", "--profile", &profile, "-v"]);
     shown(&["place", "tx_class", "--member", "u32 x", "--with", "mtu", "--vmlinux", &program]);
-    shown(&["plan", "tx_class", "--profile", &profile, "--vmlinux", &program]);
+    shown(&["plan", "tx_class", "--profile", &profile, "--vmlinux", &program, "-v"]);
     let all = shown(&["layout", "--vmlinux", &program]);
     assert!(all.contains("struct \\u000a::pwn-: ") && all.contains("/\\u000a::pwn.h:"), "{all}");
     shown(&["report", "--profile", &profile, "--format", "json"]);

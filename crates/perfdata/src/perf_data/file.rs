@@ -1,8 +1,9 @@
 //! A recording: its facts, and its records as a stream.
 
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::perf_data::error::Error;
+use crate::perf_data::error::{BytePosition, Error};
 use crate::perf_data::header::event_table::EventTable;
 use crate::perf_data::header::facts::RecordingFacts;
 use crate::perf_data::header::file_header::{FileHeader, PIPE_HEADER_SIZE, read_magic};
@@ -20,6 +21,20 @@ pub struct PerfFile {
     events: EventTable,
     /// Offsets of the first record and of the end of the records.
     records: (u64, u64),
+    /// Scans of the records that have begun, and bytes that the last of them has read.
+    scans: AtomicU64,
+    bytes_read: AtomicU64,
+}
+
+/// How far the scans of a file are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ScanProgress {
+    /// Scans that have begun.
+    pub scans: u64,
+    /// Bytes that the last of them has read.
+    pub read: u64,
+    /// Bytes that each of them reads.
+    pub size: u64,
 }
 
 impl PerfFile {
@@ -51,7 +66,21 @@ impl PerfFile {
             (header.read_facts(&source, endian)?, header.records(&source)?)
         };
         let events = EventTable::new(&facts.events, facts.endian)?;
-        Ok(Self { source, facts, events, records })
+        Ok(Self { source, facts, events, records, scans: AtomicU64::new(0), bytes_read: AtomicU64::new(0) })
+    }
+
+    /// How far the scans of its records are, for whoever shows it.
+    pub fn scan_progress(&self) -> ScanProgress {
+        ScanProgress {
+            scans: self.scans.load(Ordering::Relaxed),
+            read: self.bytes_read.load(Ordering::Relaxed),
+            size: self.records.1.saturating_sub(self.records.0),
+        }
+    }
+
+    /// Notes how far in the file a scan is.
+    pub(crate) fn note_position(&self, position: BytePosition) {
+        self.bytes_read.store(position.offset.saturating_sub(self.records.0), Ordering::Relaxed);
     }
 
     /// Facts about the recording, from its header.
@@ -68,6 +97,8 @@ impl PerfFile {
 
     /// The records in blocks, in file order.
     pub(crate) fn blocks(&self) -> RecordBlocks<'_> {
+        self.scans.fetch_add(1, Ordering::Relaxed);
+        self.bytes_read.store(0, Ordering::Relaxed);
         RecordBlocks::new(self.all_records())
     }
 

@@ -4,6 +4,7 @@ use crate::cost::sharing::NO_SHARING;
 use crate::cost::{LineSharing, Problem, VisitModel};
 use crate::judge::matrix::ConfigurationMatrix;
 use crate::options::PlanOptions;
+use crate::progress::StructSteps;
 use crate::search::LowerBound;
 use crate::visits::Visits;
 use fieldline_layout::Layout;
@@ -21,6 +22,8 @@ pub(crate) struct Planner<'a> {
     /// Orders in visits as often as they miss, where these were drawn.
     pub(crate) missing: Option<Problem<'a>>,
     pub(crate) lower: LowerBound,
+    /// Counts what is done, for whoever shows it.
+    pub(crate) steps: &'a StructSteps<'a>,
 }
 
 impl<'a> Planner<'a> {
@@ -29,6 +32,7 @@ impl<'a> Planner<'a> {
         constraints: &'a Constraints,
         model: &'a VisitModel,
         options: &'a PlanOptions,
+        steps: &'a StructSteps<'a>,
     ) -> Self {
         let matrix = ConfigurationMatrix::new(layout, constraints, model, options);
         let problem = |visits: &'a Visits, sharing: &'a LineSharing| {
@@ -45,6 +49,7 @@ impl<'a> Planner<'a> {
             constraints,
             model,
             options,
+            steps,
         }
     }
 

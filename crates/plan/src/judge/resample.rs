@@ -98,7 +98,11 @@ impl Planner<'_> {
         let known: Vec<Vec<usize>> = declared.chain(costliest_first(&search.found)).collect();
         let numbers = Vec::from_iter(0..resamples as u64);
         let known = is_best.then_some(known.as_slice());
-        let plan = |number: &u64| self.plan_resample(&samples, *number, &found.order, known);
+        let plan = |number: &u64| {
+            let plan = self.plan_resample(&samples, *number, &found.order, known);
+            self.steps.finish_step();
+            plan
+        };
         let plans = fieldline_parallel::map(&numbers, plan);
         let bootstrap = BootstrapPlans::new(self, &plans, &before.order, is_best);
         let order = self.stable_order(before, &bootstrap, front);
@@ -141,7 +145,7 @@ impl Planner<'_> {
 
     /// A planner for other samples of the same struct.
     fn with_model<'m>(&'m self, model: &'m VisitModel) -> Planner<'m> {
-        Planner::new(self.layout, self.constraints, model, self.options)
+        Planner::new(self.layout, self.constraints, model, self.options, self.steps)
     }
 
     /// Cross-validation: plans without each fold, and counts lines of that order in the fold's visits; folds
@@ -174,6 +178,7 @@ impl Planner<'_> {
                 in_sample: train.forecasts(&seen_before, &seen),
                 chosen: test.forecasts(&before, &chosen),
             };
+            self.steps.finish_step();
             Some((forecasts, test.share_kept([&before, &best, &order])))
         });
         let (folds, kept): (Vec<FoldForecasts>, Vec<f64>) = folds.into_iter().flatten().unzip();

@@ -57,7 +57,7 @@ fn run_tests(tree: &Path, command: &str, patched: &PatchSet, args: &VerifyArgs) 
     if patched.files.is_empty() {
         return Ok(None);
     }
-    output::print_progress("testing without and with the patch");
+    let _stage = output::begin_stage("testing without and with the patch");
     let timeout = (args.timeout > 0).then(|| Duration::from_secs(args.timeout));
     let (patch, logs) = (&patched.files, args.output.as_deref());
     let proof = TestRun { tree, patch, command, timeout, logs }.run().context("cannot test the patch")?;

@@ -1,24 +1,25 @@
 //! Plans as text.
 
 use crate::report::color::Palette;
-use crate::report::plan::{builds_text, confidence_text, line_size, plan_terms};
+use crate::report::parts::PlanPart;
+use crate::report::plan::{builds_text, confidence_text, is_bit_run, line_size, plan_terms};
 use fieldline_plan::result::{
     Basis, Candidate, CommentToCheck, Forecast, Insistence, Mark, MovedMember, SearchReport, SizeForecast,
 };
 use fieldline_plan::{Outcome, Plan, StructPlan};
 use std::fmt::Write;
 
-/// Appends the proposal for each struct, with reasons.
-pub(crate) fn draw(out: &mut String, plan: &Plan, paint: Palette) {
+/// Appends parts of the proposal for each struct.
+pub(crate) fn draw(out: &mut String, plan: &Plan, parts: &[PlanPart], paint: Palette) {
     for struct_plan in &plan.structs {
         match plan.basis {
-            Basis::Profile => draw_struct(out, struct_plan, paint),
-            Basis::Layout => draw_packed(out, struct_plan, paint),
+            Basis::Profile => draw_struct(out, struct_plan, parts, paint),
+            Basis::Layout => draw_packed(out, struct_plan, parts, paint),
         }
     }
 }
 
-fn draw_struct(out: &mut String, plan: &StructPlan, paint: Palette) {
+fn draw_struct(out: &mut String, plan: &StructPlan, parts: &[PlanPart], paint: Palette) {
     let verdict = match plan.outcome() {
         Outcome::Moved => format!("{} members move", plan.moved.len()),
         Outcome::NoGain => "no gain, nothing moves".to_owned(),
@@ -28,6 +29,43 @@ fn draw_struct(out: &mut String, plan: &StructPlan, paint: Palette) {
     let title = paint.bold(&format!("struct {}", plan.name));
     let _ = writeln!(out, "{title}: {verdict} ({} samples)", plan.samples);
     out.extend(plan.reason().iter().map(|reason| format!("  {reason}\n")));
+    let has = |part| parts.contains(&part);
+    if has(PlanPart::Reasons) {
+        draw_pins(out, plan);
+        out.extend(plan.grows.iter().map(|case| format!("  {case}: plan with --also and a build of it\n")));
+        draw_constraints(out, plan);
+    }
+    if has(PlanPart::Evidence) {
+        draw_proof(out, plan);
+    }
+    if has(PlanPart::Reasons) {
+        draw_comments(out, plan);
+    }
+    if has(PlanPart::Evidence) {
+        draw_evidence(out, plan);
+    }
+    if has(PlanPart::Candidates) && !plan.candidates.is_empty() {
+        draw_candidates(out, plan);
+    }
+    if has(PlanPart::Cost) && !plan.terms.is_empty() {
+        plan_terms::draw(out, &plan.terms);
+    }
+    if has(PlanPart::Candidates) {
+        builds_text::draw_builds(out, plan);
+        plan.search.iter().for_each(|search| draw_search(out, plan, search));
+    }
+    if has(PlanPart::Reasons) {
+        let runs = plan.moved.chunk_by(|first, second| is_bit_run(plan, first, second));
+        runs.for_each(|run| draw_moved(out, run));
+    }
+    if has(PlanPart::Groups) {
+        builds_text::draw_groups(out, plan);
+        builds_text::draw_embeddings(out, plan);
+    }
+    out.push('\n');
+}
+
+fn draw_pins(out: &mut String, plan: &StructPlan) {
     for pin in &plan.pins {
         let kept = match (pin.declared, pin.chosen) {
             (true, true) => "kept",
@@ -36,32 +74,16 @@ fn draw_struct(out: &mut String, plan: &StructPlan, paint: Palette) {
         };
         let _ = writeln!(out, "  pin {}: {kept}", pin.pin);
     }
-    out.extend(plan.grows.iter().map(|case| format!("  {case}: plan with --also and a build of it\n")));
-    draw_constraints(out, plan);
-    draw_proof(out, plan);
-    draw_comments(out, plan);
+}
+
+/// The samples and visits that the order rests on, and how sure it is.
+fn draw_evidence(out: &mut String, plan: &StructPlan) {
     out.extend(plan.evidence.iter().map(|evidence| format!("  {}\n", evidence.describe())));
     if let Some(confidence) = &plan.confidence {
         confidence_text::draw(out, plan, confidence);
     } else if plan.changes() {
         out.push_str("  in-sample figures; --confidence 20 adds cross-validation and bootstrap\n");
     }
-    if !plan.candidates.is_empty() {
-        draw_candidates(out, plan);
-    }
-    if !plan.terms.is_empty() {
-        plan_terms::draw(out, &plan.terms);
-    }
-    builds_text::draw_builds(out, plan);
-    if let Some(search) = &plan.search {
-        draw_search(out, plan, search);
-    }
-    for run in plan.moved.chunk_by(|first, second| is_bit_run(plan, first, second)) {
-        draw_moved(out, run);
-    }
-    builds_text::draw_groups(out, plan);
-    builds_text::draw_embeddings(out, plan);
-    out.push('\n');
 }
 
 /// How many members may not move freely, and where to find why.
@@ -93,12 +115,6 @@ fn draw_comments(out: &mut String, plan: &StructPlan) {
     let line =
         |comment: &CommentToCheck| format!("    {}:{}: {}\n", comment.file, comment.line, comment.text);
     out.extend(plan.comments.iter().map(line));
-}
-
-/// Whether two moved members are neighbours in one run of bit-fields.
-fn is_bit_run(plan: &StructPlan, first: &MovedMember, second: &MovedMember) -> bool {
-    let is_bit = |at: usize| plan.declared.members.get(at).is_some_and(|member| member.bit_size.is_some());
-    first.index + 1 == second.index && is_bit(first.index) && is_bit(second.index)
 }
 
 /// A line for a member, or for bit-fields that move together, named by the one accessed most.
@@ -208,7 +224,7 @@ fn draw_search(out: &mut String, plan: &StructPlan, search: &SearchReport) {
 }
 
 /// Appends the proposal for a struct by its layout alone.
-fn draw_packed(out: &mut String, plan: &StructPlan, paint: Palette) {
+fn draw_packed(out: &mut String, plan: &StructPlan, parts: &[PlanPart], paint: Palette) {
     let verdict = match plan.outcome() {
         Outcome::Moved if plan.moved.len() == 1 => "one member moves".to_owned(),
         Outcome::Moved => format!("{} members move", plan.moved.len()),
@@ -218,14 +234,25 @@ fn draw_packed(out: &mut String, plan: &StructPlan, paint: Palette) {
     let title = paint.bold(&format!("struct {}", plan.name));
     let _ = writeln!(out, "{title}: {verdict} (by size alone: no profile, so hot members are not known)");
     out.extend(plan.reason().iter().map(|reason| format!("  {reason}\n")));
-    draw_constraints(out, plan);
-    draw_proof(out, plan);
-    draw_comments(out, plan);
-    draw_sizes(out, &plan.candidates);
-    if plan.search.is_some_and(|search| search.optimal) {
-        out.push_str("  no legal order saves more, and none that saves as much moves fewer members\n");
+    let has = |part| parts.contains(&part);
+    if has(PlanPart::Reasons) {
+        draw_constraints(out, plan);
     }
-    plan.moved.chunks(1).for_each(|member| draw_moved(out, member));
+    if has(PlanPart::Evidence) {
+        draw_proof(out, plan);
+    }
+    if has(PlanPart::Reasons) {
+        draw_comments(out, plan);
+    }
+    if has(PlanPart::Candidates) {
+        draw_sizes(out, &plan.candidates);
+        if plan.search.is_some_and(|search| search.optimal) {
+            out.push_str("  no legal order saves more, and none that saves as much moves fewer members\n");
+        }
+    }
+    if has(PlanPart::Reasons) {
+        plan.moved.chunks(1).for_each(|member| draw_moved(out, member));
+    }
     out.push('\n');
 }
 

@@ -1,6 +1,7 @@
 //! `report.md` of a proposal: coverage, plan, patches, and each struct's heat and constraints.
 
 use crate::report::color::Palette;
+use crate::report::parts::{PlanPart, ReportPart};
 use crate::report::plan::{member_names, plan_text};
 use crate::report::profile::heat::TypeHeat;
 use crate::report::profile::{coverage, heat_text};
@@ -23,7 +24,7 @@ pub(crate) fn markdown(
     );
     write_fenced(&mut out, |text| coverage::draw(text, profile, paint));
     out.push_str("## Plan\n\n");
-    write_fenced(&mut out, |text| plan_text::draw(text, plan, paint));
+    write_fenced(&mut out, |text| plan_text::draw(text, plan, &PlanPart::ALL, paint));
     if let Some(text) = measured {
         out.push_str("## Measured results\n\n");
         write_fenced(&mut out, |out| {
@@ -53,7 +54,7 @@ pub(crate) fn markdown(
             continue;
         };
         let heat = TypeHeat::new(profile, sampled, sampled.layout.as_ref());
-        write_fenced(&mut out, |text| heat_text::draw(text, &heat, &options));
+        write_fenced(&mut out, |text| heat_text::draw(text, &heat, &ReportPart::ALL, &options));
     }
     out
 }

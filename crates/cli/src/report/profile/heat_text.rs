@@ -1,6 +1,7 @@
 //! [`TypeHeat`] as text.
 
 use crate::report::color::Palette;
+use crate::report::parts::ReportPart;
 use crate::report::profile::heat::{LineHeat, MemberHeat, TypeHeat};
 use std::fmt::Write;
 
@@ -12,18 +13,22 @@ pub(crate) struct HeatOptions<'o> {
     pub(crate) paint: Palette,
 }
 
-/// Appends a struct's report.
-pub(crate) fn draw(out: &mut String, heat: &TypeHeat, options: &HeatOptions<'_>) {
+/// Appends parts of a struct's report.
+pub(crate) fn draw(out: &mut String, heat: &TypeHeat, parts: &[ReportPart], options: &HeatOptions<'_>) {
     let samples = heat.samples();
     let title = options.paint.bold(&format!("struct {}", heat.name));
     let _ = writeln!(out, "{title}: {} bytes, {samples} samples\n", heat.size);
     if samples == 0 {
         return;
     }
-    draw_members(out, heat, options);
-    draw_functions(out, heat, options);
-    draw_pairs(out, heat, options);
-    draw_lines(out, heat, options);
+    let drawn: [(ReportPart, fn(&mut String, &TypeHeat, &HeatOptions<'_>)); 4] = [
+        (ReportPart::Members, draw_members),
+        (ReportPart::Functions, draw_functions),
+        (ReportPart::Pairs, draw_pairs),
+        (ReportPart::Lines, draw_lines),
+    ];
+    let chosen = drawn.into_iter().filter(|(part, _)| parts.contains(part));
+    chosen.for_each(|(_, draw)| draw(out, heat, options));
 }
 
 fn draw_members(out: &mut String, heat: &TypeHeat, options: &HeatOptions<'_>) {

@@ -90,9 +90,9 @@ fn a_program_is_profiled_reported_and_planned_like_a_kernel() {
     record(&perf, &depot, &["take", "put", "work", "weigh"], None);
     let (depot, library) = (text(&depot), text(&library));
     done(&["profile", "--program", depot, "--program", library, "--perf", text(&perf), "-o", text(&profile)]);
-    let report = done(&["report", "shelf", "--profile", text(&profile), "--program", depot]);
+    let report = done(&["report", "shelf", "--profile", text(&profile), "--program", depot, "-v"]);
     // Each of 40 rounds samples the one instruction that counts `taken`; a mutex lies before it.
-    let row = report.lines().find(|line| line.contains("  taken "));
+    let row = report.lines().find(|line| line.contains(" 8  taken "));
     let words: Vec<&str> = row.unwrap_or_else(|| panic!("{report}")).split_whitespace().collect();
     let offset = if cfg!(target_arch = "x86_64") { "48" } else { "56" };
     assert_eq!((&words[..3], words.last()), (&[offset, "8", "taken"][..], Some(&"take")), "{report}");

@@ -287,7 +287,7 @@ fn false_sharing_shows_in_steps_and_objects_of_one_thread_are_not_accused() {
     };
     assert_eq!(falsely("baton"), [r#""first" "second""#, r#""second" "first""#]);
     assert!(falsely("clock").is_empty() && falsely("runner").is_empty());
-    let output = fieldline(&["report", "--profile", text(&profile), "baton"]);
+    let output = fieldline(&["report", "--profile", text(&profile), "baton", "-v"]);
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(text.contains("falsely shared: 2 threads use different members of one line of 64 B"), "{text}");
 }

@@ -31,7 +31,7 @@ fn advice_on_the_example_holds_on_time_left_out() {
     let most = blocks.iter().max().unwrap() - blocks.iter().min().unwrap();
     assert!(most <= samples / 200, "{blocks:?}");
 
-    let args = ["--profile", &profile, "--vmlinux", &program, "--confidence", "2", "-o", &plan];
+    let args = ["--profile", &profile, "--vmlinux", &program, "--confidence", "2", "-v", "-o", &plan];
     let printed = fieldline(&[&["plan", "tx_flow"][..], &args].concat());
     let struct_plan = &read("plan.json")["structs"][0];
     assert_eq!(struct_plan["outcome"], "moved", "{struct_plan}");

@@ -19,7 +19,7 @@ fn plan(folder: &Path, program: &Path, also: &[&str]) -> (Output, Value) {
     let place = |name: &str| folder.join(name).display().to_string();
     let (profile, out, program) = (place("profile.json"), place("also.json"), program.display().to_string());
     let mut args =
-        vec!["plan", "tx_class", "tx_flow", "--profile", &profile, "--vmlinux", &program, "-o", &out];
+        vec!["plan", "tx_class", "tx_flow", "-v", "--profile", &profile, "--vmlinux", &program, "-o", &out];
     also.iter().for_each(|also| args.extend(["--also", also]));
     let output = fieldline(&args);
     let document = std::fs::read(&out).map_or(Value::Null, |bytes| serde_json::from_slice(&bytes).unwrap());

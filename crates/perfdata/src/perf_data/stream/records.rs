@@ -252,6 +252,11 @@ impl<'f> RecordBlocks<'f> {
         Self { records: found, error: None }
     }
 
+    /// Position in the file behind the records given.
+    pub(crate) fn position(&self) -> BytePosition {
+        self.records.file.place()
+    }
+
     /// Fills a block with the next records; `false` at the end.
     ///
     /// # Errors

@@ -340,10 +340,10 @@ fn describe_insignificance(confidence: &Confidence) -> Option<String> {
 /// samples that an order was found on to others, the mean over folds (optimism, Efron 1983).
 fn summarise_folds(in_sample: &Forecast, folds: &[FoldForecasts], row: usize) -> Option<CrossValidation> {
     let relative = |change: BeforeAfter| change.after / change.before - 1.0;
-    let of = |forecasts: &[Forecast]| forecasts.get(row).map(|forecast| forecast.together);
-    let chosen: Vec<BeforeAfter> = folds.iter().filter_map(|fold| of(&fold.chosen)).collect();
+    let lines_in = |forecasts: &[Forecast]| forecasts.get(row).map(|forecast| forecast.together);
+    let chosen: Vec<BeforeAfter> = folds.iter().filter_map(|fold| lines_in(&fold.chosen)).collect();
     let losses = folds.iter().filter_map(|fold| {
-        let loss = relative(of(&fold.planned)?) - relative(of(&fold.in_sample)?);
+        let loss = relative(lines_in(&fold.planned)?) - relative(lines_in(&fold.in_sample)?);
         loss.is_finite().then_some(loss)
     });
     let losses: Vec<f64> = losses.collect();

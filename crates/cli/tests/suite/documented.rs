@@ -33,7 +33,7 @@ fn words(line: &str) -> Vec<String> {
     words.into_iter().take_while(|word| !["&&", "|", ">", "<", ";"].contains(&word.as_str())).collect()
 }
 
-/// What stands in code blocks: indented by four columns, or fenced. Lines that end in a backslash go on.
+/// Lines of code blocks: indented by four columns, or fenced. Lines that end in a backslash go on.
 fn block_lines(page: &str) -> Vec<String> {
     let (mut found, mut is_fenced, mut is_behind_text) = (Vec::<String>::new(), false, false);
     for line in page.lines() {

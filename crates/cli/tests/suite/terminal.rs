@@ -1,4 +1,4 @@
-//! What a person at a terminal sees: texts as wide as it is, a pager for long ones, progress; and none of that in a pipe.
+//! Output on a terminal: texts as wide as it is, a pager for long ones, progress; and none of that in a pipe.
 
 use fieldline_testing::has_programs;
 use std::path::{Path, PathBuf};

@@ -23,7 +23,7 @@ pub(crate) struct ReportedStruct<'r> {
     pub(crate) profile: &'r TypeProfile,
     pub(crate) layout: Option<&'r Layout>,
     pub(crate) line: u64,
-    /// What CPUs are called: of some recordings they are threads.
+    /// The name for CPUs: of some recordings they are threads.
     pub(crate) who: &'r str,
 }
 

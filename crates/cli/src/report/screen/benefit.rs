@@ -40,7 +40,7 @@ pub(crate) fn chosen(plan: &StructPlan) -> Option<&Candidate> {
     plan.candidates.iter().find(|candidate| candidate.marks.contains(&Mark::Chosen))
 }
 
-/// What the chosen order is called among the candidates.
+/// The name of the chosen order among the candidates.
 fn chosen_name(plan: &StructPlan) -> &'static str {
     let marks = chosen(plan).map(|candidate| candidate.marks.as_slice()).unwrap_or_default();
     let named = [(Mark::Recommended, "recommended"), (Mark::Best, "best"), (Mark::Smallest, "smallest")];
@@ -161,7 +161,7 @@ fn line_count_rows(sizes: &[SizeForecast]) -> impl Iterator<Item = BenefitRow> {
     })
 }
 
-/// What the kernel's allocator makes of the bytes.
+/// The size class of the kernel's allocator, before and after.
 fn describe_slab(size: &SizeForecast) -> String {
     match (size.slab_before, size.slab_after) {
         _ if size.before == size.after => "same".to_owned(),

@@ -68,12 +68,12 @@ fn draw_struct(
         benefit::draw(rows, struct_plan, sampled);
         draw_basis(rows, plan, struct_plan);
     }
-    let look = look_at(struct_plan);
-    let foot = usize::from(struct_plan.changes()) + look_rows(rows, &look) + 1;
+    let points = look_at(struct_plan);
+    let foot = usize::from(struct_plan.changes()) + look_rows(rows, &points) + 1;
     draw_members(rows, (plan, struct_plan), sampled, most.saturating_sub(rows.len() + foot));
     draw_proof(rows, struct_plan);
-    if !look.is_empty() {
-        rows.paragraph("  look at: ", &look.join("; "), LOOK_ROWS);
+    if !points.is_empty() {
+        rows.paragraph("  look at: ", &points.join("; "), LOOK_ROWS);
     }
     rows.blank();
 }
@@ -189,30 +189,30 @@ fn draw_proof(rows: &mut Rows, plan: &StructPlan) {
 }
 
 /// Rows that a list of what to look at takes.
-fn look_rows(rows: &Rows, look: &[String]) -> usize {
-    if look.is_empty() {
+fn look_rows(rows: &Rows, points: &[String]) -> usize {
+    if points.is_empty() {
         return 0;
     }
     let mut drawn = Rows::new(rows.width, Palette::new(false));
-    drawn.paragraph("  look at: ", &look.join("; "), LOOK_ROWS);
+    drawn.paragraph("  look at: ", &points.join("; "), LOOK_ROWS);
     drawn.len()
 }
 
-/// What a person has to look at, a phrase each.
+/// Points that a person has to look at, a phrase each.
 fn look_at(plan: &StructPlan) -> Vec<String> {
-    let mut look = Vec::new();
+    let mut points = Vec::new();
     if let Some(insistence) = &plan.insistence {
         let uses = plural(insistence.uses.len(), "use");
-        look.push(format!("{uses} that depend on the order, allowed ({})", insistence.reason));
+        points.push(format!("{uses} that depend on the order, allowed ({})", insistence.reason));
     }
     let broken: Vec<&str> = plan.pins.iter().filter(|pin| !pin.chosen).map(|pin| pin.pin.as_str()).collect();
     if !broken.is_empty() {
-        look.push(format!("{} not kept: {}", plural(broken.len(), "pin"), fold(&broken, ", ", 60)));
+        points.push(format!("{} not kept: {}", plural(broken.len(), "pin"), fold(&broken, ", ", 60)));
     }
-    look.extend(plan.grows.first().map(|first| and_more(first, plan.grows.len())));
+    points.extend(plan.grows.first().map(|first| and_more(first, plan.grows.len())));
     if let Some(first) = plan.comments.first() {
         let place = format!("{}:{}", first.file, first.line);
-        look.push(format!(
+        points.push(format!(
             "{} beside members that move ({})",
             plural(plan.comments.len(), "comment"),
             and_more(&place, plan.comments.len())
@@ -220,10 +220,10 @@ fn look_at(plan: &StructPlan) -> Vec<String> {
     }
     if let Some(chosen) = benefit::chosen(plan) {
         if chosen.split_blocks > 0 {
-            look.push(format!("{} split", plural(chosen.split_blocks, "preprocessor block")));
+            points.push(format!("{} split", plural(chosen.split_blocks, "preprocessor block")));
         }
         if chosen.parted > 0 {
-            look.push(format!("{} that belong together parted", plural(chosen.parted, "neighbour")));
+            points.push(format!("{} that belong together parted", plural(chosen.parted, "neighbour")));
         }
     }
     let resized: Vec<String> = plan
@@ -233,19 +233,19 @@ fn look_at(plan: &StructPlan) -> Vec<String> {
         .map(|held| format!("{} {} -> {} bytes", held.name, held.before, held.after))
         .collect();
     if !resized.is_empty() {
-        look.push(format!("structs that hold it: {}", fold(&resized, ", ", 70)));
+        points.push(format!("structs that hold it: {}", fold(&resized, ", ", 70)));
     }
     let worse = plan.forecasts.iter().filter(|forecast| {
         forecast.build.is_some() && forecast.together.after > forecast.together.before + 0.000_5
     });
     if plan.changes() && worse.clone().count() > 0 {
-        look.push(format!("{} of other builds get worse", plural(worse.count(), "figure")));
+        points.push(format!("{} of other builds get worse", plural(worse.count(), "figure")));
     }
     let unjudged = plan.builds.iter().filter(|note| note.judged == BuildJudged::No).count();
     if unjudged > 0 {
-        look.push(format!("{} not evaluated", plural(unjudged, "build")));
+        points.push(format!("{} not evaluated", plural(unjudged, "build")));
     }
-    look
+    points
 }
 
 fn and_more(first: &str, all: usize) -> String {

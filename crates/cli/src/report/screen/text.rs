@@ -5,7 +5,7 @@ use fieldline_files::printable::printable;
 use std::borrow::Cow;
 use unicode_width::UnicodeWidthStr;
 
-/// What stands for text left out: ASCII, since not every terminal shows more.
+/// Stands for text left out: ASCII, since not every terminal shows more.
 const ELLIPSIS: &str = "...";
 
 /// Rows of text, none wider than a terminal.

@@ -476,16 +476,8 @@ fn evidence_fills_the_cover_letters_slot() {
     assert!(letter.contains("[PATCH 0/") && letter.contains(cover.trim_end()), "{letter}");
     assert!(report.contains(cover.trim_end()), "{report}");
     let mut patch = Command::new(env!("CARGO_BIN_EXE_fieldline"));
-    patch.current_dir(files.0.path()).args([
-        "patch",
-        "--plan",
-        "out/plan.json",
-        "-o",
-        "again",
-        "--series",
-        "--from",
-        "A <a@b>",
-    ]);
+    patch.current_dir(files.0.path()).args(["patch", "--plan", "out/plan.json", "-o", "again"]);
+    patch.args(["--series", "--from", "A <a@b>"]);
     let output = patch.arg("--tree").arg(demo.join("tree")).args(["--evidence", "stock"]).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8(output.stderr).unwrap().contains("stock: not what fieldline compare"));

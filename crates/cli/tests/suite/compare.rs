@@ -386,7 +386,7 @@ fn lock_classes_stand_side_by_side_and_on_their_lines() {
     for expected in [
         "&class->lock/1 a b",
         "contentions 100 200 (+100.00%)",
-        "contended, % 5.000 10.00 (+5.00)",
+        "contended, % 5 10 (+5.00)",
         "waited in charge 60 60 (+0.00%)",
         "held by charge 100 100 (+0.00%)",
         "(wq_completion)a b a b",

@@ -69,7 +69,14 @@ impl Numbered {
             .split(['-', '_', '.', ' '])
             .next()
             .unwrap_or("");
-        [self.word_before(), after.to_ascii_lowercase()].iter().any(|word| {
+        // In `64-workers.3` the word has a number of its own already.
+        let before = self.before.trim_end_matches(['-', '_', '.', ' ', '=']);
+        let mut words = before.rsplit(['-', '_', '.', ' ']).skip(1);
+        let is_taken = words
+            .next()
+            .is_some_and(|word| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit()));
+        let word_before = if is_taken { String::new() } else { self.word_before() };
+        [word_before, after.to_ascii_lowercase()].iter().any(|word| {
             PARAMETER_WORDS.iter().any(|known| word == known || singular(word) == singular(known))
         })
     }
@@ -264,6 +271,8 @@ mod tests {
             ["1", "1", "2", "2"],
             "one number counts runs"
         );
+        let workers = ["1-workers.0.txt", "1-workers.1.txt", "8-workers.0.txt", "8-workers.1.txt"];
+        assert_eq!(labels(&[&workers])[0], ["1-workers", "1-workers", "8-workers", "8-workers"]);
     }
 
     #[test]

@@ -92,6 +92,9 @@ fn name_by_label(measurement: &mut Measurement, label: &str) {
         let behind = part.strip_prefix(metric.test.as_str()).filter(|_| !metric.test.is_empty());
         match behind {
             Some("") => {}
+            // `hackbench-16` says no more than the case `16-groups`.
+            Some(behind) if is_same_number(behind, &metric.case) => {}
+            None if is_same_number(part, &metric.case) => {}
             Some(behind) if metric.case.is_empty() && behind.starts_with(['-', '_', '.']) => {
                 rest.push(behind.get(1..).unwrap_or_default());
             }
@@ -113,4 +116,13 @@ fn name_by_label(measurement: &mut Measurement, label: &str) {
     let is_number = rest.bytes().all(|byte| byte.is_ascii_digit());
     metric.test = format!("{}{}{rest}", metric.test, if is_number { '-' } else { ' ' });
     metric.test.clone_into(&mut measurement.traits.table);
+}
+
+/// Whether a part of a name and a case have the same number, and the part has nothing else to say.
+fn is_same_number(part: &str, case: &str) -> bool {
+    let part = part.trim_start_matches(['-', '_', '.', ' ']);
+    let number = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
+    let (own, other) = (number(part), number(case));
+    let is_equal = own > 0 && part.get(..own) == case.get(..other);
+    is_equal && (part.len() == own || part == case)
 }

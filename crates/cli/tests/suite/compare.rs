@@ -386,7 +386,7 @@ fn lock_classes_stand_side_by_side_and_on_their_lines() {
     for expected in [
         "&class->lock/1 a b",
         "contentions 100 200 (+100.00%)",
-        "contended, % 5.000 10.00 (+5.00)",
+        "contended, % 5 10 (+5.00)",
         "waited in charge 60 60 (+0.00%)",
         "held by charge 100 100 (+0.00%)",
         "(wq_completion)a b a b",
@@ -476,16 +476,8 @@ fn evidence_fills_the_cover_letters_slot() {
     assert!(letter.contains("[PATCH 0/") && letter.contains(cover.trim_end()), "{letter}");
     assert!(report.contains(cover.trim_end()), "{report}");
     let mut patch = Command::new(env!("CARGO_BIN_EXE_fieldline"));
-    patch.current_dir(files.0.path()).args([
-        "patch",
-        "--plan",
-        "out/plan.json",
-        "-o",
-        "again",
-        "--series",
-        "--from",
-        "A <a@b>",
-    ]);
+    patch.current_dir(files.0.path()).args(["patch", "--plan", "out/plan.json", "-o", "again"]);
+    patch.args(["--series", "--from", "A <a@b>"]);
     let output = patch.arg("--tree").arg(demo.join("tree")).args(["--evidence", "stock"]).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8(output.stderr).unwrap().contains("stock: not what fieldline compare"));

@@ -166,7 +166,7 @@ impl MemberTable {
             let _ = write!(out, "  {:<width$}", format!("line {line}"));
             for share in shares {
                 let _ = match share {
-                    Some(share) => write!(out, "  {:>23.2}%", share),
+                    Some(share) => write!(out, "  {share:>23.2}%"),
                     None => write!(out, "  {:>24}", "-"),
                 };
             }

@@ -1,4 +1,4 @@
-//! What all kinds of comparison take: the files of variants, and formats that all have.
+//! Arguments of all kinds of comparison: the files of variants, and formats that all have.
 
 use crate::args::{CompareArgs, CompareFormat};
 use anyhow::{Result, bail};

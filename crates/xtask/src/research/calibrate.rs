@@ -12,6 +12,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use summary::Summary;
+use trial::Truth;
 
 /// Bootstrap replicates of a plan.
 const RESAMPLES: &str = "20";
@@ -26,13 +27,6 @@ struct Recording {
     samples: PathBuf,
     /// Traces it is judged on: of the other runs of the load, or its own if there is no other.
     truths: Vec<Truth>,
-}
-
-/// All accesses of a run, and where its objects were.
-#[derive(Clone)]
-pub(super) struct Truth {
-    pub(super) trace: PathBuf,
-    pub(super) objects: PathBuf,
 }
 
 /// `cargo xtask calibrate [--ranks] [FOLDER] [STRUCT…]`: the folder has a folder for each load, with `vmlinux` and, for

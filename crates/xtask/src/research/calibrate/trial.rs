@@ -1,18 +1,24 @@
 //! One prediction, and what a replay finds.
 
-use super::Truth;
 use crate::tools::shell;
 use anyhow::{Context, Result};
 use serde_json::Value;
 use std::fmt;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Line sizes in bytes at which a plan is judged.
 pub(super) const LINES: [u64; 2] = [64, 128];
 /// Line size in bytes that the recorded kernels were compiled for.
 const BUILD_LINE: u64 = 64;
+
+/// All accesses of a run, and where its objects were.
+#[derive(Clone)]
+pub(super) struct Truth {
+    pub(super) trace: PathBuf,
+    pub(super) objects: PathBuf,
+}
 
 /// Lines per visit of a planned struct, predicted and replayed.
 #[derive(Clone, Debug)]

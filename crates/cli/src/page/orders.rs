@@ -2,10 +2,11 @@
 
 use super::model::{BuildData, OrderData, Places};
 use crate::report::plan::builds_text::build_label;
+use crate::report::plan::format_marks;
 use crate::series::placement::write_arrangement;
 use fieldline_layout::{Layout, LayoutItem, abi};
 use fieldline_plan::StructPlan;
-use fieldline_plan::result::{Arrangement, BuildJudged, BuildNote, Candidate, Mark};
+use fieldline_plan::result::{Arrangement, BuildJudged, BuildNote, Candidate};
 
 /// The identifier of the declared order.
 pub(super) const DECLARED: &str = "declared";
@@ -45,24 +46,13 @@ pub(super) fn named_orders(layout: &Layout, plan: Option<&StructPlan>) -> Vec<Na
 }
 
 fn describe(candidate: &Candidate) -> String {
-    let marks = marks(candidate);
+    let marks = format_marks(candidate);
     let moves = count_moves(candidate.moved);
     if marks.is_empty() { moves } else { format!("{moves} ({marks})") }
 }
 
 fn count_moves(moved: usize) -> String {
     if moved == 1 { "one member moves".to_owned() } else { format!("{moved} members move") }
-}
-
-/// A candidate's marks as text.
-pub(super) fn marks(candidate: &Candidate) -> String {
-    let marks = candidate.marks.iter().map(|mark| match mark {
-        Mark::Smallest => "smallest",
-        Mark::Recommended => "recommended",
-        Mark::Best => "best",
-        Mark::Chosen => "chosen",
-    });
-    marks.collect::<Vec<_>>().join(", ")
 }
 
 /// Places of all orders in all builds that are drawn, and these builds. A build for another line size is left out if it

@@ -1,7 +1,7 @@
 //! The text on one struct that doesn't change: the verdict, its figures, and what else the plan says.
 
-use super::orders::{DECLARED, marks};
-use crate::report::plan::{builds_text, line_size, member_name, member_names};
+use super::orders::DECLARED;
+use crate::report::plan::{builds_text, format_marks, line_size, member_name, member_names};
 use crate::series::letter::describe_change;
 use fieldline_plan::result::{Basis, Candidate, Forecast, Interval, SizeForecast};
 use fieldline_plan::{Outcome, StructPlan};
@@ -147,7 +147,12 @@ fn candidate_row(number: usize, candidate: &Candidate) -> OrderRow {
     cells.extend(candidate.forecasts.iter().map(lines_after));
     cells.extend(candidate.sizes.iter().map(size_after));
     cells.push(format!("{:.3}", candidate.coherence.after));
-    OrderRow { id: number.to_string(), label: format!("candidate {number}"), marks: marks(candidate), cells }
+    OrderRow {
+        id: number.to_string(),
+        label: format!("candidate {number}"),
+        marks: format_marks(candidate),
+        cells,
+    }
 }
 
 fn lines_after(row: &Forecast) -> String {

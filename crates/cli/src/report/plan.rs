@@ -11,11 +11,22 @@ pub(crate) mod verify_json;
 pub(crate) mod verify_text;
 
 use fieldline_plan::StructPlan;
-use fieldline_plan::result::MovedMember;
+use fieldline_plan::result::{Candidate, Mark, MovedMember};
 
 /// Names of members by their declared indexes.
 pub(crate) fn member_names(plan: &StructPlan, indexes: &[usize]) -> String {
     indexes.iter().map(|index| member_name(plan, *index)).collect::<Vec<_>>().join(", ")
+}
+
+/// A candidate's marks as text.
+pub(crate) fn format_marks(candidate: &Candidate) -> String {
+    let marks = candidate.marks.iter().map(|mark| match mark {
+        Mark::Smallest => "smallest",
+        Mark::Recommended => "recommended",
+        Mark::Best => "best",
+        Mark::Chosen => "chosen",
+    });
+    marks.collect::<Vec<_>>().join(", ")
 }
 
 /// A line size, and the one that was compiled for if that is another.

@@ -5,6 +5,7 @@ use fieldline_tree::edits::PatchStep;
 use fieldline_tree::header::FileChange;
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use textwrap::{Options, WordSplitter};
 
 /// Columns of a mail's text: what checkpatch asks for, less the indent git log adds.
 const COLUMNS: usize = 72;
@@ -175,22 +176,10 @@ pub(crate) fn diffstat(steps: &[&PatchStep]) -> String {
 /// others.
 pub(crate) fn write_paragraph(out: &mut String, first: &str, text: &str) {
     let indent = " ".repeat(first.chars().count());
-    let mut line = first.to_owned();
-    let mut is_empty = true;
-    for word in text.split_whitespace() {
-        let width = line.chars().count() + usize::from(!is_empty) + word.chars().count();
-        if !is_empty && width > COLUMNS {
-            let _ = writeln!(out, "{line}");
-            line.clone_from(&indent);
-            is_empty = true;
-        }
-        if !is_empty {
-            line.push(' ');
-        }
-        line.push_str(word);
-        is_empty = false;
-    }
-    let _ = writeln!(out, "{}", line.trim_end());
+    let options = Options::new(COLUMNS).break_words(false).word_splitter(WordSplitter::NoHyphenation);
+    let options = options.initial_indent(first).subsequent_indent(&indent);
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let _ = writeln!(out, "{}", textwrap::fill(&words, options).trim_end());
 }
 
 #[cfg(test)]

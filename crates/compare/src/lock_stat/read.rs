@@ -81,22 +81,13 @@ fn class(text: &str, columns: usize) -> Option<LockClass> {
     }
     figures.reverse();
     let name = rest.trim().strip_suffix(':')?.to_owned();
+    if columns == WITH_AVERAGES {
+        // Averages follow from the totals.
+        figures.remove(11);
+        figures.remove(5);
+    }
     let figures = match figures.as_slice() {
         [
-            bounces,
-            contentions,
-            wait_min,
-            wait_max,
-            wait_total,
-            _,
-            acq_bounces,
-            acquisitions,
-            hold_min,
-            hold_max,
-            hold_total,
-            _,
-        ]
-        | [
             bounces,
             contentions,
             wait_min,

@@ -5,6 +5,7 @@ use super::summary_table::{change_text, counts, verdict_text};
 use crate::comparison::{Comparison, RowVerdict};
 use crate::environment::EnvironmentFacts;
 use std::fmt::Write;
+use textwrap::{Options, WordSplitter};
 
 /// Most characters of a line of prose.
 const WIDTH: usize = 72;
@@ -86,19 +87,8 @@ fn draw_section(out: &mut String, comparison: &Comparison, verdict: RowVerdict, 
 /// Appends a paragraph, its first line behind a mark, others indented as much.
 fn wrap(out: &mut String, mark: &str, text: &str) {
     let indent = " ".repeat(mark.chars().count());
-    let mut line = mark.to_owned();
-    let mut is_empty = true;
-    for word in text.split_whitespace() {
-        if !is_empty && line.chars().count() + 1 + word.chars().count() > WIDTH {
-            let _ = writeln!(out, "{line}");
-            line.clone_from(&indent);
-            is_empty = true;
-        }
-        if !is_empty {
-            line.push(' ');
-        }
-        line.push_str(word);
-        is_empty = false;
-    }
-    let _ = writeln!(out, "{line}");
+    let options = Options::new(WIDTH).break_words(false).word_splitter(WordSplitter::NoHyphenation);
+    let options = options.initial_indent(mark).subsequent_indent(&indent);
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let _ = writeln!(out, "{}", textwrap::fill(&words, options));
 }

@@ -329,7 +329,7 @@ fn describe_insignificance(confidence: &Confidence) -> Option<String> {
         let [change, low, high] = [interval.change, interval.low, interval.high].map(|share| 100.0 * share);
         format!("{change:+.1} % lines per visit, 95 % between {low:+.1} % and {high:+.1} %")
     };
-    let folds = confidence.cross_validation.first().map(|row| ("in cross-validation", row.interval));
+    let folds = confidence.cross_validation.first().map(|row| ("in cross-validation", row.sampling));
     let resamples = confidence.interval.map(|interval| ("over resamples", interval));
     let mut intervals = folds.into_iter().chain(resamples);
     let (what, interval) = intervals.find(|(_, interval)| interval.high >= 0.0)?;
@@ -357,7 +357,8 @@ fn summarise_folds(in_sample: &Forecast, folds: &[FoldForecasts], row: usize) ->
         line: in_sample.line,
         build_line: in_sample.build_line,
         together: BeforeAfter::round_to(before, before * (1.0 + change), 1_000.0),
-        interval: Interval::of_model(change, spread),
+        interval: Interval::of_visits(change, spread),
+        sampling: Interval::of_samples(change, spread),
         in_sample: rounded(seen, 10_000.0),
         in_sample_bias: rounded(bias, 10_000.0),
     })

@@ -46,8 +46,11 @@ pub struct CrossValidation {
     pub build_line: u64,
     /// Lines per visit, the mean over folds.
     pub together: BeforeAfter,
-    /// The relative change, paired by fold.
+    /// The relative change, with what samples can't show of visits.
     pub interval: Interval,
+    /// The same change, with an interval for the choice of samples alone.
+    #[serde(default)]
+    pub sampling: Interval,
     /// The relative change of the plan in the visits it was made from.
     pub in_sample: f64,
     /// In-sample bias: by how much that is better than in cross-validation.

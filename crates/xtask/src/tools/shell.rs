@@ -3,6 +3,7 @@
 use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::OnceLock;
 
 /// Prints a line on standard output, formatted as `format!` does.
 macro_rules! print_line {
@@ -91,11 +92,15 @@ pub(crate) fn cache() -> Result<PathBuf> {
     Ok(folder)
 }
 
-/// Builds the release binary and returns its path.
+/// The path of the release binary, which is built the first time.
 pub(crate) fn fieldline() -> Result<PathBuf> {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    if let Some(built) = BUILT.get() {
+        return Ok(built.clone());
+    }
     run(&mut cargo(&["build", "--release", "--quiet", "--package", "fieldline-cli"]))?;
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
-    Ok(target.join("release").join("fieldline"))
+    Ok(BUILT.get_or_init(|| target.join("release").join("fieldline")).clone())
 }
 
 /// A path for temporary files of this run.

@@ -2,7 +2,7 @@
 
 use crate::report::color::Palette;
 use crate::report::parts::PlanPart;
-use crate::report::plan::{builds_text, confidence_text, is_bit_run, line_size, plan_terms};
+use crate::report::plan::{builds_text, confidence_text, format_marks, is_bit_run, line_size, plan_terms};
 use fieldline_plan::result::{
     Basis, Candidate, CommentToCheck, Forecast, Insistence, Mark, MovedMember, SearchReport, SizeForecast,
 };
@@ -193,16 +193,6 @@ fn row(out: &mut String, cells: &[String], marks: &str) {
         let _ = write!(line, " {cell:>width$}");
     }
     let _ = writeln!(out, "{}", format!("{line}  {marks}").trim_end());
-}
-
-fn format_marks(candidate: &Candidate) -> String {
-    let marks = candidate.marks.iter().map(|mark| match mark {
-        Mark::Smallest => "smallest",
-        Mark::Recommended => "recommended",
-        Mark::Best => "best",
-        Mark::Chosen => "chosen",
-    });
-    marks.collect::<Vec<_>>().join(", ")
 }
 
 fn draw_search(out: &mut String, plan: &StructPlan, search: &SearchReport) {

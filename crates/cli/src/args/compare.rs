@@ -75,7 +75,7 @@ pub(crate) enum CompareFormat {
     /// A row a metric: means, change, p-value, verdict.
     #[default]
     Table,
-    /// A table a test, relative to the base: value [pct imp](CV).
+    /// A table a test, relative to the base: value, improvement in percent, coefficient of variation.
     Normalised,
     /// 95 % confidence intervals of means, and their change.
     Ci,

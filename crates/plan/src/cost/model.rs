@@ -22,7 +22,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Visits drawn in all.
 const DRAWN_VISITS: usize = 8_192;
-/// Visits drawn as if functions ran alone, and as often as they miss.
+/// Visits drawn as if functions ran alone, and as often as they miss; and in a resample, which only judges orders: the
+/// choice of samples differs by more than that of draws.
 const DRAWN_OTHERWISE: usize = 4_096;
 /// With fewer windows with several samples, operations can't be separated.
 const FEWEST_WINDOWS: f32 = 500.0;
@@ -138,11 +139,12 @@ impl VisitModel {
         };
         let count_if = |is_drawn: bool| if is_drawn { DRAWN_OTHERWISE } else { 0 };
         let (planned, drawn_alone) = (count_if(samples.is_planned), count_if(samples.is_drawn_alone));
+        let drawn_together = if samples.known.is_some() { DRAWN_OTHERWISE } else { DRAWN_VISITS };
         let misses = relative_misses(&together, &touches);
         let by_misses = || visits(&reweighted(&together, |pattern| misses[pattern]), planned, 4);
         let by_both = || visits(&reweighted(&together, balance(&together, &misses)), planned, 5);
         let ((together_visits, alone), (missing, balanced)) = rayon::join(
-            || rayon::join(|| visits(&together, DRAWN_VISITS, 1), || visits(&alone, drawn_alone, 3)),
+            || rayon::join(|| visits(&together, drawn_together, 1), || visits(&alone, drawn_alone, 3)),
             || rayon::join(by_misses, by_both),
         );
         let line_cost = lost_line_cost(&together_visits, &together, &accesses);

@@ -373,11 +373,12 @@ impl<'p> OrderState<'p> {
     fn move_touched_bits(&mut self, index: usize, memo: &mut CostCache) {
         let config = &self.problem.configs[index];
         let Some((low, high)) = self.changed_bits(config) else { return };
-        let (spans, lines) = (&self.spans[config.build], &mut self.lines[index]);
+        let (spans, lines) = (self.spans[config.build].as_slice(), &mut self.lines[index]);
+        let hulls = self.problem.hulls[config.build].as_slice();
         lines.save(config.line_of(low), config.line_of(high - 1));
         for (unit, old) in &self.undo.shifted[config.build] {
             let (old, new) = (old.0, spans[*unit].0);
-            let hull = self.problem.hulls[config.build][*unit];
+            let hull = hulls[*unit];
             if hull.end == 0 || old == new {
                 continue;
             }
@@ -405,17 +406,17 @@ impl<'p> OrderState<'p> {
 
     /// First bit that touched units leave or reach in the last move, and the bit behind the last.
     fn changed_bits(&self, config: &LineConfig) -> Option<(u64, u64)> {
-        let spans = &self.spans[config.build];
-        let mut reach: Option<(u64, u64)> = None;
+        let (spans, hulls) =
+            (self.spans[config.build].as_slice(), self.problem.hulls[config.build].as_slice());
+        let (mut first, mut last) = (u64::MAX, 0);
         for (unit, old) in &self.undo.shifted[config.build] {
-            let hull = self.problem.hulls[config.build][*unit];
+            let (hull, new) = (hulls[*unit], spans[*unit].0);
             if hull.end > 0 {
-                let new = spans[*unit].0;
-                let (low, high) = (old.0.min(new) + hull.start, old.0.max(new) + hull.end);
-                reach = Some(reach.map_or((low, high), |reach| (reach.0.min(low), reach.1.max(high))));
+                first = first.min(old.0.min(new) + hull.start);
+                last = last.max(old.0.max(new) + hull.end);
             }
         }
-        reach
+        (first < last).then_some((first, last))
     }
 
     /// Undoes the last replacement.
@@ -456,7 +457,8 @@ impl<'p> OrderState<'p> {
 
     fn ranges_on_line(&self, config: &LineConfig, line: usize, ranges: &mut Vec<u32>) {
         ranges.clear();
-        let spans = &self.spans[config.build];
+        let spans = self.spans[config.build].as_slice();
+        let touched_bits = self.problem.touched_bits[config.build].as_slice();
         let is_before = |unit: &usize| spans[*unit].1 == 0 || config.line_of(spans[*unit].1 - 1) < line;
         let from = self.order.partition_point(is_before);
         for unit in &self.order[from..] {
@@ -464,7 +466,7 @@ impl<'p> OrderState<'p> {
             if config.line_of(start) > line {
                 break;
             }
-            for bits in &self.problem.touched_bits[config.build][*unit] {
+            for bits in &touched_bits[*unit] {
                 let (first, last) = config.lines_of(start + bits.start, start + bits.end);
                 if (first..=last).contains(&line) {
                     ranges.push(bits.range);

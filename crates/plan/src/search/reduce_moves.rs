@@ -36,12 +36,16 @@ pub(super) fn patience_sort(order: &[usize], tops: &mut Vec<usize>, before: &mut
     before.clear();
     before.resize(order.len(), None);
     for unit in order {
+        let last = tops.last().copied();
+        // Most units stand behind those declared before them.
+        if last.is_none_or(|top| top < *unit) {
+            before[*unit] = last;
+            tops.push(*unit);
+            continue;
+        }
         let pile = tops.partition_point(|top| top < unit);
         before[*unit] = pile.checked_sub(1).map(|pile| tops[pile]);
-        match tops.get_mut(pile) {
-            Some(top) => *top = *unit,
-            None => tops.push(*unit),
-        }
+        tops[pile] = *unit;
     }
 }
 

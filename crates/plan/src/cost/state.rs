@@ -223,6 +223,17 @@ impl<'p> OrderState<'p> {
     /// `bound`; otherwise the order stays, and `false` is returned. A cost that rises too much in the first
     /// configuration is not evaluated in the others: they mostly agree.
     pub fn try_replace(&mut self, first: usize, units: &[usize], memo: &mut CostCache, bound: f64) -> bool {
+        self.try_replace_within(first, units, memo, |_| bound)
+    }
+
+    /// Like [`OrderState::try_replace`], where the bound depends on the new order; below 0 the cost has to fall.
+    pub fn try_replace_within(
+        &mut self,
+        first: usize,
+        units: &[usize],
+        memo: &mut CostCache,
+        bound: impl FnOnce(&[usize]) -> f64,
+    ) -> bool {
         let after = first + units.len();
         let adjacency_costs = self.adjacency_change(first, units);
         self.begin_move();
@@ -233,6 +244,7 @@ impl<'p> OrderState<'p> {
             self.order[position] = *unit;
             self.positions[*unit] = position;
         }
+        let bound = bound(&self.order);
         self.cost = self.cost.wrapping_add(adjacency_costs);
         self.recompute_spans(0, first..after);
         self.apply_or_undo(memo, bound)
@@ -241,12 +253,24 @@ impl<'p> OrderState<'p> {
     /// Like [`OrderState::try_replace`] for units at two positions, in order, that have equal placement
     /// rules in all builds whose lines are counted.
     pub fn try_exchange(&mut self, this: usize, other: usize, memo: &mut CostCache, bound: f64) -> bool {
+        self.try_exchange_within(this, other, memo, |_| bound)
+    }
+
+    /// Like [`OrderState::try_exchange`], where the bound depends on the new order.
+    pub fn try_exchange_within(
+        &mut self,
+        this: usize,
+        other: usize,
+        memo: &mut CostCache,
+        bound: impl FnOnce(&[usize]) -> f64,
+    ) -> bool {
         let units = (self.order[this], self.order[other]);
         let before = self.adjacency_cost_around(this, other);
         self.begin_move();
         self.undo.exchanged = Some((this, other));
         self.order.swap(this, other);
         (self.positions[units.0], self.positions[units.1]) = (other, this);
+        let bound = bound(&self.order);
         let after = self.adjacency_cost_around(this, other);
         self.cost = self.cost.wrapping_add(after).wrapping_sub(before);
         let builds = self.problem.builds.iter().zip(self.spans.iter_mut().zip(&mut self.undo.shifted));
@@ -292,7 +316,7 @@ impl<'p> OrderState<'p> {
         for config in 0..applied {
             self.move_touched_bits(config, memo);
         }
-        let mut is_undone = self.rises_at_least(bound);
+        let mut is_undone = self.rises_at_least(bound.max(0.0));
         if !is_undone {
             let changed = match self.undo.exchanged {
                 Some((this, other)) => this..other + 1,
@@ -315,7 +339,8 @@ impl<'p> OrderState<'p> {
     }
 
     fn rises_at_least(&self, bound: f64) -> bool {
-        self.cost > self.undo.cost && (self.cost - self.undo.cost) as f64 >= bound
+        let rise = self.cost as f64 - self.undo.cost as f64;
+        rise >= bound && (rise > 0.0 || bound < 0.0)
     }
 
     /// Begins a move: saves the cost before it.

@@ -27,11 +27,6 @@ const CHAINS: usize = 2;
 /// Shares of moves: reunions and blocks; the rest are those of any search.
 const REUNIONS: f64 = 0.3;
 const BLOCKS: f64 = 0.4;
-/// Units whose places a move of two changes at most.
-const EXCHANGED: u64 = 2;
-/// Most price that one unit's place makes up.
-const UNIT_PRICE: u64 = 16;
-
 /// An order, its cost, and the size of the change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SmallChange {
@@ -171,7 +166,7 @@ impl<'p> ChangeSearch<'p> {
 
     fn try_move(&mut self, replica: usize, temperature: f64) {
         let bound = self.bound(temperature);
-        let Self { replicas, mover, random, memo, .. } = self;
+        let Self { replicas, mover, random, memo, measure, .. } = self;
         let Some(current) = replicas.get_mut(replica) else { return };
         let (part, kind) = (random.unit(), current.selector.draw(random));
         let drawn = if part < REUNIONS {
@@ -182,25 +177,26 @@ impl<'p> ChangeSearch<'p> {
             mover.draw(&current.state, kind, random)
         };
         let Some(drawn) = drawn else { return };
-        // What else may fall by the move, so that the cost alone may rise by so much more.
-        let units = if matches!(drawn, Move::Exchange(..)) { EXCHANGED } else { mover.units.len() as u64 };
-        let least_price = current.size.price().min(UNIT_PRICE * units) as f64 * current.price;
-        let slack = bound + least_price + current.excess as f64;
         let before = current.state.cost();
-        let moved = match drawn {
-            Move::Replace(first) => current.state.try_replace(first, &mover.units, memo, slack),
-            Move::Exchange(this, other) => current.state.try_exchange(this, other, memo, slack),
+        let (mut size, paid, room) = (current.size, current.paid(current.price), bound + current.excess as f64);
+        // What the change costs more is paid before lines are counted, and what exceeds their targets may fall.
+        let within = |order: &[usize]| {
+            size = measure.measure(order);
+            room + paid - current.price * size.price() as f64
         };
-        let kept = moved && self.keep(replica, before, bound);
+        let moved = match drawn {
+            Move::Replace(first) => current.state.try_replace_within(first, &mover.units, memo, within),
+            Move::Exchange(this, other) => current.state.try_exchange_within(this, other, memo, within),
+        };
+        let kept = moved && self.keep(replica, before, size, bound);
         if part >= REUNIONS + BLOCKS {
             self.replicas[replica].selector.count(kind, kept);
         }
     }
 
     /// Keeps the order that a move made if its energy rises by less than `bound`; undoes the move otherwise.
-    fn keep(&mut self, replica: usize, before: u64, bound: f64) -> bool {
+    fn keep(&mut self, replica: usize, before: u64, size: ChangeSize, bound: f64) -> bool {
         let current = &mut self.replicas[replica];
-        let size = self.measure.measure(current.state.order());
         let excess = excess(self.problem, self.targets, &current.state);
         let rise = current.state.cost() as f64 - before as f64 + excess as f64 - current.excess as f64
             + current.price * (size.price() as f64 - current.size.price() as f64);

@@ -167,15 +167,16 @@ fn set_bits(row: &[u64]) -> Vec<usize> {
 
 /// The `wanted` visits that a function takes part in, in no order: those first in `order`, or any.
 fn choose_visits(order: &[usize], wanted: usize, random: &mut Random) -> Vec<usize> {
+    if wanted >= order.len() {
+        return order.to_vec();
+    }
     let ranked = order.iter().enumerate();
     let mut ranked: Vec<(f64, usize)> =
         ranked.map(|(position, visit)| (draw_quantile(position, order.len(), random), *visit)).collect();
-    if wanted < ranked.len() {
-        ranked.select_nth_unstable_by(wanted, |this, other| {
-            this.0.total_cmp(&other.0).then(this.1.cmp(&other.1))
-        });
-        ranked.truncate(wanted);
-    }
+    ranked.select_nth_unstable_by(wanted, |this, other| {
+        this.0.total_cmp(&other.0).then(this.1.cmp(&other.1))
+    });
+    ranked.truncate(wanted);
     ranked.into_iter().map(|(_, visit)| visit).collect()
 }
 

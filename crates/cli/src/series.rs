@@ -5,6 +5,7 @@ pub(crate) mod letter;
 mod mail;
 pub(crate) mod placement;
 mod repository;
+mod visibility;
 
 use anyhow::{Context, Result};
 use fieldline_access::access::AccessProfile;
@@ -109,7 +110,7 @@ pub(crate) fn build_files(
     let cover = Mail {
         number: (0, count),
         subject: &letter::cover_subject(steps),
-        body: &letter::cover_body(plan, profile, steps, options),
+        body: &letter::cover_body(plan, profile, steps, options, tree),
         trailers: &[],
         attachment: build_overview(steps, &subjects, options),
     };

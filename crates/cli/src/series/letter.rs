@@ -1,6 +1,7 @@
 //! Bodies of a series' mails: measurement, prediction, moved members, unchanged structs.
 
 use super::mail::{SeriesOptions, write_paragraph};
+use super::visibility;
 use crate::report::plan::{member_name, member_names};
 use crate::report::profile::coverage::rank_reasons;
 use fieldline_access::access::{Access, AccessProfile, EventCoverage, Recording, TypeProfile};
@@ -11,6 +12,7 @@ use fieldline_plan::visits::occurrences;
 use fieldline_plan::{Outcome, Plan, StructPlan};
 use fieldline_tree::edits::PatchStep;
 use std::fmt::Write;
+use std::path::Path;
 
 /// Most reasons for unattributed samples that a letter names.
 const MAX_NAMED_REASONS: usize = 4;
@@ -54,6 +56,7 @@ pub(crate) fn cover_body(
     profile: Option<&AccessProfile>,
     steps: &[PatchStep],
     options: &SeriesOptions,
+    tree: &Path,
 ) -> String {
     let mut out = String::new();
     let purpose = match plan.basis {
@@ -97,6 +100,10 @@ pub(crate) fn cover_body(
             write_paragraph(&mut out, "  * ", &text);
         }
         write_comments(&mut out, struct_plan);
+        write_builds(&mut out, plan, struct_plan);
+        let header = step.and_then(|step| step.files.first()).map(|file| file.path.as_str());
+        let seen = header.map(|header| visibility::describe(struct_plan, header, tree)).unwrap_or_default();
+        write_list(&mut out, "Who sees the layout:", &seen);
     }
     if steps.iter().any(|step| step.needs_macros) {
         out.push_str("\nWhy alignment has a condition\n=============================\n\n");
@@ -115,6 +122,34 @@ fn write_proof(out: &mut String, struct_plan: &StructPlan) {
     write_separate_paragraph(out, &format!("Its order is depended on, and changes all the same ({reason}):"));
     out.push('\n');
     uses.iter().for_each(|used| write_paragraph(out, "  * ", used));
+}
+
+/// Builds that the order was judged in, which of them it makes larger, and that nothing was compiled.
+fn write_builds(out: &mut String, plan: &Plan, struct_plan: &StructPlan) {
+    let mut builds = vec![format!("the build that was recorded, compiled for {} B lines", plan.build_line)];
+    for row in &struct_plan.sizes {
+        let build = match &row.build {
+            Some(build) => format!("{build}, {} B lines", row.build_line),
+            None => format!("the same compiled for {} B lines", row.build_line),
+        };
+        if (row.build_line != plan.build_line || row.build.is_some()) && !builds.contains(&build) {
+            builds.push(build);
+        }
+    }
+    let text = format!(
+        "Builds that this order was laid out for: {}. fieldline did not compile the patched source for this letter; its \
+         `verify` does.",
+        builds.join("; ")
+    );
+    write_separate_paragraph(out, &text);
+}
+
+/// A list under a title; nothing if it is empty.
+fn write_list(out: &mut String, title: &str, items: &[String]) {
+    if !items.is_empty() {
+        let _ = write!(out, "\n{title}\n\n");
+    }
+    items.iter().for_each(|item| write_paragraph(out, "  * ", item));
 }
 
 /// Comments that speak of places where members move.
@@ -271,7 +306,7 @@ fn write_separate_paragraph(out: &mut String, text: &str) {
     write_paragraph(out, "", text);
 }
 
-/// The data that access patterns were fitted to, and the confidence interval.
+/// The data that access patterns were fitted to, and the interval that the choice of samples gives.
 fn write_evidence(out: &mut String, struct_plan: &StructPlan) {
     let Some(evidence) = &struct_plan.evidence else { return };
     let mut text = format!(
@@ -281,8 +316,8 @@ fn write_evidence(out: &mut String, struct_plan: &StructPlan) {
     if let Some(interval) = struct_plan.confidence.as_ref().and_then(|confidence| confidence.interval) {
         let _ = write!(
             text,
-            " This order changes the lines per visit by {:+.1}% to {:+.1}% (95% confidence interval, warm-started \
-             block bootstrap over time blocks).",
+            " By the choice of samples alone, the change in lines per visit lies from {:+.1}% to {:+.1}% (95%, block \
+             bootstrap over time); the intervals above add what samples don't show of visits.",
             100.0 * interval.low,
             100.0 * interval.high
         );

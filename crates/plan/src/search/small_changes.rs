@@ -178,7 +178,8 @@ impl<'p> ChangeSearch<'p> {
         };
         let Some(drawn) = drawn else { return };
         let before = current.state.cost();
-        let (mut size, paid, room) = (current.size, current.paid(current.price), bound + current.excess as f64);
+        let (mut size, paid, room) =
+            (current.size, current.paid(current.price), bound + current.excess as f64);
         // What the change costs more is paid before lines are counted, and what exceeds their targets may fall.
         let within = |order: &[usize]| {
             size = measure.measure(order);

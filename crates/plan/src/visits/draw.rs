@@ -173,9 +173,8 @@ fn choose_visits(order: &[usize], wanted: usize, random: &mut Random) -> Vec<usi
     let ranked = order.iter().enumerate();
     let mut ranked: Vec<(f64, usize)> =
         ranked.map(|(position, visit)| (draw_quantile(position, order.len(), random), *visit)).collect();
-    ranked.select_nth_unstable_by(wanted, |this, other| {
-        this.0.total_cmp(&other.0).then(this.1.cmp(&other.1))
-    });
+    ranked
+        .select_nth_unstable_by(wanted, |this, other| this.0.total_cmp(&other.0).then(this.1.cmp(&other.1)));
     ranked.truncate(wanted);
     ranked.into_iter().map(|(_, visit)| visit).collect()
 }

@@ -23,7 +23,7 @@ function copyBySelection(text) {
 /** Buttons that copy the layouts as pahole shows them. */
 function layoutCopies(struct) {
   const orders = [...new Set([0, orderIndex(struct)])];
-  const button = (order) => el("button", { type: "button", onclick: () => copyText(struct.orders[order].text, "pahole text") },
+  const button = (order) => el("button", { type: "button", onclick: () => copyText(placesOf(struct, order).text || struct.orders[order].text, "pahole text") },
     `Copy as pahole text: ${shortLabel(struct, order)}`);
   return el("p", { class: "copies" }, orders.map(button));
 }

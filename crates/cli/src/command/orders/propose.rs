@@ -124,7 +124,7 @@ fn draw_summary(rows: &mut Rows, patched: &PatchSet, folder: &Path) {
     let more = patches.len().saturating_sub(NAMED);
     let more = if more > 0 { format!("and {more} more patches, ") } else { String::new() };
     let named: String = patches.iter().take(NAMED).map(|name| format!("{name}, ")).collect();
-    let all = format!("{named}{more}report.md, profile.json, plan.json in {}", folder.display());
+    let all = format!("{named}{more}report.html, report.md, profile.json, plan.json in {}", folder.display());
     rows.paragraph("wrote: ", &all, 3);
     for (name, reason) in patched.refusals.iter().take(NAMED) {
         rows.paragraph("refused: ", &format!("struct {name}: {reason}"), 2);

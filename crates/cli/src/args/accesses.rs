@@ -115,7 +115,7 @@ pub(crate) struct ReportArgs {
     /// The profile.
     #[arg(long, value_name = "FILE")]
     pub(crate) profile: PathBuf,
-    /// The program the profile was made with, to name members; offsets only if not given.
+    /// The program the profile was made with. If not given, members are named by the layouts in the profile.
     #[arg(long, visible_alias = "program", value_name = "FILE")]
     pub(crate) vmlinux: Option<PathBuf>,
     /// Cacheline sizes to show, in bytes.

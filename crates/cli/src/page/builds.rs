@@ -80,6 +80,11 @@ impl OtherBuilds<'_> {
     }
 }
 
+/// Whether other builds have the text of an order.
+fn is_copied(order: &NamedOrder) -> bool {
+    order.is_chosen || order.id == DECLARED
+}
+
 fn facts(line: u64, size: Option<u64>, extra: &[String]) -> Vec<String> {
     let mut says = vec![format!("compiled for lines of {line} B")];
     says.extend(size.map(|size| format!("{size} bytes as declared")));
@@ -126,7 +131,8 @@ impl Drawing<'_> {
             let members: Vec<usize> = named(&there);
             into.places.push(Places {
                 moved: Some(named(&moved_units(&there))),
-                text: Some(text(&layout, &there, self.line)),
+                // Of all orders it would be most of the page.
+                text: is_copied(order).then(|| text(&layout, &there, self.line)),
                 ..Places::new(build, &layout, &members)
             });
         }

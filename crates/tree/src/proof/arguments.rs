@@ -241,8 +241,8 @@ impl Rewriter<'_> {
         absolute(&self.unit.directory, Path::new(name))
     }
 
-    /// What an option reads, or where it has sources searched. A name that `-include` doesn't find in the command's folder
-    /// is searched as `#include "…"` is (GCC manual, Preprocessor Options), so it stays as it is.
+    /// The file or folder that an option names. A name that `-include` doesn't find in the command's folder is searched as
+    /// `#include "…"` is (GCC manual, Preprocessor Options), so it stays as it is.
     fn read_by(&self, option: &str, name: &str) -> OsString {
         let is_searched = ["-include", "-imacros"].contains(&option) && Path::new(name).is_relative();
         if is_searched && !self.absolute(name).exists() { name.into() } else { self.source(name) }

@@ -71,7 +71,6 @@ pub(crate) fn run(args: &ProposeArgs) -> Result<CommandOutcome> {
     if let Some(request) = args.series.request() {
         patched.patches = series::build_files(&plan, Some(&profile), &patched.steps, &request, tree)?;
     }
-
     drop(stage);
     output::print_progress("writing");
     let shown = limited_layouts.into_iter().map(|layout| shown_struct(layout, &profile, &plan));

@@ -8,6 +8,7 @@
 //! * `file`: a page as a file.
 //! * `accesses`: where a profile has accesses to a struct.
 //! * `orders`: where orders place the members.
+//! * `builds`: the same in other builds.
 //! * `facts`: what was recorded, for the page's head.
 //! * `section`: the text on one struct.
 //! * `sharing`: lines lost to other CPUs.
@@ -15,6 +16,7 @@
 //! * `compared`: the page of two files' layouts.
 
 mod accesses;
+mod builds;
 mod compared;
 mod embed;
 mod facts;

@@ -3,7 +3,7 @@
 use fieldline_layout::{Layout, Member, abi};
 use fieldline_plan::StructPlan;
 use fieldline_plan::cost::other_build;
-use fieldline_plan::result::PlacedMember;
+use fieldline_plan::result::{Arrangement, PlacedMember};
 
 /// How names of members that only mark a group begin (include/linux/cache.h).
 const MARKER: &str = "__cacheline_group_";
@@ -60,8 +60,7 @@ fn member(placed: &PlacedMember) -> Member {
 /// The plan's order in a build whose declared layout is known. `None` for a union. Members that `built`
 /// aligns more than they were declared (`patch --idiom plain`) are placed so.
 pub fn predict_build(plan: &StructPlan, declared: &Layout, built: Option<&Layout>) -> Option<Layout> {
-    let order = predict_order(plan, declared);
-    let mut predicted = abi::reorder(declared, &order)?;
+    let (order, mut predicted) = predict_order(&plan.declared, &plan.order(), declared)?;
     let mut inferred = abi::infer_abi(declared);
     inferred.members = order.iter().filter_map(|index| inferred.members.get(*index).copied()).collect();
     let new = markers(&predicted.members, built);
@@ -92,58 +91,70 @@ pub fn predict_build(plan: &StructPlan, declared: &Layout, built: Option<&Layout
     Some(predicted)
 }
 
-/// The build's members in the plan's order. Members the plan doesn't know follow the one whose text is in
+/// An order of the declared members in another build of the same source: the indices of its members in order of place,
+/// and its layout then. `None` for a union.
+pub fn predict_order(
+    declared: &Arrangement,
+    order: &[usize],
+    other: &Layout,
+) -> Option<(Vec<usize>, Layout)> {
+    let there = order_there(declared, order, other);
+    let layout = abi::reorder(other, &there)?;
+    Some((there, layout))
+}
+
+/// The build's members in an order of the declared ones. Members that aren't declared follow the one whose text is in
 /// front of theirs, which may be absent here; if lines don't show it, the one they are declared behind.
-fn predict_order(plan: &StructPlan, declared: &Layout) -> Vec<usize> {
-    let is_same_text = is_same_text(plan, declared);
+fn order_there(declared: &Arrangement, order: &[usize], other: &Layout) -> Vec<usize> {
+    let is_same_text = is_same_text(declared, other);
+    let position = |index: usize| order.iter().position(|placed| *placed == index);
     let mut leader = None;
     let mut keyed: Vec<(Option<usize>, usize)> = Vec::new();
-    for (index, member) in declared.members.iter().enumerate() {
-        let in_front = || if is_same_text { planned_in_front(plan, member) } else { None };
-        leader = planned_position(plan, declared, index).or_else(in_front).or(leader);
+    for (index, member) in other.members.iter().enumerate() {
+        let in_front = || if is_same_text { declared_in_front(declared, member) } else { None };
+        let own = declared_index(declared, other, index).and_then(position);
+        leader = own.or_else(|| in_front().and_then(position)).or(leader);
         keyed.push((leader, index));
     }
     keyed.sort();
     keyed.into_iter().map(|(_, index)| index).collect()
 }
 
-/// Whether all members that the plan and a build have are declared at the same lines.
-fn is_same_text(plan: &StructPlan, declared: &Layout) -> bool {
+/// Whether all members that are declared and that a build has stand at the same lines.
+fn is_same_text(declared: &Arrangement, other: &Layout) -> bool {
     let named = |member: &&Member| member.name.is_some();
-    declared.members.iter().filter(named).all(|member| {
-        let known = plan.declared.members.iter().find(|placed| placed.name == member.name);
+    other.members.iter().filter(named).all(|member| {
+        let known = declared.members.iter().find(|placed| placed.name == member.name);
         known.is_none_or(|placed| placed.line == member.line)
     })
 }
 
-/// Where the plan puts the member whose text is in front of one it doesn't know.
-fn planned_in_front(plan: &StructPlan, member: &Member) -> Option<usize> {
-    let lines = plan.declared.members.iter().map(|placed| placed.line);
-    let before = plan.declared.members.get(other_build::find_preceding(lines, member.line)?)?;
-    plan.chosen.members.iter().position(|placed| placed.index == before.index)
+/// The declared member whose text is in front of one that isn't declared.
+fn declared_in_front(declared: &Arrangement, member: &Member) -> Option<usize> {
+    let lines = declared.members.iter().map(|placed| placed.line);
+    let before = other_build::find_preceding(lines, member.line)?;
+    declared.members.get(before).map(|placed| placed.index)
 }
 
-/// Where the plan puts a build's member. Unnamed ones of one kind go by line, in other sources by number.
-fn planned_position(plan: &StructPlan, declared: &Layout, index: usize) -> Option<usize> {
-    let member = declared.members.get(index)?;
-    let mut chosen = plan.chosen.members.iter();
+/// The declared index of a build's member. Unnamed ones of one kind go by line, in other sources by number.
+fn declared_index(declared: &Arrangement, other: &Layout, index: usize) -> Option<usize> {
+    let member = other.members.get(index)?;
     if member.name.is_some() {
-        return chosen.position(|placed| placed.name == member.name);
+        let known = declared.members.iter().find(|placed| placed.name == member.name);
+        return known.map(|placed| placed.index);
     }
     let is_kind = |name: &Option<String>, type_name: &str| name.is_none() && type_name == member.type_name;
-    let mut known = plan.declared.members.iter().filter(|placed| is_kind(&placed.name, &placed.type_name));
-    let before = declared.members.get(..index).unwrap_or_default();
+    let mut known = declared.members.iter().filter(|placed| is_kind(&placed.name, &placed.type_name));
+    let before = other.members.get(..index).unwrap_or_default();
     let number = before.iter().filter(|other| is_kind(&other.name, &other.type_name)).count();
     let own = known.clone().find(|placed| placed.line.is_some() && placed.line == member.line);
-    let own = own.or_else(|| known.nth(number))?;
-    chosen.position(|placed| placed.index == own.index)
+    own.or_else(|| known.nth(number)).map(|placed| placed.index)
 }
 
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
     use fieldline_layout::testing;
-    use fieldline_plan::result::Arrangement;
 
     /// Members of a size that is their alignment, one right behind the other.
     pub(crate) fn layout(members: &[(&str, u64)]) -> Layout {

@@ -1,10 +1,11 @@
 //! Arguments of the commands that read recordings and profiles.
 
-use super::values::{line_size, output_format, report_part};
+use super::values::{also, line_size, output_format, report_part};
 use crate::input::recordings::RecordingInputs;
 use crate::output::OutputFormat;
 use crate::report::parts::ReportPart;
 use clap::Args;
+use fieldline_tree::builds::OtherBuild;
 use std::path::PathBuf;
 
 /// A program and its recordings.
@@ -114,7 +115,7 @@ pub(crate) struct ReportArgs {
     /// The profile.
     #[arg(long, value_name = "FILE")]
     pub(crate) profile: PathBuf,
-    /// The program the profile was made with, to name members; offsets only if not given.
+    /// The program the profile was made with. If not given, members are named by the layouts in the profile.
     #[arg(long, visible_alias = "program", value_name = "FILE")]
     pub(crate) vmlinux: Option<PathBuf>,
     /// Cacheline sizes to show, in bytes.
@@ -123,6 +124,10 @@ pub(crate) struct ReportArgs {
     /// A plan made of the profile, for the page.
     #[arg(long, value_name = "FILE", requires = "html")]
     pub(crate) plan: Option<PathBuf>,
+    /// More builds of the same source for the page to switch to: vmlinux, .o or BTF files of other configurations and
+    /// machines. @BYTES sets the cacheline size if the file doesn't have it.
+    #[arg(long, value_name = "FILE[@BYTES]", value_delimiter = ',', value_parser = also, requires = "html")]
+    pub(crate) also: Vec<OtherBuild>,
     /// Also write a page to look at: the layouts as declared and as planned, with the accesses (one file of HTML).
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,

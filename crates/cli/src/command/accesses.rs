@@ -26,6 +26,7 @@ use fieldline_layout::Layout;
 use fieldline_perfdata::address::DataAddress;
 use fieldline_plan::Plan;
 use fieldline_profile::perf_types::{self, Error, TypeCounts};
+use fieldline_tree::builds;
 use fieldline_tree::pins::nearest;
 use fieldline_typeflow::operands::target::Target;
 use samples::SampleWriter;
@@ -162,6 +163,7 @@ fn check_mergeable(parts: &[MergeInput<'_>]) -> Result<()> {
 /// `fieldline report`: members of structs by accesses.
 pub(crate) fn report(args: &ReportArgs) -> Result<CommandOutcome> {
     args.html.as_deref().map(output::check_writable).transpose()?;
+    builds::check_files(&args.also)?;
     let profile = document::read_profile(&args.profile)?;
     if let Some(program) = &args.vmlinux {
         recordings::check_profile(&profile, &args.profile, program)?;

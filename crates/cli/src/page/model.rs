@@ -21,7 +21,7 @@ pub(super) struct StructData {
     pub(super) kind: String,
     /// Samples of accesses to it.
     pub(super) samples: u64,
-    /// By declared index; of two files, those of the later one and then those that are gone.
+    /// By declared index; then those that only other builds have, or, of two files, those that are gone.
     pub(super) members: Vec<MemberData>,
     /// The declared order first.
     pub(super) orders: Vec<OrderData>,
@@ -81,6 +81,12 @@ pub(super) struct Places {
     pub(super) members: Vec<(usize, u64, u64)>,
     /// Kind, offset in bits, size in bits.
     pub(super) gaps: Vec<(&'static str, u64, u64)>,
+    /// Members that move among the others, if not those of the order.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) moved: Option<Vec<usize>>,
+    /// The layout as pahole shows it, if not that of the order.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) text: Option<String>,
 }
 
 /// A build: the recorded one, the same for another line size, or one of another file.
@@ -93,9 +99,16 @@ pub(super) struct BuildData {
     /// Remarks on it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) notes: Vec<String>,
+    /// Members that have another size there, with the parts that correspond.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) parts: Vec<(usize, Vec<PartOfMember>)>,
     /// Whether its places are known; else those of the recorded build are drawn.
     pub(super) drawn: bool,
 }
+
+/// A part of a member in the recorded build and in another one: offset and size in bits here, then there, from the start
+/// of the member.
+pub(super) type PartOfMember = (u64, u64, u64, u64);
 
 /// Accesses of a function to some bytes: offset, size, function, loads, stores, sum of the
 /// loads' latencies in cycles, samples that found the line lost.

@@ -1,12 +1,11 @@
 //! Where orders place the members of a struct, in the recorded build and in the same for other line sizes.
 
 use super::model::{BuildData, OrderData, Places};
-use crate::report::plan::builds_text::build_label;
 use crate::report::plan::format_marks;
 use crate::series::placement::write_arrangement;
 use fieldline_layout::{Layout, LayoutItem, abi};
 use fieldline_plan::StructPlan;
-use fieldline_plan::result::{Arrangement, BuildJudged, BuildNote, Candidate};
+use fieldline_plan::result::{Arrangement, Candidate};
 
 /// The identifier of the declared order.
 pub(super) const DECLARED: &str = "declared";
@@ -117,6 +116,7 @@ impl Places {
             size: layout.size,
             members: members.map(|(index, member)| (*index, member.bit_offset, member.bit_size)).collect(),
             gaps: layout.items.iter().filter_map(gap).collect(),
+            ..Self::default()
         }
     }
 }
@@ -131,36 +131,4 @@ fn gap(item: &LayoutItem) -> Option<(&'static str, u64, u64)> {
     };
     let (offset, size) = item.bits();
     Some((kind, offset, size))
-}
-
-/// Builds of other files: the plan knows their figures and which members they lack, but not their places.
-pub(super) fn other_builds(plan: &StructPlan) -> Vec<BuildData> {
-    let build = |note: &BuildNote| BuildData {
-        label: format!("{}{}", build_label(plan, Some(&note.build)), note.build),
-        absent: note.absent.clone(),
-        notes: describe_build(note),
-        drawn: false,
-    };
-    plan.builds.iter().map(build).collect()
-}
-
-fn describe_build(note: &BuildNote) -> Vec<String> {
-    let mut says = vec![format!("compiled for lines of {} B", note.line)];
-    says.extend(note.size.map(|size| format!("{size} bytes as declared")));
-    if !note.extra.is_empty() {
-        says.push(format!("also with {}", note.extra.join(", ")));
-    }
-    let reason = note.reason.as_deref().unwrap_or_default();
-    says.push(match note.judged {
-        BuildJudged::Yes => {
-            "its figures are in the table above; where it places members the plan doesn't say, so \
-            the recorded build is drawn"
-                .to_owned()
-        }
-        BuildJudged::Equivalent => {
-            format!("it places every order like {reason}, so its figures are the same")
-        }
-        BuildJudged::No => format!("not evaluated, {reason}"),
-    });
-    says
 }

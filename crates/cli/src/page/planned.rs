@@ -1,16 +1,18 @@
 //! The page of a profile, and of a plan made from it.
 
 use super::accesses::FunctionNames;
+use super::builds::OtherBuilds;
 use super::facts::RecordedFacts;
 use super::file::Page;
 use super::model::{MemberData, PageData, StructData};
-use super::orders::{named_orders, other_builds, place_orders};
+use super::orders::{named_orders, place_orders};
 use super::section::{self, Section};
 use super::{accesses, sharing};
 use crate::report::profile::name_cpus;
 use crate::series::letter;
 use fieldline_access::access::{AccessProfile, TypeProfile};
 use fieldline_layout::Layout;
+use fieldline_plan::cost::AlternateBuild;
 use fieldline_plan::result::Group;
 use fieldline_plan::search::moved_units;
 use fieldline_plan::{Plan, StructPlan};
@@ -24,6 +26,8 @@ pub(crate) struct PlannedPage<'p> {
     pub(crate) plan: Option<&'p Plan>,
     /// The patches of the plan, where they were made.
     pub(crate) patched: Option<&'p PatchSet>,
+    /// Other builds to switch between.
+    pub(crate) also: &'p [AlternateBuild],
     /// Line sizes to switch between, in bytes.
     pub(crate) lines: &'p [u64],
     /// Line size in bytes of the machine that the program was compiled for.
@@ -90,11 +94,10 @@ fn patch_notes(patched: &PatchSet) -> Vec<String> {
 fn struct_data(page: &PlannedPage<'_>, shown: &ShownStruct<'_>, functions: &mut FunctionNames) -> StructData {
     let ShownStruct { layout, plan, .. } = shown;
     let orders = named_orders(layout, *plan);
-    let (mut placed, mut builds) = place_orders(layout, &orders, (page.build_line, page.lines));
+    let (mut placed, builds) = place_orders(layout, &orders, (page.build_line, page.lines));
     for (data, order) in placed.iter_mut().zip(&orders) {
         data.moved = moved_units(&order.order);
     }
-    builds.extend(plan.iter().flat_map(|plan| other_builds(plan)));
     let mut data = StructData {
         name: layout.name.clone(),
         kind: layout.kind.clone(),
@@ -104,6 +107,7 @@ fn struct_data(page: &PlannedPage<'_>, shown: &ShownStruct<'_>, functions: &mut 
         builds,
         ..StructData::default()
     };
+    OtherBuilds { files: page.also, plan: *plan }.add_to(&mut data, (layout, page.build_line), &orders);
     if let Some(type_profile) = shown.accesses {
         accesses::add(&mut data, functions, (page.profile, type_profile), layout);
         data.lost = sharing::lost_members(type_profile, layout, page.lines);

@@ -113,7 +113,8 @@ pub(super) fn figures_note(plan: &StructPlan) -> &'static str {
 pub(super) fn order_table(plan: &StructPlan) -> Option<OrderTable> {
     let first = plan.candidates.first()?;
     let label = |build: &Option<String>| builds_text::build_label(plan, build.as_deref());
-    let mut heads = ["moved", "#if blocks split", "families parted", "gain kept"].map(str::to_owned).to_vec();
+    let mut heads =
+        ["moved", "#if blocks split", "neighbours parted", "gain kept"].map(str::to_owned).to_vec();
     heads.extend(
         first
             .forecasts

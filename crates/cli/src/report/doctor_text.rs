@@ -2,14 +2,16 @@
 
 use super::color::Palette;
 use crate::diagnosis::{Diagnosis, MachineReport, RecordingReport, StructReport};
+use crate::output;
 use fieldline_doctor::machine::{CpuModel, Machine};
 use fieldline_doctor::{Advice, DoctorFinding, Severity};
 use std::fmt::Write;
+use textwrap::{Options, WordSplitter};
 
 /// Appends the diagnosis and its verdict.
 pub(crate) fn draw(out: &mut String, diagnosis: &Diagnosis, paint: Palette) {
     if let Some(here) = &diagnosis.here {
-        let _ = writeln!(out, "{} {}", paint.bold("machine:"), describe_machine(&here.machine));
+        draw_paragraph(out, ("machine:", &paint.bold("machine:")), 4, &describe_machine(&here.machine));
         draw_advice(out, "sampling:", &here.advice, paint);
         draw_list(out, "recordings of this machine can't show", &here.advice.cannot_show, paint);
         draw_findings(out, here, paint);
@@ -19,6 +21,17 @@ pub(crate) fn draw(out: &mut String, diagnosis: &Diagnosis, paint: Palette) {
     }
     draw_structs(out, &diagnosis.structs, paint);
     draw_verdict(out, diagnosis, paint);
+}
+
+/// A text behind a label, wrapped to the terminal; its further rows begin at column `indent`. The label is given plain
+/// and coloured.
+fn draw_paragraph(out: &mut String, (label, coloured): (&str, &str), indent: usize, text: &str) {
+    let (first, rest) = (format!("{label} "), " ".repeat(indent));
+    let options = Options::new(output::screen().width).initial_indent(&first).subsequent_indent(&rest);
+    let options = options.word_splitter(WordSplitter::NoHyphenation).break_words(false);
+    let filled = textwrap::fill(text, options);
+    let behind = filled.strip_prefix(label).unwrap_or(&filled);
+    let _ = writeln!(out, "{coloured}{behind}");
 }
 
 fn describe_machine(machine: &Machine) -> String {
@@ -53,13 +66,15 @@ fn draw_recording(out: &mut String, recording: &RecordingReport, paint: Palette)
 }
 
 fn draw_advice(out: &mut String, title: &str, advice: &Advice, paint: Palette) {
-    let _ = writeln!(out, "{} {}", paint.bold(title), advice.summary);
+    draw_paragraph(out, (title, &paint.bold(title)), 4, &advice.summary);
     let title = if advice.can_answer { "type, as root:" } else { "would record, but not answer:" };
     if !advice.commands.is_empty() {
         let _ = writeln!(out, "{}", paint.bold(title));
     }
     for step in &advice.commands {
-        let _ = writeln!(out, "    {}\n        {}", paint.boundary(&step.command), paint.dim(&step.purpose));
+        // A command is never wrapped: it is to be copied.
+        let _ = writeln!(out, "    {}", paint.boundary(&step.command));
+        draw_paragraph(out, ("       ", "       "), 8, &step.purpose);
     }
     out.push('\n');
     draw_list(out, "do instead", &advice.instead, paint);
@@ -70,7 +85,7 @@ fn draw_list(out: &mut String, title: &str, list: &[String], paint: Palette) {
         return;
     }
     let _ = writeln!(out, "{}", paint.bold(&format!("{title}:")));
-    out.extend(list.iter().map(|line| format!("  - {line}\n")));
+    list.iter().for_each(|text| draw_paragraph(out, ("  -", "  -"), 4, text));
     out.push('\n');
 }
 
@@ -83,14 +98,14 @@ fn draw_findings(out: &mut String, machine: &MachineReport, paint: Palette) {
 
 fn draw_finding(out: &mut String, finding: &DoctorFinding, paint: Palette) {
     let word = format!("{}:", finding.severity.label());
-    let word = match finding.severity {
+    let coloured = match finding.severity {
         Severity::CannotAnswer => paint.warning(&word),
         Severity::Limits => paint.unused(&word),
         Severity::Note => paint.dim(&word),
     };
-    let _ = writeln!(out, "{word} {} [{}]", finding.message, finding.key);
-    let _ = writeln!(out, "    why   {}", finding.evidence);
-    let _ = writeln!(out, "    do    {}", finding.remedy);
+    draw_paragraph(out, (&word, &coloured), 4, &format!("{} [{}]", finding.message, finding.key));
+    draw_paragraph(out, ("    why  ", "    why  "), 10, &finding.evidence);
+    draw_paragraph(out, ("    do   ", "    do   "), 10, &finding.remedy);
     if let Some(command) = &finding.command {
         let _ = writeln!(out, "    type  {}", paint.boundary(command));
     }

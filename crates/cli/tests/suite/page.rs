@@ -1,5 +1,6 @@
 //! Pages: one file that loads nothing, in which names are text, with what the plan says.
 
+use fieldline_testing::has_programs;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -177,6 +178,88 @@ fn members_under_a_condition_say_which() {
     assert_eq!(members.filter(|member| member.get("conditions").is_some()).count(), conditions);
 }
 
+/// Builds of the example: with other settings, and with pointers of four bytes.
+const OTHER_BUILDS: [(&str, &[&str]); 2] = [("debug.o", &[]), ("small.o", &["-m32"])];
+
+/// Compiles them into the folder; their names, with commas between.
+fn compile_other_builds(example: &Example) -> String {
+    let settings = "#define CONFIG_SHAPER_BANDWIDTH 1\n#define CONFIG_SHAPER_DEBUG 1\n";
+    std::fs::write(example.path("settings.h"), settings).unwrap();
+    let (tree, settings) = (fixture("demo/tree"), example.path("settings.h"));
+    for (name, more) in OTHER_BUILDS {
+        let mut gcc = Command::new("gcc");
+        gcc.args(["-std=gnu11", "-g", "-Iinclude", "-include"]).arg(&settings).args(more).current_dir(&tree);
+        let output = gcc.args(["-c", "shaper/setup.c", "-o"]).arg(example.path(name)).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+    OTHER_BUILDS.map(|(name, _)| name).join(",")
+}
+
+/// Offset and name of each member that is drawn, in order of place.
+fn drawn(shown: &Value, places: &Value) -> Vec<(u64, String)> {
+    let name =
+        |place: &Value| shown["members"][number(&place[0]) as usize]["name"].as_str().unwrap().to_owned();
+    list(&places["members"]).iter().map(|place| (number(&place[1]), name(place))).collect()
+}
+
+#[test]
+fn other_builds_are_drawn_with_every_order() {
+    if !cfg!(target_arch = "x86_64") || !has_programs(&["gcc"]) {
+        return;
+    }
+    let example = Example::new();
+    let also = compile_other_builds(&example);
+    let program = fixture("demo/shaper");
+    let known = ["--profile", "profile.json", "--program", &program, "--also", &also, "-o", "plan.json"];
+    example.run(&[&["plan", "tx_class", "tx_flow"], known.as_slice()].concat());
+    let page = data(&example.page(&["--plan", "plan.json", "--also", &also]));
+    for planned in list(&example.json("plan.json")["structs"]) {
+        let shown = list(&page["structs"]).iter().find(|shown| shown["name"] == planned["name"]).unwrap();
+        for (name, _) in OTHER_BUILDS {
+            let is_it = |build: &Value| build["label"].as_str().unwrap().ends_with(name);
+            let build = list(&shown["builds"]).iter().position(is_it).unwrap();
+            assert_eq!(shown["builds"][build]["drawn"], true, "{}", shown["builds"][build]);
+            let places = |order: usize| {
+                let of_order = list(&shown["orders"][order]["places"]).iter();
+                of_order.clone().find(|places| number(&places["build"]) == build as u64).unwrap()
+            };
+            // As declared, it is what that compiler made of it.
+            let mut layout = Command::new(env!("CARGO_BIN_EXE_fieldline"));
+            layout.args(["layout", shown["name"].as_str().unwrap(), "--format", "json", "--vmlinux"]);
+            let output = layout.arg(example.path(name)).output().unwrap();
+            let compiled: Value = serde_json::from_slice(&output.stdout).unwrap();
+            let compiled = list(&compiled["layouts"][0]["members"]);
+            let declared = drawn(shown, places(0));
+            assert_eq!(declared.len(), compiled.len(), "{name}");
+            for ((offset, label), member) in declared.iter().zip(compiled) {
+                let is_named = member["name"].as_str().is_none_or(|name| name == label);
+                assert!(is_named && *offset == number(&member["bit_offset"]), "{name}: {label}: {member}");
+            }
+            // Each candidate takes the bytes that the plan says.
+            for (order, candidate) in (1..).zip(list(&planned["candidates"])) {
+                let is_it = |size: &&Value| size["build"] == name;
+                let size = list(&candidate["sizes"]).iter().find(is_it).unwrap();
+                assert_eq!(places(order)["size"], size["after"], "{name}, candidate {order}");
+                assert_eq!(places(0)["size"], size["before"], "{name}");
+                assert_eq!(drawn(shown, places(order)).len(), drawn(shown, places(0)).len());
+            }
+        }
+        let debug =
+            list(&shown["builds"]).iter().find(|build| build["label"].as_str().unwrap().ends_with("debug.o"));
+        let absent = list(&debug.unwrap()["absent"]).iter().map(number);
+        let absent: Vec<&Value> = absent.map(|index| &shown["members"][index as usize]["name"]).collect();
+        assert!(absent.contains(&&json!("bytes")) || absent.contains(&&json!("acked")), "{absent:?}");
+    }
+    // Without its file, what the plan says of a build is all there is.
+    let page = data(&example.page(&["--plan", "plan.json"]));
+    let builds = list(&page["structs"]).iter().flat_map(|shown| list(&shown["builds"]));
+    let undrawn: Vec<&Value> = builds.filter(|build| build["drawn"] == false).collect();
+    assert_eq!(undrawn.len(), 4, "{undrawn:?}");
+    let (code, err) =
+        example.try_run(&["report", "--profile", "profile.json", "--html", "x", "--also", "absent.o"]);
+    assert!(code == 2 && err.contains("absent.o"), "{err}");
+}
+
 #[test]
 fn a_profile_of_nothing_makes_a_page_that_says_so() {
     let example = Example::new();
@@ -216,8 +299,13 @@ fn propose_writes_a_page_with_its_patches() {
         (fixture("demo/shaper"), fixture("demo/shaper.perf.data"), fixture("demo/tree"));
     let inputs =
         ["--program", &program, "--perf", &recording, "--tree", &tree, "--confidence", "0", "-o", "out"];
-    example.run(&[&["propose", "tx_class"], inputs.as_slice()].concat());
+    // The program itself stands for a build of another place.
+    let other = std::fs::copy(&program, example.path("other")).map(|_| ["--also", "other"]).unwrap();
+    example.run(&[&["propose", "tx_class"], inputs.as_slice(), &other].concat());
     let html = std::fs::read_to_string(example.path("out/report.html")).unwrap();
+    let page = data(&html);
+    let build = list(&page["structs"][0]["builds"]).iter().find(|build| build["label"] == "other").unwrap();
+    assert_eq!(build["drawn"], true);
     assert!(example.path("out/report.md").exists());
     assert!(html.contains("Copy the patch 0001-"), "the patch");
     assert!(html.contains("Copy the commit message"), "the message");

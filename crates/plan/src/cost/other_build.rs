@@ -94,6 +94,11 @@ impl<'a> MatchedStruct<'a> {
         Ok(Self { declared, other, pairs, slots })
     }
 
+    /// By declared index, the index of the member there.
+    pub fn pairs(&self) -> &[Option<usize>] {
+        &self.pairs
+    }
+
     /// Declared indices of members that aren't there.
     pub fn absent(&self) -> Vec<usize> {
         (0..self.pairs.len()).filter(|index| self.pairs[*index].is_none()).collect()

@@ -169,7 +169,7 @@ impl Rewriter<'_> {
             self.add_list("-Wp", &kept_of_preprocessor(list.split(',')), words);
         } else if let Some((option, name)) = source_option(word) {
             let name = if name.is_empty() { rest.next().unwrap_or_default() } else { name };
-            words.extend([option.into(), self.source(name)]);
+            words.extend([option.into(), self.read_by(option, name)]);
         } else if !writes(word) {
             words.push(self.plain(word));
         }
@@ -239,6 +239,13 @@ impl Rewriter<'_> {
 
     fn absolute(&self, name: &str) -> PathBuf {
         absolute(&self.unit.directory, Path::new(name))
+    }
+
+    /// The file or folder that an option names. A name that `-include` doesn't find in the command's folder is searched as
+    /// `#include "…"` is (GCC manual, Preprocessor Options), so it stays as it is.
+    fn read_by(&self, option: &str, name: &str) -> OsString {
+        let is_searched = ["-include", "-imacros"].contains(&option) && Path::new(name).is_relative();
+        if is_searched && !self.absolute(name).exists() { name.into() } else { self.source(name) }
     }
 
     fn source(&self, name: &str) -> OsString {
@@ -385,6 +392,11 @@ mod tests {
         let expected = format!(
             "-fplugin={path}/s/p.so -Wa,-I{path}/s -isystem {path}/s -B {path}/s -std=gnu11 -fmacro-prefix-map=s/= -g"
         );
+        assert_eq!(rewritten(&path.to_string(), words, site()), expected);
+        // What isn't in the folder is searched where -I says.
+        std::fs::write(top.join("here.h"), "").unwrap();
+        let words = "cc -Is -include here.h -imacros there.h";
+        let expected = format!("-I {path}/s -include {path}/here.h -imacros there.h -g");
         assert_eq!(rewritten(&path.to_string(), words, site()), expected);
     }
 }

@@ -179,8 +179,42 @@ impl Checks<'_> {
                 &format!("build {build}"),
                 "document.querySelectorAll('.board [data-member]').length > 0",
             )?;
+            self.expect(
+                "it stands in the address",
+                &format!("location.hash.includes('b={build}') || {build} === 0"),
+            )?;
         }
-        Ok(())
+        self.other_build()
+    }
+
+    /// The last build that was given by a file: its own members are drawn, and it is told from the recorded one.
+    fn other_build(&mut self) -> Result<()> {
+        let data = "JSON.parse(document.getElementById('data').textContent)";
+        let builds = self.browser.evaluate(&format!("{data}.structs[0].builds"))?;
+        let builds = builds.as_array().map_or(&[][..], Vec::as_slice);
+        let is_other = |build: &Value| build["drawn"] == json!(true) && build["absent"].is_array();
+        let Some(build) = builds.iter().rposition(is_other) else { return Ok(()) };
+        // Folded lines draw no members.
+        let all = "document.getElementById('choose-all').click()";
+        self.browser.evaluate(all)?;
+        self.select("choose-build", &build.to_string())?;
+        self.expect(
+            "what it lacks is told",
+            "document.querySelector('.note').textContent.includes('without ')",
+        )?;
+        let absent = builds.get(build).and_then(|build| build["absent"][0].as_u64()).unwrap_or_default();
+        self.expect(
+            "what it lacks isn't drawn",
+            &format!("document.querySelector('.board [data-member=\"{absent}\"]') === null"),
+        )?;
+        self.select("choose-build", "0")?;
+        self.expect(
+            "in the recorded one it is drawn as conditional",
+            &format!(
+                "document.querySelector('.board [data-member=\"{absent}\"]').classList.contains('guarded')"
+            ),
+        )?;
+        self.browser.evaluate(all).map(|_| ())
     }
 
     fn copies(&mut self) -> Result<()> {

@@ -46,10 +46,19 @@ fn fieldline(folder: &Path, words: &[&str]) -> Result<()> {
 /// The page of the built-in example.
 pub(super) fn demo(folder: &Path) -> Result<PathBuf> {
     fieldline(folder, &["demo", "demo"])?;
-    let words =
-        "propose tx_class tx_flow --program demo/shaper --perf demo/shaper.perf.data --tree demo/tree -o out";
+    let words = "propose tx_class tx_flow --program demo/shaper --perf demo/shaper.perf.data --tree demo/tree -o out --also other.o";
+    other_build(folder)?;
     fieldline(folder, &words.split(' ').collect::<Vec<_>>())?;
     Ok(folder.join("out/report.html"))
+}
+
+/// The example with other settings, so that it has other members.
+fn other_build(folder: &Path) -> Result<()> {
+    let settings = "#define CONFIG_SHAPER_BANDWIDTH 1\n#define CONFIG_SHAPER_DEBUG 1\n";
+    fs::write(folder.join("settings.h"), settings)?;
+    let words =
+        "-std=gnu11 -g -Idemo/tree/include -include settings.h -c demo/tree/shaper/setup.c -o other.o";
+    shell::run(Command::new("gcc").args(words.split(' ')).current_dir(folder))
 }
 
 /// The same with names that are HTML: of structs, of members, of types, of functions and of what was recorded.

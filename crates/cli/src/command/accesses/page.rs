@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 use fieldline_access::access::{AccessProfile, TypeProfile};
 use fieldline_layout::{Layout, abi};
 use fieldline_plan::{Plan, StructPlan};
-use fieldline_tree::builds::BuildMachine;
+use fieldline_tree::builds::{self, BuildMachine};
 use std::path::Path;
 
 /// Line size in bytes where nothing says another one.
@@ -31,11 +31,14 @@ pub(super) fn write(
         plan.map(|plan| check_plan(plan, layout)).transpose().with_context(|| plan_place(args))?;
         Ok(ShownStruct { layout: layout.clone(), accesses: Some(*type_profile), plan })
     });
+    let names: Vec<String> = structs.iter().map(|(type_profile, _)| type_profile.name.clone()).collect();
+    let also = builds::read_builds(&args.also, &names)?;
     let page = PlannedPage {
         profile,
         structs: shown.collect::<Result<Vec<_>>>()?,
         plan,
         patched: None,
+        also: &also,
         lines: &args.lines,
         build_line: build_line(args, profile, plan)?,
     };

@@ -71,7 +71,6 @@ pub(crate) fn run(args: &ProposeArgs) -> Result<CommandOutcome> {
     if let Some(request) = args.series.request() {
         patched.patches = series::build_files(&plan, Some(&profile), &patched.steps, &request, tree)?;
     }
-
     drop(stage);
     output::print_progress("writing");
     let shown = limited_layouts.into_iter().map(|layout| shown_struct(layout, &profile, &plan));
@@ -80,6 +79,7 @@ pub(crate) fn run(args: &ProposeArgs) -> Result<CommandOutcome> {
         structs: shown.collect(),
         plan: Some(&plan),
         patched: Some(&patched),
+        also: &options.other_builds,
         lines: &plan.lines,
         build_line: plan.build_line,
     };
@@ -123,7 +123,7 @@ fn draw_summary(rows: &mut Rows, patched: &PatchSet, folder: &Path) {
     let more = patches.len().saturating_sub(NAMED);
     let more = if more > 0 { format!("and {more} more patches, ") } else { String::new() };
     let named: String = patches.iter().take(NAMED).map(|name| format!("{name}, ")).collect();
-    let all = format!("{named}{more}report.md, profile.json, plan.json in {}", folder.display());
+    let all = format!("{named}{more}report.html, report.md, profile.json, plan.json in {}", folder.display());
     rows.paragraph("wrote: ", &all, 3);
     for (name, reason) in patched.refusals.iter().take(NAMED) {
         rows.paragraph("refused: ", &format!("struct {name}: {reason}"), 2);

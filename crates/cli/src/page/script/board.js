@@ -11,7 +11,7 @@ function boardModel(struct, order, side) {
   const chosen = struct.byFunction.find((found) => found.name === state.f);
   const lit = chosen ? linesTouched(struct, now, sizes.counted, chosen.touches) : null;
   const model = { struct, order, side, places, now, ...sizes, lit, chosen, scale: currentScale(struct) };
-  model.moved = new Set(struct.orders[side === "left" ? orderIndex(struct) : order].moved);
+  model.moved = new Set(movedIn(struct, side === "left" ? orderIndex(struct) : order));
   model.absent = new Set(struct.builds[Number(state.b)]?.absent || []);
   model.samples = samplesByLine(model);
   model.lines = linesOf(model);
@@ -145,7 +145,7 @@ function gapText(piece) {
 function memberCell(model, piece, place) {
   const { struct } = model;
   const member = struct.members[piece.member];
-  const classes = ["cell", model.moved.has(piece.member) && "moved", member.conditions && "guarded",
+  const classes = ["cell", model.moved.has(piece.member) && "moved", isConditional(struct, piece.member) && "guarded",
     model.absent.has(piece.member) && "absent", model.showsLost && model.losers.has(piece.member) && "loser",
     model.showsLost && model.writers.has(piece.member) && "writer", String(piece.member) === state.m && "chosen", member.change && "changed",
     model.chosen && !isTouched(model, piece.member) && "dim"];

@@ -20,10 +20,16 @@ function copyBySelection(text) {
   return done;
 }
 
+/** An order as pahole shows it; of other builds' candidates only the chosen one has a text. */
+function textOf(struct, order) {
+  const build = struct.builds[Number(state.b)];
+  return build?.drawn && build.notes ? placesOf(struct, order).text : struct.orders[order].text;
+}
+
 /** Buttons that copy the layouts as pahole shows them. */
 function layoutCopies(struct) {
-  const orders = [...new Set([0, orderIndex(struct)])];
-  const button = (order) => el("button", { type: "button", onclick: () => copyText(struct.orders[order].text, "pahole text") },
+  const orders = [...new Set([0, orderIndex(struct)])].filter((order) => textOf(struct, order));
+  const button = (order) => el("button", { type: "button", onclick: () => copyText(textOf(struct, order), "pahole text") },
     `Copy as pahole text: ${shortLabel(struct, order)}`);
   return el("p", { class: "copies" }, orders.map(button));
 }

@@ -11,7 +11,7 @@ function detail(struct) {
   return el("section", { class: "detail", tabindex: "0", "aria-labelledby": "detail-name" },
     el("h3", { id: "detail-name" }, member.name), close,
     el("p", { class: "type" }, el("code", null, member.type)),
-    el("dl", { class: "facts" }, placeFacts(struct), sampleFacts(struct, sum), textFacts(member)),
+    el("dl", { class: "facts" }, placeFacts(struct), sampleFacts(struct, sum), textFacts(struct, member)),
     functionList(struct, sum), insideList(struct, sum), whyList(member));
 }
 
@@ -49,8 +49,11 @@ function sampleFacts(struct, sum) {
   ];
 }
 
-function textFacts(member) {
+function textFacts(struct, member) {
+  const index = struct.members.indexOf(member);
+  const lacking = struct.builds.filter((build) => build.absent?.includes(index)).map((build) => build.label);
   return [fact("stands under", (member.conditions || []).map((text) => `#if ${text}`).join(", ")),
+    fact("not in", lacking.join(", ")),
     fact("change", member.change || "")];
 }
 

@@ -32,12 +32,12 @@ function toolbar(struct) {
       onchange: (event) => choose({ all: event.target.checked ? "1" : "" }) }), "all lines"));
 }
 
-/** What is to be said of a build whose places the plan doesn't have. */
+/** What is to be said of a build that isn't the recorded one. */
 function buildNote(struct) {
   const build = struct.builds[Number(state.b)];
-  if (!build || build.drawn) return null;
+  if (!build?.notes) return null;
   const absent = (build.absent || []).map((member) => struct.members[member]?.name).join(", ");
-  const says = [absent ? `without ${absent} (struck out)` : null, ...(build.notes || [])];
+  const says = [absent ? `without ${absent}${build.drawn ? "" : " (struck out)"}` : null, ...build.notes];
   return el("p", { class: "note" }, `${build.label}: ${says.filter(Boolean).join("; ")}.`);
 }
 

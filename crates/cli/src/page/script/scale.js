@@ -75,8 +75,8 @@ function legend(struct) {
   const title = scale ? `Bytes by ${scale.name}${scale.unit ? ` (${scale.unit})` : ""}` : "No accesses were recorded";
   return el("div", { class: "legend" }, el("h3", null, title),
     el("ul", null, steps.map(swatch), scale && swatch(["none", "none recorded"]), swatch(["gap", "hole or padding"]),
-      struct.orders.some((order) => order.moved) && swatch(["is-moved", "moved among the others"]),
-      struct.members.some((member) => member.conditions) && swatch(["is-guarded", "under #if"]),
+      struct.orders.some((_, order) => movedIn(struct, order).length) && swatch(["is-moved", "moved among the others"]),
+      struct.members.some((_, member) => isConditional(struct, member)) && swatch(["is-guarded", "under #if, or not in every build"]),
       struct.members.some((member) => member.change) && swatch(["changed", "changed"]),
       struct.lost.length > 0 && ["lost", "writers"].includes(scale?.id) && [swatch(["loser", "loses its line to other members' writes"]), swatch(["writer", "its writes take the line"])]));
 }

@@ -18,6 +18,7 @@ function readStruct(raw, index) {
   struct.touches = raw.touches.map(([offset, size, fn, loads, stores, latency, lost]) => ({ offset, size: Math.max(size, 1),
     fn, loads, stores, latency, lost, samples: loads + stores, member: ownerOf(struct, offset) }));
   struct.heat = heatByByte(struct);
+  struct.parts = raw.builds.map((build) => new Map(build.parts || []));
   struct.byMember = raw.members.map((_, member) => sumMember(struct, member));
   struct.byFunction = sumFunctions(struct);
   return struct;
@@ -108,12 +109,25 @@ function placesOf(struct, order) {
   return all.find((places) => places.build === Number(state.b)) || all[0];
 }
 
+/** The members that move in an order in the build that is chosen. */
+function movedIn(struct, order) {
+  return placesOf(struct, order).moved || struct.orders[order].moved || [];
+}
+
+/** Parts of a member that has another size in the build that is chosen: bits of it in the recorded build, and there. */
+function partsOf(struct, member) {
+  return struct.parts[Number(state.b)]?.get(member);
+}
+
 /** The byte of the declared layout that lies at a byte of others; `undefined` where there is none. */
 function declaredByte(struct, member, bits, byte) {
   const was = struct.bits.get(member);
   if (!was) return undefined;
-  const first = Math.max(byte * 8, bits.bit) - bits.bit + was.bit;
-  return first < was.bit + was.bits ? first >> 3 : undefined;
+  const at = Math.max(byte * 8, bits.bit) - bits.bit;
+  const parts = partsOf(struct, member);
+  if (!parts) return at < was.bits ? (at + was.bit) >> 3 : undefined;
+  const part = parts.find(([, , to, bitsThere]) => to <= at && at < to + bitsThere);
+  return part ? (was.bit + part[0] + Math.floor((at - part[2]) * part[1] / part[3])) >> 3 : undefined;
 }
 
 /** Lines of an order, whose members lie at `now`, that some touches are on. */
@@ -121,20 +135,33 @@ function linesTouched(struct, now, line, touches) {
   const lines = new Set();
   for (const touch of touches) {
     for (let byte = touch.offset; byte < touch.offset + touch.size; byte++) {
-      const at = placedByte(struct, now, byte);
-      if (at !== undefined) lines.add(Math.floor(at / line));
+      const [first, last] = placedBytes(struct, now, byte);
+      for (let at = Math.floor(first / line); at <= Math.floor(last / line); at++) lines.add(at);
     }
   }
   return lines;
 }
 
-/** Where a byte of the declared layout lies in another one. */
-function placedByte(struct, now, byte) {
+/** First and last byte that a byte of the declared layout is in another one, as numbers; not numbers where it is nowhere.
+ * What has another size there is touched as a whole. */
+function placedBytes(struct, now, byte) {
   const member = ownerOf(struct, byte);
   const was = struct.bits.get(member);
   const is = now.get(member);
-  if (!was || !is) return undefined;
-  return (Math.max(byte * 8, was.bit) - was.bit + is.bit) >> 3;
+  if (!was || !is) return [NaN, NaN];
+  const at = Math.max(byte * 8, was.bit) - was.bit;
+  const part = partsOf(struct, member)?.find(([from, bits]) => from <= at && at < from + bits);
+  if (!part || part[1] === part[3]) {
+    const to = (at + is.bit + (part ? part[2] - part[0] : 0)) >> 3;
+    return at < is.bits || part ? [to, to] : [is.bit >> 3, (is.bit + is.bits - 1) >> 3];
+  }
+  return [(is.bit + part[2]) >> 3, (is.bit + part[2] + Math.max(part[3], 1) - 1) >> 3];
+}
+
+/** Whether a member is not in every build: it stands under `#if`, or a build lacks it. */
+function isConditional(struct, member) {
+  return Boolean(struct.members[member].conditions) || !struct.bits.has(member) && !struct.members[member].change ||
+    struct.builds.some((build) => build.absent?.includes(member));
 }
 
 /** Bytes in a line that is counted, and in one that is drawn: pairs are drawn as two lines. */

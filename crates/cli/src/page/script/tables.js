@@ -53,7 +53,9 @@ function shortLabel(struct, order) {
 /** Members with their places and accesses. */
 function memberTable(struct) {
   const orders = [...new Set([0, orderIndex(struct)])];
-  const all = struct.members.map((_, member) => member);
+  const shown = orders.map((order) => bitsByMember(placesOf(struct, order)));
+  // Members of other builds only are left out where they are not drawn.
+  const all = struct.members.map((_, member) => member).filter((member) => struct.bits.has(member) || shown.some((bits) => bits.has(member)));
   const rank = (a, b) => struct.byMember[b].samples - struct.byMember[a].samples || a - b;
   if (struct.samples) all.sort(rank);
   const hasChange = struct.members.some((member) => member.change);

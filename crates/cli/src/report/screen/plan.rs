@@ -223,7 +223,8 @@ fn look_at(plan: &StructPlan) -> Vec<String> {
             points.push(format!("{} split", plural(chosen.split_blocks, "preprocessor block")));
         }
         if chosen.parted > 0 {
-            points.push(format!("{} that belong together parted", plural(chosen.parted, "neighbour")));
+            let pairs = plural(chosen.parted, "pair");
+            points.push(format!("{pairs} of neighbours parted that belong together"));
         }
     }
     let resized: Vec<String> = plan

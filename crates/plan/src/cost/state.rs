@@ -4,6 +4,8 @@
 //! cached by the ranges on the line, so that most moves count no visits. Where units with equal placement
 //! rules are exchanged, nothing else moves.
 
+mod counts;
+
 use crate::cost::line_costs::{CostCache, LineCosts};
 use crate::cost::line_requests::PlacedUnits;
 use crate::cost::{LineConfig, Problem};
@@ -137,30 +139,6 @@ impl<'p> OrderState<'p> {
     /// Sizes in bytes, by build.
     pub fn sizes(&self) -> &[u64] {
         &self.sizes
-    }
-
-    /// Lines that all visits touch together, by configuration.
-    pub fn touched_lines(&self) -> Vec<u64> {
-        let lines = |config| self.sum_lines(config, |ranges| self.problem.touching_weight(ranges));
-        (0..self.lines.len()).map(lines).collect()
-    }
-
-    /// Lines that CPUs lose to each other in a configuration because ranges share them, in lines touched.
-    pub fn lost_lines(&self, config: usize) -> u64 {
-        self.sum_lines(config, |ranges| self.problem.sharing_cost(ranges))
-    }
-
-    /// Sum over the lines of a configuration.
-    fn sum_lines(&self, config: usize, count: impl Fn(&[u32]) -> u64) -> u64 {
-        let (Some(current), Some(lines)) = (self.problem.configs.get(config), self.lines.get(config)) else {
-            return 0;
-        };
-        let mut ranges = Vec::new();
-        let counts = lines.occupied_lines().map(|line| {
-            self.ranges_on_line(current, line, &mut ranges);
-            count(&ranges)
-        });
-        counts.sum()
     }
 
     /// Whether no size exceeds its limit, pinned members keep their offsets, and requests about lines are

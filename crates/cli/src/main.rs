@@ -9,6 +9,7 @@ mod command;
 mod diagnosis;
 mod gate;
 mod input;
+mod lock_lines;
 mod output;
 mod page;
 mod planning;

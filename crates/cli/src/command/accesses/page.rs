@@ -36,6 +36,7 @@ pub(super) fn write(
         structs: shown.collect::<Result<Vec<_>>>()?,
         plan,
         patched: None,
+        measured: None,
         lines: &args.lines,
         build_line: build_line(args, profile, plan)?,
     };

@@ -80,6 +80,7 @@ pub(crate) fn run(args: &ProposeArgs) -> Result<CommandOutcome> {
         structs: shown.collect(),
         plan: Some(&plan),
         patched: Some(&patched),
+        measured: measured.as_deref(),
         lines: &plan.lines,
         build_line: plan.build_line,
     };

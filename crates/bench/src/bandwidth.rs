@@ -56,7 +56,9 @@ mod tests {
 
     #[test]
     fn quotas_add_up_to_the_share_of_all_cpus() {
-        for (cpus, leaves, percent, period) in [(384, 1000, 80, 10_000), (8, 1024, 80, 10_000), (2, 1, 50, 20_000)] {
+        for (cpus, leaves, percent, period) in
+            [(384, 1000, 80, 10_000), (8, 1024, 80, 10_000), (2, 1, 50, 20_000)]
+        {
             let leaf = LeafBandwidth::share(cpus, leaves, percent, period).unwrap();
             let total = 100.0 * leaf.cpus() * leaves as f64 / cpus as f64;
             assert!((total - f64::from(percent)).abs() < 0.1, "{leaf:?}: {total}");
@@ -66,8 +68,14 @@ mod tests {
 
     #[test]
     fn the_period_is_raised_only_where_it_must_be() {
-        assert_eq!(LeafBandwidth::share(384, 1000, 80, 10_000).unwrap(), LeafBandwidth { quota: 3072, period: 10_000 });
-        assert_eq!(LeafBandwidth::share(2, 1000, 80, 10_000).unwrap(), LeafBandwidth { quota: 1000, period: 625_000 });
+        assert_eq!(
+            LeafBandwidth::share(384, 1000, 80, 10_000).unwrap(),
+            LeafBandwidth { quota: 3072, period: 10_000 }
+        );
+        assert_eq!(
+            LeafBandwidth::share(2, 1000, 80, 10_000).unwrap(),
+            LeafBandwidth { quota: 1000, period: 625_000 }
+        );
     }
 
     #[test]

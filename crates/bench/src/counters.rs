@@ -1,6 +1,6 @@
 //! Counters of the kernel's events on all CPUs, as `perf stat -a -e EVENT:k` counts them.
 
-use perf_event::events::{Cache, CacheOp, CacheResult, Event, Hardware, CacheId};
+use perf_event::events::{Cache, CacheId, CacheOp, CacheResult, Event, Hardware};
 use perf_event::{Builder, Counter};
 use std::io;
 

@@ -55,7 +55,8 @@ pub enum Error {
 /// The remedy if the user may not do it.
 const PRIVILEGE: &str = " (needs root, or a group that was delegated to this user: --parent DIR)";
 /// The remedy if a group has processes of its own.
-const PROCESSES: &str = " (a group that has processes of its own can't have groups with quotas: name another, --parent DIR)";
+const PROCESSES: &str =
+    " (a group that has processes of its own can't have groups with quotas: name another, --parent DIR)";
 
 impl Error {
     /// An error of a file, with the remedy that suits.

@@ -70,16 +70,24 @@ mod tests {
 
     #[test]
     fn compare_reads_values_units_and_directions() {
-        let mut run =
-            RunFigures { case: "d1w2 a \"b\", c".to_owned(), figures: Vec::new(), lock_stat: None, notes: Vec::new() };
+        let mut run = RunFigures {
+            case: "d1w2 a \"b\", c".to_owned(),
+            figures: Vec::new(),
+            lock_stat: None,
+            notes: Vec::new(),
+        };
         run.add("wakeup p99", 12.5, "us", BetterDirection::Lower);
         run.add("usage", 79.5, "%", BetterDirection::Unknown);
         let read = readers::read(&run.csv("fieldline bench\n--depth 1")).unwrap();
-        let names: Vec<_> = read.iter().map(|found| (found.metric.name(), found.value, found.traits.better)).collect();
-        assert_eq!(names, [
-            ("cgroup-tree d1w2 a \"b\", c wakeup p99".to_owned(), 12.5, BetterDirection::Lower),
-            ("cgroup-tree d1w2 a \"b\", c usage".to_owned(), 79.5, BetterDirection::Unknown),
-        ]);
+        let names: Vec<_> =
+            read.iter().map(|found| (found.metric.name(), found.value, found.traits.better)).collect();
+        assert_eq!(
+            names,
+            [
+                ("cgroup-tree d1w2 a \"b\", c wakeup p99".to_owned(), 12.5, BetterDirection::Lower),
+                ("cgroup-tree d1w2 a \"b\", c usage".to_owned(), 79.5, BetterDirection::Unknown),
+            ]
+        );
         assert_eq!(run.value("usage"), Some(79.5));
     }
 }

@@ -109,7 +109,11 @@ pub fn remove_stale(folder: &GroupFolder) -> Result<Vec<String>> {
     let mut found = Vec::new();
     find_named(&folder.root, MAX_LEVELS, &mut found);
     found.sort();
-    found.iter().map(|top| remove_if_stale(top)).collect::<Result<Vec<_>>>().map(|notes| notes.into_iter().flatten().collect())
+    found
+        .iter()
+        .map(|top| remove_if_stale(top))
+        .collect::<Result<Vec<_>>>()
+        .map(|notes| notes.into_iter().flatten().collect())
 }
 
 fn find_named(group: &Path, levels: usize, found: &mut Vec<PathBuf>) {
@@ -130,10 +134,12 @@ fn remove_if_stale(top: &Path) -> Result<Option<String>> {
     };
     match mark.owner() {
         Owner::Own => Ok(None),
-        Owner::Running(process) => Ok(Some(format!("{place} belongs to process {process}, which runs: it is left alone"))),
-        Owner::Unknown => {
-            Ok(Some(format!("{place} was made in another process namespace: whether it is in use isn't known, it is left alone")))
+        Owner::Running(process) => {
+            Ok(Some(format!("{place} belongs to process {process}, which runs: it is left alone")))
         }
+        Owner::Unknown => Ok(Some(format!(
+            "{place} was made in another process namespace: whether it is in use isn't known, it is left alone"
+        ))),
         Owner::Gone => {
             let groups = remove_tree(top)?;
             Ok(Some(format!("{place}: a killed benchmark left {groups} groups, which are removed")))

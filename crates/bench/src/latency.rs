@@ -32,7 +32,9 @@ impl LatencyCounts {
     pub(crate) fn add_line(all: &mut Vec<Self>, line: &str) -> bool {
         let words: Vec<&str> = line.split(' ').collect();
         let ["latency", name, begin, end, count] = words[..] else { return false };
-        let (Ok(begin), Ok(end), Ok(count)) = (begin.parse(), end.parse(), count.parse()) else { return false };
+        let (Ok(begin), Ok(end), Ok(count)) = (begin.parse(), end.parse(), count.parse()) else {
+            return false;
+        };
         match all.iter_mut().find(|known| known.name == name) {
             Some(known) => known.ranges.push((begin, end, count)),
             None => all.push(Self { name: name.to_owned(), ranges: vec![(begin, end, count)] }),
@@ -53,7 +55,11 @@ mod tests {
 
     #[test]
     fn percentiles_lie_within_the_range_that_holds_them() {
-        let all = read(&["latency wakeup 1000 2000 90", "latency wakeup 8000 9000 9", "latency wakeup 50000 51000 1"]);
+        let all = read(&[
+            "latency wakeup 1000 2000 90",
+            "latency wakeup 8000 9000 9",
+            "latency wakeup 50000 51000 1",
+        ]);
         let percentile = |percent| all[0].percentile(percent).unwrap();
         assert_eq!(all[0].total(), 100);
         assert_eq!((percentile(45.0), percentile(90.0), percentile(99.0)), (1.5, 2.0, 9.0));

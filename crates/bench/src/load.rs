@@ -69,7 +69,8 @@ impl LoadProcess {
     }
 
     fn tell(&mut self, text: &str) -> Result<()> {
-        let written = self.commands.as_mut().map(|pipe| pipe.write_all(text.as_bytes()).and_then(|()| pipe.flush()));
+        let written =
+            self.commands.as_mut().map(|pipe| pipe.write_all(text.as_bytes()).and_then(|()| pipe.flush()));
         match written {
             Some(Ok(())) => Ok(()),
             _ => Err(self.failed("before it ran")),
@@ -129,7 +130,8 @@ fn leaves_text(tree: &GroupTree) -> String {
 fn read_lines(pipe: Option<impl Read + Send + 'static>) -> Receiver<String> {
     let (sender, receiver) = channel();
     std::thread::spawn(move || {
-        let lines = pipe.into_iter().flat_map(|pipe| BufReader::new(pipe).lines()).map_while(std::result::Result::ok);
+        let lines =
+            pipe.into_iter().flat_map(|pipe| BufReader::new(pipe).lines()).map_while(std::result::Result::ok);
         for line in lines {
             if sender.send(line).is_err() {
                 return;

@@ -79,7 +79,8 @@ impl Bench {
     }
 
     fn note_bandwidth(&mut self) {
-        let Some(LeafBandwidth { quota, period }) = self.bandwidth.filter(|leaf| leaf.period > self.options.period)
+        let Some(LeafBandwidth { quota, period }) =
+            self.bandwidth.filter(|leaf| leaf.period > self.options.period)
         else {
             return;
         };
@@ -90,8 +91,11 @@ impl Bench {
     }
 
     fn note_missing(&mut self) {
-        for (event, error) in KernelCounters::open(&self.cpus).1 {
-            self.notes.push(format!("no column {event}: {error} (a PMU, and root or perf_event_paranoid below 1)"));
+        let missing = KernelCounters::open(&self.cpus).1;
+        if let Some((_, error)) = missing.first() {
+            let events: Vec<&str> = missing.iter().map(|(event, _)| *event).collect();
+            let why = "they need a PMU, and root or kernel.perf_event_paranoid below 1";
+            self.notes.push(format!("no columns {}: {why} ({error})", events.join(", ")));
         }
         match SchedulerSums::read() {
             None => self.notes.push("no columns of schedstat: the kernel has no /proc/schedstat that is known".to_owned()),
@@ -182,7 +186,8 @@ impl Bench {
             return words;
         }
         let all = self.cpus.len() as f64;
-        let demand = 2.0 * self.bandwidth.map_or(all / self.options.shape.leaves().max(1) as f64, LeafBandwidth::cpus);
+        let demand =
+            2.0 * self.bandwidth.map_or(all / self.options.shape.leaves().max(1) as f64, LeafBandwidth::cpus);
         for (key, value) in messages_for(demand) {
             if !words.iter().any(|word| word.starts_with(&format!("{key}="))) {
                 words.push(format!("{key}={value}"));
@@ -236,7 +241,12 @@ fn add_scheduler(run: &mut RunFigures, sums: SchedulerSums, time: Duration) {
     }
     run.add("timeslices", rate(sums.timeslices), "/s", Unknown);
     if sums.timeslices > 0 {
-        run.add("run delay of a timeslice", sums.run_delay as f64 / sums.timeslices as f64 / 1000.0, "us", Lower);
+        run.add(
+            "run delay of a timeslice",
+            sums.run_delay as f64 / sums.timeslices as f64 / 1000.0,
+            "us",
+            Lower,
+        );
     }
 }
 
@@ -296,7 +306,8 @@ mod tests {
 
     #[test]
     fn latencies_become_rates_and_percentiles() {
-        let mut run = RunFigures { case: String::new(), figures: Vec::new(), lock_stat: None, notes: Vec::new() };
+        let mut run =
+            RunFigures { case: String::new(), figures: Vec::new(), lock_stat: None, notes: Vec::new() };
         let ranges = vec![(1000, 2000, 50), (4000, 5000, 50)];
         add_latency(&mut run, &LatencyCounts { name: "wakeup".to_owned(), ranges }, Duration::from_secs(10));
         assert_eq!((run.value("wakeups"), run.value("wakeup p50")), (Some(10.0), Some(2.0)));

@@ -77,8 +77,10 @@ impl SchedulerSums {
         (14..=17).contains(&version).then_some(())?;
         let mut sums = Self::default();
         for line in text.lines().filter(|line| line.starts_with("cpu")) {
-            let numbers: Vec<u64> = line.split_whitespace().skip(1).filter_map(|word| word.parse().ok()).collect();
-            let [_, _, schedules, idles, wakeups, local_wakeups, _, run_delay, timeslices] = numbers[..] else {
+            let numbers: Vec<u64> =
+                line.split_whitespace().skip(1).filter_map(|word| word.parse().ok()).collect();
+            let [_, _, schedules, idles, wakeups, local_wakeups, _, run_delay, timeslices] = numbers[..]
+            else {
                 return None;
             };
             sums.schedules += schedules;
@@ -141,7 +143,11 @@ mod tests {
         fs::write(folder.path().join("cpu.stat"), stat).unwrap();
         for leaf in &leaves {
             fs::create_dir(leaf).unwrap();
-            fs::write(leaf.join("cpu.stat"), format!("{stat}nr_periods 5\nnr_throttled 4\nthrottled_usec 300\n")).unwrap();
+            fs::write(
+                leaf.join("cpu.stat"),
+                format!("{stat}nr_periods 5\nnr_throttled 4\nthrottled_usec 300\n"),
+            )
+            .unwrap();
         }
         let sums = GroupSums::read(folder.path(), &leaves);
         assert_eq!((sums.usage, sums.user, sums.system), (90, 60, 30));

@@ -11,8 +11,8 @@
 
 pub mod heat;
 mod hot;
-mod locks;
 pub mod location;
+mod locks;
 mod moves;
 pub mod rule;
 pub mod shape;

@@ -17,6 +17,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
@@ -386,6 +387,14 @@ static void raise_limits(void)
 	}
 }
 
+/* Whether nobody is left to give commands. */
+static int input_ended(void)
+{
+	struct pollfd input = { .fd = 0 };
+
+	return poll(&input, 1, 0) > 0 && input.revents & (POLLHUP | POLLERR);
+}
+
 static void wait_until_joined(void)
 {
 	while (__atomic_load_n(&shared->joined, __ATOMIC_RELAXED) < (uint32_t)leaf_count) {
@@ -395,6 +404,8 @@ static void wait_until_joined(void)
 			errno = ECHILD;
 			die("a leaf's load ended at once");
 		}
+		if (input_ended())
+			kill_groups();
 		sleep_microseconds(1000);
 	}
 }
@@ -418,7 +429,7 @@ static void print_latencies(void)
 
 static void start_leaves(void)
 {
-	for (long index = 0; index < leaf_count; index++)
+	for (long index = 0; index < leaf_count && !input_ended(); index++)
 		start(run_leaf, index);
 	wait_until_joined();
 }

@@ -41,7 +41,9 @@ impl GroupFolder {
 /// The first place where cgroup version 2 is mounted (proc_pid_mounts(5)); blanks in it are written in octal.
 fn mount_point(mounts: &str) -> Option<PathBuf> {
     let rows = mounts.lines().map(|line| line.split(' ').collect::<Vec<_>>());
-    let place = rows.filter(|words| words.get(2) == Some(&"cgroup2")).find_map(|words| words.get(1).copied().map(str::to_owned));
+    let place = rows
+        .filter(|words| words.get(2) == Some(&"cgroup2"))
+        .find_map(|words| words.get(1).copied().map(str::to_owned));
     place.map(|place| PathBuf::from(place.replace("\\040", " ")))
 }
 

@@ -17,7 +17,10 @@ fn finding(subject: &CheckedStruct<'_>, lock: &ContendedLock, span: u64) -> Opti
     let own = subject.fields.iter().position(|field| holds(field, lock.offset))?;
     let top = subject.fields.get(own)?.top;
     let lost = |(index, field): &(usize, &Field<'_>)| {
-        field.is_leaf() && field.top != top && field.line(span) == lock.offset / span.max(1) && heat.is_hot(*index)
+        field.is_leaf()
+            && field.top != top
+            && field.line(span) == lock.offset / span.max(1)
+            && heat.is_hot(*index)
     };
     let lost = subject.fields.iter().enumerate().filter(lost);
     let lost: Vec<&str> = lost
@@ -83,7 +86,10 @@ mod tests {
         let together = longs(&["lock", "hot", "a", "b"]);
         let apart = longs(&["lock", "a", "hot", "b"]);
         let text = found(None, &together, true);
-        assert!(text.len() == 1 && text[0].contains("lock, a lock for which 12.3 % of the acquisitions wait"), "{text:?}");
+        assert!(
+            text.len() == 1 && text[0].contains("lock, a lock for which 12.3 % of the acquisitions wait"),
+            "{text:?}"
+        );
         assert!(text[0].ends_with("take the line from hot"), "{text:?}");
         assert!(found(None, &apart, true).is_empty() && found(None, &together, false).is_empty());
         assert!(found(Some(&together), &together, true).is_empty(), "it was so before");

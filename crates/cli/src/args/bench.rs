@@ -86,8 +86,9 @@ fn load(text: &str) -> Result<BenchLoadWords, String> {
     let keys = keys.ok_or_else(|| format!("{name} is none of {names}"))?;
     let mut words = vec![name.to_owned()];
     for word in rest.split(',').filter(|word| !word.is_empty()) {
-        let is_known =
-            word.split_once('=').is_some_and(|(key, value)| keys.contains(&key) && value.parse::<u32>().is_ok());
+        let is_known = word
+            .split_once('=')
+            .is_some_and(|(key, value)| keys.contains(&key) && value.parse::<u32>().is_ok());
         if !is_known {
             return Err(format!("{word} is not KEY=NUMBER; {name} takes {}", keys.join(", ")));
         }
@@ -103,7 +104,9 @@ mod tests {
     #[test]
     fn loads_have_a_known_name_and_their_numbers() {
         assert_eq!(load("messages:workers=4,pause=0").unwrap().0, ["messages", "workers=4", "pause=0"]);
-        for wrong in ["other", "messages:tasks=3", "hackbench:tasks", "hackbench:tasks=x", "fork-exec:work=-1"] {
+        for wrong in
+            ["other", "messages:tasks=3", "hackbench:tasks", "hackbench:tasks=x", "fork-exec:work=-1"]
+        {
             assert!(load(wrong).is_err(), "{wrong}");
         }
     }

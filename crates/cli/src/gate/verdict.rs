@@ -3,8 +3,8 @@
 use super::acceptance::{self, Acceptance};
 use super::config::{Config, Suppression};
 use super::targets::LoadedTarget;
-use crate::lock_lines::LockContext;
 use crate::input::select::matches_type;
+use crate::lock_lines::LockContext;
 use anyhow::{Result, bail};
 use fieldline_access::AccessProfile;
 use fieldline_check::rules::{ContendedLock, HotMembers, RecordedStruct, find_disagreements, sharing};
@@ -147,7 +147,10 @@ fn contended_locks(target: &LoadedTarget<'_>, classes: &[LockRow]) -> Vec<(Strin
     let (placed, _) = context.place(classes);
     let contended = placed.into_iter().filter(|lock| lock.is_named()).filter_map(|lock| {
         let percent = lock.contention()?;
-        Some((lock.struct_name, ContendedLock { class: lock.class, member: lock.member, offset: lock.offset, percent }))
+        Some((
+            lock.struct_name,
+            ContendedLock { class: lock.class, member: lock.member, offset: lock.offset, percent },
+        ))
     });
     contended.collect()
 }

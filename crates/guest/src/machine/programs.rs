@@ -100,7 +100,8 @@ impl Build {
     /// FNV-1a (Fowler, Noll, Vo) of the source and what it is compiled with.
     fn hash(&self) -> u64 {
         let header = self.header.map(|(_, text)| text);
-        let texts = [self.source, self.compiler].into_iter().chain(self.options.iter().copied()).chain(header);
+        let texts =
+            [self.source, self.compiler].into_iter().chain(self.options.iter().copied()).chain(header);
         let bytes = texts.flat_map(|text| text.bytes().chain([0]));
         bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)

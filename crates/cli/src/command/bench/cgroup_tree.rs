@@ -4,7 +4,9 @@ use crate::args::CgroupTreeArgs;
 use crate::input::code::cache_folder;
 use crate::output::{self, CommandOutcome};
 use anyhow::{Context, Result, bail};
-use fieldline_bench::{Bench, BenchOptions, GroupFolder, Interrupt, RunFigures, TreeShape, machine_facts, remove_stale};
+use fieldline_bench::{
+    Bench, BenchOptions, GroupFolder, Interrupt, RunFigures, TreeShape, machine_facts, remove_stale,
+};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -37,7 +39,9 @@ fn options(args: &CgroupTreeArgs) -> Result<BenchOptions> {
         .context("neither XDG_CACHE_HOME nor HOME says where to keep compiled programs")?;
     let load = match &args.load {
         Some(words) => words.0.clone(),
-        None if !args.command.is_empty() => ["run".to_owned()].into_iter().chain(args.command.clone()).collect(),
+        None if !args.command.is_empty() => {
+            ["run".to_owned()].into_iter().chain(args.command.clone()).collect()
+        }
         None => vec![USUAL_LOAD.to_owned()],
     };
     Ok(BenchOptions {
@@ -100,7 +104,10 @@ impl RunFiles<'_> {
         }
         if missing.len() < runs as usize {
             self.check_machine()?;
-            output::print_note(&format!("{} of {runs} runs are there already", runs as usize - missing.len()));
+            output::print_note(&format!(
+                "{} of {runs} runs are there already",
+                runs as usize - missing.len()
+            ));
         }
         Ok(missing)
     }
@@ -116,10 +123,14 @@ impl RunFiles<'_> {
 
     fn check_machine(&self) -> Result<()> {
         let path = self.out.join(ENVIRONMENT);
-        let (found, now) = (fs::read_to_string(&path).with_context(|| path.display().to_string())?, machine_facts());
+        let (found, now) =
+            (fs::read_to_string(&path).with_context(|| path.display().to_string())?, machine_facts());
         let differs = found.lines().find(|line| !now.lines().any(|other| other == *line));
         if let Some(line) = differs {
-            bail!("{}: its runs were made where '{line}' held, which doesn't here: name another folder", path.display());
+            bail!(
+                "{}: its runs were made where '{line}' held, which doesn't here: name another folder",
+                path.display()
+            );
         }
         Ok(())
     }

@@ -5,8 +5,8 @@ use crate::lock_lines::{self, HOT_PERCENT, LockContext, LockLine};
 use crate::output;
 use anyhow::Result;
 use fieldline_access::access::{AccessProfile, TypeProfile};
-use fieldline_plan::{Plan, StructPlan};
 use fieldline_plan::result::{Arrangement, PlacedMember};
+use fieldline_plan::{Plan, StructPlan};
 use std::path::Path;
 
 /// Most names in a note.
@@ -81,13 +81,16 @@ fn hot_beside(
         let (first, last) = lines(member);
         member.index != own && first <= lock.1 && lock.0 <= last
     };
-    let beside = arrangement.members.iter().filter(shares).filter(|member| is_hot(plan, accesses, member.index));
+    let beside =
+        arrangement.members.iter().filter(shares).filter(|member| is_hot(plan, accesses, member.index));
     beside.map(|member| member.name.clone().unwrap_or_else(|| "an unnamed member".to_owned())).collect()
 }
 
 /// Whether a member has its share of the struct's samples, which were recorded with the declared layout.
 fn is_hot(plan: &StructPlan, accesses: &TypeProfile, index: usize) -> bool {
-    let Some(member) = plan.declared.members.iter().find(|member| member.index == index) else { return false };
+    let Some(member) = plan.declared.members.iter().find(|member| member.index == index) else {
+        return false;
+    };
     let own = accesses.accesses.iter().filter(|access| holds(member, access.offset));
     let samples: u64 = own.map(|access| access.loads.samples + access.stores.samples).sum();
     samples > 0 && 100.0 * samples as f64 >= HOT_PERCENT * accesses.samples() as f64

@@ -57,9 +57,13 @@ impl LoadProcess {
         self.tell("begin\n")
     }
 
-    /// Counts no more, and gives what was counted.
-    pub(crate) fn end(&mut self, interrupt: &Interrupt) -> Result<LoadResult> {
-        self.tell("end\n")?;
+    /// Counts no more.
+    pub(crate) fn stop(&mut self) -> Result<()> {
+        self.tell("end\n")
+    }
+
+    /// The counts, once it counts no more.
+    pub(crate) fn result(&mut self, interrupt: &Interrupt) -> Result<LoadResult> {
         let mut result = LoadResult::default();
         result.failed = self.wait_for("before its end", interrupt, |line| {
             let is_latency = LatencyCounts::add_line(&mut result.latencies, line);

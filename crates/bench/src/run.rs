@@ -128,21 +128,24 @@ impl Bench {
         let locks = self.options.reads_lock_stat.then(LockStatWindow::open).transpose()?;
         let (mut counters, _) = KernelCounters::open(&self.cpus);
         let counter_error = || Error::file(Path::new("perf_event_open"));
-        let before = (GroupSums::read(tree.top(), tree.leaves()), SchedulerSums::read());
+        // The usage is read first, both times: thousands of leaves take a while.
         let begin = Instant::now();
+        let before = (GroupSums::read(tree.top(), tree.leaves()), SchedulerSums::read());
         load.begin()?;
         counters.start().map_err(counter_error())?;
+        let counted = Instant::now();
         interrupt.sleep(self.options.time)?;
         let counts = counters.stop().map_err(counter_error())?;
+        load.stop()?;
+        let (counted, time) = (counted.elapsed(), begin.elapsed());
         let sums = GroupSums::read(tree.top(), tree.leaves()).since(before.0);
-        let time = begin.elapsed();
         let scheduler = SchedulerSums::read().zip(before.1).map(|(after, before)| after.since(before));
         let lock_stat = locks.map(LockStatWindow::close).transpose()?;
-        let result = load.end(interrupt)?;
+        let result = load.result(interrupt)?;
         let mut run = RunFigures { case: self.case(), figures: Vec::new(), lock_stat, notes: Vec::new() };
         counts.iter().for_each(|(name, count)| run.add(name, *count, "", Lower));
         self.add_sums(&mut run, sums, time);
-        add_load(&mut run, &result, time);
+        add_load(&mut run, &result, counted);
         scheduler.iter().for_each(|sums| add_scheduler(&mut run, *sums, time));
         add_locks(&mut run);
         self.judge(&mut run, &result);

@@ -117,10 +117,11 @@ fn judge(console: &str) -> Result<bool> {
         holds &= (usage - USAGE.0).abs() <= USAGE.1 && throttled.parse::<u64>().is_ok_and(|count| count > 0);
     }
     // After each tree, and after the clean-up.
-    let is =
-        |mark, expected: &[&[&str]]| marked(console, mark).eq(expected.iter().map(|words| words.to_vec()));
-    holds &= is("@exit", &[&["0"]; TREES + 1]) && is("@left", &[&["0"]; TREES + 1]);
-    holds &= is("@repeated", &[&["0"]]) && is("@TERM", &[&["2", "0"]]) && is("@other", &[&["kept"]]);
+    let is = |mark, expected: &[&str]| {
+        marked(console, mark).map(|words| words.join(" ")).eq(expected.iter().copied())
+    };
+    holds &= is("@exit", &["0"; TREES + 1]) && is("@left", &["0"; TREES + 1]);
+    holds &= is("@repeated", &["0"]) && is("@TERM", &["2 0"]) && is("@other", &["kept"]);
     // SIGKILL leaves the groups, which the next start removes.
     let killed: Vec<_> = marked(console, "@KILL").collect();
     holds &= matches!(killed[..], [ref words] if words[0] == KILLED && words.get(1).is_some_and(|left| *left != "0"));

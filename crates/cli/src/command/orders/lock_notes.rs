@@ -31,6 +31,8 @@ pub(super) fn add(
         let own = placed.iter().filter(|lock| lock.struct_name == struct_plan.name);
         let notes = own.filter_map(|lock| note(struct_plan, accesses?, lock, plan.build_line));
         let notes: Vec<String> = notes.collect();
+        // The first screen has no place for them, and they were asked for.
+        notes.iter().for_each(|note| output::print_note(&format!("struct {}: {note}", struct_plan.name)));
         struct_plan.notes.extend(notes);
     }
     if !unplaced.is_empty() {

@@ -389,7 +389,7 @@ const AMD: [(&str, f64, f64); 12] = [
     ("task_mm_cid_work", 1.34, 1.42),
 ];
 
-/// What perf report prints of these symbols and of others with less, most first.
+/// A text of perf report with these symbols and others with less, most first.
 fn symbol_report(shares: impl Iterator<Item = (&'static str, f64)>) -> String {
     let mut shares: Vec<(String, f64)> = shares.map(|(name, share)| (name.to_owned(), share)).collect();
     shares.extend((0..5).map(|number| (format!("other_{number}"), 0.40 - 0.01 * f64::from(number))));

@@ -78,8 +78,9 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         &["fieldline guest record --kernel vmlinuz --vmlinux vmlinux --types net_device -o guest.perf.data"],
     ),
     ("doctor", &["fieldline doctor", "fieldline doctor --perf perf.data"]),
+    // Hyphens in names of pages are read as blanks.
     (
-        "bench cgroup-tree",
+        "bench cgroup tree",
         &[
             "fieldline bench cgroup-tree -o base",
             "fieldline bench cgroup-tree --depth 0 --quota 0 --load hackbench -o hackbench",
@@ -113,7 +114,7 @@ const SEE_ALSO: &[(&str, &[&str])] = &[
     ("guest record", &["record", "profile", "simulate", "qemu-system-x86_64(1)"]),
     ("doctor", &["profile", "record", "perf-mem(1)", "perf-record(1)"]),
     ("bench", &["bench-cgroup-tree", "compare"]),
-    ("bench cgroup-tree", &["compare", "perf-stat(1)", "perf-bench(1)"]),
+    ("bench cgroup tree", &["compare", "perf-stat(1)", "perf-bench(1)"]),
     ("demo", &["propose"]),
     ("man", &["completions", "man(1)"]),
     ("completions", &["man", "bash(1)"]),

@@ -142,6 +142,7 @@ impl Bench {
         let scheduler = SchedulerSums::read().zip(before.1).map(|(after, before)| after.since(before));
         let lock_stat = locks.map(LockStatWindow::close).transpose()?;
         let result = load.result(interrupt)?;
+        check_runs(&result)?;
         let mut run = RunFigures { case: self.case(), figures: Vec::new(), lock_stat, notes: Vec::new() };
         counts.iter().for_each(|(name, count)| run.add(name, *count, "", Lower));
         self.add_sums(&mut run, sums, time);
@@ -211,6 +212,16 @@ fn messages_for(demand: f64) -> [(&'static str, u64); 3] {
     let rounds = 2000.0 * (100.0 * busy).clamp(1.0, 20.0);
     let pause = (rounds / 1000.0 * (1.0 - busy) / busy).min(300.0);
     [("workers", workers as u64), ("work", rounds as u64), ("pause", pause as u64)]
+}
+
+/// An error if a command was run, and failed each time.
+fn check_runs(result: &LoadResult) -> Result<()> {
+    let runs: u64 = result.latencies.iter().map(LatencyCounts::total).sum();
+    if result.failed == 0 || result.failed < runs {
+        return Ok(());
+    }
+    let output = format!("{} failed", result.failed);
+    Err(Error::Load { when: "without a run of the command that succeeded", output })
 }
 
 fn add_load(run: &mut RunFigures, result: &LoadResult, time: Duration) {
@@ -305,6 +316,15 @@ mod tests {
             let busy = work as f64 / 1000.0 / (work as f64 / 1000.0 + pause as f64);
             assert!(workers as f64 * busy >= 0.95 * demand, "{demand}: {workers} {work} {pause}");
         }
+    }
+
+    #[test]
+    fn a_command_that_always_fails_is_no_load() {
+        let ranges = vec![(1000, 2000, 5)];
+        let latencies = vec![LatencyCounts { name: "run".to_owned(), ranges }];
+        let result = |failed| LoadResult { latencies: latencies.clone(), failed };
+        assert!(check_runs(&result(4)).is_ok() && check_runs(&result(0)).is_ok());
+        assert!(check_runs(&result(5)).is_err());
     }
 
     #[test]

@@ -18,6 +18,10 @@ pub struct GroupFolder {
 const UNIFIED: &str = "the cpu controller is not in cgroup version 2 here; boot with cgroup_no_v1=all (and \
                        systemd.unified_cgroup_hierarchy=1), or name a group that has it (--parent DIR)";
 
+/// A remedy where a group above keeps the controller to itself.
+const NOT_GIVEN: &str =
+    "the group above gives it no cpu controller (echo +cpu to its cgroup.subtree_control)";
+
 impl GroupFolder {
     /// The hierarchy of this machine; trees are made in `parent`, or in its root.
     ///
@@ -32,7 +36,9 @@ impl GroupFolder {
         })?;
         let parent = parent.map_or_else(|| root.clone(), Path::to_owned);
         if !has_cpu(&parent, "cgroup.controllers")? {
-            return Err(Error::NoCgroups { place: parent, what: UNIFIED.to_owned() });
+            let is_given_out = parent != root && has_cpu(&root, "cgroup.controllers")?;
+            let what = if is_given_out { NOT_GIVEN } else { UNIFIED };
+            return Err(Error::NoCgroups { place: parent, what: what.to_owned() });
         }
         Ok(Self { root, parent })
     }

@@ -25,9 +25,9 @@ impl KernelCounters {
     /// Opens the counters; also the events that are not there, each with the reason.
     pub(crate) fn open(cpus: &[usize]) -> (Self, Vec<(&'static str, io::Error)>) {
         let opened = [
-            ("LLC-load-misses:k", open_all(LLC_LOAD_MISSES, cpus)),
-            ("cycles:k", open_all(Hardware::CPU_CYCLES, cpus)),
-            ("instructions:k", open_all(Hardware::INSTRUCTIONS, cpus)),
+            ("LLC-load-misses:k", open_all(&LLC_LOAD_MISSES, cpus)),
+            ("cycles:k", open_all(&Hardware::CPU_CYCLES, cpus)),
+            ("instructions:k", open_all(&Hardware::INSTRUCTIONS, cpus)),
         ];
         let (mut events, mut missing) = (Vec::new(), Vec::new());
         for (name, counters) in opened {
@@ -66,7 +66,7 @@ fn scaled(count: u64, enabled: u64, running: u64) -> f64 {
     if running == 0 { 0.0 } else { count as f64 * enabled as f64 / running as f64 }
 }
 
-fn open_all(event: impl Event + Clone, cpus: &[usize]) -> io::Result<Vec<Counter>> {
+fn open_all(event: &(impl Event + Clone), cpus: &[usize]) -> io::Result<Vec<Counter>> {
     let open = |cpu: &usize| {
         let mut builder = Builder::new(event.clone());
         builder.exclude_user(true).exclude_hv(true).any_pid().one_cpu(*cpu).build()

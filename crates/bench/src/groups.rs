@@ -237,11 +237,13 @@ mod tests {
         Some((folder, GroupFolder { root: path.clone(), parent: path }))
     }
 
-    fn make(folder: &GroupFolder, name: &str, mark: Option<GroupMark>) -> PathBuf {
+    fn make(folder: &GroupFolder, name: &str, mark: Option<&GroupMark>) -> PathBuf {
         let top = folder.parent.join("slice").join(format!("{PREFIX}{name}"));
         fs::create_dir_all(top.join("g0/g1")).unwrap();
         fs::create_dir_all(top.join("g1")).unwrap();
-        mark.iter().for_each(|mark| mark.set(&top).unwrap());
+        if let Some(mark) = mark {
+            mark.set(&top).unwrap();
+        }
         top
     }
 
@@ -251,13 +253,13 @@ mod tests {
         let gone = GroupMark { start: 1, ..GroupMark::own(false) };
         let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
         let running = GroupMark::of_process(child.id(), false);
-        let elsewhere = GroupMark { namespace: "pid:[1]".to_owned(), ..gone.clone() };
-        let stale = make(&folder, "1", Some(gone));
+        let elsewhere = GroupMark { namespace: "pid:[1]".to_owned(), ..GroupMark::own(false) };
+        let stale = make(&folder, "1", Some(&gone));
         let kept = [
             make(&folder, "2", None),
-            make(&folder, "3", Some(running)),
-            make(&folder, "4", Some(elsewhere)),
-            make(&folder, "5", Some(GroupMark::own(false))),
+            make(&folder, "3", Some(&running)),
+            make(&folder, "4", Some(&elsewhere)),
+            make(&folder, "5", Some(&GroupMark::own(false))),
         ];
         let other = folder.parent.join("slice/other");
         fs::create_dir_all(&other).unwrap();

@@ -1,6 +1,7 @@
 //! Command-line arguments.
 
 mod accesses;
+mod bench;
 mod common;
 mod compare;
 mod guest;
@@ -16,6 +17,7 @@ mod values;
 pub(crate) use accesses::{
     DoctorArgs, ExplainArgs, ImportArgs, MergeArgs, ProfileArgs, ReportArgs, SamplesArgs,
 };
+pub(crate) use bench::{BenchArgs, BenchCommand, CgroupTreeArgs};
 pub(crate) use common::{GlobalArgs, require_vmlinux, require_words};
 pub(crate) use compare::{CompareArgs, CompareFormat, FailOn};
 pub(crate) use guest::{GuestArgs, GuestCommand, GuestRecordArgs};
@@ -121,6 +123,8 @@ pub(crate) enum Command {
     Record(RecordArgs),
     /// Record kernels that run in QEMU.
     Guest(GuestArgs),
+    /// Run a benchmark of the kernel again and again, for `compare`.
+    Bench(BenchArgs),
     /// Compare runs of benchmarks of several variants: statistics, tables, verdicts.
     Compare(Box<CompareArgs>),
     /// Run the pipeline on the built-in example.

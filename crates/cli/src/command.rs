@@ -1,6 +1,7 @@
 //! The commands: open the inputs, call the libraries, report.
 
 pub(crate) mod accesses;
+pub(crate) mod bench;
 pub(crate) mod compare;
 pub(crate) mod completions;
 pub(crate) mod demo;

@@ -9,6 +9,7 @@ mod command;
 mod diagnosis;
 mod gate;
 mod input;
+mod lock_lines;
 mod output;
 mod page;
 mod planning;
@@ -16,7 +17,7 @@ mod report;
 mod series;
 
 use args::{Arguments, Command, GlobalArgs};
-use command::{accesses, compare, completions, demo, guest, layouts, manual, orders};
+use command::{accesses, bench, compare, completions, demo, guest, layouts, manual, orders};
 use fieldline_debuginfo::separate_debug::search_folders;
 use output::{CommandOutcome, PrintOptions};
 use std::process::ExitCode;
@@ -63,6 +64,7 @@ fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
         Command::Doctor(args) => accesses::doctor(args),
         Command::Record(args) => accesses::record::run(args),
         Command::Guest(args) => guest::run(args),
+        Command::Bench(args) => bench::run(args),
         Command::Compare(args) => compare::run(args),
         Command::Demo(args) => demo::run(args),
         Command::Completions(args) => completions::run(args),

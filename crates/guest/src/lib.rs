@@ -32,6 +32,7 @@ mod window;
 pub use error::{Error, Result};
 pub use kernel::selection::CodeSelection;
 pub use machine::architecture::GuestArchitecture;
+pub use machine::programs::bench_program;
 pub use objects::GuestObject;
 pub use options::{CacheSizes, GuestLoad, GuestOptions};
 pub use record::{GuestRecording, record};

@@ -1,5 +1,6 @@
 //! Tests on a real kernel.
 
+pub(crate) mod bench_guest;
 pub(crate) mod guest;
 pub(crate) mod packing;
 pub(crate) mod parity;

@@ -13,7 +13,7 @@ mod tidy;
 mod tools;
 
 use anyhow::Result;
-use kernel::{guest, packing, parity, permutations, source};
+use kernel::{bench_guest, guest, packing, parity, permutations, source};
 use measure::{bench, throughput};
 use research::{calibrate, decode, emulated, truth, typed};
 use std::process::ExitCode;
@@ -29,6 +29,11 @@ const VERBS: &[Verb] = &[
         kernel::run,
     ),
     ("guest", "record a kernel in QEMU and score it by its own objects: [VMLINUX]", guest::run),
+    (
+        "bench-guest",
+        "run bench cgroup-tree in a kernel in QEMU: its load uses the quota, its groups are gone after any end: [VMLINUX]",
+        bench_guest::run,
+    ),
     ("parity", "compare every struct of a vmlinux with pahole's text: [VMLINUX]", parity::run),
     ("packing", "plan every struct of a vmlinux by size alone and check the plans: [VMLINUX]", packing::run),
     ("source", "compare the declarations of a kernel tree with debug info: [VMLINUX [TREE]]", source::run),

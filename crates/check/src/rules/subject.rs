@@ -64,6 +64,19 @@ pub struct RecordedStruct<'s> {
     pub layout: &'s Layout,
 }
 
+/// A lock in a struct for which CPUs wait.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ContendedLock {
+    /// The class, as the kernel names it.
+    pub class: String,
+    /// The path of the member.
+    pub member: String,
+    /// Its offset in the layout that is checked, in bytes.
+    pub offset: u64,
+    /// Percent of its acquisitions that waited.
+    pub percent: f64,
+}
+
 /// A struct on one machine.
 #[derive(Clone, Debug)]
 pub struct CheckedStruct<'s> {
@@ -85,6 +98,8 @@ pub struct CheckedStruct<'s> {
     pub budget: SizeBudget,
     /// Its pinned ends.
     pub ends: PinnedEnds,
+    /// Its locks for which CPUs wait.
+    pub locks: Vec<ContendedLock>,
 }
 
 impl<'s> CheckedStruct<'s> {
@@ -92,7 +107,8 @@ impl<'s> CheckedStruct<'s> {
     pub fn new(now: &'s Layout, before: Option<&'s Layout>, line: u64) -> Self {
         let change = before.and_then(|before| TypeChange::between(before, now, &[line]));
         let (budget, ends) = (SizeBudget::default(), PinnedEnds::default());
-        Self { now, before, change, fields: fields(now), line, heat: None, recorded: None, budget, ends }
+        let (fields, locks) = (fields(now), Vec::new());
+        Self { now, before, change, fields, line, heat: None, recorded: None, budget, ends, locks }
     }
 
     /// Whether a member, by its path, is hot, or there is no profile.

@@ -116,6 +116,10 @@ pub(crate) struct CheckArgs {
     /// summary=FILE adds to FILE ($GITHUB_STEP_SUMMARY); others replace it.
     #[arg(long, value_name = "FORMAT[=FILE]", value_parser = sink)]
     pub(crate) format: Vec<FindingsOutput>,
+    /// A text of /proc/lock_stat: hot members on the line of a contended lock are found too (false-sharing-pair).
+    /// Needs a profile in the configuration.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) lock_stat: Option<PathBuf>,
     /// Also write a page to look at: the layouts before and now, with the findings (one file of HTML).
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,

@@ -38,6 +38,13 @@ pub(crate) struct PlanArgs {
     pub(crate) code: CodeArgs,
     #[command(flatten)]
     pub(crate) search: SearchArgs,
+    /// A text of /proc/lock_stat: the plan notes which hot members share the line of a contended lock, as declared and
+    /// as planned. The order does not depend on it.
+    #[arg(long, value_name = "FILE", requires = "profile")]
+    pub(crate) lock_stat: Option<PathBuf>,
+    /// The struct that a class of locks lies in, where several may be meant. May be given several times.
+    #[arg(long = "lock-struct", value_name = "CLASS=STRUCT", requires = "lock_stat")]
+    pub(crate) lock_structs: Vec<String>,
     /// Parts of the text to print besides the first screen; -v prints all.
     #[arg(long, value_name = "PART,…", value_delimiter = ',', value_parser = plan_part())]
     pub(crate) show: Vec<PlanPart>,

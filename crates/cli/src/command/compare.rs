@@ -1,7 +1,6 @@
 //! `fieldline compare`: runs of benchmarks of several variants, and recordings of them.
 
 mod callers;
-mod lock_lines;
 mod locks;
 mod members;
 mod symbols;

@@ -1,5 +1,6 @@
 //! Commands on orders: plan, patch, verify, simulate.
 
+mod lock_notes;
 pub(crate) mod place;
 pub(crate) mod propose;
 pub(crate) mod simulate;
@@ -60,6 +61,9 @@ pub(crate) fn plan(args: &PlanArgs) -> Result<CommandOutcome> {
     };
     limited.annotate(&mut plan, &inputs)?;
     check_candidate(&plan, args.search.candidate)?;
+    if let (Some(path), Some(profile)) = (&args.lock_stat, &profile) {
+        lock_notes::add(&mut plan, profile, program, (path, &args.lock_structs))?;
+    }
     document::write_if_named(args.output.as_ref(), &plan)?;
     let (next, parts) = (next_after_plan(args, &plan), shown_parts(&args.show));
     let (plan, profile) = (&plan, profile.as_ref());

@@ -4,10 +4,12 @@ use super::acceptance::{self, Acceptance};
 use super::config::{Config, Suppression};
 use super::targets::LoadedTarget;
 use crate::input::select::matches_type;
+use crate::lock_lines::LockContext;
 use anyhow::{Result, bail};
 use fieldline_access::AccessProfile;
-use fieldline_check::rules::{HotMembers, RecordedStruct, find_disagreements, sharing};
+use fieldline_check::rules::{ContendedLock, HotMembers, RecordedStruct, find_disagreements, sharing};
 use fieldline_check::{CheckedStruct, Finding, FindingLevel, Rule, check_struct};
+use fieldline_compare::lock_stat::LockRow;
 use fieldline_layout::Layout;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -70,9 +72,10 @@ pub(crate) fn check_targets(
     config: &Config,
     loaded: &[LoadedTarget<'_>],
     profile: Option<&AccessProfile>,
+    locks: &[LockRow],
 ) -> Result<CheckReport> {
     let subjects: Vec<Vec<CheckedStruct<'_>>> =
-        fieldline_parallel::map(loaded, |target| subjects(config, target, profile))
+        fieldline_parallel::map(loaded, |target| subjects(config, target, profile, locks))
             .into_iter()
             .collect::<Result<_>>()?;
     if let Some(profile) = profile {
@@ -90,6 +93,9 @@ pub(crate) fn check_targets(
     }
     findings.extend(compare_targets(config, loaded, &subjects));
     let mut notes = note_skipped_rules(config, loaded, profile);
+    if !locks.is_empty() && profile.is_none() {
+        notes.push("no profile, so lines of contended locks were not checked".to_owned());
+    }
     notes.extend(note_unused_suppressions(config, &findings));
     let checked = |(target, subjects): (&LoadedTarget<'_>, &Vec<CheckedStruct<'_>>)| CheckedTarget {
         name: target.config.name.clone(),
@@ -108,8 +114,10 @@ fn subjects<'s>(
     config: &Config,
     target: &'s LoadedTarget<'_>,
     profile: Option<&'s AccessProfile>,
+    locks: &[LockRow],
 ) -> Result<Vec<CheckedStruct<'s>>> {
     let mut subjects = Vec::new();
+    let locks = contended_locks(target, locks);
     for (now, before) in target.pairs() {
         let mut subject = CheckedStruct::new(now, before, target.line);
         subject.budget = config.budgets.get(&now.name).copied().unwrap_or_default();
@@ -118,6 +126,8 @@ fn subjects<'s>(
         subject.heat = subject
             .recorded
             .map(|recorded| HotMembers::new(recorded.profile, recorded.layout, &subject.fields));
+        let own = locks.iter().filter(|(name, _)| *name == now.name).map(|(_, lock)| lock.clone());
+        subject.locks = own.collect();
         subjects.push(subject);
     }
     for name in config.ends.keys().chain(config.budgets.keys()) {
@@ -127,6 +137,22 @@ fn subjects<'s>(
         }
     }
     Ok(subjects)
+}
+
+/// Contended locks by struct. Other structs than those to check aren't known, so that only classes count that name the
+/// struct itself, as `&rq->__lock` does.
+fn contended_locks(target: &LoadedTarget<'_>, classes: &[LockRow]) -> Vec<(String, ContendedLock)> {
+    let context =
+        LockContext { layouts: &target.now.layouts, line_size: target.line, profile: None, named: &[] };
+    let (placed, _) = context.place(classes);
+    let contended = placed.into_iter().filter(|lock| lock.is_named()).filter_map(|lock| {
+        let percent = lock.contention()?;
+        Some((
+            lock.struct_name,
+            ContendedLock { class: lock.class, member: lock.member, offset: lock.offset, percent },
+        ))
+    });
+    contended.collect()
 }
 
 /// A struct's profile with the layout it was recorded with: one of the two at hand, or the one in the

@@ -57,6 +57,7 @@ pub(crate) fn compared(
         subtitle: subtitle.to_owned(),
         recorded: profile.map(|(profile, _)| RecordedFacts::new(profile)),
         patches: Vec::new(),
+        measured: None,
         notes,
         sections,
         data,

@@ -36,6 +36,8 @@ pub(crate) struct Page {
     pub(super) sections: Vec<Section>,
     /// Patches by file name.
     pub(super) patches: Vec<(String, String)>,
+    /// Measured results, as `compare` wrote them.
+    pub(super) measured: Option<String>,
     /// Further remarks, a sentence each.
     pub(super) notes: Vec<String>,
     pub(super) data: PageData,

@@ -28,6 +28,8 @@ pub(crate) struct PlannedPage<'p> {
     pub(crate) patched: Option<&'p PatchSet>,
     /// Other builds to switch between.
     pub(crate) also: &'p [AlternateBuild],
+    /// Measured results, as `compare` wrote them.
+    pub(crate) measured: Option<&'p str>,
     /// Line sizes to switch between, in bytes.
     pub(crate) lines: &'p [u64],
     /// Line size in bytes of the machine that the program was compiled for.
@@ -61,6 +63,7 @@ pub(crate) fn planned(page: &PlannedPage<'_>) -> Page {
         subtitle: subtitle.to_owned(),
         recorded: Some(RecordedFacts::new(page.profile)),
         patches: page.patched.map(patches).unwrap_or_default(),
+        measured: page.measured.map(str::to_owned),
         notes: page.patched.map(patch_notes).unwrap_or_default(),
         sections,
         data,

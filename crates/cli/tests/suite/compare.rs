@@ -360,6 +360,66 @@ fn call_chains_of_perf_script_are_added_up() {
     );
 }
 
+/// Symbols and LLC misses in percent as posted with RFC v2 "Reorder scheduling related structs" (2025), original and
+/// optimised.
+const INTEL: [(&str, f64, f64); 10] = [
+    ("worker_thread", 75.41, 78.95),
+    ("tg_unthrottle_up", 3.21, 1.61),
+    ("tg_throttle_down", 2.42, 1.77),
+    ("__update_load_avg_cfs_rq", 1.95, 1.60),
+    ("walk_tg_tree_from", 1.23, 0.91),
+    ("sched_balance_update_blocked_averages", 1.09, 1.13),
+    ("sched_balance_rq", 1.03, 1.08),
+    ("_raw_spin_lock", 1.01, 1.23),
+    ("task_mm_cid_work", 0.87, 1.09),
+    ("__update_load_avg_se", 0.78, 0.48),
+];
+const AMD: [(&str, f64, f64); 12] = [
+    ("worker_thread", 53.97, 61.49),
+    ("sched_balance_update_blocked_averages", 3.94, 2.48),
+    ("__update_load_avg_cfs_rq", 3.52, 2.62),
+    ("update_load_avg", 2.66, 2.19),
+    ("tg_throttle_down", 1.99, 1.57),
+    ("tg_unthrottle_up", 1.98, 1.34),
+    ("__update_load_avg_se", 1.89, 1.32),
+    ("walk_tg_tree_from", 1.79, 1.37),
+    ("sched_clock_noinstr", 1.59, 1.01),
+    ("sched_balance_rq", 1.53, 1.26),
+    ("_raw_spin_lock", 1.47, 1.41),
+    ("task_mm_cid_work", 1.34, 1.42),
+];
+
+/// A text of perf report with these symbols and others with less, most first.
+fn symbol_report(shares: impl Iterator<Item = (&'static str, f64)>) -> String {
+    let mut shares: Vec<(String, f64)> = shares.map(|(name, share)| (name.to_owned(), share)).collect();
+    shares.extend((0..5).map(|number| (format!("other_{number}"), 0.40 - 0.01 * f64::from(number))));
+    shares.sort_by(|left, right| right.1.total_cmp(&left.1));
+    let mut text = "# Samples: 12K of event 'LLC-load-misses:k'\n#\n# Overhead  Command  Shared Object     Symbol\n#\n\n"
+        .to_owned();
+    for (name, share) in shares {
+        writeln!(text, "    {share:5.2}%  schbench  [kernel.vmlinux]  [k] {name}").unwrap();
+    }
+    text
+}
+
+#[test]
+fn a_posted_table_of_symbols_is_rebuilt_from_reports() {
+    let files = Files::new();
+    let machines = [
+        ("Intel", &INTEL[..], "+---------------------------------------+------------+-----------+"),
+        ("AMD", &AMD[..], "+---------------------------------------+----------+---------+"),
+    ];
+    for (machine, rows, rule) in machines {
+        files.write("orig.txt", &symbol_report(rows.iter().map(|(name, orig, _)| (*name, *orig))));
+        files.write("opt.txt", &symbol_report(rows.iter().map(|(name, _, opt)| (*name, *opt))));
+        let names = format!("{machine}-orig,{machine}-opt");
+        let table = files.text(&["--symbols", "orig.txt", "--vs", "opt.txt", "--names", &names]);
+        let mut expected = vec![format!("| Symbol | {machine}-orig | {machine}-opt |"), rule.to_owned()];
+        expected.extend(rows.iter().map(|(name, orig, opt)| format!("| {name} | {orig:.2}% | {opt:.2}% |")));
+        assert_eq!(collapsed(&table), expected);
+    }
+}
+
 const LOCKS: &str = "\
 lock_stat version 0.4
 -----------------------------------------------------------------------------------
@@ -475,6 +535,9 @@ fn evidence_fills_the_cover_letters_slot() {
     let (letter, report) = (read(&letter), read("report.md"));
     assert!(letter.contains("[PATCH 0/") && letter.contains(cover.trim_end()), "{letter}");
     assert!(report.contains(cover.trim_end()), "{report}");
+    let page = read("report.html");
+    let shown = page.split("id=\"measured\"").nth(1).expect("a section of the page");
+    assert!(shown.contains("  * hackbench 4-groups time: -3.70% ["), "{shown}");
     let mut patch = Command::new(env!("CARGO_BIN_EXE_fieldline"));
     patch.current_dir(files.0.path()).args(["patch", "--plan", "out/plan.json", "-o", "again"]);
     patch.args(["--series", "--from", "A <a@b>"]);

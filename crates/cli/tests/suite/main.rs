@@ -10,6 +10,7 @@
 
 mod accesses;
 mod bad_input;
+mod bench;
 #[path = "../../../profile/tests/suite/built.rs"]
 #[allow(dead_code, reason = "other tests ask the programs for their members")]
 mod built;

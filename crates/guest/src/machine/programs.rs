@@ -1,5 +1,5 @@
-//! Our programs in C: the plugin of QEMU and the first program of the guest. They are compiled once, and kept by
-//! what they are made of.
+//! Our programs in C: the plugin of QEMU, the first program of the guest, and the load of `fieldline bench`. They are
+//! compiled once, and kept by what they are made of.
 
 use super::architecture::GuestArchitecture;
 use crate::error::{Error, Result};
@@ -9,12 +9,16 @@ use std::process::Command;
 
 const PLUGIN: &str = include_str!("../../plugin/fieldline-plugin.c");
 const INIT: &str = include_str!("../../programs/init.c");
+const BENCH: &str = include_str!("../../programs/bench.c");
+/// Loads that both have.
+const LOADS: (&str, &str) = ("loads.h", include_str!("../../programs/loads.h"));
 
 /// The plugin, compiled for this machine.
 pub(crate) fn plugin(cache: &Path) -> Result<PathBuf> {
     let build = Build {
         what: "the plugin of QEMU",
         source: PLUGIN,
+        header: None,
         compiler: "cc",
         packages: "gcc libc6-dev",
         options: &["-O2", "-shared", "-fPIC"],
@@ -27,12 +31,33 @@ pub(crate) fn plugin(cache: &Path) -> Result<PathBuf> {
 pub(crate) fn init(cache: &Path, architecture: GuestArchitecture) -> Result<PathBuf> {
     let (compiler, packages) = architecture.compiler();
     let what = "the guest's first program";
-    Build { what, source: INIT, compiler, packages, options: &["-O2", "-static"], suffix: "" }.run(cache)
+    let (header, options) = (Some(LOADS), &["-O2", "-static"]);
+    Build { what, source: INIT, header, compiler, packages, options, suffix: "" }.run(cache)
+}
+
+/// The program that runs the loads of `fieldline bench` on this machine: static, compiled once, and kept in `cache`.
+///
+/// # Errors
+///
+/// It isn't there yet, and there is no C compiler, or the folder can't be written.
+pub fn bench_program(cache: &Path) -> Result<PathBuf> {
+    let build = Build {
+        what: "the program with the loads",
+        source: BENCH,
+        header: Some(LOADS),
+        compiler: "cc",
+        packages: "gcc libc6-dev",
+        options: &["-O2", "-static"],
+        suffix: "",
+    };
+    build.run(cache)
 }
 
 struct Build {
     what: &'static str,
     source: &'static str,
+    /// A file that the source includes, by name.
+    header: Option<(&'static str, &'static str)>,
     compiler: &'static str,
     packages: &'static str,
     options: &'static [&'static str],
@@ -50,6 +75,10 @@ impl Build {
         let folder = tempfile::tempdir_in(cache).map_err(Error::file(cache))?;
         let (source, built) = (folder.path().join("source.c"), folder.path().join("built"));
         fs::write(&source, self.source).map_err(Error::file(&source))?;
+        if let Some((name, text)) = self.header {
+            let header = folder.path().join(name);
+            fs::write(&header, text).map_err(Error::file(&header))?;
+        }
         let mut command = Command::new(self.compiler);
         command.args(self.options).arg("-o").arg(&built).arg(&source);
         let output = command.output().map_err(|_| Error::MissingProgram {
@@ -70,7 +99,9 @@ impl Build {
 
     /// FNV-1a (Fowler, Noll, Vo) of the source and what it is compiled with.
     fn hash(&self) -> u64 {
-        let texts = [self.source, self.compiler].into_iter().chain(self.options.iter().copied());
+        let header = self.header.map(|(_, text)| text);
+        let texts =
+            [self.source, self.compiler].into_iter().chain(self.options.iter().copied()).chain(header);
         let bytes = texts.flat_map(|text| text.bytes().chain([0]));
         bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)

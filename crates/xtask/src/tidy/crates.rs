@@ -5,7 +5,7 @@ use anyhow::{Context, Result};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Libraries that few crates may name.
-const LIBRARY_USERS: [(&str, &[&str]); 17] = [
+const LIBRARY_USERS: [(&str, &[&str]); 18] = [
     ("gimli", &["debuginfo"]),
     ("object", &["debuginfo"]),
     ("memmap2", &["debuginfo"]),
@@ -16,8 +16,9 @@ const LIBRARY_USERS: [(&str, &[&str]); 17] = [
     ("clang_sys", &["frontend"]),
     ("similar", &["source"]),
     ("nix", &["record"]),
-    ("rustix", &["files"]),
-    ("perf_event", &["record"]),
+    ("rustix", &["files", "bench"]),
+    ("perf_event", &["record", "bench"]),
+    ("signal_hook", &["bench"]),
     ("statrs", &["compare"]),
     ("clap", &["cli"]),
     ("clap_complete", &["cli"]),

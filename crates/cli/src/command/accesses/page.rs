@@ -39,6 +39,7 @@ pub(super) fn write(
         plan,
         patched: None,
         also: &also,
+        measured: None,
         lines: &args.lines,
         build_line: build_line(args, profile, plan)?,
     };

@@ -1,10 +1,10 @@
 //! `fieldline compare --locks`: texts of /proc/lock_stat of several variants, and the lines that the locks lie on.
 
-use super::lock_lines::{self, LockContext, LockLine, UnplacedLock};
 use super::variants::{arguments, require_plain_format};
 use crate::args::{CompareArgs, CompareFormat};
 use crate::input::document::{read_profile, to_json};
 use crate::input::{layout_set, recordings, runs};
+use crate::lock_lines::{self, LockContext, LockLine, UnplacedLock};
 use crate::output::{self, CommandOutcome};
 use anyhow::{Context, Result, bail};
 use fieldline_compare::lock_stat::{self, LockTable};

@@ -5,6 +5,7 @@ use crate::args::{CheckArgs, FindingsFormat, FindingsOutput};
 use crate::gate::verdict::{CheckReport, check_targets};
 use crate::gate::{config, date, targets};
 use crate::input::document;
+use crate::lock_lines;
 use crate::output::{self, CommandOutcome};
 use crate::report::color::Palette;
 use crate::report::findings::{github, junit, sarif, summary, text};
@@ -25,7 +26,8 @@ pub(crate) fn run(args: &CheckArgs) -> Result<CommandOutcome> {
     targets::set_baselines(&mut config, &args.against)?;
     let profile = config.profile.as_deref().map(document::read_profile).transpose()?;
     let loaded = targets::read(&config)?;
-    let verdict = check_targets(&config, &loaded, profile.as_ref())?;
+    let locks = args.lock_stat.as_deref().map(lock_lines::read_classes).transpose()?.unwrap_or_default();
+    let verdict = check_targets(&config, &loaded, profile.as_ref(), &locks)?;
     if let Some(path) = &args.html {
         page::write_check(path, &verdict, &loaded, profile.as_ref())?;
     }

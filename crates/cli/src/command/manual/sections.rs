@@ -20,6 +20,7 @@ const ENVIRONMENT: &[(&str, &str, &str)] = &[
     ("build", "LIBCLANG_PATH", "Folder or file of the libclang to load."),
     ("build", "XDG_CACHE_HOME", "Folder of caches, instead of ~/.cache."),
     ("initrd", "XDG_CACHE_HOME", "Folder of caches, instead of ~/.cache."),
+    ("quota", "XDG_CACHE_HOME", "Folder of caches, instead of ~/.cache."),
     ("series", "SOURCE_DATE_EPOCH", "Date of the mails in seconds since 1970, if --date is not given."),
 ];
 
@@ -35,6 +36,7 @@ const FILES: &[(&str, &str, &str)] = &[
     ("build", "compile_commands.json, .*.cmd", "Commands of a build's compilers, in the folder of --build."),
     ("build", "~/.cache/fieldline/uses", "What was found in units of builds. It may be deleted."),
     ("initrd", "~/.cache/fieldline/guest", "Compiled programs of guests. They may be deleted."),
+    ("quota", "~/.cache/fieldline/guest", "The compiled program with the loads. It may be deleted."),
 ];
 
 /// Examples by command.
@@ -76,6 +78,14 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         &["fieldline guest record --kernel vmlinuz --vmlinux vmlinux --types net_device -o guest.perf.data"],
     ),
     ("doctor", &["fieldline doctor", "fieldline doctor --perf perf.data"]),
+    // Hyphens in names of pages are read as blanks.
+    (
+        "bench cgroup tree",
+        &[
+            "fieldline bench cgroup-tree -o base",
+            "fieldline bench cgroup-tree --depth 0 --quota 0 --load hackbench -o hackbench",
+        ],
+    ),
     ("man", &["fieldline man plan   # | man -l -", "fieldline man -o /usr/local/share/man/man1"]),
 ];
 
@@ -103,6 +113,8 @@ const SEE_ALSO: &[(&str, &[&str])] = &[
     ("guest", &["guest-record", "record"]),
     ("guest record", &["record", "profile", "simulate", "qemu-system-x86_64(1)"]),
     ("doctor", &["profile", "record", "perf-mem(1)", "perf-record(1)"]),
+    ("bench", &["bench-cgroup-tree", "compare"]),
+    ("bench cgroup tree", &["compare", "perf-stat(1)", "perf-bench(1)"]),
     ("demo", &["propose"]),
     ("man", &["completions", "man(1)"]),
     ("completions", &["man", "bash(1)"]),

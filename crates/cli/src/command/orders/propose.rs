@@ -28,9 +28,7 @@ const RESAMPLES: usize = 20;
 pub(crate) fn run(args: &ProposeArgs) -> Result<CommandOutcome> {
     let recorded = args.recordings.inputs();
     let (program, tree) = (recorded.first_program(), args.tree.as_path());
-    if !tree.is_dir() {
-        bail!("{}: no folder with a source tree", tree.display());
-    }
+    require_folder(tree)?;
     // Missing inputs are reported before anything takes time.
     let pins = args.search.pins.as_deref().map(pins::read_pins).transpose()?;
     builds::check_files(&args.search.also)?;
@@ -80,6 +78,7 @@ pub(crate) fn run(args: &ProposeArgs) -> Result<CommandOutcome> {
         plan: Some(&plan),
         patched: Some(&patched),
         also: &options.other_builds,
+        measured: measured.as_deref(),
         lines: &plan.lines,
         build_line: plan.build_line,
     };
@@ -104,6 +103,13 @@ pub(crate) fn run(args: &ProposeArgs) -> Result<CommandOutcome> {
         }
     })?;
     Ok(if patched.refusals.is_empty() { command_outcome(&plan) } else { CommandOutcome::Negative })
+}
+
+fn require_folder(tree: &Path) -> Result<()> {
+    if !tree.is_dir() {
+        bail!("{}: no folder with a source tree", tree.display());
+    }
+    Ok(())
 }
 
 /// A struct for the page, with its accesses and its plan.

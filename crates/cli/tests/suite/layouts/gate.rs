@@ -333,6 +333,48 @@ fn what_can_t_be_checked_is_no_pass() {
     assert!(out.contains("nothing to compare with"), "{out}");
 }
 
+/// A text of /proc/lock_stat with one class, of whose 2000 acquisitions some waited.
+fn lock_stat_text(class: &str, contentions: u32) -> String {
+    let head = "class name con-bounces contentions waittime-min waittime-max waittime-total waittime-avg acq-bounces \
+                acquisitions holdtime-min holdtime-max holdtime-total holdtime-avg";
+    format!(
+        "lock_stat version 0.4\n{head}\n\n{class}: 9 {contentions} 0.10 5.00 250.00 2.50 400 2000 0.05 9.00 1000.00 0.50\n"
+    )
+}
+
+#[test]
+fn a_plan_says_what_shares_the_line_of_a_contended_lock() {
+    let gate = Gate::new();
+    let (program, perf, profile) =
+        (fixture("demo/shaper"), fixture("demo/shaper.perf.data"), gate.file("profile.json"));
+    let (code, _, err) = fieldline(&["profile", "--vmlinux", &program, "--perf", &perf, "-o", &profile]);
+    assert_eq!(code, 0, "{err}");
+    let lock_stat = gate.file("lock_stat");
+    gate.write("lock_stat", &lock_stat_text("&tx_class->inbox.lock", 100));
+    let arguments = ["plan", "tx_class", "--profile", &profile, "--vmlinux", &program, "--format", "json"];
+    let plan = |more: &[&str]| -> Value {
+        let (code, out, err) = fieldline(&[&arguments[..], more].concat());
+        assert_eq!(code, 0, "{err}");
+        serde_json::from_str(&out).unwrap()
+    };
+    let (with, without) = (plan(&["--lock-stat", &lock_stat]), plan(&[]));
+    let notes = with["structs"][0]["notes"].as_array().unwrap();
+    let says = notes.iter().filter_map(Value::as_str).find(|note| note.contains("inbox.lock"));
+    let says = says.expect("a note on the lock");
+    assert!(
+        says.starts_with("5.0 % of the acquisitions of inbox.lock (&tx_class->inbox.lock) wait"),
+        "{says}"
+    );
+    assert!(
+        says.contains("as declared: ") && says.contains("tokens") && says.contains("as planned: "),
+        "{says}"
+    );
+    assert_eq!(
+        with["structs"][0]["chosen"], without["structs"][0]["chosen"],
+        "the order does not depend on it"
+    );
+}
+
 #[test]
 fn hot_members_that_part_are_found_with_a_profile() {
     let gate = Gate::new();
@@ -356,6 +398,20 @@ fn hot_members_that_part_are_found_with_a_profile() {
             && out.contains("[false-sharing-pair]"),
         "{out}"
     );
+    let lock_stat = gate.file("lock_stat");
+    gate.write("lock_stat", &lock_stat_text("&tx_class->inbox.lock", 100));
+    let (code, out, _) = gate.check_by(&alone, &["--lock-stat", &lock_stat]);
+    assert!(
+        code == 0 && out.contains("inbox.lock, a lock for which 5.0 % of the acquisitions wait"),
+        "a warning: {out}"
+    );
+    for (class, contentions) in [("&tx_class->inbox.lock", 19), ("&class->inbox.lock", 100)] {
+        gate.write("lock_stat", &lock_stat_text(class, contentions));
+        let (_, out, _) = gate.check_by(&alone, &["--lock-stat", &lock_stat]);
+        assert!(!out.contains("acquisitions wait"), "hardly contended, or of any struct: {out}");
+    }
+    gate.write("lock_stat", "no such text\n");
+    assert_eq!(gate.check_by(&alone, &["--lock-stat", &lock_stat]).0, 2);
     let mut other: Value = serde_json::from_str(&gate.read("profile.json")).unwrap();
     for type_profile in other["types"].as_array_mut().unwrap() {
         type_profile["fingerprint"] = 1.into();

@@ -1,11 +1,12 @@
 //! The cachelines that locks lie on: which member of which struct a class of locks is, and what shares its line.
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use fieldline_access::access::{AccessProfile, TypeProfile};
-use fieldline_compare::lock_stat::{LockMember, LockRow};
+use fieldline_compare::lock_stat::{LockMember, LockRow, LockTable, read_lock_stat};
 use fieldline_layout::{Layout, Member};
 use serde::Serialize;
 use std::fmt::Write;
+use std::path::Path;
 
 /// Words in the names of the kernel's types of locks.
 const LOCK_TYPES: [&str; 9] = [
@@ -21,14 +22,14 @@ const LOCK_TYPES: [&str; 9] = [
 ];
 /// A member is hot with so many percent of its struct's samples, and a lock contended if so many percent of its
 /// acquisitions wait.
-const HOT_PERCENT: f64 = 1.0;
+pub(crate) const HOT_PERCENT: f64 = 1.0;
 const CONTENDED_PERCENT: f64 = 1.0;
 /// Most structs named where several may be meant.
 const MAX_NAMED: usize = 6;
 
 /// A member on a lock's line.
 #[derive(Debug, Serialize)]
-pub(super) struct LineMember {
+pub(crate) struct LineMember {
     name: String,
     offset: u64,
     loads: u64,
@@ -41,6 +42,27 @@ pub(super) struct LineMember {
     is_hot: bool,
 }
 
+/// The classes of a text of /proc/lock_stat.
+pub(crate) fn read_classes(path: &Path) -> Result<Vec<LockRow>> {
+    let place = || path.display().to_string();
+    let bytes = fieldline_files::read(path).with_context(place)?;
+    let classes = read_lock_stat(&String::from_utf8_lossy(&bytes)).with_context(place)?;
+    Ok(LockTable::new(&[(String::new(), vec![classes])]).classes)
+}
+
+impl LockLine {
+    /// Percent of its acquisitions that waited, if it is contended.
+    pub(crate) fn contention(&self) -> Option<f64> {
+        let most = self.contended.iter().flatten().copied().reduce(f64::max);
+        most.filter(|percent| *percent >= CONTENDED_PERCENT)
+    }
+
+    /// Whether the class names the struct itself, or the user did, so that other structs need not be known.
+    pub(crate) fn is_named(&self) -> bool {
+        self.found_by.is_none()
+    }
+}
+
 impl LineMember {
     fn samples(&self) -> u64 {
         self.loads + self.stores
@@ -49,12 +71,12 @@ impl LineMember {
 
 /// A class of locks with the struct it lies in.
 #[derive(Debug, Serialize)]
-pub(super) struct LockLine {
-    class: String,
+pub(crate) struct LockLine {
+    pub(crate) class: String,
     #[serde(rename = "struct")]
-    struct_name: String,
-    member: String,
-    offset: u64,
+    pub(crate) struct_name: String,
+    pub(crate) member: String,
+    pub(crate) offset: u64,
     line_size: u64,
     first_line: u64,
     /// How the struct was found, where its name is not the object's.
@@ -72,22 +94,22 @@ pub(super) struct LockLine {
 
 /// A class that names a member, but no struct for sure; or why it can't be placed.
 #[derive(Debug, Serialize)]
-pub(super) struct UnplacedLock {
+pub(crate) struct UnplacedLock {
     class: String,
     reason: String,
 }
 
 /// Layouts of a program, with a profile if there is one.
-pub(super) struct LockContext<'c> {
-    pub(super) layouts: &'c [Layout],
-    pub(super) line_size: u64,
-    pub(super) profile: Option<&'c AccessProfile>,
+pub(crate) struct LockContext<'c> {
+    pub(crate) layouts: &'c [Layout],
+    pub(crate) line_size: u64,
+    pub(crate) profile: Option<&'c AccessProfile>,
     /// Structs that the user named for classes.
-    pub(super) named: &'c [(String, String)],
+    pub(crate) named: &'c [(String, String)],
 }
 
 /// The structs named as `CLASS=STRUCT`.
-pub(super) fn parse_named(texts: &[String]) -> Result<Vec<(String, String)>> {
+pub(crate) fn parse_named(texts: &[String]) -> Result<Vec<(String, String)>> {
     let pair = |text: &String| match text.rsplit_once('=') {
         Some((class, name)) if !class.is_empty() && !name.is_empty() => {
             Ok((class.to_owned(), name.to_owned()))
@@ -99,7 +121,7 @@ pub(super) fn parse_named(texts: &[String]) -> Result<Vec<(String, String)>> {
 
 impl LockContext<'_> {
     /// Places classes on lines; those that are variables of their own are left out.
-    pub(super) fn place(&self, rows: &[LockRow]) -> (Vec<LockLine>, Vec<UnplacedLock>) {
+    pub(crate) fn place(&self, rows: &[LockRow]) -> (Vec<LockLine>, Vec<UnplacedLock>) {
         let (mut placed, mut unplaced) = (Vec::new(), Vec::new());
         for row in rows {
             let Some(member) = LockMember::of_class(&row.class) else { continue };
@@ -300,7 +322,7 @@ fn find_member<'m>(members: &'m [Member], name: &str) -> Option<&'m Member> {
 }
 
 /// Appends a lock's line as text.
-pub(super) fn draw(out: &mut String, lock: &LockLine, variants: &[String]) {
+pub(crate) fn draw(out: &mut String, lock: &LockLine, variants: &[String]) {
     let LockLine { class, struct_name, member, offset, line_size, first_line, .. } = lock;
     let _ = writeln!(
         out,
@@ -364,7 +386,7 @@ pub(super) fn draw(out: &mut String, lock: &LockLine, variants: &[String]) {
 }
 
 /// Appends classes that were not placed.
-pub(super) fn draw_unplaced(out: &mut String, unplaced: &[UnplacedLock]) {
+pub(crate) fn draw_unplaced(out: &mut String, unplaced: &[UnplacedLock]) {
     for UnplacedLock { class, reason } in unplaced {
         let _ = writeln!(out, "{class}: {reason}");
     }

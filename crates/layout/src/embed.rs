@@ -41,11 +41,10 @@ pub fn resized_members(table: &TypeTable, id: TypeId, changes: &[SizeChange]) ->
     present.filter_map(|(index, member)| Some((index, search.size_after(member.ty, MAX_DEPTH)?))).collect()
 }
 
-/// The structs of a table that hold by value the one called `name` of `before` bytes, with the sizes they get
-/// when it has `after` bytes, by name. Alignments are taken to stay.
-pub fn embedders(table: &TypeTable, name: &str, before: u64, after: u64) -> Vec<Embedder> {
-    let changes = [SizeChange { name: name.to_owned(), before, after }];
-    let mut search = EmbedderSearch { table, changes: &changes, sizes_after: HashMap::new() };
+/// The structs of a table that hold changed ones by value, with the sizes they get, by name. Alignments are taken to
+/// stay.
+pub fn embedders(table: &TypeTable, changes: &[SizeChange]) -> Vec<Embedder> {
+    let mut search = EmbedderSearch { table, changes, sizes_after: HashMap::new() };
     let mut found = Vec::new();
     for (id, ty) in table.iter() {
         if let Type::Aggregate(aggregate) = ty
@@ -153,6 +152,10 @@ mod tests {
         table
     }
 
+    fn change(name: &str, before: u64, after: u64) -> SizeChange {
+        SizeChange { name: name.to_owned(), before, after }
+    }
+
     #[test]
     fn structs_shrink_with_what_they_hold() {
         let embedder = |name: &str, member: &str, before, after| Embedder {
@@ -162,7 +165,7 @@ mod tests {
             after,
         };
         let expected = vec![embedder("outer", "(anonymous)", 32, 24), embedder("pair", "two", 56, 40)];
-        assert_eq!(embedders(&table(), "inner", 24, 16), expected);
+        assert_eq!(embedders(&table(), &[change("inner", 24, 16)]), expected);
     }
 
     #[test]
@@ -175,7 +178,6 @@ mod tests {
                 .unwrap()
                 .0
         };
-        let change = |name: &str, before, after| SizeChange { name: name.to_owned(), before, after };
         let changes = [change("inner", 24, 16), change("other", 8, 4)];
         assert_eq!(resized_members(&table, id("pair"), &changes), [(0, 32)]);
         assert_eq!(resized_members(&table, id("outer"), &changes), [(1, 16)]);
@@ -184,6 +186,6 @@ mod tests {
 
     #[test]
     fn another_struct_of_the_same_name_is_not_meant() {
-        assert!(embedders(&table(), "inner", 32, 16).is_empty());
+        assert!(embedders(&table(), &[change("inner", 32, 16)]).is_empty());
     }
 }

@@ -4,7 +4,7 @@ use anyhow::{Context, Result};
 use fieldline_debuginfo::btf;
 use fieldline_debuginfo::types::{self, Types};
 use fieldline_layout::TypeTable;
-use fieldline_layout::embed::{Embedder, embedders};
+use fieldline_layout::embed::{Embedder, SizeChange, embedders};
 use fieldline_plan::result::{Embedding, slab_class};
 use fieldline_plan::{Plan, StructPlan};
 use std::path::Path;
@@ -19,18 +19,28 @@ pub fn fill_embeddings(plan: &mut Plan, vmlinux: &Path) -> Result<()> {
     types::with_types(vmlinux, None, None, |types| {
         let names: Vec<&str> = resized.iter().map(|planned| types::strip_keyword(&planned.name)).collect();
         let table = read_holders(types, &names)?;
-        for planned in &mut resized {
-            let found = embedders(&table, &planned.name, planned.declared.size, planned.chosen.size);
-            planned.embedded_in = found.into_iter().map(embedding).collect();
+        let changes: Vec<SizeChange> = resized.iter().map(|planned| size_change(planned)).collect();
+        let together = embedders(&table, &changes);
+        for (planned, change) in resized.iter_mut().zip(&changes) {
+            let found = embedders(&table, std::slice::from_ref(change)).into_iter();
+            planned.embedded_in = found.map(|embedder| embedding(embedder, &together)).collect();
         }
         Ok(())
     })
 }
 
-fn embedding(embedder: Embedder) -> Embedding {
+fn size_change(planned: &StructPlan) -> SizeChange {
+    SizeChange { name: planned.name.clone(), before: planned.declared.size, after: planned.chosen.size }
+}
+
+/// A holder by one order alone, and by all of them if others change it too.
+fn embedding(embedder: Embedder, together: &[Embedder]) -> Embedding {
+    let is_same = |other: &&Embedder| (&other.name, other.before) == (&embedder.name, embedder.before);
+    let after_all = together.iter().find(is_same).map(|other| other.after);
     Embedding {
         slab_before: slab_class(embedder.before),
         slab_after: slab_class(embedder.after),
+        after_all: after_all.filter(|after| *after != embedder.after),
         name: embedder.name,
         member: embedder.member,
         before: embedder.before,
@@ -56,4 +66,19 @@ fn read_holders(types: &Types<'_, '_>, names: &[&str]) -> Result<TypeTable> {
         reader.read(id, &mut table).with_context(|| types.file().to_owned())?;
     }
     Ok(table)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_holder_of_two_planned_structs_gets_the_size_of_both_orders() {
+        let holder =
+            |after| Embedder { name: "h".to_owned(), member: "a, b".to_owned(), before: 1088, after };
+        let found = embedding(holder(1024), &[holder(960)]);
+        assert_eq!((found.after, found.after_all), (1024, Some(960)));
+        assert_eq!(found.describe_all(), ", 960 with all orders of the plan");
+        assert_eq!(embedding(holder(1024), &[holder(1024)]).after_all, None);
+    }
 }

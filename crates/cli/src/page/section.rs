@@ -3,7 +3,7 @@
 use super::orders::DECLARED;
 use crate::report::plan::{builds_text, format_marks, line_size, member_name, member_names};
 use crate::series::letter::describe_change;
-use fieldline_plan::result::{Basis, Candidate, Forecast, Interval, SizeForecast};
+use fieldline_plan::result::{Basis, Candidate, Embedding, Forecast, Interval, SizeForecast};
 use fieldline_plan::{Outcome, StructPlan};
 
 /// The text on one struct.
@@ -224,7 +224,8 @@ pub(super) fn remarks(plan: &StructPlan) -> Vec<(&'static str, Vec<String>)> {
         format!("{}: {} as declared, {} as proposed", pin.pin, kept(pin.declared), kept(pin.chosen))
     });
     let embedded = plan.embedded_in.iter().map(|outer| {
-        format!("struct {} ({}): {} → {} bytes", outer.name, outer.member, outer.before, outer.after)
+        let Embedding { name, member, before, after, .. } = outer;
+        format!("struct {name} ({member}): {before} → {after} bytes{}", outer.describe_all())
     });
     let proof = plan.proof_sentence().filter(|_| plan.changes());
     let proof = proof.map(|proof| format!("As far as fieldline can tell, {proof}."));

@@ -293,8 +293,13 @@ fn write_forecast(out: &mut String, plan: &Plan, struct_plan: &StructPlan) {
     }
     for holder in &struct_plan.embedded_in {
         let text = format!(
-            "struct {} embeds it ({}): {} -> {} bytes compiled for {} B lines",
-            holder.name, holder.member, holder.before, holder.after, plan.build_line
+            "struct {} embeds it ({}): {} -> {} bytes compiled for {} B lines{}",
+            holder.name,
+            holder.member,
+            holder.before,
+            holder.after,
+            plan.build_line,
+            holder.describe_all()
         );
         write_paragraph(out, "  ", &text);
     }

@@ -244,10 +244,20 @@ pub struct Embedding {
     pub before: u64,
     /// Size with the chosen order.
     pub after: u64,
+    /// Size with the orders of all structs of the plan, if others change it too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after_all: Option<u64>,
     /// Bytes the kernel's allocator takes for it as declared.
     pub slab_before: u64,
     /// Bytes it takes with the chosen order.
     pub slab_after: u64,
+}
+
+impl Embedding {
+    /// What the orders of all structs make of it, behind its size with one; nothing if that is all.
+    pub fn describe_all(&self) -> String {
+        self.after_all.map_or_else(String::new, |after| format!(", {after} with all orders of the plan"))
+    }
 }
 
 /// A member that moves, and why.

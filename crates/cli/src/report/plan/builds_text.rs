@@ -75,10 +75,11 @@ fn draw_group(out: &mut String, plan: &StructPlan, group: &Group) {
 /// Appends the structs that embed the planned one and change their size with it.
 pub(crate) fn draw_embeddings(out: &mut String, plan: &StructPlan) {
     for row in plan.embedded_in.iter().filter(|row| row.before != row.after) {
-        let Embedding { name, member, before, after, slab_before, slab_after } = row;
+        let Embedding { name, member, before, after, slab_before, slab_after, .. } = row;
+        let all = row.describe_all();
         let _ = writeln!(
             out,
-            "  struct {name} embeds it ({member}): {before} ({slab_before}) -> {after} ({slab_after}) bytes (kmalloc class)"
+            "  struct {name} embeds it ({member}): {before} ({slab_before}) -> {after} ({slab_after}) bytes (kmalloc class){all}"
         );
     }
 }

@@ -231,7 +231,7 @@ fn look_at(plan: &StructPlan) -> Vec<String> {
         .embedded_in
         .iter()
         .filter(|held| held.before != held.after)
-        .map(|held| format!("{} {} -> {} bytes", held.name, held.before, held.after))
+        .map(|held| format!("{} {} -> {} bytes{}", held.name, held.before, held.after, held.describe_all()))
         .collect();
     if !resized.is_empty() {
         points.push(format!("structs that hold it: {}", fold(&resized, ", ", 70)));

@@ -2,10 +2,12 @@
 //!
 //! * `plan`: orders for some structs.
 //! * `forecast`: the cost of orders, members that share a line, and other builds that orders were judged in.
+//! * `embedding`: structs that hold planned ones.
 //! * `proof`: the proof that nothing depends on an order.
 //! * `confidence`: the evidence for the visits, and how sure the plan is.
 
 mod confidence;
+mod embedding;
 mod forecast;
 mod plan;
 mod proof;
@@ -13,6 +15,7 @@ mod proof;
 pub use confidence::{
     Confidence, CrossValidation, Grouping, Interval, PatternEvidence, Stability, VisitEvidence,
 };
+pub use embedding::Embedding;
 pub use fieldline_layout::slab_class;
 pub(crate) use forecast::rounded;
 pub use forecast::{
@@ -21,8 +24,8 @@ pub use forecast::{
 };
 pub(crate) use plan::constrained_members;
 pub use plan::{
-    Arrangement, Basis, CommentToCheck, ConditionalMember, ConstrainedMember, Embedding, FORMAT, MovedMember,
-    Outcome, PinReport, PlacedMember, Plan, PlanError, SearchReport, StructPlan, VERSION, Verdict,
+    Arrangement, Basis, CommentToCheck, ConditionalMember, ConstrainedMember, FORMAT, MovedMember, Outcome,
+    PinReport, PlacedMember, Plan, PlanError, SearchReport, StructPlan, VERSION, Verdict,
 };
 pub use proof::{Insistence, UseProof};
 

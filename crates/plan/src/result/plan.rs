@@ -1,6 +1,7 @@
 //! Orders for some structs, and the checks a plan read back must pass.
 
 use super::confidence::{Confidence, VisitEvidence};
+use super::embedding::Embedding;
 use super::forecast::{BuildNote, Candidate, Forecast, Group, SizeForecast, Term};
 use super::proof::{Insistence, UseProof};
 use fieldline_layout::constraint::Constraints;
@@ -231,33 +232,6 @@ pub struct PlacedMember {
     /// Line of the declaration.
     #[serde(default, with = "line_number")]
     pub line: Option<u32>,
-}
-
-/// A struct that holds a planned one by value, before and after, in bytes.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Embedding {
-    /// Its tag.
-    pub name: String,
-    /// The members that hold it.
-    pub member: String,
-    /// Size as declared.
-    pub before: u64,
-    /// Size with the chosen order.
-    pub after: u64,
-    /// Size with the orders of all structs of the plan, if others change it too.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub after_all: Option<u64>,
-    /// Bytes the kernel's allocator takes for it as declared.
-    pub slab_before: u64,
-    /// Bytes it takes with the chosen order.
-    pub slab_after: u64,
-}
-
-impl Embedding {
-    /// What the orders of all structs make of it, behind its size with one; nothing if that is all.
-    pub fn describe_all(&self) -> String {
-        self.after_all.map_or_else(String::new, |after| format!(", {after} with all orders of the plan"))
-    }
 }
 
 /// A member that moves, and why.

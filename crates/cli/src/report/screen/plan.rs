@@ -231,7 +231,10 @@ fn look_at(plan: &StructPlan) -> Vec<String> {
         .embedded_in
         .iter()
         .filter(|held| held.before != held.after)
-        .map(|held| format!("{} {} -> {} bytes{}", held.name, held.before, held.after, held.describe_all()))
+        .map(|held| {
+            let all = held.after_all.map(|after| format!(" ({after} with all)")).unwrap_or_default();
+            format!("{} {} -> {} bytes{all}", held.name, held.before, held.after)
+        })
         .collect();
     if !resized.is_empty() {
         points.push(format!("structs that hold it: {}", fold(&resized, ", ", 70)));

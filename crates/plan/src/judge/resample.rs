@@ -24,7 +24,7 @@ use std::collections::BTreeMap;
 /// Divisor of the rounds of a search in a fold: its figures err on the careful side.
 const SHORT_SEARCH_DIVISOR: usize = 4;
 /// The same for small changes: with fewer rounds, folds find larger ones than the whole recording.
-const SHORT_CHANGE_SEARCH_DIVISOR: usize = 5;
+const SHORT_CHANGE_SEARCH_DIVISOR: usize = 3;
 /// The same for a search with a warm start: it checks whether any order is significantly better.
 const WARM_START_DIVISOR: usize = 24;
 

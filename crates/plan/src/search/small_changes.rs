@@ -20,7 +20,7 @@ const TEMPERATURES: (f64, f64) = (0.036, 0.002_4);
 /// Moves that a replica tries between exchanges.
 const MOVES: usize = 100;
 /// Rounds of moves by number of units, least and most.
-const ROUNDS_BY_UNIT: usize = 14;
+const ROUNDS_BY_UNIT: usize = 9;
 const ROUND_LIMITS: (usize, usize) = (60, 560);
 /// Independent chains.
 const CHAINS: usize = 2;

@@ -1,7 +1,7 @@
 //! The results of a run, as CSV that `compare` reads.
 
-use fieldline_compare::measurement::BetterDirection;
-use std::fmt::Write;
+use fieldline_compare::csv::{self, CsvValue};
+use fieldline_compare::measurement::{BetterDirection, MetricId};
 
 /// A measured value.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,24 +43,19 @@ impl RunFigures {
     /// The file of a run: `setup` says how it was made, in lines that `compare` leaves out.
     #[must_use]
     pub fn csv(&self, setup: &str) -> String {
-        let mut out: String = setup.lines().map(|line| format!("# {line}\n")).collect();
-        out += "test,case,metric,value,unit,better\n";
-        for BenchFigure { measure, value, unit, better } in &self.figures {
-            let better = match better {
-                BetterDirection::Lower => "lower",
-                BetterDirection::Higher => "higher",
-                BetterDirection::Unknown => "",
-            };
-            // Writing to a string can't fail.
-            let _ = writeln!(out, "cgroup-tree,{},{measure},{value},{unit},{better}", quoted(&self.case));
-        }
-        out
+        let values = self.figures.iter().map(|figure| CsvValue {
+            metric: MetricId {
+                test: "cgroup-tree".to_owned(),
+                case: self.case.clone(),
+                measure: figure.measure.clone(),
+                ..MetricId::default()
+            },
+            value: figure.value,
+            unit: figure.unit,
+            better: figure.better,
+        });
+        csv::write(setup, &values.collect::<Vec<_>>())
     }
-}
-
-/// A cell of CSV (RFC 4180).
-fn quoted(text: &str) -> String {
-    format!("\"{}\"", text.replace('"', "\"\"").replace(['\n', '\r'], " "))
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ mod options_doc;
 mod orders;
 mod record;
 mod series;
+mod trial;
 mod values;
 
 pub(crate) use accesses::{
@@ -20,7 +21,7 @@ pub(crate) use accesses::{
 pub(crate) use bench::{BenchArgs, BenchCommand, CgroupTreeArgs};
 pub(crate) use common::{GlobalArgs, require_vmlinux, require_words};
 pub(crate) use compare::{CompareArgs, CompareFormat, FailOn};
-pub(crate) use guest::{GuestArgs, GuestCommand, GuestRecordArgs};
+pub(crate) use guest::{GuestArgs, GuestCommand, GuestRecordArgs, GuestRunArgs, GuestScoreArgs, ScoreArgs};
 pub(crate) use install::{CompletionsArgs, ManArgs};
 pub(crate) use layouts::{
     BaselineArgs, CheckArgs, DiffArgs, DiffFormat, FindingsFormat, FindingsOutput, InitArgs, LayoutArgs,
@@ -30,6 +31,7 @@ pub(crate) use orders::{
     BuiltObject, PatchArgs, PlaceArgs, PlanArgs, ProposeArgs, SimulateArgs, SimulateInput, VerifyArgs,
 };
 pub(crate) use record::{CpuList, RecordArgs, cpus};
+pub(crate) use trial::TrialArgs;
 
 use clap::{Args, Parser, Subcommand};
 use common::PlainArguments;
@@ -123,6 +125,8 @@ pub(crate) enum Command {
     Record(RecordArgs),
     /// Record kernels that run in QEMU.
     Guest(GuestArgs),
+    /// Build a kernel without and with patches, boot each in QEMU several times, and compare lines, misses and HITM.
+    Trial(Box<TrialArgs>),
     /// Run a benchmark of the kernel again and again, for `compare`.
     Bench(BenchArgs),
     /// Compare runs of benchmarks of several variants: statistics, tables, verdicts.

@@ -9,3 +9,4 @@ pub(crate) mod guest;
 pub(crate) mod layouts;
 pub(crate) mod manual;
 pub(crate) mod orders;
+pub(crate) mod trial;

@@ -17,7 +17,7 @@ mod report;
 mod series;
 
 use args::{Arguments, Command, GlobalArgs};
-use command::{accesses, bench, compare, completions, demo, guest, layouts, manual, orders};
+use command::{accesses, bench, compare, completions, demo, guest, layouts, manual, orders, trial};
 use fieldline_debuginfo::separate_debug::search_folders;
 use output::{CommandOutcome, PrintOptions};
 use std::process::ExitCode;
@@ -64,6 +64,7 @@ fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
         Command::Doctor(args) => accesses::doctor(args),
         Command::Record(args) => accesses::record::run(args),
         Command::Guest(args) => guest::run(args),
+        Command::Trial(args) => trial::run(args),
         Command::Bench(args) => bench::run(args),
         Command::Compare(args) => compare::run(args),
         Command::Demo(args) => demo::run(args),

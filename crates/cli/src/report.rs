@@ -11,3 +11,4 @@ pub(crate) mod parts;
 pub(crate) mod plan;
 pub(crate) mod profile;
 pub(crate) mod screen;
+pub(crate) mod trial;

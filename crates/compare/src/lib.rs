@@ -3,6 +3,7 @@
 //! Pure values: no I/O, no printing.
 //!
 //! * `readers`: outputs of benchmarks, recognised by content; `measurement`: the values in them.
+//! * `csv`: values written, for the readers.
 //! * `label`: names that files give to what is in them; `runs`: values put together by metric.
 //! * `environment`: facts about the machine that ran.
 //! * `statistics`: means, medians, ratios and tests; `comparison`: variants compared, with verdicts.
@@ -13,6 +14,7 @@
 
 pub mod call_tree;
 pub mod comparison;
+pub mod csv;
 pub mod environment;
 pub mod label;
 pub mod lock_stat;

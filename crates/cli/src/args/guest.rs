@@ -1,5 +1,7 @@
 //! `fieldline guest`.
 
+use super::values::{line_size, output_format};
+use crate::output::OutputFormat;
 use clap::builder::PossibleValuesParser;
 use clap::builder::TypedValueParser;
 use clap::{Args, Subcommand, value_parser};
@@ -19,6 +21,48 @@ pub(crate) struct GuestArgs {
 pub(crate) enum GuestCommand {
     /// Boot a kernel in QEMU and record its memory accesses as a perf.data, without a PMU and without root.
     Record(Box<GuestRecordArgs>),
+    /// Run traces through modelled caches at their real addresses: lines, misses and HITM by struct and function.
+    Score(Box<GuestScoreArgs>),
+}
+
+/// A guest: its machine, its load, and the code to record.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct GuestRunArgs {
+    /// The guest's kind of machine.
+    #[arg(long, value_name = "ARCH", default_value = "x86_64", value_parser = architecture())]
+    pub(crate) arch: GuestArchitecture,
+    /// CPUs of the guest.
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = value_parser!(u16).range(1..=128))]
+    pub(crate) cpus: u16,
+    /// Memory of the guest.
+    #[arg(long, value_name = "SIZE", default_value = "2G", value_parser = memory)]
+    pub(crate) memory: u64,
+    /// The guest's load: cgroup-tree, ping-pong or fork-exec, with numbers, such as
+    /// cgroup-tree:depth=3,width=4,quota=60. The default is cgroup-tree.
+    #[arg(long, value_name = "NAME[:KEY=N,…]", value_parser = load)]
+    pub(crate) load: Option<GuestLoadWords>,
+    /// Record code of compilation units whose path in the tree begins so. The default, if nothing else is chosen,
+    /// is kernel/sched/.
+    #[arg(long, value_name = "PATH,…", value_delimiter = ',')]
+    pub(crate) units: Vec<String>,
+    /// Record functions of these names; * and ? stand for any letters.
+    #[arg(long, value_name = "GLOB,…", value_delimiter = ',')]
+    pub(crate) symbols: Vec<String>,
+    /// Record functions that touch these structs, and those they call for lists, trees and locks within.
+    #[arg(long, value_name = "TYPE,…", value_delimiter = ',')]
+    pub(crate) types: Vec<String>,
+    /// Accesses to record. K, M and G stand for thousands, millions and billions.
+    #[arg(long, value_name = "N", default_value = "30M", value_parser = count)]
+    pub(crate) window: u64,
+    /// More arguments of the kernel.
+    #[arg(long, value_name = "ARGUMENTS", default_value = "", allow_hyphen_values = true)]
+    pub(crate) append: String,
+    /// QEMU, if it is not on the PATH.
+    #[arg(long, value_name = "PATH")]
+    pub(crate) qemu: Option<PathBuf>,
+    /// End the guest after so many seconds, without a recording.
+    #[arg(long, value_name = "SECONDS", default_value_t = 1800, value_parser = value_parser!(u64).range(1..=1 << 20))]
+    pub(crate) timeout: u64,
 }
 
 #[derive(Debug, Args)]
@@ -37,38 +81,14 @@ pub(crate) struct GuestRecordArgs {
     /// Where to write the recording.
     #[arg(short, long, value_name = "FILE", default_value = "guest.perf.data")]
     pub(crate) output: PathBuf,
-    /// The guest's kind of machine.
-    #[arg(long, value_name = "ARCH", default_value = "x86_64", value_parser = architecture())]
-    pub(crate) arch: GuestArchitecture,
-    /// CPUs of the guest.
-    #[arg(long, value_name = "N", default_value_t = 8, value_parser = value_parser!(u16).range(1..=128))]
-    pub(crate) cpus: u16,
-    /// Memory of the guest.
-    #[arg(long, value_name = "SIZE", default_value = "2G", value_parser = memory)]
-    pub(crate) memory: u64,
-    /// The guest's load: cgroup-tree, ping-pong or fork-exec, with numbers, such as
-    /// cgroup-tree:depth=3,width=4,quota=60. The default is cgroup-tree.
-    #[arg(long, value_name = "NAME[:KEY=N,…]", value_parser = load, conflicts_with_all = ["initrd", "command"])]
-    pub(crate) load: Option<GuestLoadWords>,
+    #[command(flatten)]
+    pub(crate) guest: GuestRunArgs,
     /// An initramfs whose own init the guest runs.
-    #[arg(long, value_name = "FILE", conflicts_with = "command")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["command", "load"])]
     pub(crate) initrd: Option<PathBuf>,
     /// Kernel modules to load first; their code is recorded too. Given several times in the order to load.
     #[arg(long = "module", value_name = "FILE")]
     pub(crate) modules: Vec<PathBuf>,
-    /// Record code of compilation units whose path in the tree begins so. The default, if nothing else is chosen,
-    /// is kernel/sched/.
-    #[arg(long, value_name = "PATH,…", value_delimiter = ',')]
-    pub(crate) units: Vec<String>,
-    /// Record functions of these names; * and ? stand for any letters.
-    #[arg(long, value_name = "GLOB,…", value_delimiter = ',')]
-    pub(crate) symbols: Vec<String>,
-    /// Record functions that touch these structs, and those they call for lists, trees and locks within.
-    #[arg(long, value_name = "TYPE,…", value_delimiter = ',')]
-    pub(crate) types: Vec<String>,
-    /// Accesses to record. K, M and G stand for thousands, millions and billions.
-    #[arg(long, value_name = "N", default_value = "30M", value_parser = count)]
-    pub(crate) window: u64,
     /// Seed of all random numbers.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u32,
@@ -93,19 +113,57 @@ pub(crate) struct GuestRecordArgs {
     /// Let the kernel choose where it lies (KASLR).
     #[arg(long)]
     pub(crate) kaslr: bool,
-    /// More arguments of the kernel.
-    #[arg(long, value_name = "ARGUMENTS", default_value = "", allow_hyphen_values = true)]
-    pub(crate) append: String,
-    /// QEMU, if it is not on the PATH.
-    #[arg(long, value_name = "PATH")]
-    pub(crate) qemu: Option<PathBuf>,
-    /// End the guest after so many seconds, without a recording.
-    #[arg(long, value_name = "SECONDS", default_value_t = 1800, value_parser = value_parser!(u64).range(1..=1 << 20))]
-    pub(crate) timeout: u64,
     /// A program of this machine for the guest to run, and its arguments; or a folder with all files of the guest
     /// and an init. The window is as long as it runs.
-    #[arg(value_name = "PROGRAM", last = true)]
+    #[arg(value_name = "PROGRAM", last = true, conflicts_with = "load")]
     pub(crate) command: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Nothing is moved: each trace is that of a kernel as it was built. Misses are of modelled caches. Traces of the \
+same kernel are runs, with seeds of their own. Exit codes: 0 done, 2 not (the message says why)."
+)]
+pub(crate) struct GuestScoreArgs {
+    /// Traces of a kernel, a run each, as `guest record --trace` writes them, or a folder with *.trace.
+    #[arg(value_name = "TRACE", required = true)]
+    pub(crate) traces: Vec<PathBuf>,
+    /// A trace of another kernel, or a folder with some. Given several times, once a kernel.
+    #[arg(long, value_name = "OTHER")]
+    pub(crate) vs: Vec<PathBuf>,
+    /// The objects of each trace, as `guest record --objects` writes them, in the order of all traces. The default is
+    /// each trace's name with the ending tsv.
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    pub(crate) objects: Vec<PathBuf>,
+    /// The kernels that ran, in the order given: with them functions have names.
+    #[arg(long, value_name = "FILE", num_args = 1.., visible_alias = "program")]
+    pub(crate) vmlinux: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) score: ScoreArgs,
+    /// The kernels' names in tables, with commas between.
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    pub(crate) names: Vec<String>,
+    /// How to print: as text for the terminal, or as JSON (docs/formats.md), also for --evidence and `compare`.
+    #[arg(long, default_value = "text", value_parser = output_format(), value_name = "FORMAT")]
+    pub(crate) format: OutputFormat,
+}
+
+/// The structs and the modelled machines that traces are scored by.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct ScoreArgs {
+    /// Structs to count one by one.
+    #[arg(long, value_name = "TYPE,…", value_delimiter = ',')]
+    pub(crate) structs: Vec<String>,
+    /// Cacheline sizes to model, in bytes.
+    #[arg(long, value_name = "BYTES", value_delimiter = ',', default_value = "64,128", value_parser = line_size)]
+    pub(crate) lines: Vec<u64>,
+    /// Sizes of the modelled caches: each CPU's first and second level, and the shared one. Defaults are small: the few
+    /// objects of a guest then cause capacity misses as the many of a server do.
+    #[arg(long, value_name = "SIZE,SIZE,SIZE", default_value = "8K,64K,512K", value_parser = caches)]
+    pub(crate) caches: CacheSizes,
+    /// Accesses of a CPU to other objects after which its visit to an object ends.
+    #[arg(long, value_name = "N", default_value_t = 400, value_parser = value_parser!(u64).range(1..))]
+    pub(crate) visit_gap: u64,
 }
 
 /// The name of a load, then KEY=VALUE words.

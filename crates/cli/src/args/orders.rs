@@ -324,7 +324,7 @@ fn object(text: &str) -> Result<BuiltObject, String> {
 }
 
 /// With or without `O=`, as make takes it.
-fn build(text: &str) -> Result<PathBuf, String> {
+pub(super) fn build(text: &str) -> Result<PathBuf, String> {
     let folder = text.strip_prefix("O=").unwrap_or(text);
     if folder.is_empty() { Err("a folder".to_owned()) } else { Ok(folder.into()) }
 }

@@ -1,20 +1,25 @@
 //! `fieldline guest`: kernels in QEMU.
 
-use crate::args::{GuestArgs, GuestCommand, GuestRecordArgs};
+pub(super) mod score;
+
+use crate::args::{GuestArgs, GuestCommand, GuestRecordArgs, GuestRunArgs};
 use crate::input::code::cache_folder;
 use crate::output::{self, CommandOutcome, PendingFile};
 use anyhow::{Context, Result};
-use fieldline_guest::{CodeSelection, GuestLoad, GuestOptions, GuestRecording};
+use fieldline_guest::{CacheSizes, CodeSelection, GuestLoad, GuestOptions, GuestRecording};
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// The load if none is named.
 const USUAL_LOAD: &str = "cgroup-tree";
+/// One access in so many is sampled where nobody reads the samples.
+const USUAL_PERIOD: u64 = 10_000;
 
 pub(crate) fn run(args: &GuestArgs) -> Result<CommandOutcome> {
     match &args.command {
         GuestCommand::Record(args) => record(args),
+        GuestCommand::Score(args) => score::run(args),
     }
 }
 
@@ -43,38 +48,55 @@ fn options(args: &GuestRecordArgs) -> Result<GuestOptions> {
     for path in inputs {
         fieldline_files::open(path).with_context(|| path.display().to_string())?;
     }
-    let load = match (&args.load, &args.initrd) {
-        (Some(words), _) => GuestLoad::BuiltIn(words.0.clone()),
-        (None, Some(initrd)) => GuestLoad::Initrd(initrd.clone()),
-        (None, None) if !args.command.is_empty() => GuestLoad::Program(args.command.clone()),
-        (None, None) => GuestLoad::BuiltIn(vec![USUAL_LOAD.to_owned()]),
+    let load = match &args.initrd {
+        Some(initrd) => Some(GuestLoad::Initrd(initrd.clone())),
+        None if !args.command.is_empty() => Some(GuestLoad::Program(args.command.clone())),
+        None => None,
     };
-    let cache = cache_folder("guest")
-        .context("neither XDG_CACHE_HOME nor HOME says where to keep compiled programs")?;
-    let (units, symbols, types) = (args.units.clone(), args.symbols.clone(), args.types.clone());
-    let selection = CodeSelection { units, symbols, types };
+    let guest = guest_options(&args.guest)?;
     let object_types = match &args.object_types[..] {
-        [] => selection.types.clone(),
+        [] => guest.selection.types.clone(),
         [all] if all == "all" => Vec::new(),
         named => named.to_vec(),
     };
     Ok(GuestOptions {
         kernel: args.kernel.clone(),
         vmlinux: args.vmlinux.clone(),
-        architecture: args.arch,
-        qemu: args.qemu.clone(),
-        cpus: usize::from(args.cpus),
-        memory: args.memory,
-        load,
+        load: load.unwrap_or_else(|| guest.load.clone()),
         modules: args.modules.clone(),
-        selection,
         object_types,
-        window: args.window,
         seed: args.seed,
         period: args.period,
         caches: args.caches,
         is_parallel: args.parallel,
         has_random_layout: args.kaslr,
+        ..guest
+    })
+}
+
+/// Options of a guest with a load of ours, and a kernel that is still to be named.
+pub(super) fn guest_options(args: &GuestRunArgs) -> Result<GuestOptions> {
+    let cache = cache_folder("guest")
+        .context("neither XDG_CACHE_HOME nor HOME says where to keep compiled programs")?;
+    let words = args.load.as_ref().map(|words| words.0.clone());
+    let (units, symbols, types) = (args.units.clone(), args.symbols.clone(), args.types.clone());
+    Ok(GuestOptions {
+        kernel: PathBuf::new(),
+        vmlinux: PathBuf::new(),
+        architecture: args.arch,
+        qemu: args.qemu.clone(),
+        cpus: usize::from(args.cpus),
+        memory: args.memory,
+        load: GuestLoad::BuiltIn(words.unwrap_or_else(|| vec![USUAL_LOAD.to_owned()])),
+        modules: Vec::new(),
+        selection: CodeSelection { units, symbols, types },
+        object_types: Vec::new(),
+        window: args.window,
+        seed: 1,
+        period: USUAL_PERIOD,
+        caches: CacheSizes::default(),
+        is_parallel: false,
+        has_random_layout: false,
         append: args.append.clone(),
         timeout: Duration::from_secs(args.timeout),
         cache,

@@ -54,6 +54,11 @@ struct PageTemplate<'p> {
 }
 
 impl Page {
+    /// With measured results, as text.
+    pub(crate) fn with_measured(self, text: String) -> Self {
+        Self { measured: Some(text), ..self }
+    }
+
     /// The file.
     pub(crate) fn html(&self) -> Result<String> {
         let data = embed::json(&self.data)?;

@@ -1,0 +1,52 @@
+//! A trace's cost at the addresses it really has: lines per visit, misses of modelled caches, lines that other CPUs had
+//! written; by struct, by function and over all accesses.
+//!
+//! Nothing is moved, unlike in `simulate`: each kernel runs as it was built.
+//!
+//! * `accesses`: a trace's accesses with their times.
+//! * `objects`: what lies at an address at a time.
+//! * `subjects`: the struct and the function of each access; visits and their lines.
+//! * `caches`: all accesses through modelled caches.
+//! * `figures`: what was counted, as values that `compare` reads.
+
+mod accesses;
+mod caches;
+mod figures;
+mod objects;
+mod subjects;
+
+pub use caches::ScoredMachine;
+pub use figures::{ALL_ACCESSES, FigureSet, TraceFigures};
+
+use crate::error::{Error, Result};
+use accesses::Accesses;
+use fieldline_debuginfo::FileBytes;
+use objects::ObjectTable;
+use std::path::Path;
+use subjects::{FunctionTable, Subjects};
+
+/// The inputs of a score.
+#[derive(Clone, Copy, Debug)]
+pub struct TraceInput<'i> {
+    /// All accesses, as `guest record --trace` writes them.
+    pub trace: &'i Path,
+    /// Where objects were, as `guest record --objects` writes it.
+    pub objects: &'i Path,
+    /// The kernel that ran, for names of functions; without it there are none.
+    pub vmlinux: Option<&'i Path>,
+}
+
+/// Runs a trace through modelled caches.
+///
+/// # Errors
+///
+/// A file can't be read, or the trace has no access.
+pub fn score(input: TraceInput<'_>, structs: &[String], machine: &ScoredMachine) -> Result<TraceFigures> {
+    let file = FileBytes::open(input.trace).map_err(Error::debug_info)?;
+    let accesses = Accesses::new(&file)?;
+    let objects = ObjectTable::read(input.objects, structs)?;
+    let functions = input.vmlinux.map(FunctionTable::read).transpose()?.unwrap_or_default();
+    let subjects = Subjects::find(&accesses, &objects, &functions, machine);
+    let counts = caches::count(&accesses, &subjects, machine);
+    Ok(TraceFigures::new(&subjects, &counts, structs, machine))
+}

@@ -1,0 +1,322 @@
+//! A trial in a folder: what is there is kept, so that an interrupted one goes on.
+//!
+//! `setup.txt` says what it was made of; `tree`, `build`, `kernels/VARIANT` are the kernels; a folder for each
+//! [`FigureSet`] has a file for each run.
+
+use crate::error::{Error, Result};
+use crate::kernel::{BuiltKernel, KernelBuild, KernelConfig, LinkedTree, PatchFiles, same_sections};
+use crate::score::{self, FigureSet, ScoredMachine, TraceInput};
+use fieldline_compare::csv;
+use fieldline_debuginfo::{Elf, FileBytes, hex};
+use fieldline_guest::{GuestOptions, record};
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::fs::{self, File};
+use std::io::BufWriter;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+/// Runs of one variant have seeds of their own; so many seeds lie between those of two variants.
+const SEEDS_OF_VARIANT: u32 = 10_000;
+
+/// A kernel of the trial.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Variant {
+    /// Its name, also of its folders.
+    pub name: String,
+    /// The files that its patches change.
+    pub files: PatchFiles,
+}
+
+/// How to build the kernels.
+#[derive(Clone, Debug)]
+pub struct BuildOptions {
+    /// The source tree.
+    pub tree: PathBuf,
+    /// The configuration.
+    pub config: KernelConfig,
+    /// More arguments of make.
+    pub arguments: Vec<String>,
+    /// Jobs that run at once.
+    pub jobs: usize,
+}
+
+/// A trial.
+#[derive(Clone, Debug)]
+pub struct Trial {
+    folder: PathBuf,
+    tree: LinkedTree,
+    options: BuildOptions,
+    architecture: fieldline_guest::GuestArchitecture,
+    /// The kernels, the unpatched one first.
+    pub variants: Vec<Variant>,
+}
+
+/// The result of a build.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BuildOutcome {
+    /// The kernel.
+    pub kernel: BuiltKernel,
+    /// Objects that were compiled; nothing if the kernel was there already.
+    pub compiled: Option<usize>,
+}
+
+/// Options of all boots and of their scores.
+#[derive(Clone, Debug)]
+pub struct RunOptions {
+    /// Options of the recording; kernel, vmlinux and seed are each run's.
+    pub guest: GuestOptions,
+    /// Structs that are counted one by one.
+    pub structs: Vec<String>,
+    /// The machines that are modelled.
+    pub machine: ScoredMachine,
+    /// Whether traces and objects are kept.
+    pub keeps_traces: bool,
+}
+
+impl Trial {
+    /// Opens a folder, or begins a trial in it.
+    ///
+    /// # Errors
+    ///
+    /// The folder has a trial of something else, or can't be written.
+    pub fn open(
+        folder: &Path,
+        options: BuildOptions,
+        architecture: fieldline_guest::GuestArchitecture,
+        variants: Vec<Variant>,
+    ) -> Result<Self> {
+        fs::create_dir_all(folder).map_err(Error::file(folder))?;
+        let folder = folder.canonicalize().map_err(Error::file(folder))?;
+        let setup = setup(&options, architecture, &variants)?;
+        let path = folder.join("setup.txt");
+        match fs::read_to_string(&path) {
+            Ok(known) => check_setup(&path, &known, &setup)?,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => write_whole(&path, &setup)?,
+            Err(error) => return Err(Error::file(&path)(error)),
+        }
+        let tree = LinkedTree::make(&options.tree, &folder.join("tree"))?;
+        Ok(Self { folder, tree, options, architecture, variants })
+    }
+
+    /// The kernel of a variant, built unless it is there.
+    ///
+    /// # Errors
+    ///
+    /// It can't be built.
+    pub fn build(&self, variant: &Variant) -> Result<BuildOutcome> {
+        let to = self.folder.join("kernels").join(&variant.name);
+        if to.exists() {
+            return Ok(BuildOutcome { kernel: BuiltKernel::in_folder(&to), compiled: None });
+        }
+        let (build_folder, log) = (self.folder.join("build"), self.folder.join("build.log"));
+        let build = self.kernel_build(&build_folder, &log);
+        self.tree.apply(&variant.files, &self.changed_files())?;
+        if !build_folder.join("include/config/auto.conf").exists() {
+            build.configure(&self.options.config)?;
+        }
+        let started = SystemTime::now();
+        let kernel = build.build(&to)?;
+        Ok(BuildOutcome { kernel, compiled: Some(build.compiled_since(started)) })
+    }
+
+    /// Builds a variant from nothing, and compares code and data with those of its kernel: the first section that
+    /// differs, if one does.
+    ///
+    /// # Errors
+    ///
+    /// It can't be built.
+    pub fn prove_build(&self, variant: &Variant) -> Result<Option<String>> {
+        let (build_folder, log) = (self.folder.join("build"), self.folder.join("build.log"));
+        if build_folder.exists() {
+            fs::remove_dir_all(&build_folder).map_err(Error::file(&build_folder))?;
+        }
+        let whole = self.folder.join("whole-build");
+        if whole.exists() {
+            fs::remove_dir_all(&whole).map_err(Error::file(&whole))?;
+        }
+        self.tree.apply(&variant.files, &self.changed_files())?;
+        let build = self.kernel_build(&build_folder, &log);
+        build.configure(&self.options.config)?;
+        let built = build.build(&whole)?;
+        let kernel = BuiltKernel::in_folder(&self.folder.join("kernels").join(&variant.name));
+        let difference = same_sections(&kernel.vmlinux, &built.vmlinux)?;
+        fs::remove_dir_all(&whole).map_err(Error::file(&whole))?;
+        Ok(difference)
+    }
+
+    fn kernel_build<'b>(&'b self, folder: &'b Path, log: &'b Path) -> KernelBuild<'b> {
+        KernelBuild {
+            tree: self.tree.folder(),
+            folder,
+            architecture: self.architecture,
+            arguments: &self.options.arguments,
+            jobs: self.options.jobs,
+            log,
+        }
+    }
+
+    fn changed_files(&self) -> BTreeSet<String> {
+        self.variants.iter().flat_map(|variant| variant.files.keys().cloned()).collect()
+    }
+
+    /// The runs that are not there yet, in turns: the first of each variant, then the second, and so on.
+    ///
+    /// # Errors
+    ///
+    /// A run that is there was made with other options.
+    pub fn pending(&self, runs: u32, options: &RunOptions) -> Result<Vec<(u32, usize)>> {
+        let mut pending = Vec::new();
+        for number in 1..=runs {
+            for (index, variant) in self.variants.iter().enumerate() {
+                let path = self.run_file(FigureSet::Structs, variant, number);
+                match fs::read_to_string(&path) {
+                    Ok(text) => {
+                        check_setup(&path, &csv::setup(&text), &self.run_setup(index, number, options)?)?;
+                    }
+                    Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                        pending.push((number, index))
+                    }
+                    Err(error) => return Err(Error::file(&path)(error)),
+                }
+            }
+        }
+        Ok(pending)
+    }
+
+    /// Boots a variant's kernel, and writes the figures of the run.
+    ///
+    /// # Errors
+    ///
+    /// The guest can't be recorded or scored, or a file not be written.
+    pub fn run(&self, number: u32, index: usize, options: &RunOptions) -> Result<()> {
+        let Some(variant) = self.variants.get(index) else { return Ok(()) };
+        let kernel = BuiltKernel::in_folder(&self.folder.join("kernels").join(&variant.name));
+        let folder = self.folder.join("traces").join(&variant.name);
+        fs::create_dir_all(&folder).map_err(Error::file(&folder))?;
+        let (trace, objects) =
+            (folder.join(format!("run-{number:03}.trace")), folder.join(format!("run-{number:03}.tsv")));
+        let guest = GuestOptions {
+            kernel: kernel.image,
+            vmlinux: kernel.vmlinux.clone(),
+            seed: seed(index, number),
+            object_types: options.structs.clone(),
+            ..options.guest.clone()
+        };
+        let file = File::create(&trace).map_err(Error::file(&trace))?;
+        let mut out = BufWriter::with_capacity(1 << 20, file);
+        let recording = record(&guest, Some(&mut out))?;
+        std::io::Write::flush(&mut out).map_err(Error::file(&trace))?;
+        drop(out);
+        fs::write(&objects, &recording.object_table).map_err(Error::file(&objects))?;
+        let input = TraceInput { trace: &trace, objects: &objects, vmlinux: Some(&kernel.vmlinux) };
+        let figures = score::score(input, &options.structs, &options.machine)?;
+        let setup = self.run_setup(index, number, options)?;
+        // The first set is written last: a run counts as done when it is there.
+        for set in FigureSet::ALL.into_iter().rev() {
+            let path = self.run_file(set, variant, number);
+            let parent = path.parent().unwrap_or(&self.folder);
+            fs::create_dir_all(parent).map_err(Error::file(parent))?;
+            write_whole(&path, &figures.csv(set, &setup))?;
+        }
+        if !options.keeps_traces {
+            for path in [&trace, &objects] {
+                fs::remove_file(path).map_err(Error::file(path))?;
+            }
+            // Goes only when it is empty.
+            let _ = fs::remove_dir(&folder).and_then(|()| fs::remove_dir(self.folder.join("traces")));
+        }
+        Ok(())
+    }
+
+    /// The folders of a set's runs, a variant each.
+    #[must_use]
+    pub fn run_folders(&self, set: FigureSet) -> Vec<PathBuf> {
+        self.variants.iter().map(|variant| self.folder.join(set.folder()).join(&variant.name)).collect()
+    }
+
+    fn run_file(&self, set: FigureSet, variant: &Variant, number: u32) -> PathBuf {
+        self.folder.join(set.folder()).join(&variant.name).join(format!("run-{number:03}.csv"))
+    }
+
+    /// Facts that a run depends on. Names of files are left out: they don't change it.
+    fn run_setup(&self, index: usize, number: u32, options: &RunOptions) -> Result<String> {
+        let Some(variant) = self.variants.get(index) else { return Ok(String::new()) };
+        let kernel = BuiltKernel::in_folder(&self.folder.join("kernels").join(&variant.name));
+        let file = FileBytes::open(&kernel.vmlinux).map_err(Error::debug_info)?;
+        let build_id = Elf::parse(&file).map_err(Error::debug_info)?.build_id().map(hex).unwrap_or_default();
+        let RunOptions { guest, structs, machine, .. } = options;
+        let ScoredMachine { lines, caches, visit_gap, .. } = machine;
+        let mut text =
+            format!("fieldline trial: {}, run {number}, seed {}\n", variant.name, seed(index, number));
+        // Writing to a string can't fail.
+        let _ =
+            writeln!(text, "kernel {build_id}; {} CPUs, {} MiB; {:?}", guest.cpus, guest.memory, guest.load);
+        let _ =
+            writeln!(text, "code {:?}; window {}; append '{}'", guest.selection, guest.window, guest.append);
+        let _ = write!(
+            text,
+            "structs {}; lines {lines:?}; caches {caches:?}; gap {visit_gap}",
+            structs.join(",")
+        );
+        Ok(text)
+    }
+}
+
+fn seed(index: usize, number: u32) -> u32 {
+    (index as u32).wrapping_mul(SEEDS_OF_VARIANT).wrapping_add(number)
+}
+
+/// Facts that the kernels depend on.
+fn setup(
+    options: &BuildOptions,
+    architecture: fieldline_guest::GuestArchitecture,
+    variants: &[Variant],
+) -> Result<String> {
+    let makefile = options.tree.join("Makefile");
+    let tree = fieldline_files::read(&makefile).map_err(Error::file(&makefile))?;
+    let config = match &options.config {
+        KernelConfig::File(path) => fieldline_files::read(path).map_err(Error::file(path))?,
+        KernelConfig::Small(more) => more.clone().into_bytes(),
+    };
+    let mut text = format!("machine {}\nMakefile {}\n", architecture.name(), digest(&[&tree]));
+    // Writing to a string can't fail.
+    let _ = writeln!(text, "configuration {}", digest(&[&config]));
+    let _ = writeln!(text, "make {}", options.arguments.join(" "));
+    for Variant { name, files } in variants {
+        let parts: Vec<&[u8]> = files.iter().flat_map(|(name, text)| [name.as_bytes(), text]).collect();
+        let _ = writeln!(text, "variant {name} {}", digest(&parts));
+    }
+    Ok(text)
+}
+
+fn digest(parts: &[&[u8]]) -> String {
+    let mut state = xxhash_rust::xxh3::Xxh3::new();
+    for part in parts {
+        state.update(&(part.len() as u64).to_le_bytes());
+        state.update(part);
+    }
+    format!("{:032x}", state.digest128())
+}
+
+fn check_setup(path: &Path, known: &str, now: &str) -> Result<()> {
+    let mut pairs = known.trim_end().lines().zip(now.trim_end().lines());
+    let is_longer = known.trim_end().lines().count() != now.trim_end().lines().count();
+    let difference = pairs.find(|(known, now)| known != now);
+    let what = match difference {
+        Some((known, now)) => format!("made of something else\nthere: {known}\nnow:   {now}"),
+        None if is_longer => "made of more or fewer variants".to_owned(),
+        None => return Ok(()),
+    };
+    Err(Error::Input {
+        path: path.to_owned(),
+        what: format!("{what}\nname another folder (-o), or remove this one"),
+    })
+}
+
+/// Writes a file that appears whole or not at all.
+fn write_whole(path: &Path, text: &str) -> Result<()> {
+    let partial = path.with_extension("partial");
+    fs::write(&partial, text).map_err(Error::file(&partial))?;
+    fs::rename(&partial, path).map_err(Error::file(path))
+}

@@ -3,6 +3,7 @@
 //!
 //! Nothing is moved, unlike in `simulate`: each kernel runs as it was built.
 //!
+//! * `machine`: the modelled machines.
 //! * `accesses`: a trace's accesses with their times.
 //! * `objects`: what lies at an address at a time.
 //! * `subjects`: the struct and the function of each access; visits and their lines.
@@ -12,11 +13,12 @@
 mod accesses;
 mod caches;
 mod figures;
+mod machine;
 mod objects;
 mod subjects;
 
-pub use caches::ScoredMachine;
 pub use figures::{ALL_ACCESSES, FigureSet, TraceFigures};
+pub use machine::ScoredMachine;
 
 use crate::error::{Error, Result};
 use accesses::Accesses;

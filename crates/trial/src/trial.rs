@@ -275,13 +275,14 @@ fn setup(
 ) -> Result<String> {
     let makefile = options.tree.join("Makefile");
     let tree = fieldline_files::read(&makefile).map_err(Error::file(&makefile))?;
-    let config = match &options.config {
-        KernelConfig::File(path) => fieldline_files::read(path).map_err(Error::file(path))?,
-        KernelConfig::Small(more) => more.clone().into_bytes(),
-    };
+    let (target, lines) = options.config.parts()?;
     let mut text = format!("machine {}\nMakefile {}\n", architecture.name(), digest(&[&tree]));
     // Writing to a string can't fail.
-    let _ = writeln!(text, "configuration {}", digest(&[&config]));
+    let _ = writeln!(
+        text,
+        "configuration {}",
+        digest(&[target.unwrap_or_default().as_bytes(), lines.as_bytes()])
+    );
     let _ = writeln!(text, "make {}", options.arguments.join(" "));
     for Variant { name, files } in variants {
         let parts: Vec<&[u8]> = files.iter().flat_map(|(name, text)| [name.as_bytes(), text]).collect();

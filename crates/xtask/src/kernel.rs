@@ -7,6 +7,7 @@ pub(crate) mod parity;
 pub(crate) mod permutations;
 pub(crate) mod regressions;
 pub(crate) mod source;
+pub(crate) mod trial;
 
 use crate::fixtures::synthetic;
 use crate::research::emulated;

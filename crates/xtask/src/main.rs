@@ -13,7 +13,7 @@ mod tidy;
 mod tools;
 
 use anyhow::Result;
-use kernel::{bench_guest, guest, packing, parity, permutations, source};
+use kernel::{bench_guest, guest, packing, parity, permutations, source, trial};
 use measure::{bench, throughput};
 use research::{calibrate, decode, emulated, truth, typed};
 use std::process::ExitCode;
@@ -33,6 +33,11 @@ const VERBS: &[Verb] = &[
         "bench-guest",
         "run bench cgroup-tree in a kernel in QEMU: its load uses the quota, its groups are gone after any end: [VMLINUX]",
         bench_guest::run,
+    ),
+    (
+        "trial",
+        "build, boot and compare kernels whose answer is known: one member a line, and no change: [VMLINUX [RUNS]]",
+        trial::run,
     ),
     ("parity", "compare every struct of a vmlinux with pahole's text: [VMLINUX]", parity::run),
     ("packing", "plan every struct of a vmlinux by size alone and check the plans: [VMLINUX]", packing::run),

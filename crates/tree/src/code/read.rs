@@ -69,8 +69,9 @@ impl CodeReader {
     pub fn open(tree: &Path, build: &Path, cache: Option<PathBuf>) -> Result<Self> {
         let real = |path: &Path| path.canonicalize().with_context(|| path.display().to_string());
         let (tree, build) = (real(tree)?, real(build)?);
-        let frontend = Frontend::load()?;
+        // A folder without a build is refused with or without a front end.
         let units = units(&build)?;
+        let frontend = Frontend::load()?;
         let cache = cache.map(|folder| Cache::new(folder, frontend.version()));
         Ok(Self { tree, build, frontend, units, cache, imported: BTreeSet::new() })
     }

@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn moves_are_told_from_other_changes() {
+    fn other_changes_are_listed_apart() {
         let before = [
             layout("inner", &[("a", "long", 0, 8), ("b", "int", 8, 4), ("c", "long", 16, 8)]),
             layout("outer", &[("in", "struct inner", 0, 24), ("x", "long", 24, 8)]),

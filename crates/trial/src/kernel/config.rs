@@ -28,7 +28,7 @@ impl KernelConfig {
     }
 
     /// The make target that begins the configuration, and lines to add to its result.
-    pub(super) fn parts(&self) -> Result<(Option<&'static str>, String)> {
+    pub(crate) fn parts(&self) -> Result<(Option<&'static str>, String)> {
         match self {
             Self::File(path) => {
                 let text = fieldline_files::read_to_string(path).map_err(Error::file(path))?;

@@ -1,24 +1,12 @@
 //! All accesses through modelled caches, once for each line size and each size of the caches.
 
 use super::accesses::Accesses;
+use super::machine::ScoredMachine;
 use super::subjects::{NONE, Subjects};
 use fieldline_cachemodel::{Hierarchy, ServedLevel};
 
 /// The odd multiplier that spreads lines over sets (golden ratio of 2^64; Knuth, The Art of Computer Programming 3, 6.4).
 const HASH_MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
-
-/// The machines that are modelled: each line size with each size of caches.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ScoredMachine {
-    /// Sizes of cachelines in bytes.
-    pub lines: Vec<u64>,
-    /// Bytes of the first, second and shared level.
-    pub caches: [u64; 3],
-    /// A visit of an object ends when its CPU has made so many accesses elsewhere.
-    pub visit_gap: u64,
-    /// Structs that are counted one by one.
-    pub structs: usize,
-}
 
 /// Sizes of the caches as parts of the machine's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,6 +1,7 @@
 //! The counts of one run, as values that `compare` reads.
 
-use super::caches::{CacheScale, MachineCounts, MissCounts, ScoredMachine};
+use super::caches::{CacheScale, MachineCounts, MissCounts};
+use super::machine::ScoredMachine;
 use super::subjects::Subjects;
 use fieldline_compare::csv::{self, CsvValue};
 use fieldline_compare::measurement::{BetterDirection, MetricId};

@@ -1,7 +1,7 @@
 //! The struct and the function of each access, and the lines that visits touch.
 
 use super::accesses::Accesses;
-use super::caches::ScoredMachine;
+use super::machine::ScoredMachine;
 use super::objects::{ObjectTable, TracedObject};
 use crate::error::{Error, Result};
 use fieldline_debuginfo::{Elf, FileBytes};

@@ -179,22 +179,44 @@ pub(crate) fn tree(vmlinux: &Path) -> Result<PathBuf> {
     if let Some(given) = std::env::var_os("FIELDLINE_TREE") {
         return Ok(PathBuf::from(given));
     }
+    let package = source_package(vmlinux)?;
+    // Only what defines structs the tests touch, and what builds of some objects need: whole trees take gigabytes and
+    // minutes. Older caches hold no configuration of drivers.
+    unpack_tree(&package, &package.folder()?, "drivers/Kconfig", &["--exclude=*/drivers/*.[chS]"])
+}
+
+/// The same source with all that a kernel is built of.
+pub(crate) fn whole_tree(vmlinux: &Path) -> Result<PathBuf> {
+    if let Some(given) = std::env::var_os("FIELDLINE_TREE") {
+        return Ok(PathBuf::from(given));
+    }
+    let package = source_package(vmlinux)?;
+    unpack_tree(&package, &package.folder()?.join("whole"), "drivers/base/core.c", &[])
+}
+
+fn source_package(vmlinux: &Path) -> Result<debian::DebianPackage> {
     let wanted = kernel_version(vmlinux);
-    let packages = debian::packages(SUITE, |name| name.strip_prefix("linux-source-").is_some_and(is_series))?;
-    let is_same = |package: &&debian::DebianPackage| {
+    let mut packages =
+        debian::packages(SUITE, |name| name.strip_prefix("linux-source-").is_some_and(is_series))?;
+    let is_same = |package: &debian::DebianPackage| {
         wanted.as_deref().is_some_and(|wanted| package.version.starts_with(wanted))
     };
-    let package = packages.iter().rfind(is_same).or(packages.last());
-    let package = package.context("the suite has no linux-source package")?;
-    let folder = package.folder()?;
+    let at = packages.iter().rposition(is_same).or(packages.len().checked_sub(1));
+    at.map(|at| packages.swap_remove(at)).context("the suite has no linux-source package")
+}
+
+/// Unpacks a tree unless a file of it is there.
+fn unpack_tree(
+    package: &debian::DebianPackage,
+    folder: &Path,
+    mark: &str,
+    left_out: &[&str],
+) -> Result<PathBuf> {
     let tree = folder.join(&package.name);
-    // Older caches hold no configuration of drivers.
-    if !tree.join("drivers/Kconfig").exists() {
-        debian::unpack(package, "*.tar.xz", &folder)?;
-        let packed = find_file(&folder, "linux-source-", "").context("no source in the package")?;
-        // Only what defines structs the tests touch, and what builds need: whole trees take gigabytes and minutes.
-        shell::run(Command::new("tar").arg("-xf").arg(&packed).arg("-C").arg(&folder).args([
-            "--exclude=*/drivers/*.[chS]",
+    if !tree.join(mark).exists() {
+        debian::unpack(package, "*.tar.xz", folder)?;
+        let packed = find_file(folder, "linux-source-", ".tar.xz").context("no source in the package")?;
+        shell::run(Command::new("tar").arg("-xf").arg(&packed).arg("-C").arg(folder).args(left_out).args([
             "--exclude=*/sound/*.[ch]",
             "--exclude=*/Documentation/*.rst",
             "--exclude=*/Documentation/*.yaml",
@@ -204,7 +226,7 @@ pub(crate) fn tree(vmlinux: &Path) -> Result<PathBuf> {
         ]))?;
         fs::remove_file(&packed)?;
     }
-    if !tree.join("drivers/Kconfig").exists() {
+    if !tree.join(mark).exists() {
         bail!("{}: no kernel tree in {}", tree.display(), package.name);
     }
     Ok(tree)

@@ -3,11 +3,12 @@
 use super::guest::{GuestRunArgs, ScoreArgs};
 use super::values::output_format;
 use crate::output::OutputFormat;
-use clap::{Args, value_parser};
+use clap::{ArgGroup, Args, value_parser};
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 #[command(
+    group(ArgGroup::new("subject").required(true)),
     after_help = "Builds the tree without and with each patch in the folder -o; the tree itself is not written to. Each kernel is \
 booted as often as --runs says, in turns, with seeds of its own, and its accesses go through modelled caches at the addresses \
 they have. What is there already is kept: an interrupted trial goes on. Needs what builds a kernel, QEMU 10.0 or newer with \
@@ -15,10 +16,10 @@ plugins, and git. Exit codes: 0 done, 1 a kernel is not what the plan predicts, 
 )]
 pub(crate) struct TrialArgs {
     /// A plan: the order it proposes is tried.
-    #[arg(long, value_name = "FILE", required_unless_present = "patches")]
+    #[arg(long, value_name = "FILE", group = "subject")]
     pub(crate) plan: Option<PathBuf>,
     /// Patches to try: a folder with *.patch, or one patch.
-    #[arg(long, value_name = "DIR", conflicts_with = "plan")]
+    #[arg(long, value_name = "DIR", group = "subject")]
     pub(crate) patches: Option<PathBuf>,
     /// Another kernel to try: patches, or a plan (*.json). May be given several times.
     #[arg(long, value_name = "OTHER")]

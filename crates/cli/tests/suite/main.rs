@@ -24,4 +24,5 @@ mod orders;
 mod page;
 mod special_files;
 mod terminal;
+mod trial;
 mod wrong_use;

@@ -1,5 +1,7 @@
 //! Builds of a small tree that has a kernel's targets.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
+
 use fieldline_guest::GuestArchitecture;
 use fieldline_testing::has_programs;
 use fieldline_trial::{BuildOptions, Error, KernelConfig, PatchFiles, Trial, Variant, same_sections};

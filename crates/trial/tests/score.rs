@@ -1,5 +1,7 @@
 //! Traces written by hand, and what they must cost.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
+
 use fieldline_compare::readers;
 use fieldline_trial::{ALL_ACCESSES, FigureSet, ScoredMachine, TraceFigures, TraceInput, score};
 use std::fs;

@@ -158,8 +158,9 @@ pub(crate) struct ScoreArgs {
     #[arg(long, value_name = "BYTES", value_delimiter = ',', default_value = "64,128", value_parser = line_size)]
     pub(crate) lines: Vec<u64>,
     /// Sizes of the modelled caches: each CPU's first and second level, and the shared one. Defaults are small: the few
-    /// objects of a guest then cause capacity misses as the many of a server do.
-    #[arg(long, value_name = "SIZE,SIZE,SIZE", default_value = "8K,64K,512K", value_parser = caches)]
+    /// objects of a guest then cause capacity misses as the many of a server do. A shared cache that holds just all
+    /// objects makes runs differ widely.
+    #[arg(long, value_name = "SIZE,SIZE,SIZE", default_value = "8K,32K,256K", value_parser = caches)]
     pub(crate) caches: CacheSizes,
     /// Accesses of a CPU to other objects after which its visit to an object ends.
     #[arg(long, value_name = "N", default_value_t = 400, value_parser = value_parser!(u64).range(1..))]

@@ -185,6 +185,7 @@ fn named_files(patch: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fieldline_testing::has_programs;
 
     fn source() -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
@@ -198,6 +199,9 @@ mod tests {
 
     #[test]
     fn files_are_replaced_and_come_back_and_the_source_stays() {
+        if !has_programs(&["git", "cp"]) {
+            return;
+        }
         let source = source();
         let work = tempfile::tempdir().unwrap();
         let patch = work.path().join("0001-x.patch");

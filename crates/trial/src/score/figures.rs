@@ -46,12 +46,6 @@ pub struct TraceFigures {
     pub accesses: u64,
 }
 
-impl Default for FigureSet {
-    fn default() -> Self {
-        Self::Structs
-    }
-}
-
 impl TraceFigures {
     pub(super) fn new(
         subjects: &Subjects,

@@ -34,8 +34,8 @@ mod numbers;
 mod seeds;
 mod shapes;
 
-pub(crate) use contracts::reads_open_bytes;
+pub(crate) use contracts::{is_mapping, reads_open_bytes};
 pub(crate) use facts::CodePlace;
 pub use facts::UnitFlows;
-pub use join::{Demands, demands};
+pub use join::{Demands, MappedUses, demands, mapped};
 pub(crate) use seeds::read;

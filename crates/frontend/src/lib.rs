@@ -29,7 +29,7 @@ mod sum;
 mod tree;
 mod unit;
 
-pub use addresses::{Demands, UnitFlows, demands};
+pub use addresses::{Demands, MappedUses, UnitFlows, demands, mapped};
 pub use database::{listed, saved_unit, units};
 pub use demand::{CodeUse, Demand, Edge, MacroPlace, Subject};
 pub use error::Error;

@@ -2,7 +2,7 @@
 
 pub(crate) mod positions;
 
-use crate::clang::{Cursor, Identity, Kind, Type, TypeKind};
+use crate::clang::{Cursor, Identity, Kind, Place, Type, TypeKind};
 use crate::demand::Subject;
 use crate::tree::{Index, Tree};
 use rustc_hash::FxHashMap;
@@ -126,11 +126,16 @@ impl<'s, 'u> Records<'s, 'u> {
 
     fn matching(&self, record: Cursor<'u>, name: &str) -> Option<usize> {
         let named = |subject: &Subject| subject.name == name || subject.name.ends_with(&format!("::{name}"));
-        let fits = |subject: &Subject| {
-            let Some(file) = &subject.file else { return true };
-            let place = record.spelled();
+        let place = |place: &Place, subject: &Subject, file: &Path| {
             let is_near = subject.line.is_none_or(|line| line.abs_diff(place.line) <= 2);
             is_near && self.path(&place.file).ends_with(relative(file))
+        };
+        let fits = |subject: &Subject| {
+            let Some(file) = &subject.file else { return true };
+            // A copy that a generated file holds may stand anywhere.
+            place(&record.spelled(), subject, file)
+                || place(&record.presumed(), subject, file)
+                || has_members(record, &subject.members)
         };
         self.subjects.iter().position(|subject| named(subject) && fits(subject))
     }
@@ -257,6 +262,15 @@ fn has_inside(ty: Type<'_>, name: &str, depth: usize) -> bool {
             .members()
             .into_iter()
             .any(|member| member.name() == name || has_inside(member.ty(), name, depth - 1))
+}
+
+/// Whether a record has members of these names, in this order.
+fn has_members(record: Cursor<'_>, names: &[Vec<String>]) -> bool {
+    let members = record.ty().members().into_iter();
+    let own: Vec<String> =
+        members.filter_map(|member| own_name(member).or_else(|| first_name(member.ty()))).collect();
+    let is_same = |(own, names): (&String, &Vec<String>)| names.contains(own);
+    !own.is_empty() && own.len() == names.len() && own.iter().zip(names).all(is_same)
 }
 
 fn relative(path: &Path) -> &Path {

@@ -25,16 +25,20 @@ fn subject(name: &str) -> Subject {
 
 /// A unit's uses of `s`.
 fn read(frontend: &Frontend, folder: &Path, file: &str, text: &str) -> UnitUses {
+    frontend.uses(&unit(folder, file, text), &[subject("s")], &BTreeSet::new()).unwrap()
+}
+
+/// A file, and how it is compiled.
+fn unit(folder: &Path, file: &str, text: &str) -> SourceUnit {
     std::fs::write(folder.join(file), text).unwrap();
     let cpp = file.ends_with("cc");
     let arguments = if cpp { "g++ -std=c++20 -c" } else { "gcc -std=gnu11 -c" };
-    let unit = SourceUnit {
+    SourceUnit {
         file: folder.join(file),
         directory: folder.to_owned(),
         arguments: arguments.split(' ').map(str::to_owned).collect(),
         reads: Vec::new(),
-    };
-    frontend.uses(&unit, &[subject("s")], &BTreeSet::new()).unwrap()
+    }
 }
 
 /// Uses of `struct s` in a text that has no errors.
@@ -43,7 +47,7 @@ fn uses(file: &str, text: &str) -> Option<Vec<CodeUse>> {
     let folder = tempfile::tempdir().unwrap();
     let found = read(&frontend, folder.path(), file, text);
     assert_eq!(found.errors, [], "{text}");
-    let joined = crate::demands(&[&found.flows], None);
+    let joined = crate::demands(&[&found.flows]);
     Some(found.uses.into_iter().chain(joined.uses).collect())
 }
 
@@ -128,7 +132,7 @@ fn depends_with_shared_header(text: &str) -> Option<bool> {
     let unit = SourceUnit { file, directory: folder.path().to_owned(), arguments, reads: Vec::new() };
     let found = frontend.uses(&unit, &[subject("s")], &BTreeSet::from([header.as_path()])).unwrap();
     assert_eq!(found.errors, [], "{text}");
-    let joined = crate::demands(&[&found.flows], None).uses;
+    let joined = crate::demands(&[&found.flows]).uses;
     Some(!found.uses.is_empty() || !joined.is_empty())
 }
 

@@ -159,6 +159,14 @@ pub(super) fn only_keeps(name: &str) -> bool {
     ADDRESSES.contains(&name) || name.starts_with("cleanup") || name.starts_with("timer_")
 }
 
+/// Functions whose results are files or devices.
+const MAPPINGS: [&str; 5] = ["mmap", "mmap64", "shmat", "ioremap", "memremap"];
+
+/// Whether a function's result is a file or a device.
+pub(crate) fn is_mapping(name: &str) -> bool {
+    MAPPINGS.contains(&name)
+}
+
 /// Headers of C and POSIX that stand in no folder of their own.
 const STANDARD: [&str; 34] = [
     "aio",

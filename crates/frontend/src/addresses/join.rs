@@ -1,6 +1,7 @@
 //! All units' facts as demands.
 
 mod found;
+mod mapped;
 mod places;
 mod strides;
 mod taken;
@@ -8,6 +9,7 @@ mod visit;
 mod walk;
 
 pub use self::found::Demands;
+pub use self::mapped::{MappedUses, mapped};
 use self::places::PlaceNumber;
 use self::walk::{Begin, Begins, Found, Walk};
 use super::compared::{comparing, handed};
@@ -17,11 +19,11 @@ use super::judge::{Address, Judge};
 use super::merged::{Merged, TypeNumber};
 use crate::demand::CodeUse;
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-/// The demands that follow from the facts of all units of a program. `held`: subjects none of whose members may move in
-/// any case. Theirs, and further ones of subjects that turn out to be so here, are left out; `None` asks for all.
-pub fn demands(units: &[&UnitFlows], held: Option<&BTreeSet<usize>>) -> Demands {
+/// The demands that follow from the facts of all units of a program. Those of structs none of whose members may move are
+/// among them: their addresses tell of others that they are taken for.
+pub fn demands(units: &[&UnitFlows]) -> Demands {
     let merged = Merged::new(units);
     let mut walk = Walk::new(units, &merged);
     let begins = begins(units, &mut walk);
@@ -49,7 +51,7 @@ pub fn demands(units: &[&UnitFlows], held: Option<&BTreeSet<usize>>) -> Demands 
     walk.follow_all(&grouped(false), &mut found);
     let written = add_counterparts(units, &mut walk, &found);
     walk.follow_all(&by_type(&written), &mut found);
-    follow_subjects(&walk, grouped(true), held, &mut found);
+    walk.follow_all(&grouped(true), &mut found);
     add_given(units, &merged, &mut found.0);
     add_assembled(units, &merged, &mut found.0);
     take(units, &walk, &mut found);
@@ -62,28 +64,6 @@ pub fn demands(units: &[&UnitFlows], held: Option<&BTreeSet<usize>>) -> Demands 
     found.symbols.extend(symbols);
     found.settle();
     found
-}
-
-/// Follows addresses of subjects: of whole objects first, which tell of most structs that nothing may move, and then of
-/// members.
-fn follow_subjects<'f>(
-    walk: &Walk<'f>,
-    mut begins: Begins<'_, 'f>,
-    held: Option<&BTreeSet<usize>>,
-    found: &mut Found<'f>,
-) {
-    let Some(held) = held else { return walk.follow_all(&begins, found) };
-    let mut held = held.clone();
-    let is_held = |held: &BTreeSet<usize>, address: &Address| {
-        walk.merged.subjects(address.ty()).all(|(subject, ..)| held.contains(&subject))
-    };
-    begins.retain(|address, _| !is_held(&held, address));
-    let mut members = begins.split_off(&Address::FIRST_MEMBER);
-    walk.follow_all(&begins, found);
-    let whole = found.0.uses.iter().filter(|used| used.demand.is_whole());
-    held.extend(whole.map(|used| used.subject));
-    members.retain(|address, _| !is_held(&held, address));
-    walk.follow_all(&members, found);
 }
 
 /// All addresses that stop being pointers to their type.

@@ -139,6 +139,9 @@ pub(crate) fn is_of_numbers(place: &str) -> bool {
 /// Memory outside the program that addresses are written to and read from: files and pipes.
 pub(crate) const FILES: &str = "memory of files";
 
+/// Memory that a file or a device is mapped to.
+pub(crate) const MAPPED: &str = "memory of a mapping";
+
 /// Memory that a library keeps between calls of its functions: those that one header declares. It is one if no unit has
 /// the function's body.
 pub(crate) fn kept(function: Cursor<'_>) -> Option<Place> {
@@ -189,6 +192,11 @@ pub(crate) fn function_of(place: &str) -> Option<&str> {
         Some(mangled) => last_word(mangled),
         None => Some(name).filter(|name| !name.is_empty() && !name.contains([' ', '@', '>'])),
     }
+}
+
+/// The same of the function whose result a place is.
+pub(crate) fn source_of(place: &str) -> Option<&str> {
+    function_of(place).filter(|_| place.starts_with("result of "))
 }
 
 /// The function's own word in a name that the linker knows a function of C++ by: `N5space4nameE`.

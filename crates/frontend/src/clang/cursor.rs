@@ -1,7 +1,7 @@
 //! Nodes of the syntax tree, and types.
 
 use super::kind::{Kind, Operator, binary, kind, unary};
-use super::place::{Place, expansion, spelling};
+use super::place::{Place, expansion, presumed, spelling};
 use super::text::owned;
 use clang_sys as raw;
 use clang_sys::{CXCursor, CXType};
@@ -58,6 +58,12 @@ impl<'u> Cursor<'u> {
     pub(crate) fn spelled(self) -> Place {
         // SAFETY: see `name`.
         spelling(unsafe { raw::clang_getCursorLocation(self.raw) })
+    }
+
+    /// Where debug info says that it is: as [`Self::place`], but `#line` counts.
+    pub(crate) fn presumed(self) -> Place {
+        // SAFETY: see `name`.
+        presumed(unsafe { raw::clang_getCursorLocation(self.raw) })
     }
 
     /// A name of a declaration that is the same in all units.
@@ -343,11 +349,13 @@ impl<'u> Type<'u> {
         u64::try_from(unsafe { raw::clang_Type_getAlignOf(self.raw) }).ok().filter(|bytes| *bytes > 0)
     }
 
-    /// The declaration of a record, typedef or enumeration.
+    /// The declaration of a record, typedef or enumeration: its definition, where the unit has one. libclang up to 19
+    /// gives that itself, 22 the first declaration.
     pub(crate) fn declaration(self) -> Option<Cursor<'u>> {
         // SAFETY: see `canonical`.
-        Cursor::with(unsafe { raw::clang_getTypeDeclaration(self.raw) })
-            .filter(|cursor| cursor.raw.kind != raw::CXCursor_NoDeclFound)
+        let declared = Cursor::with(unsafe { raw::clang_getTypeDeclaration(self.raw) })
+            .filter(|cursor| cursor.raw.kind != raw::CXCursor_NoDeclFound)?;
+        Some(declared.definition().unwrap_or(declared))
     }
 
     /// A typedef's own type.

@@ -2,8 +2,10 @@
 
 use super::text::owned;
 use clang_sys::{
-    CXFile, CXSourceLocation, clang_getExpansionLocation, clang_getFileName, clang_getSpellingLocation,
+    CXFile, CXSourceLocation, clang_getExpansionLocation, clang_getFileName, clang_getPresumedLocation,
+    clang_getSpellingLocation,
 };
+use std::mem::MaybeUninit;
 use std::ptr::null_mut;
 
 /// A line of a file, and the byte of the file it is about.
@@ -25,6 +27,17 @@ pub(super) fn expansion(location: CXSourceLocation) -> Place {
 /// Where it is written: of what a macro gives, in the macro's definition.
 pub(super) fn spelling(location: CXSourceLocation) -> Place {
     take(location, clang_getSpellingLocation)
+}
+
+/// Where `#line` says that it is; the offset is 0.
+pub(super) fn presumed(location: CXSourceLocation) -> Place {
+    let mut file = MaybeUninit::uninit();
+    let mut line = 0;
+    // SAFETY: as below; the call sets the file's name.
+    unsafe {
+        clang_getPresumedLocation(location, file.as_mut_ptr(), &raw mut line, null_mut());
+        Place { file: owned(file.assume_init()), line, offset: 0 }
+    }
 }
 
 fn take(location: CXSourceLocation, call: Take) -> Place {

@@ -1,14 +1,12 @@
 //! Bytes and members of other types taken for objects.
 
 use super::pairs::{self, Evidence};
+use crate::addresses::is_mapping;
 use crate::clang::{Cursor, Identity, Kind, Operator, Type, TypeKind};
 use crate::demand::Demand;
 use crate::report::{Findings, Found};
 use crate::sum::{Sum, Term, View};
 use crate::tree::Index;
-
-/// Functions whose results are files or devices.
-const MAPPINGS: [&str; 5] = ["mmap", "mmap64", "shmat", "ioremap", "memremap"];
 
 pub(super) fn find<'u>(view: View<'_, '_, 'u>, index: Index, found: &mut Findings<'u>) {
     let Some(node) = view.cursor(index) else { return };
@@ -194,7 +192,7 @@ impl<'u> Cast<'_, '_, 'u> {
     fn judge(&self, sum: &Sum<'u>, evidence: Evidence, origin: Kind, found: &mut Findings<'u>) {
         let Some(start) = &sum.start else { return };
         match sum.terms.as_slice() {
-            [] if start.call.as_deref().is_some_and(|call| MAPPINGS.contains(&call)) => {
+            [] if start.call.as_deref().is_some_and(|call| is_mapping(call)) => {
                 self.whole("lies in mapped memory", found);
             }
             [] => self.plain(start.ty, evidence, (origin, start.call.is_some()), found),

@@ -248,3 +248,30 @@ fn threads_share_a_front_end() {
         }
     });
 }
+
+/// libclang 22 names a type by its first declaration, which may stand far from the definition.
+#[test]
+fn a_struct_that_is_declared_before_it_is_defined_is_found() {
+    let Some(frontend) = frontend() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let text = "struct s;\n\n\n\n\n\nstruct s { int a, b; };\nstruct s v = { 1, 2 };\n";
+    let unit = unit(folder.path(), "a.c", text);
+    let wanted = Subject { file: Some("a.c".into()), line: Some(7), ..subject("s") };
+    assert_eq!(frontend.uses(&unit, &[wanted], &BTreeSet::new()).unwrap().uses.len(), 1);
+}
+
+/// Debug info follows `#line`; a copy in a generated file without it has the same members.
+#[test]
+fn structs_in_generated_files_are_those_of_their_headers() {
+    let Some(frontend) = frontend() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let copied = "int x;\n\n\n\n\nstruct s { int a, b; };\nstruct s v = { 1, 2 };\n";
+    let numbered = copied.replace("struct s {", "#line 1 \"h.h\"\nstruct s {");
+    for (text, members) in
+        [(copied, vec![vec!["a".to_owned()], vec!["b".to_owned()]]), (&numbered, Vec::new())]
+    {
+        let unit = unit(folder.path(), "made.c", text);
+        let wanted = Subject { file: Some("h.h".into()), line: Some(1), members, ..subject("s") };
+        assert_eq!(frontend.uses(&unit, &[wanted], &BTreeSet::new()).unwrap().uses.len(), 1, "{text}");
+    }
+}

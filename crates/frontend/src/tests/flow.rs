@@ -314,3 +314,41 @@ fn low_bits_of_a_member_hold_it_where_its_type_does_not() {
         all,
     );
 }
+
+/// An object of one subject is taken for one of another, and none of the first one's members may move in any case.
+#[test]
+fn what_a_held_struct_is_taken_for_is_held_too() {
+    let Some(frontend) = frontend() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let text = "void *malloc(unsigned long);\n\
+                struct state { int tt; long n; };\nstruct both { struct state l; long g; };\n\
+                long f(void) {\n\tvoid *l = malloc(sizeof(struct both));\n\
+                \tstruct state *s = (struct state *)((unsigned char *)l + 0);\n\
+                \treturn ((struct both *)s)->g;\n}\n";
+    let unit = unit(folder.path(), "a.c", text);
+    let found = frontend.uses(&unit, &[subject("both"), subject("state")], &BTreeSet::new()).unwrap();
+    let joined = crate::demands(&[&found.flows]);
+    let of_both = found.uses.iter().chain(&joined.uses).filter(|used| used.subject == 0);
+    assert!(of_both.clone().any(|used| used.demand == Demand::First { count: 1 }), "{:?}", found.uses);
+}
+
+/// The unit that maps a file names none of the structs in it.
+#[test]
+fn a_file_that_another_unit_maps_is_found() {
+    let Some(frontend) = frontend() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let map = "void *mmap(void *, unsigned long, int, int, int, long);\n\
+               void *map(int fd) { void *p = mmap(0, 9, 1, 2, FD, 0); return p; }\n";
+    let user = "struct s { int a, b; }; void *map(int fd);\n\
+                int f(int fd) { struct s *s = map(fd); return s->a; }\n";
+    for (fd, is_held) in [("fd", true), ("-1", false)] {
+        let read = |file: &str, text: &str| {
+            frontend.uses(&unit(folder.path(), file, text), &[subject("s")], &BTreeSet::new()).unwrap().flows
+        };
+        let (user, map) = (read("user.c", user), read("map.c", &map.replace("FD", fd)));
+        assert_eq!(crate::mapped(&[&user]).sources, ["map".to_owned()].into());
+        let found = crate::mapped(&[&user, &map]);
+        assert_eq!(found.uses.iter().any(|used| used.demand == Demand::Whole), is_held, "{fd}: {found:?}");
+        assert!(!found.sources.contains("map"));
+    }
+}

@@ -10,7 +10,8 @@ use crate::proof::designated::{DesignatedTree, PositionalValue};
 use crate::uses::names;
 use anyhow::{Context, Result};
 use fieldline_frontend::{
-    CodeUse, Demand, Demands, Frontend, SourceUnit, Subject, UnitFlows, UnitUses, demands, units,
+    CodeUse, Demand, Demands, Frontend, MappedUses, SourceUnit, Subject, UnitFlows, UnitUses, demands,
+    mapped, units,
 };
 use fieldline_layout::Layout;
 use fieldline_layout::types::split_namespace;
@@ -89,11 +90,9 @@ impl CodeReader {
     }
 
     /// Reads the units that may see the structs, each given with the file that declares it, from the top of the tree.
-    /// `is_thorough`: also finds what else depends on the order of structs none of whose members may move.
     pub fn read(
         &self,
         structs: &[(&Layout, &str)],
-        is_thorough: bool,
         progress: &(dyn Fn(Progress) + Sync),
     ) -> Result<Vec<StructCode>> {
         let subjects: Vec<Subject> = structs.iter().map(|(layout, header)| subject(layout, header)).collect();
@@ -120,14 +119,20 @@ impl CodeReader {
                 }
                 flows.extend(add_unit(&mut found, &mut lines, unknown.as_ref(), &seen, result));
             }
-            let held = (!is_thorough).then(|| held(&found));
-            demanded = demands(&flows.iter().collect::<Vec<_>>(), held.as_ref());
+            demanded = demands(&flows.iter().collect::<Vec<_>>());
             next = defining(&texts, &self.units, &demanded, &chosen);
             chosen.extend(next.iter().map(|number| (*number, BTreeSet::new())));
             if next.is_empty() {
                 break;
             }
         }
+        self.add_mapped(
+            &mut demanded,
+            &flows,
+            (&texts, &choice, &mut chosen),
+            (structs, &subjects),
+            progress,
+        );
         let handed = demanded.given.keys().chain(demanded.handed.keys());
         let given: BTreeSet<&str> = handed.map(String::as_str).collect();
         let assembled = assembled(&texts, &given);
@@ -142,6 +147,36 @@ impl CodeReader {
             }
         }
         Ok(found)
+    }
+
+    /// Adds structs that lie in memory which functions of units that name none of them map. These units are asked for
+    /// nothing else: what an allocator does with its memory says nothing of the objects in it.
+    fn add_mapped(
+        &self,
+        demanded: &mut Demands,
+        flows: &[UnitFlows],
+        (texts, choice, chosen): (&Texts, &Choice, &mut BTreeMap<usize, BTreeSet<usize>>),
+        asked: (&[(&Layout, &str)], &[Subject]),
+        progress: &(dyn Fn(Progress) + Sync),
+    ) {
+        let mut others: Vec<UnitFlows> = Vec::new();
+        let mut shared = SharedHeaders::default();
+        for _ in 0..MOST_ROUNDS {
+            let all: Vec<&UnitFlows> = flows.iter().chain(&others).collect();
+            let MappedUses { uses, sources } = mapped(&all);
+            demanded.uses.extend(uses);
+            let wanted = Demands { unread: sources, ..Demands::default() };
+            let next = defining(texts, &self.units, &wanted, chosen);
+            if next.is_empty() {
+                break;
+            }
+            chosen.extend(next.iter().map(|number| (*number, BTreeSet::new())));
+            let parts = shared.divide(next.iter().filter_map(|number| self.units.get(*number)));
+            let read = self.read_units(&parts, choice, asked, progress);
+            others.extend(read.into_iter().flatten().map(|uses| uses.flows));
+        }
+        demanded.uses.sort_unstable();
+        demanded.uses.dedup();
     }
 
     /// The results of the chosen units, in their order.
@@ -275,13 +310,6 @@ fn unread_part(
     }
 }
 
-/// Structs none of whose members may move, by what units show and hide.
-fn held(found: &[StructCode]) -> BTreeSet<usize> {
-    let is_held =
-        |code: &StructCode| !code.unknown.is_empty() || code.uses.iter().any(|used| used.demand.is_whole());
-    found.iter().enumerate().filter(|(_, code)| is_held(code)).map(|(number, _)| number).collect()
-}
-
 /// Adds what a unit says to the structs that it may see; gives where addresses go in it.
 fn add_unit(
     found: &mut [StructCode],
@@ -387,7 +415,7 @@ mod tests {
         let reader = CodeReader::open(folder.path(), folder.path(), cache).unwrap();
         let reader = reader.importing(imported.iter().map(|name| (*name).to_owned()).collect());
         let layout = item();
-        Some(reader.read(&[(&layout, "item.h")], false, &|_| {}).unwrap().remove(0))
+        Some(reader.read(&[(&layout, "item.h")], &|_| {}).unwrap().remove(0))
     }
 
     fn item() -> Layout {

@@ -57,6 +57,11 @@ impl<'f> Taken<'f> {
         self.types.keys().copied().filter(is_first).collect()
     }
 
+    /// All places that addresses come from.
+    pub(super) fn places(&self) -> impl Iterator<Item = PlaceNumber> + '_ {
+        self.types.keys().copied()
+    }
+
     /// All records.
     pub(super) fn all(&self, place: PlaceNumber) -> Option<&BTreeMap<TypeNumber, &'f CodePlace>> {
         self.types.get(&place)

@@ -293,6 +293,31 @@ impl<'f> Walk<'f> {
         taken.spread(|place| self.name(place))
     }
 
+    /// Likewise, of some types, wherever in the memory at the address they are taken to begin.
+    pub(super) fn taken_anywhere(&self, is_meant: impl Fn(TypeNumber) -> bool) -> Taken<'f> {
+        let mut taken = Taken::default();
+        for (place, known) in self.table.passages().filter(|(_, known)| known.level == 0) {
+            for (state, end, at) in known.ends {
+                let End::Record(shape) = end else { continue };
+                let ty = self.merged.number(known.unit, *shape);
+                if state.level == 0 && is_meant(ty) {
+                    taken.take(place, ty, at);
+                }
+            }
+            for handed in known.handed.iter().filter(|handed| handed.state.level == 0) {
+                if let Some(next) = self.table.actual(handed.place) {
+                    taken.hand(place, next, true);
+                }
+            }
+        }
+        taken.spread(|place| self.name(place))
+    }
+
+    /// Whether a unit has the body of the function whose result a place is.
+    pub(super) fn is_defined(&self, place: &str) -> bool {
+        place.split_once(" of ").is_some_and(|(_, function)| self.table.is_defined(function))
+    }
+
     pub(super) fn name(&self, place: PlaceNumber) -> &'f str {
         self.table.get(place).map_or("", |place| place.name)
     }

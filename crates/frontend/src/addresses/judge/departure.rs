@@ -11,9 +11,6 @@ pub(crate) enum Address {
 }
 
 impl Address {
-    /// Objects come before it in order, and all members behind.
-    pub(crate) const FIRST_MEMBER: Self = Self::Member { holder: 0, offset: 0, size: 0, is_array: false };
-
     /// Of an address in a unit.
     pub(crate) fn new(merged: &Merged, unit: usize, origin: &Origin) -> Self {
         match *origin {

@@ -1,6 +1,6 @@
 //! Arguments and results of calls.
 
-use super::super::contracts::{is_keeper, of_memory, uses_files, writes_pointers};
+use super::super::contracts::{is_keeper, is_mapping, of_memory, uses_files, writes_pointers};
 use super::super::facts::{Departure, End, Origin, Outcome, Place, RAW, State};
 use super::super::follow::{Follower, leads_to_addresses, leads_to_pointers};
 use super::super::{follow, names};
@@ -11,6 +11,9 @@ use crate::tree::Index;
 
 /// Functions of C's and C++'s libraries that read a number from a text, but `strtol` and the like.
 const READERS: [&str; 8] = ["atoi", "atol", "atoll", "stoi", "stol", "stoll", "stoul", "stoull"];
+
+/// The file's number among the arguments of `mmap`.
+const MAPPED_FILE: usize = 4;
 
 impl<'u> Reader<'_, '_, '_, 'u> {
     pub(crate) fn call(&mut self, index: Index) {
@@ -27,6 +30,9 @@ impl<'u> Reader<'_, '_, '_, 'u> {
             let is_void = ty.pointee().is_some_and(|pointee| pointee.kind() == TypeKind::Void);
             if let Some(place) = library(view, index).filter(|_| is_void).and_then(names::kept) {
                 self.results.entry(place).or_default().push(index);
+            }
+            if maps(view, index) {
+                self.results.entry(names::MAPPED.to_owned()).or_default().push(index);
             }
             self.raw(index);
             self.read_from_text(index);
@@ -354,4 +360,12 @@ fn outside(view: View<'_, '_, '_>, index: Index) -> Option<Place> {
 /// Whether a type is a list of variable arguments.
 pub(crate) fn is_argument_list(ty: Type<'_>) -> bool {
     ty.spelling().contains("va_list") || ty.canonical().spelling().contains("va_list")
+}
+
+/// Whether a call gives memory that a file or a device is mapped to: none if it says that there is no file.
+fn maps(view: View<'_, '_, '_>, call: Index) -> bool {
+    let name = follow::function(view, call).map(Cursor::name).unwrap_or_default();
+    let file = || view.tree.values(call).skip(1).nth(MAPPED_FILE);
+    let is_nothing = || file().and_then(|file| view.cursor(file)?.constant()) == Some(-1);
+    is_mapping(&name) && !(name.starts_with("mmap") && is_nothing())
 }

@@ -47,7 +47,7 @@ fn uses(file: &str, text: &str) -> Option<Vec<CodeUse>> {
     let folder = tempfile::tempdir().unwrap();
     let found = read(&frontend, folder.path(), file, text);
     assert_eq!(found.errors, [], "{text}");
-    let joined = crate::demands(&[&found.flows]);
+    let joined = crate::demands(&[&found.flows], &BTreeSet::new());
     Some(found.uses.into_iter().chain(joined.uses).collect())
 }
 
@@ -132,7 +132,7 @@ fn depends_with_shared_header(text: &str) -> Option<bool> {
     let unit = SourceUnit { file, directory: folder.path().to_owned(), arguments, reads: Vec::new() };
     let found = frontend.uses(&unit, &[subject("s")], &BTreeSet::from([header.as_path()])).unwrap();
     assert_eq!(found.errors, [], "{text}");
-    let joined = crate::demands(&[&found.flows]).uses;
+    let joined = crate::demands(&[&found.flows], &BTreeSet::new()).uses;
     Some(!found.uses.is_empty() || !joined.is_empty())
 }
 

@@ -151,7 +151,7 @@ fn read_code(source: &SourceInput<'_>, declared: &[DeclaredStruct<'_>]) -> Resul
     let structs: Vec<(&Layout, &str)> =
         declared.iter().map(|declared| (declared.layout, declared.header)).collect();
     // Who insists on a new order keeps what else is known to depend on it.
-    reader.read(&structs, source.progress)
+    reader.read(&structs, source.allowed.is_some(), source.progress)
 }
 
 impl SourceLimits {

@@ -19,12 +19,13 @@ use super::judge::{Address, Judge};
 use super::merged::{Merged, TypeNumber};
 use crate::demand::CodeUse;
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-/// The demands that follow from the facts of all units of a program. Those of structs none of whose members may move are
-/// among them: their addresses tell of others that they are taken for.
-pub fn demands(units: &[&UnitFlows]) -> Demands {
-    let merged = Merged::new(units);
+/// The demands that follow from the facts of all units of a program. `held`: subjects none of whose members may move in
+/// any case. Nothing is asked of them, but their addresses are followed as those of any other record, as they may be taken
+/// for one of a subject.
+pub fn demands(units: &[&UnitFlows], held: &BTreeSet<usize>) -> Demands {
+    let merged = Merged::new(units, held);
     let mut walk = Walk::new(units, &merged);
     let begins = begins(units, &mut walk);
     enter(&begins, &mut walk);

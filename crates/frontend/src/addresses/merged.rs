@@ -3,6 +3,7 @@
 use super::facts::{CodePlace, End, Origin, Outcome, Passage, RAW, SINGLE, State};
 use super::facts::{Shape, ShapeMember, ShapeNumber, UnitFlows};
 use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
 
 /// The number of a type among all units'.
 pub(crate) type TypeNumber = usize;
@@ -14,11 +15,14 @@ pub(crate) struct Merged {
     numbers: Vec<Vec<TypeNumber>>,
     by_name: FxHashMap<String, TypeNumber>,
     shapes: Vec<Shape>,
+    /// Subjects that nothing is asked of.
+    left_out: BTreeSet<usize>,
 }
 
 impl Merged {
-    pub(crate) fn new(units: &[&UnitFlows]) -> Self {
-        let mut merged = Self::default();
+    /// Without subjects that nothing is asked of: these are records as others are.
+    pub(crate) fn new(units: &[&UnitFlows], left_out: &BTreeSet<usize>) -> Self {
+        let mut merged = Self { left_out: left_out.clone(), ..Self::default() };
         for flows in units {
             let numbers: Vec<TypeNumber> = flows.shapes.iter().map(|shape| merged.add(shape)).collect();
             for (shape, number) in flows.shapes.iter().zip(&numbers) {
@@ -66,8 +70,9 @@ impl Merged {
         for member in &mut own.members {
             member.record = member.record.and_then(merged_number);
         }
-        own.subjects
-            .retain_mut(|(_, _, shape)| merged_number(*shape).map(|number| *shape = number).is_some());
+        own.subjects.retain_mut(|(subject, _, shape)| {
+            !self.left_out.contains(subject) && merged_number(*shape).map(|number| *shape = number).is_some()
+        });
         if let Some(known) = self.shapes.get_mut(number)
             && (known.members.len() < own.members.len() || known.subjects.len() < own.subjects.len())
         {

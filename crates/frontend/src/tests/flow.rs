@@ -327,9 +327,12 @@ fn what_a_held_struct_is_taken_for_is_held_too() {
                 \treturn ((struct both *)s)->g;\n}\n";
     let unit = unit(folder.path(), "a.c", text);
     let found = frontend.uses(&unit, &[subject("both"), subject("state")], &BTreeSet::new()).unwrap();
-    let joined = crate::demands(&[&found.flows]);
-    let of_both = found.uses.iter().chain(&joined.uses).filter(|used| used.subject == 0);
-    assert!(of_both.clone().any(|used| used.demand == Demand::First { count: 1 }), "{:?}", found.uses);
+    for held in [BTreeSet::new(), [1].into()] {
+        let joined = crate::demands(&[&found.flows], &held);
+        let mut of_both = found.uses.iter().chain(&joined.uses).filter(|used| used.subject == 0);
+        assert!(of_both.any(|used| used.demand == Demand::First { count: 1 }), "{held:?} {joined:?}");
+        assert!(held.is_empty() || joined.uses.iter().all(|used| used.subject == 0));
+    }
 }
 
 /// The unit that maps a file names none of the structs in it.

@@ -90,9 +90,11 @@ impl CodeReader {
     }
 
     /// Reads the units that may see the structs, each given with the file that declares it, from the top of the tree.
+    /// `is_thorough`: also finds what else depends on the order of structs none of whose members may move.
     pub fn read(
         &self,
         structs: &[(&Layout, &str)],
+        is_thorough: bool,
         progress: &(dyn Fn(Progress) + Sync),
     ) -> Result<Vec<StructCode>> {
         let subjects: Vec<Subject> = structs.iter().map(|(layout, header)| subject(layout, header)).collect();
@@ -119,7 +121,8 @@ impl CodeReader {
                 }
                 flows.extend(add_unit(&mut found, &mut lines, unknown.as_ref(), &seen, result));
             }
-            demanded = demands(&flows.iter().collect::<Vec<_>>());
+            let held = if is_thorough { BTreeSet::new() } else { held(&found) };
+            demanded = demands(&flows.iter().collect::<Vec<_>>(), &held);
             next = defining(&texts, &self.units, &demanded, &chosen);
             chosen.extend(next.iter().map(|number| (*number, BTreeSet::new())));
             if next.is_empty() {
@@ -310,6 +313,13 @@ fn unread_part(
     }
 }
 
+/// Structs none of whose members may move, by what units show and hide.
+fn held(found: &[StructCode]) -> BTreeSet<usize> {
+    let is_held =
+        |code: &StructCode| !code.unknown.is_empty() || code.uses.iter().any(|used| used.demand.is_whole());
+    found.iter().enumerate().filter(|(_, code)| is_held(code)).map(|(number, _)| number).collect()
+}
+
 /// Adds what a unit says to the structs that it may see; gives where addresses go in it.
 fn add_unit(
     found: &mut [StructCode],
@@ -415,7 +425,7 @@ mod tests {
         let reader = CodeReader::open(folder.path(), folder.path(), cache).unwrap();
         let reader = reader.importing(imported.iter().map(|name| (*name).to_owned()).collect());
         let layout = item();
-        Some(reader.read(&[(&layout, "item.h")], &|_| {}).unwrap().remove(0))
+        Some(reader.read(&[(&layout, "item.h")], false, &|_| {}).unwrap().remove(0))
     }
 
     fn item() -> Layout {

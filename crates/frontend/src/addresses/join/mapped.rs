@@ -18,7 +18,7 @@ pub struct MappedUses {
 
 /// Finds subjects in mapped memory.
 pub fn mapped(units: &[&UnitFlows]) -> MappedUses {
-    let merged = Merged::new(units);
+    let merged = Merged::new(units, &BTreeSet::new());
     let walk = Walk::new(units, &merged);
     let taken = walk.taken_anywhere(|ty| merged.subjects(ty).next().is_some());
     let mut found = MappedUses::default();

@@ -5,6 +5,7 @@ mod doctor;
 mod explain;
 mod guest;
 mod import;
+mod kernels;
 mod merge;
 mod programs;
 mod record;

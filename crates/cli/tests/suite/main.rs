@@ -24,5 +24,4 @@ mod orders;
 mod page;
 mod special_files;
 mod terminal;
-mod trial;
 mod wrong_use;

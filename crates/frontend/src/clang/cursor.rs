@@ -60,7 +60,7 @@ impl<'u> Cursor<'u> {
         spelling(unsafe { raw::clang_getCursorLocation(self.raw) })
     }
 
-    /// Where debug info says that it is: as [`Self::place`], but `#line` counts.
+    /// The place that debug info names: `#line` counts.
     pub(crate) fn presumed(self) -> Place {
         // SAFETY: see `name`.
         presumed(unsafe { raw::clang_getCursorLocation(self.raw) })
@@ -349,13 +349,12 @@ impl<'u> Type<'u> {
         u64::try_from(unsafe { raw::clang_Type_getAlignOf(self.raw) }).ok().filter(|bytes| *bytes > 0)
     }
 
-    /// The declaration of a record, typedef or enumeration: its definition, where the unit has one. libclang up to 19
-    /// gives that itself, 22 the first declaration.
+    /// The declaration of a record, typedef or enumeration: the definition, where it is. libclang 22 gives the first.
     pub(crate) fn declaration(self) -> Option<Cursor<'u>> {
         // SAFETY: see `canonical`.
-        let declared = Cursor::with(unsafe { raw::clang_getTypeDeclaration(self.raw) })
-            .filter(|cursor| cursor.raw.kind != raw::CXCursor_NoDeclFound)?;
-        Some(declared.definition().unwrap_or(declared))
+        let declared = Cursor::with(unsafe { raw::clang_getTypeDeclaration(self.raw) })?;
+        let is_there = declared.raw.kind != raw::CXCursor_NoDeclFound;
+        is_there.then(|| declared.definition().unwrap_or(declared))
     }
 
     /// A typedef's own type.

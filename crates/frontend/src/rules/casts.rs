@@ -192,7 +192,7 @@ impl<'u> Cast<'_, '_, 'u> {
     fn judge(&self, sum: &Sum<'u>, evidence: Evidence, origin: Kind, found: &mut Findings<'u>) {
         let Some(start) = &sum.start else { return };
         match sum.terms.as_slice() {
-            [] if start.call.as_deref().is_some_and(|call| is_mapping(call)) => {
+            [] if start.call.as_deref().is_some_and(is_mapping) => {
                 self.whole("lies in mapped memory", found);
             }
             [] => self.plain(start.ty, evidence, (origin, start.call.is_some()), found),

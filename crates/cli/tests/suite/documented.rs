@@ -195,8 +195,8 @@ fn copy(from: &Path, to: &Path) {
 fn on_demo(words: &[String]) -> Option<Vec<String>> {
     let command = words.first()?.as_str();
     let other = [
-        "bench", "compare", "demo", "doctor", "record", "guest", "import", "merge", "simulate", "explain",
-        "samples", "place", "diff", "layout",
+        "bench", "compare", "demo", "doctor", "record", "guest", "trial", "import", "merge", "simulate",
+        "explain", "samples", "place", "diff", "layout",
     ];
     let is_placeholder = |word: &String| {
         let letters = word.trim_start_matches("O=");

@@ -1,5 +1,6 @@
 //! `guest score` on traces written by hand, and trials that can't begin.
 
+use fieldline_testing::has_programs;
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
@@ -76,6 +77,9 @@ fn wrong_uses_of_scores_name_the_file() {
 
 #[test]
 fn trials_that_cannot_begin_say_why_and_write_nothing() {
+    if !has_programs(&["git"]) {
+        return;
+    }
     let folder = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
     fs::create_dir(folder.path().join("tree")).unwrap();

@@ -44,6 +44,7 @@ pub struct TraceInput<'i> {
 ///
 /// A file can't be read, or the trace has no access.
 pub fn score(input: TraceInput<'_>, structs: &[String], machine: &ScoredMachine) -> Result<TraceFigures> {
+    let machine = &ScoredMachine { structs: structs.len(), ..machine.clone() };
     let file = FileBytes::open(input.trace).map_err(Error::debug_info)?;
     let accesses = Accesses::new(&file)?;
     let objects = ObjectTable::read(input.objects, structs)?;

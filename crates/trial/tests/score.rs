@@ -112,3 +112,9 @@ fn small_caches_miss_more_and_files_are_read_by_compare() {
     assert_eq!(read.len(), figures.values(FigureSet::Structs).len());
     assert!(read.iter().all(|measurement| measurement.metric.test == ALL_ACCESSES));
 }
+
+#[test]
+fn the_highest_address_is_no_error() {
+    let figures = scored(&[load(u64::MAX, 0)], "ffffffffffffff80 entity 128\n");
+    assert_eq!(value(&figures, FigureSet::Structs, "entity", "64 B", "lines per visit"), 1.0);
+}

@@ -88,7 +88,7 @@ fn count_machine(
     };
     let whose = subjects.structs.iter().zip(&subjects.functions);
     for (access, (of_struct, of_function)) in accesses.iter().zip(whose) {
-        let (first, last) = (access.address / line, (access.address + access.size - 1) / line);
+        let (first, last) = (access.address / line, access.address.saturating_add(access.size - 1) / line);
         let served = (first..=last).map(|line| hierarchy.access(access.cpu, line, access.is_store));
         let Some(level) = served.max() else { continue };
         counts.all.add(level);

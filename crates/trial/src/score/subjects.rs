@@ -130,7 +130,7 @@ impl Subjects {
         visit.last = clock;
         self.accesses[index] += 1;
         for ((line, touched), sums) in machine.lines.iter().zip(&mut visit.touched).zip(&mut self.lines) {
-            for number in address / line..=(address + size - 1) / line {
+            for number in address / line..=address.saturating_add(size - 1) / line {
                 if !touched.contains(&number) {
                     touched.push(number);
                     sums[index] += 1;

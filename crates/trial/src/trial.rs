@@ -83,6 +83,7 @@ impl Trial {
         architecture: fieldline_guest::GuestArchitecture,
         variants: Vec<Variant>,
     ) -> Result<Self> {
+        LinkedTree::check(&options.tree)?;
         fs::create_dir_all(folder).map_err(Error::file(folder))?;
         let folder = folder.canonicalize().map_err(Error::file(folder))?;
         let setup = setup(&options, architecture, &variants)?;

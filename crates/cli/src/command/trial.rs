@@ -16,7 +16,6 @@ use subjects::Subject;
 
 pub(crate) fn run(args: &TrialArgs) -> Result<CommandOutcome> {
     let subjects = subjects::read(args)?;
-    output::make_folder(&args.output)?;
     let variants = subjects.iter().map(|subject| subject.variant.clone()).collect();
     let trial = Trial::open(&args.output, build_options(args)?, args.guest.arch, variants)?;
     let kernels = build(&trial, &subjects, args)?;

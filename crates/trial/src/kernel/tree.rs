@@ -17,6 +17,19 @@ pub(crate) struct LinkedTree {
 }
 
 impl LinkedTree {
+    /// Refuses a folder that is no kernel's source tree.
+    ///
+    /// # Errors
+    ///
+    /// It isn't one.
+    pub(crate) fn check(source: &Path) -> Result<()> {
+        if source.join("Kbuild").is_file() && source.join("Makefile").is_file() {
+            return Ok(());
+        }
+        let what = "no kernel's source tree: it has no Kbuild".to_owned();
+        Err(Error::Input { path: source.to_owned(), what })
+    }
+
     /// Links a tree's files into a folder, the first time.
     ///
     /// # Errors
@@ -24,12 +37,6 @@ impl LinkedTree {
     /// The tree can't be read, or the folder not be written.
     pub(crate) fn make(source: &Path, folder: &Path) -> Result<Self> {
         let source = source.canonicalize().map_err(Error::file(source))?;
-        if !source.join("Kbuild").is_file() || !source.join("Makefile").is_file() {
-            return Err(Error::Input {
-                path: source,
-                what: "no kernel's source tree: it has no Kbuild".to_owned(),
-            });
-        }
         if !folder.exists() {
             let partial = folder.with_extension("partial");
             if partial.exists() {

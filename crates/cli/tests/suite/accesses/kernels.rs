@@ -99,6 +99,7 @@ fn trials_that_cannot_begin_say_why_and_write_nothing() {
     ] {
         let (code, _, error) = run(folder.path(), line);
         assert_eq!((code, error.contains(said)), (Some(2), true), "{line}: {error}");
+        assert!(!folder.path().join("out").exists(), "{line}");
     }
     assert_eq!(fs::read_to_string(folder.path().join("tree/a.h")).unwrap(), "one\n");
 }

@@ -12,8 +12,10 @@ use tempfile::TempDir;
 const MAKEFILE: &str = "\
 MAKEFLAGS += --no-print-directory
 ifneq ($(O),)
-vmlinux bzImage tinyconfig olddefconfig:
-\t@$(MAKE) -C $(O) -f $(CURDIR)/Makefile S=$(CURDIR) O= $@
+# One make for all goals, as a kernel's has: two of them in one folder would write each other's objects.
+$(MAKECMDGOALS): sub-make ;
+sub-make:
+\t@$(MAKE) -C $(O) -f $(CURDIR)/Makefile S=$(CURDIR) O= $(MAKECMDGOALS)
 else
 tinyconfig:
 \techo CONFIG_TINY=y > .config; echo CONFIG_DEBUG_INFO=y >> .config

@@ -24,5 +24,6 @@ mod untouched;
 pub use build::{BuildProof, BuildToProve, LayoutVerdict, ShownStruct, judge_layouts};
 pub use held::{declared_layouts, holds_planned};
 pub use overlay::Patch;
+pub use scratch::{TreeCopy, check_untouched};
 #[cfg(unix)]
 pub use test_run::{RunEnd, RunResult, TestProof, TestRun, TestVerdict};

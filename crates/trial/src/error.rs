@@ -28,6 +28,9 @@ pub enum Error {
     /// The guest wasn't recorded.
     #[error(transparent)]
     Guest(Box<fieldline_guest::Error>),
+    /// A tree can't be copied, or was written to.
+    #[error("{0}")]
+    Tree(String),
     /// A command of the build failed.
     #[error("{command}: {what}\n{last_lines}")]
     Build {
@@ -55,6 +58,10 @@ impl Error {
     pub(crate) fn file(path: impl AsRef<Path>) -> impl FnOnce(io::Error) -> Self {
         let path = path.as_ref().to_owned();
         move |source| Self::File { path, source }
+    }
+
+    pub(crate) fn tree(error: impl std::fmt::Display) -> Self {
+        Self::Tree(format!("{error:#}"))
     }
 
     pub(crate) fn debug_info(error: fieldline_debuginfo::Error) -> Self {

@@ -1,12 +1,12 @@
 //! A trial in a folder: what is there is kept, so that an interrupted one goes on.
 //!
-//! `setup.txt` says what it was made of; `tree`, `build`, `kernels/VARIANT` are the kernels; a folder for each
-//! [`FigureSet`] has a file for each run.
+//! `setup.txt` says what it was made of; `tree`, `build`, `kernels/VARIANT` are the kernels; [`RunFiles`] are the results.
 
 use crate::error::{Error, Result};
 use crate::kernel::{BuiltKernel, KernelBuild, KernelConfig, LinkedTree, PatchFiles, same_sections};
-use crate::score::{self, FigureSet, ScoredMachine, TraceInput};
-use fieldline_compare::csv;
+use crate::runs::RunFiles;
+use crate::score::{self, ScoredMachine, TraceInput};
+use crate::setup;
 use fieldline_debuginfo::{Elf, FileBytes, hex};
 use fieldline_guest::{GuestOptions, record};
 use std::collections::BTreeSet;
@@ -16,13 +16,22 @@ use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// A kernel of the trial.
+/// A kernel or program of a trial.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Variant {
     /// Its name, also of its folders.
     pub name: String,
     /// The files that its patches change.
     pub files: PatchFiles,
+}
+
+impl Variant {
+    /// A line that says what it is made of.
+    pub(crate) fn setup(&self) -> String {
+        let Self { name, files } = self;
+        let parts: Vec<&[u8]> = files.iter().flat_map(|(name, text)| [name.as_bytes(), text]).collect();
+        format!("variant {name} {}\n", setup::digest(&parts))
+    }
 }
 
 /// How to build the kernels.
@@ -86,13 +95,8 @@ impl Trial {
         LinkedTree::check(&options.tree)?;
         fs::create_dir_all(folder).map_err(Error::file(folder))?;
         let folder = folder.canonicalize().map_err(Error::file(folder))?;
-        let setup = setup(&options, architecture, &variants)?;
-        let path = folder.join("setup.txt");
-        match fs::read_to_string(&path) {
-            Ok(known) => check_setup(&path, &known, &setup)?,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => write_whole(&path, &setup)?,
-            Err(error) => return Err(Error::file(&path)(error)),
-        }
+        let setup = kernels_setup(&options, architecture, &variants)?;
+        setup::write_or_check(&folder.join("setup.txt"), &setup)?;
         let tree = LinkedTree::make(&options.tree, &folder.join("tree"))?;
         Ok(Self { folder, tree, options, architecture, variants })
     }
@@ -164,22 +168,14 @@ impl Trial {
     ///
     /// A run that is there was made with other options.
     pub fn pending(&self, runs: u32, options: &RunOptions) -> Result<Vec<(u32, usize)>> {
-        let mut pending = Vec::new();
-        for number in 1..=runs {
-            for (index, variant) in self.variants.iter().enumerate() {
-                let path = self.run_file(FigureSet::Structs, variant, number);
-                match fs::read_to_string(&path) {
-                    Ok(text) => {
-                        check_setup(&path, &csv::setup(&text), &self.run_setup(index, number, options)?)?;
-                    }
-                    Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                        pending.push((number, index))
-                    }
-                    Err(error) => return Err(Error::file(&path)(error)),
-                }
-            }
-        }
-        Ok(pending)
+        self.run_files().pending(runs, |number, index| self.run_setup(index, number, options))
+    }
+
+    /// The figures of its runs.
+    #[must_use]
+    pub fn run_files(&self) -> RunFiles {
+        let names = self.variants.iter().map(|variant| variant.name.clone()).collect();
+        RunFiles::new(&self.folder, names)
     }
 
     /// Boots a variant's kernel, and writes the figures of the run.
@@ -209,14 +205,7 @@ impl Trial {
         fs::write(&objects, &recording.object_table).map_err(Error::file(&objects))?;
         let input = TraceInput { trace: &trace, objects: &objects, vmlinux: Some(&kernel.vmlinux) };
         let figures = score::score(input, &options.structs, &options.machine)?;
-        let setup = self.run_setup(index, number, options)?;
-        // The first set is written last: a run counts as done when it is there.
-        for set in FigureSet::ALL.into_iter().rev() {
-            let path = self.run_file(set, variant, number);
-            let parent = path.parent().unwrap_or(&self.folder);
-            fs::create_dir_all(parent).map_err(Error::file(parent))?;
-            write_whole(&path, &figures.csv(set, &setup))?;
-        }
+        self.run_files().write((number, index), &figures, &self.run_setup(index, number, options)?)?;
         if !options.keeps_traces {
             for path in [&trace, &objects] {
                 fs::remove_file(path).map_err(Error::file(path))?;
@@ -227,16 +216,6 @@ impl Trial {
         Ok(())
     }
 
-    /// The folders of a set's runs, a variant each.
-    #[must_use]
-    pub fn run_folders(&self, set: FigureSet) -> Vec<PathBuf> {
-        self.variants.iter().map(|variant| self.folder.join(set.folder()).join(&variant.name)).collect()
-    }
-
-    fn run_file(&self, set: FigureSet, variant: &Variant, number: u32) -> PathBuf {
-        self.folder.join(set.folder()).join(&variant.name).join(format!("run-{number:03}.csv"))
-    }
-
     /// Facts that a run depends on. Names of files are left out: they don't change it.
     fn run_setup(&self, index: usize, number: u32, options: &RunOptions) -> Result<String> {
         let Some(variant) = self.variants.get(index) else { return Ok(String::new()) };
@@ -244,7 +223,7 @@ impl Trial {
         let file = FileBytes::open(&kernel.vmlinux).map_err(Error::debug_info)?;
         let build_id = Elf::parse(&file).map_err(Error::debug_info)?.build_id().map(hex).unwrap_or_default();
         let RunOptions { guest, structs, machine, .. } = options;
-        let ScoredMachine { lines, caches, visit_gap, .. } = machine;
+        let ScoredMachine { lines, caches, visit_gap } = machine;
         let mut text =
             format!("fieldline trial: {}, run {number}, seed {}\n", variant.name, seed(index, number));
         // Writing to a string can't fail.
@@ -268,7 +247,7 @@ fn seed(index: usize, number: u32) -> u32 {
 }
 
 /// Facts that the kernels depend on.
-fn setup(
+fn kernels_setup(
     options: &BuildOptions,
     architecture: fieldline_guest::GuestArchitecture,
     variants: &[Variant],
@@ -276,48 +255,14 @@ fn setup(
     let makefile = options.tree.join("Makefile");
     let tree = fieldline_files::read(&makefile).map_err(Error::file(&makefile))?;
     let (target, lines) = options.config.parts()?;
-    let mut text = format!("machine {}\nMakefile {}\n", architecture.name(), digest(&[&tree]));
+    let mut text = format!("machine {}\nMakefile {}\n", architecture.name(), setup::digest(&[&tree]));
     // Writing to a string can't fail.
     let _ = writeln!(
         text,
         "configuration {}",
-        digest(&[target.unwrap_or_default().as_bytes(), lines.as_bytes()])
+        setup::digest(&[target.unwrap_or_default().as_bytes(), lines.as_bytes()])
     );
     let _ = writeln!(text, "make {}", options.arguments.join(" "));
-    for Variant { name, files } in variants {
-        let parts: Vec<&[u8]> = files.iter().flat_map(|(name, text)| [name.as_bytes(), text]).collect();
-        let _ = writeln!(text, "variant {name} {}", digest(&parts));
-    }
+    variants.iter().for_each(|variant| text += &variant.setup());
     Ok(text)
-}
-
-fn digest(parts: &[&[u8]]) -> String {
-    let mut state = xxhash_rust::xxh3::Xxh3::new();
-    for part in parts {
-        state.update(&(part.len() as u64).to_le_bytes());
-        state.update(part);
-    }
-    format!("{:032x}", state.digest128())
-}
-
-fn check_setup(path: &Path, known: &str, now: &str) -> Result<()> {
-    let mut pairs = known.trim_end().lines().zip(now.trim_end().lines());
-    let is_longer = known.trim_end().lines().count() != now.trim_end().lines().count();
-    let difference = pairs.find(|(known, now)| known != now);
-    let what = match difference {
-        Some((known, now)) => format!("made of something else\nthere: {known}\nnow:   {now}"),
-        None if is_longer => "made of more or fewer variants".to_owned(),
-        None => return Ok(()),
-    };
-    Err(Error::Input {
-        path: path.to_owned(),
-        what: format!("{what}\nname another folder (-o), or remove this one"),
-    })
-}
-
-/// Writes a file that appears whole or not at all.
-fn write_whole(path: &Path, text: &str) -> Result<()> {
-    let partial = path.with_extension("partial");
-    fs::write(&partial, text).map_err(Error::file(&partial))?;
-    fs::rename(&partial, path).map_err(Error::file(path))
 }

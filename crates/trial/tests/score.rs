@@ -30,12 +30,7 @@ fn scored(records: &[Vec<u8>], objects: &str) -> TraceFigures {
     let (trace, table) = (folder.path().join("a.trace"), folder.path().join("a.tsv"));
     fs::write(&trace, records.concat()).unwrap();
     fs::write(&table, objects).unwrap();
-    let machine = ScoredMachine {
-        lines: vec![64, 128],
-        caches: [1 << 10, 4 << 10, 64 << 10],
-        visit_gap: 2,
-        structs: 1,
-    };
+    let machine = ScoredMachine { lines: vec![64, 128], caches: [1 << 10, 4 << 10, 64 << 10], visit_gap: 2 };
     let input = TraceInput { trace: &trace, objects: &table, vmlinux: None };
     score(input, &["entity".to_owned()], &machine).unwrap()
 }

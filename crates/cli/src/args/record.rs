@@ -18,19 +18,11 @@ pub(crate) struct RecordArgs {
     /// Record a process that runs instead of starting a program.
     #[arg(short, long, value_name = "PID", conflicts_with = "command")]
     pub(crate) pid: Option<u32>,
-    /// Instructions that each running thread is stepped by in a burst.
-    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = value_parser!(u64).range(1..))]
-    pub(crate) burst: u64,
-    /// Milliseconds between bursts, on average; 0 steps everything from the first instruction on, some ten
-    /// thousand times slower.
-    #[arg(long, value_name = "MS", default_value = "10", value_parser = |text: &str| duration(text, 1e-3))]
-    pub(crate) gap: Duration,
+    #[command(flatten)]
+    pub(crate) steps: StepArgs,
     /// Keep one of N accesses: of steps at random, of each breakpoint every Nth.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = value_parser!(u64).range(1..))]
     pub(crate) every: u64,
-    /// Stop after so many seconds.
-    #[arg(long = "for", value_name = "SECONDS", default_value = "10", value_parser = |text: &str| duration(text, 1.0))]
-    pub(crate) time: Duration,
     /// Stop after so many samples; each takes about 250 bytes of memory and 80 of the file.
     #[arg(long, value_name = "N", default_value_t = 500_000, value_parser = value_parser!(u64).range(1..))]
     pub(crate) max_samples: u64,
@@ -73,6 +65,21 @@ pub(crate) struct RecordArgs {
         allow_hyphen_values = true
     )]
     pub(crate) command: Vec<OsString>,
+}
+
+/// How a program is stepped, and for how long.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct StepArgs {
+    /// Instructions that each running thread is stepped by in a burst.
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = value_parser!(u64).range(1..))]
+    pub(crate) burst: u64,
+    /// Milliseconds between bursts, on average; 0 steps everything from the first instruction on, some ten
+    /// thousand times slower.
+    #[arg(long, value_name = "MS", default_value = "10", value_parser = |text: &str| duration(text, 1e-3))]
+    pub(crate) gap: Duration,
+    /// Stop after so many seconds.
+    #[arg(long = "for", value_name = "SECONDS", default_value = "10", value_parser = |text: &str| duration(text, 1.0))]
+    pub(crate) time: Duration,
 }
 
 /// Numbers of CPUs.

@@ -1,18 +1,42 @@
 //! Arguments of `trial`.
 
 use super::guest::{GuestRunArgs, ScoreArgs};
+use super::record::StepArgs;
 use super::values::output_format;
 use crate::output::OutputFormat;
 use clap::{ArgGroup, Args, value_parser};
 use std::path::PathBuf;
 
+/// Options of kernels: a program has none of them.
+const KERNEL_ONLY: [&str; 16] = [
+    "build",
+    "kconfig",
+    "option",
+    "make_arguments",
+    "prove_build",
+    "arch",
+    "cpus",
+    "memory",
+    "load",
+    "units",
+    "symbols",
+    "types",
+    "window",
+    "append",
+    "qemu",
+    "timeout",
+];
+
 #[derive(Debug, Args)]
 #[command(
     group(ArgGroup::new("subject").required(true)),
+    group(ArgGroup::new("stepping").args(["burst", "gap", "time"]).multiple(true).requires("compile")),
     after_help = "Builds the tree without and with each patch in the folder -o; the tree itself is not written to. Each kernel is \
 booted as often as --runs says, in turns, with seeds of its own, and its accesses go through modelled caches at the addresses \
 they have. What is there already is kept: an interrupted trial goes on. Needs what builds a kernel, QEMU 10.0 or newer with \
-plugins, and git. Exit codes: 0 done, 1 a kernel is not what the plan predicts, 2 not done (the message says why)."
+plugins, and git. With --compile a program is tried instead: built in copies of its tree, and recorded by single steps as \
+`record` does, in bursts. Misses are then of what was recorded, not of the whole run. Exit codes: 0 done, 1 a kernel or program \
+is not what the plan predicts, 2 not done (the message says why)."
 )]
 pub(crate) struct TrialArgs {
     /// A plan: the order it proposes is tried.
@@ -33,9 +57,15 @@ pub(crate) struct TrialArgs {
     /// A build folder whose configuration is used. Without one, and without --kconfig, a small kernel is built.
     #[arg(long, value_name = "[O=]DIR", value_parser = super::orders::build, conflicts_with = "kconfig")]
     pub(crate) build: Option<PathBuf>,
-    /// The recorded kernel: the structs must lie in the unpatched one as they do there.
+    /// The recorded kernel: the structs must lie in the unpatched one as they do there. With --compile, the program: by
+    /// the path in the tree that the command makes it at; if it is there, it is the recorded one.
     #[arg(long, visible_alias = "program", value_name = "FILE")]
     pub(crate) vmlinux: Option<PathBuf>,
+    /// Try a program: the command that builds it, for sh at the top of a copy of the tree. The load stands behind --.
+    #[arg(long, value_name = "COMMAND", requires_all = ["vmlinux", "command"], conflicts_with_all = KERNEL_ONLY)]
+    pub(crate) compile: Option<String>,
+    #[command(flatten)]
+    pub(crate) steps: StepArgs,
     /// A whole configuration of the kernel.
     #[arg(long, value_name = "FILE")]
     pub(crate) kconfig: Option<PathBuf>,
@@ -68,6 +98,9 @@ pub(crate) struct TrialArgs {
     /// Write a page with both layouts and the results.
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
+    /// The program's load: a command that is run at the top of each copy, and recorded with all that it starts.
+    #[arg(value_name = "PROGRAM", last = true, requires = "compile")]
+    pub(crate) command: Vec<String>,
     /// How to print: as text for the terminal, or as JSON (docs/formats.md), also for --evidence.
     #[arg(long, default_value = "text", value_parser = output_format(), value_name = "FORMAT")]
     pub(crate) format: OutputFormat,

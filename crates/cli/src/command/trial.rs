@@ -1,6 +1,7 @@
-//! `fieldline trial`: kernels without and with patches, built, booted and compared.
+//! `fieldline trial`: kernels or programs without and with patches, built, run and compared.
 
 mod kernels;
+mod program;
 mod results;
 mod subjects;
 
@@ -8,7 +9,7 @@ use crate::args::TrialArgs;
 use crate::command::guest::{guest_options, score};
 use crate::output::{self, CommandOutcome, OutputFormat};
 use anyhow::{Context, Result, bail};
-use fieldline_trial::{BuildOptions, KernelConfig, RunOptions, Trial};
+use fieldline_trial::{BuildOptions, KernelConfig, RunFiles, RunOptions, Trial};
 use kernels::TriedKernels;
 use results::TrialResults;
 use std::time::{Duration, Instant};
@@ -16,15 +17,11 @@ use subjects::Subject;
 
 pub(crate) fn run(args: &TrialArgs) -> Result<CommandOutcome> {
     let subjects = subjects::read(args)?;
-    let variants = subjects.iter().map(|subject| subject.variant.clone()).collect();
-    let trial = Trial::open(&args.output, build_options(args)?, args.guest.arch, variants)?;
-    let kernels = build(&trial, &subjects, args)?;
-    let structs = structs(args, &subjects, &kernels)?;
-    boot(&trial, &run_options(args, &structs)?, args.runs)?;
-    if args.prove_build {
-        prove_build(&trial)?;
-    }
-    let results = TrialResults::read(&trial, &subjects, kernels)?;
+    let (runs, tried, structs) = match &args.compile {
+        Some(command) => program::run(args, command, &subjects)?,
+        None => run_kernels(args, &subjects)?,
+    };
+    let results = TrialResults::read(&runs, &subjects, tried, args.compile.is_some())?;
     results.write_evidence(&args.output)?;
     if let Some(path) = &args.html {
         results.write_page(path, &structs, &args.score.lines)?;
@@ -34,6 +31,19 @@ pub(crate) fn run(args: &TrialArgs) -> Result<CommandOutcome> {
         OutputFormat::Text => output::print_drawn(|out, paint| results.draw(out, paint))?,
     };
     Ok(if results.is_as_predicted() { CommandOutcome::Done } else { CommandOutcome::Negative })
+}
+
+/// Builds and boots all kernels: their layouts, the structs that are counted, and the figures of the runs.
+fn run_kernels(args: &TrialArgs, subjects: &[Subject]) -> Result<(RunFiles, TriedKernels, Vec<String>)> {
+    let variants = subjects.iter().map(|subject| subject.variant.clone()).collect();
+    let trial = Trial::open(&args.output, build_options(args)?, args.guest.arch, variants)?;
+    let kernels = build(&trial, subjects, args)?;
+    let structs = structs(args, subjects, &kernels)?;
+    boot(&trial, &run_options(args, &structs)?, args.runs)?;
+    if args.prove_build {
+        prove_build(&trial)?;
+    }
+    Ok((trial.run_files(), kernels, structs))
 }
 
 fn build_options(args: &TrialArgs) -> Result<BuildOptions> {
@@ -64,10 +74,10 @@ fn build(trial: &Trial, subjects: &[Subject], args: &TrialArgs) -> Result<TriedK
                 variant.name
             ));
         }
-        built.push(outcome.kernel);
+        built.push(outcome.kernel.vmlinux);
     }
     let _stage = output::begin_stage("comparing layouts");
-    kernels::compare(subjects, &built, args)
+    kernels::compare(subjects, &built, args.vmlinux.as_deref(), args)
 }
 
 /// The structs that are counted one by one: those named, else those of the plans, else those that patches reorder.
@@ -87,9 +97,7 @@ fn structs(args: &TrialArgs, subjects: &[Subject], kernels: &TriedKernels) -> Re
     structs.sort();
     structs.dedup();
     if structs.is_empty() {
-        bail!(
-            "no kernel has a struct in another order than the first: name the structs to count (--structs)"
-        );
+        bail!("no struct is in another order than in the first: name the structs to count (--structs)");
     }
     kernels.check_structs(&structs)?;
     Ok(structs)
@@ -104,7 +112,7 @@ fn run_options(args: &TrialArgs, structs: &[String]) -> Result<RunOptions> {
     Ok(RunOptions {
         guest,
         structs: structs.to_vec(),
-        machine: score::machine(&args.score, structs.len()),
+        machine: score::machine(&args.score),
         keeps_traces: args.keep_traces,
     })
 }

@@ -193,6 +193,8 @@ impl ForecastRow {
 /// All that a trial says.
 #[derive(Clone, Debug)]
 pub(crate) struct TrialText {
+    /// Whether programs were tried, not kernels.
+    pub(crate) is_program: bool,
     pub(crate) kernels: Vec<KernelText>,
     pub(crate) structs: Comparison,
     pub(crate) functions: Comparison,
@@ -214,8 +216,13 @@ pub(crate) fn draw(out: &mut String, paint: Palette, trial: &TrialText) {
 fn draw_head(out: &mut String, trial: &TrialText) {
     let runs = trial.structs.rows.first().and_then(|row| row.summaries.first().copied().flatten());
     let count = runs.map_or(0, |summary| summary.runs);
+    let runs = if trial.is_program {
+        "recordings of each program by single steps; misses and HITM are of modelled caches, and of what was recorded"
+    } else {
+        "boots of each kernel in QEMU; misses and HITM are of modelled caches, at the addresses of each run"
+    };
     *out += &format!(
-        "{count} boots of each kernel in QEMU; misses and HITM are of modelled caches, at the addresses of each run\n\
+        "{count} {runs}\n\
          change [95 % CI]; * significant at 5 % after Holm, over {} tests\n",
         trial.structs.tests
     );

@@ -6,6 +6,7 @@ mod groups;
 mod matrix;
 mod pins;
 mod place;
+mod program_trial;
 mod proof;
 mod series;
 mod simulate;

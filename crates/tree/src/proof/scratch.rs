@@ -16,13 +16,16 @@ const COARSE: Duration = Duration::from_millis(20);
 
 /// A copy of a tree.
 #[derive(Debug)]
-pub(super) struct TreeCopy {
+pub struct TreeCopy {
     folder: PathBuf,
 }
 
 impl TreeCopy {
-    /// Copies a tree with its files' times, so that what was built is up to date.
-    pub(super) fn new(tree: &Path, folder: &Path) -> Result<Self> {
+    /// Copies a tree into a folder that isn't there, with its files' times, so that what was built is up to date.
+    ///
+    /// # Errors
+    /// If it can't be read or written.
+    pub fn new(tree: &Path, folder: &Path) -> Result<Self> {
         std::fs::create_dir(folder).with_context(|| folder.display().to_string())?;
         let mut copy = Command::new("cp");
         copy.arg("-a");
@@ -38,19 +41,29 @@ impl TreeCopy {
         Ok(Self { folder: folder.canonicalize().with_context(|| folder.display().to_string())? })
     }
 
-    pub(super) fn path(&self) -> &Path {
+    /// The folder of the copy.
+    pub fn path(&self) -> &Path {
         &self.folder
     }
 
     /// Writes the files of a patch. Links are replaced, not followed: what they lead to may be the tree's own.
-    pub(super) fn apply(&self, patch: &Patch) -> Result<()> {
+    ///
+    /// # Errors
+    /// If a file can't be written, or lies outside the copy.
+    pub fn apply(&self, patch: &Patch) -> Result<()> {
         for (name, text) in patch {
             let path = self.folder.join(name);
             let parent = path.parent().map(Path::canonicalize).transpose().with_context(|| name.clone())?;
             if !parent.is_some_and(|parent| parent.starts_with(&self.folder)) {
                 bail!("{name}: a link leads out of the tree, so its copy can't be changed");
             }
-            std::fs::remove_file(&path).with_context(|| path.display().to_string())?;
+            match std::fs::remove_file(&path) {
+                // A patch may add files.
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                    return Err(error).with_context(|| path.display().to_string());
+                }
+                _ => {}
+            }
             std::fs::write(&path, text).with_context(|| path.display().to_string())?;
         }
         Ok(())
@@ -63,7 +76,10 @@ pub(super) fn remove(folder: &Path) -> Result<()> {
 }
 
 /// Fails if a file of the tree was written to since a time: what ran in a copy then used the tree itself.
-pub(super) fn check_untouched(tree: &Path, since: SystemTime) -> Result<()> {
+///
+/// # Errors
+/// If one was.
+pub fn check_untouched(tree: &Path, since: SystemTime) -> Result<()> {
     let since = since + COARSE;
     let is_newer = |path: &Path| {
         let changed = path.symlink_metadata().and_then(|data| data.modified());
@@ -71,7 +87,7 @@ pub(super) fn check_untouched(tree: &Path, since: SystemTime) -> Result<()> {
     };
     match files_below(tree).find(|path| is_newer(path)) {
         Some(path) => bail!(
-            "{}: the test command wrote to the tree, not to the copy it ran in: its build names {}; \
+            "{}: its command wrote to the tree, not to the copy it ran in: its build names {}; \
              let the command configure the build, or give a tree that was cleaned",
             path.display(),
             tree.display()

@@ -1,5 +1,6 @@
 //! A source tree of links, in which some files are replaced. The tree itself is never written to.
 
+use crate::command;
 use crate::error::{Error, Result};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -45,7 +46,7 @@ impl LinkedTree {
             let mut copy = Command::new("cp");
             copy.args(["-a", "-s", "--"]).arg(source.join(".")).arg(&partial);
             fs::create_dir_all(&partial).map_err(Error::file(&partial))?;
-            super::build::run(&mut copy, None)?;
+            command::run(&mut copy, None)?;
             // With the history each build would ask git whether files changed.
             let history = partial.join(".git");
             if history.is_dir() {
@@ -128,7 +129,7 @@ pub fn read_patches(tree: &Path, patches: &Path) -> Result<PatchFiles> {
         apply.args(["apply", "--whitespace=nowarn"]).arg(patch.canonicalize().map_err(Error::file(&patch))?);
         // Outside any repository, so that git takes files as they are.
         apply.current_dir(scratch.path()).env("GIT_CEILING_DIRECTORIES", std::env::temp_dir());
-        super::build::run(&mut apply, None)?;
+        command::run(&mut apply, None)?;
     }
     let read = |name: String| {
         let path = scratch.path().join(&name);

@@ -59,17 +59,12 @@ pub(super) struct MachineCounts {
 pub(super) fn count(
     accesses: &Accesses<'_>,
     subjects: &Subjects,
-    machine: &ScoredMachine,
+    (machine, structs): (&ScoredMachine, usize),
 ) -> Vec<((CacheScale, u64), MachineCounts)> {
     let pairs = CacheScale::ALL.iter().flat_map(|scale| machine.lines.iter().map(|line| (*scale, *line)));
     let pairs: Vec<(CacheScale, u64)> = pairs.collect();
     let counts = fieldline_parallel::map(&pairs, |(scale, line)| {
-        count_machine(
-            accesses,
-            subjects,
-            (machine.caches.map(|bytes| scale.scaled(bytes)), *line),
-            machine.structs,
-        )
+        count_machine(accesses, subjects, (machine.caches.map(|bytes| scale.scaled(bytes)), *line), structs)
     });
     pairs.into_iter().zip(counts).collect()
 }

@@ -9,6 +9,4 @@ pub struct ScoredMachine {
     pub caches: [u64; 3],
     /// A visit of an object ends when its CPU has made so many accesses elsewhere.
     pub visit_gap: u64,
-    /// Structs that are counted one by one.
-    pub structs: usize,
 }

@@ -56,11 +56,6 @@ impl ObjectTable {
         }
     }
 
-    /// How many there are.
-    pub(super) fn len(&self) -> usize {
-        self.objects.len()
-    }
-
     /// The object at a place, of those within others the innermost, of those that followed each other the latest begun.
     pub(super) fn find(&self, address: u64, time: u64) -> Option<(usize, TracedObject)> {
         let numbers = self.by_block.get(&(address / BLOCK))?;

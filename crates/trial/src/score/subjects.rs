@@ -1,8 +1,7 @@
 //! The struct and the function of each access, and the lines that visits touch.
 
-use super::accesses::Accesses;
+use super::accesses::{Accesses, TimedAccess};
 use super::machine::ScoredMachine;
-use super::objects::{ObjectTable, TracedObject};
 use crate::error::{Error, Result};
 use fieldline_debuginfo::{Elf, FileBytes};
 use rustc_hash::FxHashMap;
@@ -19,9 +18,9 @@ pub(super) struct FunctionTable {
 }
 
 impl FunctionTable {
-    /// Reads the functions of a kernel.
-    pub(super) fn read(vmlinux: &Path) -> Result<Self> {
-        let file = FileBytes::open(vmlinux).map_err(Error::debug_info)?;
+    /// Reads the functions of a program.
+    pub(super) fn read(program: &Path) -> Result<Self> {
+        let file = FileBytes::open(program).map_err(Error::debug_info)?;
         let elf = Elf::parse(&file).map_err(Error::debug_info)?;
         let mut ranges: Vec<(u32, u32, String)> = elf
             .symbols()
@@ -67,19 +66,21 @@ pub(super) struct Subjects {
 struct OpenVisit {
     /// The CPU's count of accesses at the last one of the visit.
     last: u64,
+    /// The burst of that access.
+    burst: u32,
     /// Lines touched, by line size.
     touched: Vec<Vec<u64>>,
 }
 
 impl Subjects {
-    /// Finds the subjects of all accesses.
+    /// Finds the subjects of all accesses. `find_object` gives the number of an access's object, and that of its struct;
+    /// `structs` is how many structs there are.
     pub(super) fn find(
         accesses: &Accesses<'_>,
-        objects: &ObjectTable,
+        find_object: impl Fn(usize, &TimedAccess) -> Option<(usize, usize)>,
         functions: &FunctionTable,
-        machine: &ScoredMachine,
+        (machine, structs): (&ScoredMachine, usize),
     ) -> Self {
-        let structs = machine.structs;
         let mut found = Self {
             structs: Vec::with_capacity(accesses.count),
             functions: Vec::with_capacity(accesses.count),
@@ -92,21 +93,20 @@ impl Subjects {
             FunctionNumbers { functions, by_code: FxHashMap::default(), names: FxHashMap::default() };
         let mut clocks = vec![0_u64; accesses.cpus];
         let mut visits: FxHashMap<(usize, usize), OpenVisit> = FxHashMap::default();
-        visits.reserve(objects.len());
-        for access in accesses.iter() {
+        for (number, access) in accesses.iter().enumerate() {
             found.functions.push(names.number(access.code, &mut found.names));
             let Some(clock) = clocks.get_mut(access.cpu) else { continue };
             *clock += 1;
-            let object = objects.find(access.address, access.time);
-            found.structs.push(object.map_or(NONE, |(_, object)| object.struct_index as u16));
-            let Some((number, object)) = object else { continue };
-            found.add(
-                &mut visits,
-                (access.cpu, number),
-                (*clock, object),
-                (access.address, access.size),
-                machine,
-            );
+            let object = find_object(number, &access);
+            found.structs.push(object.map_or(NONE, |(_, index)| u16::try_from(index).unwrap_or(NONE)));
+            if let Some((object, index)) = object {
+                let visit = visits.entry((access.cpu, object)).or_insert_with(|| OpenVisit {
+                    last: 0,
+                    burst: access.burst,
+                    touched: vec![Vec::new(); machine.lines.len()],
+                });
+                found.add(visit, (*clock, index), &access, machine);
+            }
         }
         found
     }
@@ -114,23 +114,21 @@ impl Subjects {
     /// Counts an access, and a visit's lines when it touches them first.
     fn add(
         &mut self,
-        visits: &mut FxHashMap<(usize, usize), OpenVisit>,
-        key: (usize, usize),
-        (clock, object): (u64, TracedObject),
-        (address, size): (u64, u64),
+        visit: &mut OpenVisit,
+        (clock, index): (u64, usize),
+        access: &TimedAccess,
         machine: &ScoredMachine,
     ) {
-        let index = object.struct_index;
-        let new = || OpenVisit { last: 0, touched: vec![Vec::new(); machine.lines.len()] };
-        let visit = visits.entry(key).or_insert_with(new);
-        if visit.last == 0 || clock - visit.last > machine.visit_gap {
+        let is_new = visit.last == 0 || clock - visit.last > machine.visit_gap || visit.burst != access.burst;
+        if is_new {
             self.visits[index] += 1;
             visit.touched.iter_mut().for_each(Vec::clear);
         }
-        visit.last = clock;
+        (visit.last, visit.burst) = (clock, access.burst);
         self.accesses[index] += 1;
+        let last = access.address.saturating_add(access.size - 1);
         for ((line, touched), sums) in machine.lines.iter().zip(&mut visit.touched).zip(&mut self.lines) {
-            for number in address / line..=address.saturating_add(size - 1) / line {
+            for number in access.address / line..=last / line {
                 if !touched.contains(&number) {
                     touched.push(number);
                     sums[index] += 1;

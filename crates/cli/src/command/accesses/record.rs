@@ -29,11 +29,11 @@ pub(crate) fn run(args: &RecordArgs) -> Result<CommandOutcome> {
         return watch::run(args);
     }
     let options = StepOptions {
-        burst: args.burst,
-        gap: args.gap,
+        burst: args.steps.burst,
+        gap: args.steps.gap,
         every: args.every,
         branches: args.branch_stacks,
-        limits: RecordLimits { time: args.time, samples: args.max_samples },
+        limits: RecordLimits { time: args.steps.time, samples: args.max_samples },
     };
     output::print_note(&forecast(&options));
     let mut taken = fieldline_record::record_steps(&target(args)?, &options)?;

@@ -28,7 +28,7 @@ pub(super) fn run(args: &GuestScoreArgs) -> Result<CommandOutcome> {
     }
     let mut objects = args.objects.iter();
     let mut sets = [Vec::new(), Vec::new()];
-    let machine = machine(&args.score, args.score.structs.len());
+    let machine = machine(&args.score);
     for (index, kernel) in kernels.iter().enumerate() {
         let mut variants = [VariantRuns::new(&kernel.name), VariantRuns::new(&kernel.name)];
         for trace in &kernel.traces {
@@ -56,8 +56,8 @@ pub(super) fn run(args: &GuestScoreArgs) -> Result<CommandOutcome> {
 }
 
 /// The machine that is modelled.
-pub(crate) fn machine(args: &ScoreArgs, structs: usize) -> ScoredMachine {
-    ScoredMachine { lines: args.lines.clone(), caches: args.caches.0, visit_gap: args.visit_gap, structs }
+pub(crate) fn machine(args: &ScoreArgs) -> ScoredMachine {
+    ScoredMachine { lines: args.lines.clone(), caches: args.caches.0, visit_gap: args.visit_gap }
 }
 
 /// Adds a run to the figures by struct and to those by function.

@@ -9,8 +9,8 @@ use fieldline_check::{MemberChange, TypeChange};
 use fieldline_layout::Layout;
 use fieldline_plan::{Plan, StructPlan};
 use fieldline_tree::proof::judge_layouts;
-use fieldline_trial::{BuiltKernel, KernelChanges, compare_kernels};
-use std::path::Path;
+use fieldline_trial::{KernelChanges, compare_kernels};
+use std::path::{Path, PathBuf};
 
 /// The kernels' layouts.
 pub(super) struct TriedKernels {
@@ -22,12 +22,17 @@ pub(super) struct TriedKernels {
     pub(super) mismatches: Vec<Vec<String>>,
 }
 
-/// Reads all layouts and compares them.
-pub(super) fn compare(subjects: &[Subject], built: &[BuiltKernel], args: &TrialArgs) -> Result<TriedKernels> {
-    let read = |kernel: &BuiltKernel| Ok(layout_set::read(&kernel.vmlinux, &[], None)?.layouts);
+/// Reads all layouts and compares them. `recorded` is the kernel or program that was recorded, if it is known.
+pub(super) fn compare(
+    subjects: &[Subject],
+    built: &[PathBuf],
+    recorded: Option<&Path>,
+    args: &TrialArgs,
+) -> Result<TriedKernels> {
+    let read = |file: &PathBuf| Ok(layout_set::read(file, &[], None)?.layouts);
     let layouts = built.iter().map(read).collect::<Result<Vec<Vec<Layout>>>>()?;
-    let (base, others) = layouts.split_first().context("no kernel was built")?;
-    if let Some(path) = &args.vmlinux {
+    let (base, others) = layouts.split_first().context("nothing was built")?;
+    if let Some(path) = recorded {
         check_recorded(subjects, path, base, args)?;
     }
     let mut kernels = TriedKernels { layouts: Vec::new(), changes: Vec::new(), mismatches: Vec::new() };
@@ -65,7 +70,9 @@ impl TriedKernels {
     pub(super) fn check_structs(&self, structs: &[String]) -> Result<()> {
         let base = self.layouts.first().map(Vec::as_slice).unwrap_or_default();
         match structs.iter().find(|name| base.iter().all(|layout| layout.name != **name)) {
-            Some(name) => bail!("the kernel has no struct {name}: a configuration option may be missing"),
+            Some(name) => {
+                bail!("what was built has no struct {name}: an option of its configuration may be missing")
+            }
             None => Ok(()),
         }
     }

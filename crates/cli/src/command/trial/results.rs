@@ -14,7 +14,7 @@ use fieldline_check::TypeChange;
 use fieldline_compare::comparison::{CompareOptions, Comparison};
 use fieldline_layout::Layout;
 use fieldline_plan::{Plan, StructPlan};
-use fieldline_trial::{FigureSet, Trial};
+use fieldline_trial::{FigureSet, RunFiles};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
@@ -45,10 +45,15 @@ pub(super) struct TrialDocument<'r> {
 
 impl TrialResults {
     /// Reads all runs.
-    pub(super) fn read(trial: &Trial, subjects: &[Subject], kernels: TriedKernels) -> Result<Self> {
+    pub(super) fn read(
+        run_files: &RunFiles,
+        subjects: &[Subject],
+        kernels: TriedKernels,
+        is_program: bool,
+    ) -> Result<Self> {
         let names: Vec<String> = subjects.iter().map(|subject| subject.variant.name.clone()).collect();
         let compare = |set: FigureSet| -> Result<Comparison> {
-            let folders = trial.run_folders(set);
+            let folders = run_files.folders(set);
             let folders: Vec<&[PathBuf]> = folders.iter().map(std::slice::from_ref).collect();
             let read = runs::read_runs(&runs::find_files(&folders, &names, false)?)?;
             Ok(Comparison::new(&read.variants, CompareOptions::default())?)
@@ -65,6 +70,7 @@ impl TrialResults {
             mismatches: mismatches.clone(),
         });
         let text = TrialText {
+            is_program,
             kernels: texts.collect(),
             structs,
             functions: compare(FigureSet::Functions)?,
@@ -123,7 +129,7 @@ impl TrialResults {
     }
 
     pub(super) fn document(&self) -> TrialDocument<'_> {
-        let TrialText { kernels, structs, functions, half_caches, double_caches, forecasts } = &self.text;
+        let TrialText { kernels, structs, functions, half_caches, double_caches, forecasts, .. } = &self.text;
         TrialDocument {
             format: FORMAT,
             version: VERSION,

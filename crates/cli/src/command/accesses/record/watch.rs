@@ -38,7 +38,7 @@ fn start(args: &RecordArgs) -> Result<Option<Child>> {
 }
 
 fn watch(args: &RecordArgs, child: Option<&Child>) -> Result<WatchRecording> {
-    let limits = RecordLimits { time: args.time, samples: args.max_samples };
+    let limits = RecordLimits { time: args.steps.time, samples: args.max_samples };
     let (watched, bytes) = match &args.vmlinux {
         Some(vmlinux) if args.kernel => in_kernel(args, vmlinux)?,
         _ => in_process(args, child)?,

@@ -21,6 +21,7 @@ const PROGRAM: &str = "\
 #include <stdlib.h>
 #include \"item.h\"
 #define COUNT 400
+volatile long other;
 static long visit(struct item *item)
 {
 \titem->second += item->first;
@@ -146,6 +147,6 @@ fn what_cannot_be_tried_is_said() {
     fails(&["--runs", "1"], "PROGRAM");
     project.write("tree/main.c", &PROGRAM.replace("long sum", "lang sum"));
     fails(&["--", "./prog"], "build.log");
-    project.write("tree/main.c", &PROGRAM.replace("visit(&items[i])", "i"));
+    project.write("tree/main.c", &PROGRAM.replace("visit(&items[i])", "other"));
     fails(&["--for", "1", "--", "./prog"], "no access to struct item");
 }

@@ -22,6 +22,7 @@ pub(crate) fn run(args: &TrialArgs) -> Result<CommandOutcome> {
         None => run_kernels(args, &subjects)?,
     };
     let results = TrialResults::read(&runs, &subjects, tried, args.compile.is_some())?;
+    results.check_counted(&structs)?;
     results.write_evidence(&args.output)?;
     if let Some(path) = &args.html {
         results.write_page(path, &structs, &args.score.lines)?;

@@ -9,7 +9,7 @@ use crate::page::{ComparedStruct, compared};
 use crate::report::color::Palette;
 use crate::report::trial::{self, ForecastRow, KernelText, TrialText};
 use crate::series::evidence::EvidenceDocument;
-use anyhow::Result;
+use anyhow::{Result, bail};
 use fieldline_check::TypeChange;
 use fieldline_compare::comparison::{CompareOptions, Comparison};
 use fieldline_layout::Layout;
@@ -79,6 +79,18 @@ impl TrialResults {
             forecasts,
         };
         Ok(Self { text, kernels })
+    }
+
+    /// Fails for a struct that no run has an access to.
+    pub(super) fn check_counted(&self, structs: &[String]) -> Result<()> {
+        let is_counted = |name: &String| self.text.structs.rows.iter().any(|row| row.metric.test == *name);
+        match structs.iter().find(|name| !is_counted(name)) {
+            Some(name) if self.text.is_program => bail!(
+                "no run has an access to struct {name}: let the load run longer (--for), or step more of it (--gap)"
+            ),
+            Some(name) => bail!("no run has an access to struct {name}: choose another load, or more code"),
+            None => Ok(()),
+        }
     }
 
     /// Whether each kernel has the layouts of its plan.

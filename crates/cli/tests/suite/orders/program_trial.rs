@@ -148,5 +148,5 @@ fn what_cannot_be_tried_is_said() {
     project.write("tree/main.c", &PROGRAM.replace("long sum", "lang sum"));
     fails(&["--", "./prog"], "build.log");
     project.write("tree/main.c", &PROGRAM.replace("visit(&items[i])", "other"));
-    fails(&["--for", "1", "--", "./prog"], "no access to struct item");
+    fails(&["--for", "1", "--", "./prog"], "no run has an access to struct item");
 }

@@ -84,8 +84,18 @@ pub(crate) fn of_memory(whole: &str) -> Option<Does> {
 
 /// Whether a word of a function's name says that it gives out memory or takes it back: `kfree`, `DbMalloc`, no `freeze`.
 fn gives_or_takes_memory(name: &str) -> bool {
+    has_verb(name, &["alloc", "free"])
+}
+
+/// Whether a word of a function's name says that it takes memory back, maybe for other memory: `kfree`, `xrealloc`.
+pub(super) fn takes_memory_back(name: &str) -> bool {
+    has_verb(name, &["realloc", "free"])
+}
+
+/// Whether a word of a name ends with one of some verbs, in any form.
+fn has_verb(name: &str, verbs: &[&str]) -> bool {
     words(name).iter().any(|word| {
-        ["alloc", "free"].iter().any(|verb| {
+        verbs.iter().any(|verb| {
             word.rfind(verb).is_some_and(|at| {
                 let behind = word.get(at + verb.len()..).unwrap_or_default();
                 ["", "d", "s", "x", "ate", "ated", "ator", "ation"].contains(&behind)

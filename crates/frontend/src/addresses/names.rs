@@ -194,7 +194,13 @@ pub(crate) fn function_of(place: &str) -> Option<&str> {
     }
 }
 
-/// The same of the function whose result a place is.
+/// The name of the function whose parameter a place is, also of one that only its file knows.
+pub(crate) fn taken_by(place: &str) -> Option<&str> {
+    let (_, name) = place.strip_prefix("parameter ")?.rsplit_once("F@")?;
+    name.split('#').next()
+}
+
+/// The word by which the text of other units defines the function whose result a place is.
 pub(crate) fn source_of(place: &str) -> Option<&str> {
     function_of(place).filter(|_| place.starts_with("result of "))
 }
@@ -251,6 +257,19 @@ mod tests {
             ("result of a function int (void *)", None),
         ] {
             assert_eq!(function_of(place), word, "{place}");
+        }
+    }
+
+    #[test]
+    fn parameters_are_taken_by_functions() {
+        for (place, name) in [
+            ("parameter 0 of c:@F@kfree", Some("kfree")),
+            ("parameter 1 of c:slub.c@F@slab_free", Some("slab_free")),
+            ("parameter 0 of c:@S@pool@F@free#*v#", Some("free")),
+            ("result of c:@F@f", None),
+            ("parameter 0 of a function int (void *)", None),
+        ] {
+            assert_eq!(taken_by(place), name, "{place}");
         }
     }
 

@@ -355,3 +355,29 @@ fn a_file_that_another_unit_maps_is_found() {
         assert!(!found.sources.contains("map"));
     }
 }
+
+/// What is given back, or printed, is no mapped memory any more.
+#[test]
+fn memory_that_others_get_later_is_not_mapped() {
+    let Some(frontend) = frontend() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let head = "void *mmap(void *, unsigned long, int, int, int, long);\n\
+                int printf(const char *, ...); unsigned long strtoul(const char *, char **, int);\n\
+                struct s { int a, b; }; static void *list; static void *kept;\n\
+                static void *get(void) { return list; }\n\
+                static void pool_free(void *p) { list = p; }\n\
+                static void keep(void *p) { kept = p; }\n";
+    for (way, is_held) in [
+        ("pool_free(p); s = get();", false),
+        ("printf(\"%lx\", (unsigned long)p); s = (struct s *)strtoul(t, 0, 16);", false),
+        ("keep(p); s = kept;", true),
+    ] {
+        let text = format!(
+            "{head}int f(int fd, char *t) {{ struct s *s; void *p = mmap(0, 9, 1, 2, fd, 0); {way} return s->a; }}\n"
+        );
+        let unit = unit(folder.path(), "a.c", &text);
+        let flows = frontend.uses(&unit, &[subject("s")], &BTreeSet::new()).unwrap().flows;
+        let found = crate::mapped(&[&flows]);
+        assert_eq!(found.uses.iter().any(|used| used.demand == Demand::Whole), is_held, "{way}: {found:?}");
+    }
+}

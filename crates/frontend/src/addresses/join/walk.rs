@@ -1,9 +1,11 @@
 //! Addresses followed from place to place.
 
+use super::super::contracts;
 use super::super::facts::{CodePlace, Departure, End, State, UnitFlows};
 use super::super::given::Numbers;
 use super::super::judge::{Address, Judge, Through};
 use super::super::merged::{Merged, TypeNumber};
+use super::super::names;
 use super::super::noted::Noted;
 use super::found::Demands;
 use super::places::{DEEPEST, Handed, Known, PlaceNumber, PlaceTable};
@@ -305,12 +307,20 @@ impl<'f> Walk<'f> {
                 }
             }
             for handed in known.handed.iter().filter(|handed| handed.state.level == 0) {
-                if let Some(next) = self.table.actual(handed.place) {
+                if let Some(next) = self.table.actual(handed.place).filter(|next| self.keeps_memory(*next)) {
                     taken.hand(place, next, true);
                 }
             }
         }
         taken.spread(|place| self.name(place))
+    }
+
+    /// Whether memory at a place is still the memory that came there: what is given back becomes anything, and what is
+    /// printed is a number.
+    fn keeps_memory(&self, place: PlaceNumber) -> bool {
+        self.table.get(place).is_some_and(|place| {
+            !place.is_of_numbers && !names::taken_by(place.name).is_some_and(contracts::takes_memory_back)
+        })
     }
 
     /// Whether a unit has the body of the function whose result a place is.

@@ -12,6 +12,7 @@ mod options_doc;
 mod orders;
 mod record;
 mod series;
+mod split;
 mod trial;
 mod values;
 
@@ -31,6 +32,7 @@ pub(crate) use orders::{
     BuiltObject, PatchArgs, PlaceArgs, PlanArgs, ProposeArgs, SimulateArgs, SimulateInput, VerifyArgs,
 };
 pub(crate) use record::{CpuList, RecordArgs, cpus};
+pub(crate) use split::SplitArgs;
 pub(crate) use trial::TrialArgs;
 
 use clap::{Args, Parser, Subcommand};
@@ -73,6 +75,7 @@ impl Command {
             Self::Report(args) => (&mut args.types, &mut args.vmlinux),
             Self::Plan(args) => (&mut args.types, &mut args.vmlinux),
             Self::Place(args) => (&mut args.types, &mut args.vmlinux),
+            Self::Split(args) => (&mut args.types, &mut args.vmlinux),
             Self::Baseline(args) => (&mut args.types, &mut args.vmlinux),
             Self::Init(args) => (&mut args.types, &mut args.vmlinux),
             Self::Doctor(args) => (&mut args.types, &mut args.vmlinux),
@@ -103,6 +106,8 @@ pub(crate) enum Command {
     Plan(PlanArgs),
     /// Find where a new member of a struct costs least.
     Place(PlaceArgs),
+    /// Find members that could be a struct of their own, and what that changes.
+    Split(SplitArgs),
     /// Replay recorded accesses through modelled caches, as declared and as planned.
     Simulate(SimulateArgs),
     /// Turn a plan into a patch of the header.

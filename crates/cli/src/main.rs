@@ -53,6 +53,7 @@ fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
         Command::Report(args) => accesses::report(args),
         Command::Plan(args) => orders::plan(args),
         Command::Place(args) => orders::place::run(args),
+        Command::Split(args) => orders::split::run(args),
         Command::Simulate(args) => orders::simulate::run(args),
         Command::Patch(args) => orders::patch(args),
         Command::Verify(args) => orders::verify::run(args),

@@ -5,6 +5,7 @@ use anyhow::{Context, Result};
 use fieldline_access::access::{AccessProfile, TypeProfile};
 use fieldline_debuginfo::types::{self, Types};
 use fieldline_layout::layout::Layout;
+use fieldline_plan::judge::together::judge_together;
 use fieldline_plan::{Plan, PlanOptions, PlanRequest, StructPlan};
 use fieldline_tree::builds::{self, BuildMachine, OtherBuild};
 use fieldline_tree::limits::{self, SourceInput, SourceLimits};
@@ -41,6 +42,19 @@ impl LimitedStructs {
     pub(crate) fn requests(&self) -> Vec<PlanRequest<'_>> {
         let pairs = self.layouts.iter().zip(&self.limits);
         pairs.map(|(layout, limits)| PlanRequest { layout, requests: &limits.requests }).collect()
+    }
+
+    /// Judges planned structs in those that hold several of them side by side.
+    pub(crate) fn judge_together(
+        &self,
+        plan: &mut Plan,
+        profile: &AccessProfile,
+        program: &Path,
+        options: &PlanOptions,
+    ) -> Result<()> {
+        let sides = embedding::find_side_by_side(&self.layouts, program)?;
+        judge_together(plan, profile, &self.requests(), &sides, options);
+        Ok(())
     }
 
     /// Adds constraints, variants and embedding structs, from the tree and debug info, to a plan.

@@ -35,7 +35,7 @@ pub fn plan(bytes: &[u8]) {
     let machine = SimulatedMachine { cpus: 2, line: 64, sizes, gap: 10, block: 16 };
     for order in [Rearrangement::declared, Rearrangement::chosen] {
         let structs: Vec<Rearrangement> = plan.structs.iter().map(order).collect();
-        let _ = simulate(&machine, &objects, &structs, &TraceAccesses::Listed(accesses.iter()));
+        let _ = simulate(&machine, &objects, &structs, &[], &TraceAccesses::Listed(accesses.iter()));
     }
     for item in &plan.structs {
         let _ = (item.order(), item.changes());

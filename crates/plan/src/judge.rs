@@ -6,6 +6,8 @@
 //! * `confidence` and `resample`: cross-validation and block bootstrap.
 //! * `pins`: which of them are kept.
 //! * `groups`: which members share a line, and whether to align them; `purpose`: what they are for.
+//! * `together`: structs side by side in one allocation.
+//! * `split`: members that could be a struct of their own.
 //! * `explain`: why a member moves.
 
 pub mod candidates;
@@ -19,3 +21,5 @@ pub(crate) mod planner;
 mod purpose;
 pub(crate) mod recommend;
 pub(crate) mod resample;
+pub mod split;
+pub mod together;

@@ -55,6 +55,7 @@ impl PlanOptions {
             lines: self.lines.clone(),
             build_line: self.build_line,
             structs,
+            together: Vec::new(),
         }
     }
 }

@@ -72,7 +72,8 @@ fn plan_with_steps(
 }
 
 impl Planner<'_> {
-    fn run(mut self, profile: &AccessProfile) -> StructPlan {
+    /// The plan of the struct.
+    pub(crate) fn run(mut self, profile: &AccessProfile) -> StructPlan {
         let (problem, start) = (&self.together, self.constraints.initial_order());
         let found = search(problem, &start, SearchEffort::for_problem(problem), self.model.seed);
         self.steps.finish_step();
@@ -142,14 +143,24 @@ impl Planner<'_> {
             (Ok(index), _) => {
                 let after = &front[index];
                 let price = if violations.is_empty() { None } else { describe_pin_cost(before, after) };
-                let explainer = Explainer::new(profile, self.layout, self.model, self.options.build_line);
-                let explain = |member, chosen: &_, order: &_| explainer.explain(member, chosen, order);
-                Decision::adopt(self.layout, self.constraints, &after.order, price, explain)
+                self.adopt(profile, after, price)
             }
             (Err(_), Some(missing)) => Decision::Keep(missing),
             (Err(doubt), None) if violations.is_empty() => Decision::Keep(doubt),
             (Err(_), None) => Decision::Refuse(self.describe_violations(violations)),
         }
+    }
+
+    /// The decision for an order, with what it costs, if anything.
+    pub(crate) fn adopt(
+        &self,
+        profile: &AccessProfile,
+        after: &OrderEvaluation,
+        price: Option<String>,
+    ) -> Decision {
+        let explainer = Explainer::new(profile, self.layout, self.model, self.options.build_line);
+        let explain = |member, chosen: &_, order: &_| explainer.explain(member, chosen, order);
+        Decision::adopt(self.layout, self.constraints, &after.order, price, explain)
     }
 
     fn candidates(
@@ -165,21 +176,34 @@ impl Planner<'_> {
             (front.len().checked_sub(1), Mark::Best),
             (chosen, Mark::Chosen),
         ];
+        let candidates = front.iter().enumerate().map(|(index, after)| Candidate {
+            marks: marks.iter().filter(|mark| mark.0 == Some(index)).map(|mark| mark.1).collect(),
+            ..self.candidate(after, before, best)
+        });
+        candidates.collect()
+    }
+
+    /// An order's figures, without marks; the gain it keeps of the best one's if that is given.
+    pub(crate) fn candidate(
+        &self,
+        after: &OrderEvaluation,
+        before: &OrderEvaluation,
+        best: Option<&OrderEvaluation>,
+    ) -> Candidate {
         let visits = self.model.together.total().max(1) as f64;
         let lost = |order: &OrderEvaluation| order.lost() as f64 / visits;
-        let candidates = front.iter().enumerate().map(|(index, after)| Candidate {
+        Candidate {
             moved: after.size.moved,
             split_blocks: after.size.blocks,
             parted: after.size.parted,
             kept: best.map(|best| self.kept_gains(after, best, before)).unwrap_or_default(),
-            marks: marks.iter().filter(|mark| mark.0 == Some(index)).map(|mark| mark.1).collect(),
+            marks: Vec::new(),
             forecasts: self.forecasts(before, after),
             sizes: self.sizes(before, after),
             coherence: BeforeAfter::round_to(lost(before), lost(after), 1_000.0),
             order: self.constraints.member_order(&after.order),
             terms: cost_terms(&self.together, &before.order, &after.order),
-        });
-        candidates.collect()
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 //! * `plan`: orders for some structs.
 //! * `forecast`: the cost of orders, members that share a line, and other builds that orders were judged in.
 //! * `embedding`: structs that hold planned ones.
+//! * `together`: planned structs side by side in another one.
 //! * `proof`: the proof that nothing depends on an order.
 //! * `confidence`: the evidence for the visits, and how sure the plan is.
 
@@ -11,6 +12,7 @@ mod embedding;
 mod forecast;
 mod plan;
 mod proof;
+mod together;
 
 pub use confidence::{
     Confidence, CrossValidation, Grouping, Interval, PatternEvidence, Stability, VisitEvidence,
@@ -28,6 +30,7 @@ pub use plan::{
     PinReport, PlacedMember, Plan, PlanError, SearchReport, StructPlan, VERSION, Verdict,
 };
 pub use proof::{Insistence, UseProof};
+pub use together::{Together, TogetherChoice, TogetherLines, TogetherPart};
 
 #[cfg(test)]
 mod tests {

@@ -7,10 +7,12 @@
 //! * `relocation`: objects moved, members rearranged.
 //! * `trace`: accesses in order.
 //! * `run`: a run over a trace, counted by blocks of it.
+//! * `kinds`: what objects of each kind touch.
 //! * `interval`: how sure a change is.
 //! * `sampled`: accesses drawn from a profile, where there is no trace.
 
 mod interval;
+mod kinds;
 mod relocation;
 mod run;
 mod sampled;
@@ -18,7 +20,8 @@ mod trace;
 
 pub use crate::result::Interval;
 pub use interval::bootstrap_change;
-pub use relocation::{Rearrangement, Relocation, TraceObject};
+pub use kinds::{KindTouches, touches_by_kind};
+pub use relocation::{Rearrangement, Relocation, SharedAllocation, TraceObject};
 pub use run::{ReplayCounts, SimulatedMachine, Simulation, simulate};
 pub use sampled::{GAP, Population, SampledTrace, SimulatedStruct, sample_trace};
 pub use trace::{RECORD_BYTES, TraceAccess, TraceAccesses};

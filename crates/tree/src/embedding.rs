@@ -1,10 +1,16 @@
 //! Structs that hold a planned one by value: their sizes change with it.
+//!
+//! * `side_by_side`: those that hold several, one behind the other.
+
+mod side_by_side;
+
+pub use side_by_side::find_side_by_side;
 
 use anyhow::{Context, Result};
 use fieldline_debuginfo::btf;
 use fieldline_debuginfo::types::{self, Types};
-use fieldline_layout::TypeTable;
 use fieldline_layout::embed::{Embedder, SizeChange, embedders};
+use fieldline_layout::{Layout, TypeTable};
 use fieldline_plan::result::{Embedding, slab_class};
 use fieldline_plan::{Plan, StructPlan};
 use std::path::Path;
@@ -26,6 +32,19 @@ pub fn fill_embeddings(plan: &mut Plan, vmlinux: &Path) -> Result<()> {
             planned.embedded_in = found.map(|embedder| embedding(embedder, &together)).collect();
         }
         Ok(())
+    })
+}
+
+/// The structs that hold one by value, with their members that do.
+///
+/// # Errors
+/// If the program can't be read.
+pub fn find_holders(layout: &Layout, program: &Path) -> Result<Vec<(String, String)>> {
+    let same = SizeChange { name: layout.name.clone(), before: layout.size, after: layout.size };
+    types::with_types(program, None, None, |types| {
+        let table = read_holders(types, &[types::strip_keyword(&layout.name)])?;
+        let found = embedders(&table, std::slice::from_ref(&same)).into_iter();
+        Ok(found.map(|embedder| (embedder.name, embedder.member)).collect())
     })
 }
 

@@ -96,7 +96,7 @@ pub fn open(tree: &Path, declaration: &Declaration) -> Result<Header> {
 
 /// The longest end of a declared path that is a file of the tree: compilers record paths of the build
 /// machine.
-fn find_file(tree: &Path, declared: &str) -> Option<PathBuf> {
+pub(crate) fn find_file(tree: &Path, declared: &str) -> Option<PathBuf> {
     let parts = normalize(Path::new(declared));
     (0..parts.len()).find_map(|skip| {
         let path: PathBuf = parts[skip..].iter().collect();

@@ -52,3 +52,5 @@ pub mod proof;
 mod remarks;
 mod uses;
 pub mod variants;
+
+pub use uses::places;

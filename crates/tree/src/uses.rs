@@ -6,6 +6,7 @@ mod kept_words;
 mod left_out;
 mod macro_uses;
 mod meant;
+pub mod places;
 mod sayings;
 mod scope;
 mod view;

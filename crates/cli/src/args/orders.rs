@@ -14,8 +14,12 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 pub(crate) struct PlanArgs {
     /// Structs to plan. The last may be the file of --vmlinux.
-    #[arg(value_name = "TYPE", required = true)]
+    #[arg(value_name = "TYPE", required_unless_present = "together")]
     pub(crate) types: Vec<String>,
+    /// Structs that one allocation holds side by side: they are planned, and judged in the struct that holds them. The
+    /// exit code is 1 if none does. Planned structs that are found side by side are judged so without this, too.
+    #[arg(long, value_name = "TYPE,TYPE,…", value_delimiter = ',', conflicts_with = "packing")]
+    pub(crate) together: Vec<String>,
     /// The profile.
     #[arg(long, value_name = "FILE", required_unless_present = "packing")]
     pub(crate) profile: Option<PathBuf>,

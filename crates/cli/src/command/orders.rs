@@ -1,9 +1,10 @@
-//! Commands on orders: plan, patch, verify, simulate.
+//! Commands on orders: plan, patch, verify, simulate, split.
 
 mod lock_notes;
 pub(crate) mod place;
 pub(crate) mod propose;
 pub(crate) mod simulate;
+pub(crate) mod split;
 pub(crate) mod verify;
 
 use crate::args::{PatchArgs, PlanArgs, require_vmlinux, require_words};
@@ -19,6 +20,7 @@ use anyhow::{Context, Result, bail};
 use fieldline_access::access::AccessProfile;
 use fieldline_debuginfo::types;
 use fieldline_layout::layout::Layout;
+use fieldline_plan::result::Together;
 use fieldline_plan::{CandidateChoice, Outcome as Planned, Plan, PlanOptions, StructPlan, packing};
 use fieldline_tree::edits::{self, PatchSet};
 use fieldline_tree::limits::{self, SourceInput};
@@ -28,7 +30,9 @@ use std::path::{Path, PathBuf};
 /// `fieldline plan`: a member order that touches fewer cachelines.
 pub(crate) fn plan(args: &PlanArgs) -> Result<CommandOutcome> {
     let (program, tree) = (require_vmlinux(args.vmlinux.as_ref())?, args.tree.as_deref());
-    let types = require_words(&args.types, "struct")?;
+    let named: Vec<String> = [args.types.clone(), args.together.clone()].concat();
+    let types: Vec<String> = named.into_iter().fold(Vec::new(), add_new);
+    let types = require_words(&types, "struct")?;
     // Missing inputs are reported before the tree is read.
     let pins = args.search.pins.as_deref().map(pins::read_pins).transpose()?;
     builds::check_files(&args.search.also)?;
@@ -59,6 +63,9 @@ pub(crate) fn plan(args: &PlanArgs) -> Result<CommandOutcome> {
         (None, Some(seed)) => packing::shuffle(&limited.requests(), &options, seed),
         (None, None) => packing::pack(&limited.requests(), &options),
     };
+    if let Some(profile) = &profile {
+        limited.judge_together(&mut plan, profile, program, &options)?;
+    }
     limited.annotate(&mut plan, &inputs)?;
     check_candidate(&plan, args.search.candidate)?;
     if let (Some(path), Some(profile)) = (&args.lock_stat, &profile) {
@@ -75,7 +82,26 @@ pub(crate) fn plan(args: &PlanArgs) -> Result<CommandOutcome> {
         }
         PlanScreen { plan, profile, next: &next, parts }.draw(out, screen, screen.rows(), foot);
     })?;
+    if !are_together(plan, &args.together) {
+        output::print_note(&format!("no struct holds {} side by side", args.together.join(" and ")));
+        return Ok(CommandOutcome::Negative);
+    }
     Ok(command_outcome(plan))
+}
+
+/// Adds a name to those known, unless it is among them.
+fn add_new(mut names: Vec<String>, name: String) -> Vec<String> {
+    if !names.contains(&name) {
+        names.push(name);
+    }
+    names
+}
+
+/// Whether one struct holds all of these.
+fn are_together(plan: &Plan, asked: &[String]) -> bool {
+    let is_held = |found: &Together, name: &str| found.parts.iter().any(|part| part.name == name);
+    let asked = || asked.iter().map(|name| types::strip_keyword(name));
+    asked().count() == 0 || plan.together.iter().any(|found| asked().all(|name| is_held(found, name)))
 }
 
 /// Plans structs, and shows how far that is.

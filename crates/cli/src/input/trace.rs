@@ -71,6 +71,18 @@ pub(crate) fn parse_hex(text: &str) -> Option<u64> {
     u64::from_str_radix(text.strip_prefix("0x").unwrap_or(text), 16).ok()
 }
 
+/// Reads where objects of other types than one are: address, size and type.
+pub(crate) fn read_holders(path: &Path, held: &str) -> Result<Vec<(u64, u64, String)>> {
+    let text = fieldline_files::read_to_string(path).with_context(|| path.display().to_string())?;
+    let row = |line: &str| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let [address, name, size, ..] = words[..] else { return None };
+        Some((parse_hex(address)?, size.parse().ok()?, name.to_owned()))
+    };
+    let rows = text.lines().filter(|line| !line.starts_with('#')).filter_map(row);
+    Ok(rows.filter(|(.., name)| name != held).collect())
+}
+
 /// Reads where objects are: `ADDRESS TYPE SIZE …` a line, address in hexadecimal. Only the types named count,
 /// by index.
 pub(crate) fn read_objects(path: &Path, types: &[&str]) -> Result<Vec<TraceObject>> {

@@ -7,6 +7,8 @@ mod plan_terms;
 pub(crate) mod plan_text;
 pub(crate) mod proposal;
 pub(crate) mod simulate_text;
+pub(crate) mod split_text;
+pub(crate) mod together_text;
 pub(crate) mod verify_json;
 pub(crate) mod verify_text;
 

@@ -139,7 +139,8 @@ impl Planner<'_> {
         self.matrix.configs.get(config).is_some_and(|config| config.build == 0 && !config.is_line_pair)
     }
 
-    fn fits(&self, order: &[usize]) -> bool {
+    /// Whether an order keeps sizes, offsets and cacheline requests.
+    pub(crate) fn fits(&self, order: &[usize]) -> bool {
         OrderState::evaluate(&self.together, order).fits()
     }
 }

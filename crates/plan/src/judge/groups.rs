@@ -101,6 +101,13 @@ impl Planner<'_> {
         }
     }
 
+    /// Share of the visits that touch any of some units.
+    pub(crate) fn share_touching(&self, units: &BTreeSet<usize>) -> f64 {
+        let ranges = (0..).zip(self.model.ranges.iter()).filter(|(_, range)| units.contains(&range.unit));
+        let ranges: Vec<u32> = ranges.map(|(number, _)| number).collect();
+        self.together.touching_weight(&ranges) as f64 / self.model.together.total().max(1) as f64
+    }
+
     /// Loads and stores of units, in events if the recording has periods.
     fn accesses(&self, units: &BTreeSet<usize>) -> (u64, u64) {
         self.accesses_to(units).fold((0, 0), |(loads, stores), access| {

@@ -78,6 +78,16 @@ impl Planner<'_> {
         share_of_gain(orders.map(sum))
     }
 
+    /// Lines that a visit touches in an order, by line size of the recorded layout, and those that it loses to other
+    /// CPUs.
+    pub(crate) fn lines_per_visit(&self, order: &[usize]) -> (Vec<(u64, f64)>, f64) {
+        let found = self.evaluate(order);
+        let visits = self.model.together.total().max(1) as f64;
+        let lines = self.recorded_lines().into_iter();
+        let lines = lines.map(|(line, configs)| (line, self.mean_lines(&configs, &found.together) / visits));
+        (lines.collect(), found.lost() as f64 / visits)
+    }
+
     /// Configurations of the recorded program's own layout, by line size.
     fn recorded_lines(&self) -> BTreeMap<u64, Vec<usize>> {
         let mut by_line: BTreeMap<u64, Vec<usize>> = BTreeMap::new();

@@ -57,6 +57,9 @@ struct CrossValidated {
     kept: Option<f64>,
 }
 
+/// Lines touched by line size, and lines lost, of a visit in one fold.
+pub(crate) type FoldLines = (Vec<(u64, f64)>, f64);
+
 /// Forecasts of one fold.
 struct FoldForecasts {
     /// Of the order planned without the fold, in the fold's visits.
@@ -192,6 +195,21 @@ impl Planner<'_> {
         CrossValidated { folds: folds.len(), rows: rows.collect(), kept }
     }
 
+    /// Lines of an order, as [`Planner::lines_per_visit`] counts them, in the visits of each fold of the time blocks;
+    /// nothing for a fold without visits.
+    pub(crate) fn fold_lines(&self, profile: &AccessProfile, order: &[usize]) -> Vec<Option<FoldLines>> {
+        let blocks = profile.blocks.len();
+        if blocks < FOLDS {
+            return Vec::new();
+        }
+        let samples = self.block_samples(profile);
+        fieldline_parallel::map(&Vec::from_iter(0..FOLDS), |number| {
+            let (_, test) = fold_weights(blocks, *number);
+            let model = self.model_for(&samples, &test, None, false);
+            (!model.together.is_empty()).then(|| self.with_model(&model).lines_per_visit(order))
+        })
+    }
+
     fn block_samples<'p>(&self, profile: &'p AccessProfile) -> BlockSamples<'p> {
         let sources = find_occurrences(profile, self.layout);
         BlockSamples {
@@ -226,7 +244,8 @@ impl Planner<'_> {
         VisitModel::learn(&samples, self.layout, self.constraints, self.options.build_line)
     }
 
-    fn search_briefly(&self) -> Vec<usize> {
+    /// A cheap order, by a shorter search.
+    pub(crate) fn search_briefly(&self) -> Vec<usize> {
         let (problem, start) = (&self.together, self.constraints.initial_order());
         let effort = SearchEffort {
             chains: 1,

@@ -4,6 +4,7 @@ use super::confidence::{Confidence, VisitEvidence};
 use super::embedding::Embedding;
 use super::forecast::{BuildNote, Candidate, Forecast, Group, SizeForecast, Term};
 use super::proof::{Insistence, UseProof};
+use super::together::Together;
 use fieldline_layout::constraint::Constraints;
 use fieldline_layout::{Layout, abi, line_number};
 use serde::{Deserialize, Serialize};
@@ -29,6 +30,9 @@ pub struct Plan {
     pub build_line: u64,
     /// One for each struct asked for, in that order.
     pub structs: Vec<StructPlan>,
+    /// Structs that hold several of these side by side.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub together: Vec<Together>,
 }
 
 /// The basis of the orders of a plan.

@@ -1,6 +1,8 @@
 //! Objects moved to addresses of their own, members rearranged.
 
-use crate::result::{Arrangement, StructPlan};
+use crate::judge::split::SplitLayout;
+use crate::result::{Arrangement, StructPlan, Together};
+use std::collections::{HashMap, HashSet};
 
 /// One instance of a struct in the recorded memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,6 +21,19 @@ pub struct Rearrangement {
     size: u64,
     /// New offset of each byte; bytes between members stay.
     to: Vec<u32>,
+    /// What is an allocation of its own.
+    second: Option<SecondAllocation>,
+}
+
+/// The part of an object that a pointer in it leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct SecondAllocation {
+    /// Where it begins among the new offsets.
+    border: u64,
+    /// Bytes.
+    size: u64,
+    /// Where the pointer stands.
+    pointer: u64,
 }
 
 impl Rearrangement {
@@ -32,6 +47,18 @@ impl Rearrangement {
         Self::between(&plan.declared, &plan.chosen)
     }
 
+    /// From the declared layout to a split.
+    pub fn split(declared: &Arrangement, layout: &SplitLayout) -> Self {
+        let whole = Self::between(declared, &layout.placed);
+        let second = layout.pointer.map(|pointer| SecondAllocation {
+            border: layout.border,
+            size: layout.placed.size.saturating_sub(layout.border),
+            pointer,
+        });
+        let size = if second.is_some() { layout.border } else { whole.size };
+        Self { size, second, ..whole }
+    }
+
     fn between(from: &Arrangement, to: &Arrangement) -> Self {
         let mut places: Vec<u32> = (0..u32::try_from(from.size).unwrap_or(0)).collect();
         for member in &from.members {
@@ -42,7 +69,7 @@ impl Rearrangement {
                 }
             }
         }
-        Self { size: to.size, to: places }
+        Self { size: to.size, to: places, second: None }
     }
 
     fn map_offset(&self, offset: u64) -> u64 {
@@ -50,11 +77,33 @@ impl Rearrangement {
     }
 }
 
+/// Objects of several structs that lie in one allocation.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SharedAllocation {
+    /// For each struct in it: its index, where it began when it was recorded, and where it begins now, in bytes.
+    pub parts: Vec<(usize, u64, u64)>,
+    /// Bytes of the allocation.
+    pub size: u64,
+}
+
+impl SharedAllocation {
+    /// The holders of a plan's structs, as declared and with the chosen orders. `index` is that of a struct by name.
+    pub fn of_plan(together: &[Together], index: impl Fn(&str) -> Option<usize>) -> (Vec<Self>, Vec<Self>) {
+        let shared = |found: &Together, is_declared: bool| {
+            let parts = found.parts.iter().filter_map(|part| {
+                Some((index(&part.name)?, part.from, if is_declared { part.from } else { part.to }))
+            });
+            Self { parts: parts.collect(), size: if is_declared { found.before } else { found.after } }
+        };
+        together.iter().map(|found| (shared(found, true), shared(found, false))).unzip()
+    }
+}
+
 /// Turns recorded addresses into those of a layout.
 #[derive(Clone, Debug)]
 pub struct Relocation<'r> {
-    /// By base: the object and its new base.
-    pub(super) objects: Vec<(TraceObject, u64)>,
+    /// By base: the object, its new base, and that of its second allocation.
+    pub(super) objects: Vec<(TraceObject, u64, u64)>,
     structs: &'r [Rearrangement],
 }
 
@@ -63,39 +112,93 @@ pub struct Relocation<'r> {
 pub(super) struct RelocatedAddress {
     pub(super) object: usize,
     pub(super) struct_index: usize,
-    pub(super) offset: u64,
+    /// Where the allocation begins now.
+    pub(super) base: u64,
     pub(super) address: u64,
+    /// In a second allocation, the address of the pointer to it and where the first one begins.
+    pub(super) behind: Option<(u64, u64)>,
 }
 
 impl<'r> Relocation<'r> {
     /// Gives every object an address: a region for each struct, in it steps of the size class an allocator
-    /// would take.
-    pub fn new(objects: &[TraceObject], structs: &'r [Rearrangement]) -> Self {
-        let mut next: Vec<u64> = (1..=structs.len() as u64).map(|number| number << 44).collect();
+    /// would take. Objects that were recorded in one allocation get one together.
+    pub fn new(objects: &[TraceObject], structs: &'r [Rearrangement], shared: &[SharedAllocation]) -> Self {
+        let first_second = structs.len() + shared.len();
+        let regions = (first_second + structs.len()) as u64;
+        let mut next: Vec<u64> = (1..=regions).map(|number| number << 44).collect();
         let mut sorted: Vec<TraceObject> = objects.to_vec();
         sorted.sort_unstable_by_key(|object| (object.base, object.struct_index));
+        let known: HashSet<(u64, usize)> =
+            sorted.iter().map(|object| (object.base, object.struct_index)).collect();
+        let mut holders: HashMap<(usize, u64), u64> = HashMap::new();
         let placed = sorted.into_iter().filter_map(|object| {
             let size = structs.get(object.struct_index)?.size;
-            let place = next.get_mut(object.struct_index)?;
-            let base = *place;
-            *place += size_class(size);
-            Some((object, base))
+            let held = shared.iter().enumerate().find_map(|(number, held)| {
+                let own = held.parts.iter().find(|part| part.0 == object.struct_index)?;
+                let begin = object.base.checked_sub(own.1)?;
+                let is_there = |part: &(usize, u64, u64)| known.contains(&(begin + part.1, part.0));
+                held.parts.iter().all(is_there).then_some((number, begin, own.2, held.size))
+            });
+            let (region, room) = match held {
+                Some((number, .., size)) => (structs.len() + number, size),
+                None => (object.struct_index, size),
+            };
+            let mut allocate = |region: usize, room: u64| {
+                let place = next.get_mut(region)?;
+                let base = *place;
+                *place += size_class(room);
+                Some(base)
+            };
+            let second = match structs.get(object.struct_index)?.second {
+                Some(second) => allocate(first_second + object.struct_index, second.size)?,
+                None => 0,
+            };
+            let base = match held {
+                Some((number, begin, offset, _)) => {
+                    let base = match holders.get(&(number, begin)) {
+                        Some(base) => *base,
+                        None => allocate(region, room)?,
+                    };
+                    holders.insert((number, begin), base);
+                    base + offset
+                }
+                None => allocate(region, room)?,
+            };
+            Some((object, base, second))
         });
         Self { objects: placed.collect(), structs }
     }
 
+    /// Whether objects of a struct have a second allocation.
+    pub(super) fn has_second(&self, struct_index: usize) -> bool {
+        self.structs.get(struct_index).is_some_and(|own| own.second.is_some())
+    }
+
     /// Where an address is, if it is in an object.
     pub(super) fn relocate(&self, address: u64) -> Option<RelocatedAddress> {
-        let past = self.objects.partition_point(|(object, _)| object.base <= address);
+        let past = self.objects.partition_point(|(object, ..)| object.base <= address);
         let number = past.checked_sub(1)?;
-        let (object, base) = self.objects.get(number)?;
+        let (object, first, second) = self.objects.get(number)?;
         let inside = address - object.base;
         if inside >= object.size {
             return None;
         }
-        let offset = self.structs.get(object.struct_index)?.map_offset(inside);
         let struct_index = object.struct_index;
-        Some(RelocatedAddress { object: number, struct_index, offset, address: base + offset })
+        let arrangement = self.structs.get(struct_index)?;
+        let offset = arrangement.map_offset(inside);
+        let placed = |base, offset, behind| RelocatedAddress {
+            object: number,
+            struct_index,
+            base,
+            address: base + offset,
+            behind,
+        };
+        Some(match arrangement.second {
+            Some(own) if offset >= own.border => {
+                placed(*second, offset - own.border, Some((first + own.pointer, *first)))
+            }
+            _ => placed(*first, offset, None),
+        })
     }
 }
 
@@ -142,10 +245,48 @@ mod tests {
             TraceObject { base: 0x2000, size: 16, struct_index: 0 },
             TraceObject { base: 0x1000, size: 16, struct_index: 0 },
         ];
-        let relocation = Relocation::new(&objects, &structs);
+        let relocation = Relocation::new(&objects, &structs, &[]);
         let place = |address| relocation.relocate(address).map(|placed| (placed.object, placed.address));
         assert_eq!(place(0x1003), Some((0, (1 << 44) + 11)));
         assert_eq!(place(0x2008), Some((1, (1 << 44) + 64)));
         assert_eq!((place(0xfff), place(0x1010), place(0x2010)), (None, None, None));
+    }
+
+    #[test]
+    fn what_leaves_an_object_is_an_allocation_behind_a_pointer() {
+        let from = arrangement(24, &[(0, 0, 8), (1, 8, 8), (2, 16, 8)]);
+        let placed = arrangement(72, &[(0, 0, 8), (2, 8, 8), (1, 64, 8)]);
+        let layout = SplitLayout { placed, border: 64, pointer: Some(16), ..SplitLayout::default() };
+        let structs = [Rearrangement::split(&from, &layout)];
+        let objects = [0x1000, 0x2000].map(|base| TraceObject { base, size: 24, struct_index: 0 });
+        let relocation = Relocation::new(&objects, &structs, &[]);
+        let place = |address| relocation.relocate(address).map(|placed| (placed.address, placed.behind));
+        assert_eq!(place(0x1010), Some(((1 << 44) + 8, None)));
+        assert_eq!(place(0x1008), Some((2 << 44, Some(((1 << 44) + 16, 1 << 44)))));
+        let (second, first) = ((2 << 44) + 8, (1 << 44) + 64);
+        assert_eq!(place(0x2008), Some((second, Some((first + 16, first)))));
+    }
+
+    #[test]
+    fn objects_of_one_allocation_stay_side_by_side() {
+        let head = arrangement(24, &[(0, 0, 8), (1, 8, 8), (2, 16, 8)]);
+        let tail = arrangement(8, &[(0, 0, 8)]);
+        let structs = [Rearrangement::between(&head, &head), Rearrangement::between(&tail, &tail)];
+        let object = |base, size, struct_index| TraceObject { base, size, struct_index };
+        // The last tail stands alone.
+        let objects = [
+            object(0x1000, 24, 0),
+            object(0x1018, 8, 1),
+            object(0x2000, 24, 0),
+            object(0x2018, 8, 1),
+            object(0x3018, 8, 1),
+        ];
+        let shared = SharedAllocation { parts: vec![(0, 0, 0), (1, 24, 16)], size: 24 };
+        let relocation = Relocation::new(&objects, &structs, &[shared]);
+        let place = |address| relocation.relocate(address).map(|placed| placed.address);
+        let region = 3 << 44;
+        assert_eq!((place(0x1000), place(0x1018)), (Some(region), Some(region + 16)));
+        assert_eq!((place(0x2000), place(0x2018)), (Some(region + 64), Some(region + 80)));
+        assert_eq!(place(0x3018), Some(2 << 44));
     }
 }

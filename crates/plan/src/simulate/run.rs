@@ -1,11 +1,15 @@
 //! A run over recorded accesses, counted by blocks of them.
 
-use crate::simulate::relocation::{Rearrangement, RelocatedAddress, Relocation, TraceObject};
+use crate::simulate::relocation::{
+    Rearrangement, RelocatedAddress, Relocation, SharedAllocation, TraceObject,
+};
 use crate::simulate::trace::TraceAccesses;
 use fieldline_cachemodel::{Hierarchy, ServedLevel};
 
 /// Most lines of an object that a visit distinguishes; members beyond count with the last.
 const MAX_LINES: u64 = 128;
+/// From this number on, lines are those of an object's second allocation.
+const SECOND: u64 = 64;
 /// Odd multipliers (golden ratio of 2^64, primes of xxHash) that hash lines to sets; counts are means over
 /// them.
 const HASH_MULTIPLIERS: [u64; 4] =
@@ -91,9 +95,10 @@ pub fn simulate(
     machine: &SimulatedMachine,
     objects: &[TraceObject],
     structs: &[Rearrangement],
+    shared: &[SharedAllocation],
     accesses: &TraceAccesses<'_>,
 ) -> Simulation {
-    let relocation = Relocation::new(objects, structs);
+    let relocation = Relocation::new(objects, structs, shared);
     let mut sum = Simulation::default();
     let empty_counts = vec![ReplayCounts::default(); structs.len() + 1];
     for (number, hash_multiplier) in HASH_MULTIPLIERS.into_iter().enumerate() {
@@ -145,7 +150,13 @@ impl SimulationRun<'_> {
             let address = placed.map_or(access.address, |placed| placed.address);
             if is_first {
                 here[struct_index].accesses += 1;
-                self.visit(access.cpu, placed, &mut here);
+            }
+            if let Some(pointer) =
+                self.visit(access.cpu, placed, if is_first { Some(&mut here) } else { None })
+            {
+                // The pointer is loaded once in a visit: code keeps it in a register, or finds it in the nearest cache.
+                let outcome = self.hierarchy.access(access.cpu, pointer / self.machine.line, false);
+                here[struct_index].count(outcome, share);
             }
             let outcome = self.hierarchy.access(access.cpu, address / self.machine.line, access.is_store);
             here[struct_index].count(outcome, share);
@@ -153,23 +164,45 @@ impl SimulationRun<'_> {
                 self.blocks.push(std::mem::replace(&mut here, self.empty_counts.to_vec()));
             }
         }
-        let objects = &self.relocation.objects;
-        for (index, visit) in self.visits.iter_mut().enumerate().filter(|(_, visit)| visit.last.is_some()) {
-            end_visit(visit, &mut here[objects[index % objects.len()].0.struct_index]);
+        if is_first {
+            let objects = &self.relocation.objects;
+            for (index, visit) in self.visits.iter_mut().enumerate().filter(|(_, visit)| visit.last.is_some())
+            {
+                end_visit(visit, &mut here[objects[index % objects.len()].0.struct_index]);
+            }
         }
         self.blocks.push(here);
         self.blocks
     }
 
-    fn visit(&mut self, cpu: usize, placed: Option<RelocatedAddress>, here: &mut [ReplayCounts]) {
+    /// Counts an access to the visit it belongs to. Gives the address of a pointer that has to be loaded before.
+    fn visit(
+        &mut self,
+        cpu: usize,
+        placed: Option<RelocatedAddress>,
+        here: Option<&mut Vec<ReplayCounts>>,
+    ) -> Option<u64> {
         self.clocks[cpu] += 1;
-        let Some(placed) = placed else { return };
+        let placed = placed?;
         let visit = &mut self.visits[cpu * self.relocation.objects.len() + placed.object];
         if visit.last.is_some_and(|last| self.clocks[cpu] - last > self.machine.gap) {
-            end_visit(visit, &mut here[placed.struct_index]);
+            match here {
+                Some(here) => end_visit(visit, &mut here[placed.struct_index]),
+                None => *visit = ObjectVisit::default(),
+            }
         }
         visit.last = Some(self.clocks[cpu]);
-        visit.lines |= 1 << (placed.offset / self.machine.line).min(MAX_LINES - 1);
+        let line = self.machine.line;
+        let number = |base: u64, address: u64| (address / line).saturating_sub(base / line);
+        let Some((pointer, first)) = placed.behind else {
+            let most = if self.relocation.has_second(placed.struct_index) { SECOND } else { MAX_LINES };
+            visit.lines |= 1 << number(placed.base, placed.address).min(most - 1);
+            return None;
+        };
+        let is_new = visit.lines >> SECOND == 0;
+        visit.lines |= 1 << (SECOND + number(placed.base, placed.address)).min(MAX_LINES - 1);
+        visit.lines |= 1 << number(first, pointer).min(SECOND - 1);
+        is_new.then_some(pointer)
     }
 }
 

@@ -12,4 +12,6 @@ mod pins;
 mod plans;
 mod recommended;
 mod search;
+mod split;
+mod together;
 mod visit_estimates;

@@ -211,8 +211,9 @@ fn known_order(plan: &Path, trace: &Path, objects: &Path) -> Result<bool> {
     ];
     let (gap, block) = (VISIT_GAP, accesses.len() as u64);
     let machine = SimulatedMachine { cpus: CPUS, line: LINE, sizes: CACHES, gap, block };
-    let totals = layouts
-        .map(|layout| simulate(&machine, &places, &layout, &TraceAccesses::Listed(accesses.iter())).totals());
+    let totals = layouts.map(|layout| {
+        simulate(&machine, &places, &layout, &[], &TraceAccesses::Listed(accesses.iter())).totals()
+    });
     let mut holds = !plan.structs.is_empty();
     for (index, struct_plan) in plan.structs.iter().enumerate() {
         let lines = totals.each_ref().map(|total| {

@@ -13,14 +13,14 @@ use fieldline_layout::Layout;
 use fieldline_layout::constraint::{PlacementRequests, constraints};
 use fieldline_plan::cost::VisitModel;
 use fieldline_plan::simulate::{
-    GAP, Population, Rearrangement, ReplayCounts, SimulatedMachine, SimulatedStruct, Simulation, TraceObject,
-    bootstrap_change, sample_trace, simulate,
+    GAP, Population, Rearrangement, ReplayCounts, SharedAllocation, SimulatedMachine, SimulatedStruct,
+    Simulation, TraceObject, bootstrap_change, sample_trace, simulate,
 };
 use fieldline_plan::{Plan, StructPlan};
 use std::path::Path;
 
 /// Time blocks of a trace, for the bootstrap.
-const TIME_BLOCKS: u64 = 64;
+pub(super) const TIME_BLOCKS: u64 = 64;
 
 pub(crate) fn run(args: &SimulateArgs) -> Result<CommandOutcome> {
     let plan = read_plan(&args.plan)?;
@@ -35,11 +35,14 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<CommandOutcome> {
         gap: input.gap,
         block: accesses.div_ceil(TIME_BLOCKS).max(1),
     };
-    let run = |line, structs: &[Rearrangement]| {
-        simulate(&machine(line), &input.objects, structs, &input.trace.accesses())
+    let index = |name: &str| plan.structs.iter().position(|planned| planned.name == name);
+    let (held, held_then) = SharedAllocation::of_plan(&plan.together, index);
+    let run = |line, structs: &[Rearrangement], shared: &[SharedAllocation]| {
+        simulate(&machine(line), &input.objects, structs, shared, &input.trace.accesses())
     };
     let tables = fieldline_parallel::map(&args.lines, |line| {
-        let (before, after) = rayon::join(|| run(*line, &declared), || run(*line, &chosen));
+        let (before, after) =
+            rayon::join(|| run(*line, &declared, &held), || run(*line, &chosen, &held_then));
         table(&machine(*line), &plan.structs, &before, &after)
     });
     let document = simulate_text::document(&tables, input.note.as_deref());
@@ -148,7 +151,8 @@ fn table(
     SimulationTable { line, cpus, cache_bytes, gap, rows }
 }
 
-fn row(
+/// The counts of some structs, by index, before and after.
+pub(super) fn row(
     name: &str,
     sizes: Option<(u64, u64)>,
     before: &Simulation,

@@ -5,7 +5,7 @@ use super::text::{Rows, count, fold, plural};
 use super::{Screen, benefit, movers, next};
 use crate::report::color::Palette;
 use crate::report::parts::PlanPart;
-use crate::report::plan::plan_text;
+use crate::report::plan::{plan_text, together_text};
 use fieldline_access::access::{AccessProfile, TypeProfile};
 use fieldline_plan::result::{Basis, BuildJudged, Mark};
 use fieldline_plan::{Outcome, Plan, StructPlan};
@@ -69,11 +69,15 @@ fn draw_struct(
         draw_basis(rows, plan, struct_plan);
     }
     let points = look_at(struct_plan);
-    let foot = usize::from(struct_plan.changes()) + look_rows(rows, &points) + 1;
+    let beside = together_text::describe_holders(plan, &struct_plan.name);
+    let foot = usize::from(struct_plan.changes()) + look_rows(rows, &points) + look_rows(rows, &beside) + 1;
     draw_members(rows, (plan, struct_plan), sampled, most.saturating_sub(rows.len() + foot));
     draw_proof(rows, struct_plan);
     if !points.is_empty() {
         rows.paragraph("  look at: ", &points.join("; "), LOOK_ROWS);
+    }
+    if !beside.is_empty() {
+        rows.paragraph("  side by side: ", &beside.join("; "), LOOK_ROWS);
     }
     rows.blank();
 }

@@ -1,0 +1,241 @@
+//! Members that could be a struct of their own, reached by a pointer.
+//!
+//! A split is planned as one struct: what stays, the pointer, a border at a cacheline, and what leaves. Nothing
+//! crosses the border, so the search finds an order of either side, and lines and losses are counted as everywhere.
+//! Who touches what left, touches the pointer first. A split is compared with the best order of the whole struct, in
+//! the same visits.
+//!
+//! * `seeds`: sets of members that might leave.
+//! * `divided`: the struct with a border, and its accesses.
+//! * `figures`: lines of visits with intervals, over time blocks.
+
+mod divided;
+mod figures;
+mod seeds;
+
+use crate::cost::VisitModel;
+use crate::judge::planner::Planner;
+use crate::options::{CandidateChoice, PlanOptions, PlanRequest};
+use crate::progress::{Steps, StructSteps};
+use crate::result::{Arrangement, Interval, PlacedMember};
+use divided::DividedStruct;
+use fieldline_access::AccessProfile;
+use fieldline_layout::constraint::constraints;
+use figures::FoldedLines;
+pub use seeds::{SplitReason, SplitSeed};
+use serde::{Deserialize, Serialize};
+
+/// Smaller relative gains over the best order are none.
+const LEAST_GAIN: f64 = 0.02;
+/// What leaves has to take this part of a line at least: a pointer and an allocation are no price for less.
+const LEAST_LEAVING: u64 = 2;
+
+/// Splits of a struct, and what they are compared with.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SplitReport {
+    /// Tag.
+    pub name: String,
+    /// Size in bytes as declared.
+    pub size: u64,
+    /// Samples of the struct.
+    pub samples: u64,
+    /// The best order of the whole struct.
+    pub reorder: SplitLayout,
+    /// Splits that were tried, the one of fewest lines first.
+    pub splits: Vec<Split>,
+    /// The index of the split that is advised.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub advised: Option<usize>,
+    /// Why none is, or why this one.
+    pub reason: String,
+}
+
+/// Members that leave, and what that changes.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Split {
+    /// Why these members.
+    pub why: Vec<SplitReason>,
+    /// Names of the members that leave, in declared order.
+    pub members: Vec<String>,
+    /// Their declared indices.
+    pub indices: Vec<usize>,
+    /// Bytes of what stays, with the pointer.
+    pub stays: u64,
+    /// Bytes of what leaves.
+    pub leaves: u64,
+    /// Share of the visits that touch what leaves.
+    pub visits: f64,
+    /// Its orders and figures.
+    #[serde(flatten)]
+    pub layout: SplitLayout,
+}
+
+/// Where members are in a layout, and what visits touch there.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SplitLayout {
+    /// Members of the declared struct by place. What leaves stands behind the border.
+    pub placed: Arrangement,
+    /// Where the border stands, in bytes; 0 if nothing leaves.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub border: u64,
+    /// Where the pointer to what leaves stands, in bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pointer: Option<u64>,
+    /// Lines that a visit touches, by line size.
+    pub lines: Vec<SplitLines>,
+    /// Lines that a visit loses to other CPUs, at the recorded machine's line size.
+    pub lost: SplitFigure,
+}
+
+/// Lines of a visit at one line size.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SplitLines {
+    /// Line size in bytes.
+    pub line: u64,
+    /// Lines.
+    #[serde(flatten)]
+    pub figure: SplitFigure,
+}
+
+/// A figure as declared and afterwards, with its relative change.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SplitFigure {
+    /// As declared.
+    pub before: f64,
+    /// In this layout.
+    pub after: f64,
+    /// The relative change with its 95 % confidence interval, over time blocks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interval: Option<Interval>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde calls")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+/// Finds splits of a struct. `seeds` are sets of members beyond those that the profile and the source show.
+///
+/// # Errors
+/// With the reason, if the struct can't be split or there are too few samples.
+pub fn find_splits(
+    profile: &AccessProfile,
+    request: PlanRequest<'_>,
+    options: &PlanOptions,
+    seeds: &[SplitSeed],
+) -> Result<SplitReport, String> {
+    let layout = request.layout;
+    let limits = constraints(layout, request.requests).map_err(|refusal| refusal.to_string())?;
+    let choice = CandidateChoice::Best;
+    let options = PlanOptions { choice, resamples: 0, other_builds: Vec::new(), ..options.clone() };
+    let model = VisitModel::new(profile, layout, &limits, options.build_line);
+    if !model.is_sufficient() {
+        return Err(model.sufficiency.describe_shortage());
+    }
+    if let Some(bias) = model.sufficiency.describe_bias() {
+        return Err(bias);
+    }
+    let steps = Steps::new(0, &|_| {});
+    let own = StructSteps::new(&steps, 0);
+    let planner = || Planner::new(layout, &limits, &model, &options, &own);
+    let best = planner().run(profile);
+    let planner = planner();
+    let declared = FoldedLines::new(&planner, profile, &(0..limits.units.len()).collect::<Vec<_>>());
+    let order = crate::judge::together::unit_order(&limits, &best.order()).unwrap_or_default();
+    let reordered = FoldedLines::new(&planner, profile, &order);
+    let tried = seeds::all(&planner, request.requests, seeds).into_iter().filter_map(|seed| {
+        let divided =
+            DividedStruct::new(layout, &limits, request.requests, &seed.members, options.build_line)?;
+        (divided.leaving_bytes() * LEAST_LEAVING >= options.build_line).then_some((seed, divided))
+    });
+    let tried: Vec<(SplitSeed, DividedStruct)> = tried.collect();
+    let mut splits: Vec<(f64, Split)> = tried
+        .iter()
+        .filter_map(|(seed, divided)| try_split(profile, (seed, divided), &declared, &options))
+        .collect();
+    splits
+        .sort_by(|this, other| this.0.total_cmp(&other.0).then_with(|| this.1.indices.cmp(&other.1.indices)));
+    let cost = splits.first().map(|split| split.0);
+    let mut report = SplitReport {
+        name: layout.name.clone(),
+        size: layout.size,
+        samples: model.sufficiency.have,
+        reorder: SplitLayout {
+            placed: best.chosen.clone(),
+            border: 0,
+            pointer: None,
+            lines: reordered.lines(&declared),
+            lost: reordered.lost(&declared),
+        },
+        splits: splits.into_iter().map(|split| split.1).collect(),
+        ..SplitReport::default()
+    };
+    (report.advised, report.reason) = decide(cost, reordered.cost());
+    Ok(report)
+}
+
+fn decide(cost: Option<f64>, reordered: f64) -> (Option<usize>, String) {
+    match cost {
+        None => (None, "no members are found whose work is apart from that of the others".to_owned()),
+        Some(cost) if cost < reordered * (1.0 - LEAST_GAIN) => {
+            (Some(0), "visits fetch fewer lines than in the best order of the whole struct".to_owned())
+        }
+        Some(_) => {
+            let reason =
+                "the best order of the whole struct does as well: the pointer costs what the split saves";
+            (None, reason.to_owned())
+        }
+    }
+}
+
+/// Plans both sides of a split, and counts lines. The first number is what visits fetch, as a weighted mean.
+fn try_split(
+    profile: &AccessProfile,
+    (seed, divided): (&SplitSeed, &DividedStruct),
+    declared: &FoldedLines,
+    options: &PlanOptions,
+) -> Option<(f64, Split)> {
+    let pooled = divided.pool(profile);
+    let limits = constraints(&divided.layout, &divided.requests).ok()?;
+    let model = VisitModel::new(&pooled, &divided.layout, &limits, options.build_line);
+    let steps = Steps::new(0, &|_| {});
+    let own = StructSteps::new(&steps, 0);
+    let planner = || Planner::new(&divided.layout, &limits, &model, options, &own);
+    let order = planner().search_briefly();
+    let planner = planner();
+    let found = FoldedLines::new(&planner, &pooled, &order);
+    let members = limits.member_order(&order);
+    let placed = fieldline_layout::abi::reorder(&divided.layout, &members)?;
+    let sides = divided.sides(&members, &placed);
+    let leaving = divided.leaving_units(&limits);
+    let split = Split {
+        why: seed.why.clone(),
+        members: seed.members.iter().map(|index| divided.label(*index)).collect(),
+        indices: seed.members.clone(),
+        stays: sides.stays,
+        leaves: sides.leaves,
+        visits: crate::result::rounded(planner.share_touching(&leaving), 1_000.0),
+        layout: SplitLayout {
+            placed: sides.placed,
+            border: sides.border,
+            pointer: Some(sides.pointer),
+            lines: found.lines(declared),
+            lost: found.lost(declared),
+        },
+    };
+    Some((found.cost(), split))
+}
+
+/// A member of the declared struct at another place.
+fn placed_member(index: usize, member: &fieldline_layout::Member) -> PlacedMember {
+    PlacedMember {
+        index,
+        name: member.name.clone(),
+        type_name: member.type_name.clone(),
+        offset: member.offset(),
+        size: member.size(),
+        bit_offset: member.is_bit_field().then_some(member.bit_offset),
+        bit_size: member.is_bit_field().then_some(member.bit_size),
+        line: member.line,
+    }
+}

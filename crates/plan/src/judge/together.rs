@@ -1,0 +1,92 @@
+//! Structs that live side by side in one allocation, because a third one holds both by value.
+//!
+//! The tail of one and the head of the next share cachelines, and the size of one decides where the next begins. So
+//! the holder is planned as one struct whose parts don't mix. Orders found so are chosen only if they cost less there
+//! than each struct's own plan, and if no struct fetches more lines than in its own plan. If all plans made alone are
+//! worse than declared side by side, those that are not are kept.
+//!
+//! * `flat`: the holder as one struct; `pooled`: its accesses.
+//! * `judge`: orders of the parts, judged in the holder; `adopt`: what becomes of each struct's plan.
+
+mod adopt;
+mod flat;
+mod judge;
+mod pooled;
+
+pub(crate) use judge::unit_order;
+
+use crate::options::{PlanOptions, PlanRequest};
+use crate::result::{Plan, Together, TogetherPart, slab_class};
+use fieldline_access::AccessProfile;
+use fieldline_layout::Layout;
+
+/// A struct that holds planned ones side by side.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SideBySide {
+    /// Its layout, which has the planned structs as members.
+    pub holder: Layout,
+    /// The planned structs in it, in declared order.
+    pub parts: Vec<HeldPart>,
+}
+
+/// A planned struct that another one holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HeldPart {
+    /// Index of the holder's member.
+    pub member: usize,
+    /// Index among the planned structs.
+    pub request: usize,
+}
+
+impl SideBySide {
+    /// Where a part begins in the declared holder, in bytes.
+    fn base(&self, part: &HeldPart) -> u64 {
+        self.holder.members.get(part.member).map_or(0, fieldline_layout::Member::offset)
+    }
+}
+
+/// Judges planned structs in those that hold several of them, and changes their plans where that is better.
+/// `requests` are those the plan was made of, in its order.
+pub fn judge_together(
+    plan: &mut Plan,
+    profile: &AccessProfile,
+    requests: &[PlanRequest<'_>],
+    sides: &[SideBySide],
+    options: &PlanOptions,
+) {
+    for side in sides {
+        let judged = judge::judge(plan, profile, requests, side, options);
+        let mut found = match judged {
+            Ok(judged) => adopt::adopt(plan, profile, requests, side, options, judged),
+            Err(reason) => Together { unjudged: Some(reason), ..Together::default() },
+        };
+        describe_sizes(&mut found, plan, side);
+        plan.together.push(found);
+    }
+    // A later holder may have changed what an earlier one holds.
+    for (found, side) in plan.together.clone().iter().zip(sides) {
+        let mut found = found.clone();
+        describe_sizes(&mut found, plan, side);
+        if let Some(kept) = plan.together.iter_mut().find(|kept| kept.holder == found.holder) {
+            *kept = found;
+        }
+    }
+}
+
+/// Sizes and offsets of a holder by the orders that the plan has now.
+fn describe_sizes(found: &mut Together, plan: &Plan, side: &SideBySide) {
+    let planned = |part: &HeldPart| plan.structs.get(part.request);
+    let changes: Vec<(usize, u64)> =
+        side.parts.iter().filter_map(|part| Some((part.member, planned(part)?.chosen.size))).collect();
+    let placed = fieldline_layout::abi::layout_with_members(&side.holder, &changes);
+    found.holder = side.holder.name.clone();
+    (found.before, found.after) = (side.holder.size, placed.size);
+    (found.slab_before, found.slab_after) = (slab_class(found.before), slab_class(found.after));
+    let parts = side.parts.iter().map(|part| TogetherPart {
+        name: planned(part).map(|planned| planned.name.clone()).unwrap_or_default(),
+        member: side.holder.members.get(part.member).map_or("", |member| member.label()).to_owned(),
+        from: side.base(part),
+        to: placed.members.get(part.member).map_or(0, fieldline_layout::Member::offset),
+    });
+    found.parts = parts.collect();
+}

@@ -1,0 +1,114 @@
+//! Orders of parts, judged in their holder.
+
+use super::SideBySide;
+use super::flat::FlatStruct;
+use super::pooled::pool;
+use crate::cost::VisitModel;
+use crate::judge::forecast::OrderEvaluation;
+use crate::judge::planner::Planner;
+use crate::options::{PlanOptions, PlanRequest};
+use crate::progress::{Steps, StructSteps};
+use crate::result::{Plan, StructPlan, TogetherChoice, TogetherLines};
+use fieldline_access::AccessProfile;
+use fieldline_layout::constraint::{Constraints, constraints};
+
+/// What was found in a holder.
+pub(super) struct Judged {
+    pub(super) choice: TogetherChoice,
+    /// For each part, the order of its members.
+    pub(super) orders: Vec<Vec<usize>>,
+    pub(super) lines: Vec<TogetherLines>,
+}
+
+/// Orders of the parts that may be chosen.
+struct Offer {
+    choice: TogetherChoice,
+    orders: Vec<Vec<usize>>,
+}
+
+/// Plans a holder as one struct, and picks the cheapest orders that are worse nowhere.
+/// Fails with the reason if that can't be judged.
+pub(super) fn judge(
+    plan: &Plan,
+    profile: &AccessProfile,
+    requests: &[PlanRequest<'_>],
+    side: &SideBySide,
+    options: &PlanOptions,
+) -> Result<Judged, String> {
+    let flat = FlatStruct::new(side, requests)?;
+    let pooled = pool(profile, side, requests, &flat.layout);
+    let limits = constraints(&flat.layout, &flat.requests).map_err(|refusal| refusal.to_string())?;
+    // Builds of other files would have to show the holder, too: each struct is judged in them alone.
+    let options = PlanOptions { resamples: 0, other_builds: Vec::new(), ..options.clone() };
+    let model = VisitModel::new(&pooled, &flat.layout, &limits, options.build_line);
+    if !model.is_sufficient() {
+        return Err(model.sufficiency.describe_shortage());
+    }
+    let steps = Steps::new(0, &|_| {});
+    let own = StructSteps::new(&steps, 0);
+    let found = Planner::new(&flat.layout, &limits, &model, &options, &own).run(&pooled);
+    let planner = Planner::new(&flat.layout, &limits, &model, &options, &own);
+    let offers = offers(plan, side, &flat, &found);
+    let evaluate = |offer: &Offer| Some(planner.evaluate(&unit_order(&limits, &flat.order(&offer.orders))?));
+    let declared: Vec<usize> = (0..limits.units.len()).collect();
+    let before = planner.evaluate(&declared);
+    let evaluated: Vec<(Offer, OrderEvaluation)> =
+        offers.into_iter().filter_map(|offer| evaluate(&offer).map(|found| (offer, found))).collect();
+    let alone = evaluated.iter().find(|(offer, _)| offer.choice == TogetherChoice::Alone);
+    let alone = alone.map_or_else(|| before.clone(), |(_, found)| found.clone());
+    let is_eligible = |offer: &Offer, after: &OrderEvaluation| match offer.choice {
+        TogetherChoice::Together => {
+            after.cost < alone.cost
+                && after.is_no_worse_than(&alone)
+                && super::adopt::are_parts_no_worse(plan, profile, requests, side, &options, &offer.orders)
+        }
+        _ => after.is_no_worse_than(&before),
+    };
+    // The cheapest first: whether parts are worse takes time to tell. Of equal cost the first offer is chosen.
+    let mut evaluated = evaluated;
+    evaluated.sort_by_key(|(_, after)| after.cost);
+    let Some((offer, after)) = evaluated.into_iter().find(|(offer, after)| is_eligible(offer, after)) else {
+        return Err("no orders found are judged to be no worse than declared".to_owned());
+    };
+    let alone = planner.forecasts(&before, &alone);
+    let lines = planner.forecasts(&before, &after).into_iter().zip(alone).map(|(chosen, alone)| {
+        let (line, build_line) = (chosen.line, chosen.build_line);
+        TogetherLines { line, build_line, lines: chosen.together, alone: alone.together.after }
+    });
+    Ok(Judged { choice: offer.choice, lines: lines.collect(), orders: offer.orders })
+}
+
+/// The plans made alone, those of which some are left out, and what was found together. Of equal cost the first is
+/// chosen.
+fn offers(plan: &Plan, side: &SideBySide, flat: &FlatStruct, found: &StructPlan) -> Vec<Offer> {
+    let planned: Vec<&StructPlan> =
+        side.parts.iter().filter_map(|part| plan.structs.get(part.request)).collect();
+    let alone = || planned.iter().map(|planned| planned.order());
+    let mut offers = vec![Offer { choice: TogetherChoice::Alone, orders: alone().collect() }];
+    for candidate in &found.candidates {
+        let orders = (0..side.parts.len()).map(|part| flat.part_order(part, &candidate.order)).collect();
+        offers.push(Offer { choice: TogetherChoice::Together, orders });
+    }
+    let declared = |planned: &StructPlan| (0..planned.declared.members.len()).collect::<Vec<usize>>();
+    for (kept, _) in planned.iter().enumerate().filter(|(_, planned)| planned.changes()) {
+        let orders = planned.iter().enumerate();
+        let orders = orders.map(|(part, own)| if part == kept { own.order() } else { declared(own) });
+        offers.push(Offer { choice: TogetherChoice::Some, orders: orders.collect() });
+    }
+    let orders = planned.iter().map(|planned| declared(planned)).collect();
+    offers.push(Offer { choice: TogetherChoice::Some, orders });
+    offers
+}
+
+/// The order of units that gives an order of members; `None` if it tears one apart.
+pub(crate) fn unit_order(limits: &Constraints, members: &[usize]) -> Option<Vec<usize>> {
+    let mut order: Vec<usize> = Vec::new();
+    for member in members {
+        let unit = limits.units.iter().position(|unit| unit.members.contains(member))?;
+        if order.last() != Some(&unit) {
+            order.push(unit);
+        }
+    }
+    limits.check(&order).ok()?;
+    Some(order)
+}

@@ -64,6 +64,7 @@ impl LimitedStructs {
             variants::note_growth(plan, &self.layouts, tree)?;
         }
         embedding::fill_embeddings(plan, inputs.program)?;
+        fieldline_tree::add_shrink_notes(plan, inputs.program)?;
         for (index, refused) in self.unreadable {
             plan.structs.insert(index.min(plan.structs.len()), refused);
         }

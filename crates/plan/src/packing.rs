@@ -8,6 +8,7 @@
 //! * `judge`: the conditions an order has to meet: every build's size, pairs and offsets asked for, and the
 //!   size in the configurations that leave out the members of an `#if`.
 //! * `packer`: the plan.
+//! * `shrink`: members that could be narrower.
 //! * `shuffle`: any order that keeps all of that, but that half of the structs may grow.
 //!
 //! An earlier end of the first units never makes the struct larger, because every placement rule is
@@ -17,10 +18,12 @@ mod fewest;
 mod insertion;
 mod judge;
 mod packer;
+mod shrink;
 mod shuffle;
 mod smallest;
 
 pub use packer::{pack, pack_struct};
+pub use shrink::{NarrowType, Narrowing, find_narrowings, shrink_remark};
 pub use shuffle::shuffle;
 
 #[cfg(test)]

@@ -53,4 +53,5 @@ mod remarks;
 mod uses;
 pub mod variants;
 
+pub use remarks::add_shrink_notes;
 pub use uses::places;

@@ -1,4 +1,10 @@
 //! Comments of a declaration that speak of places, held against the order of a plan.
+//!
+//! * `shrink`: notes on members that are wider than their values need.
+
+mod shrink;
+
+pub use shrink::add_shrink_notes;
 
 use fieldline_plan::StructPlan;
 use fieldline_plan::result::CommentToCheck;

@@ -56,7 +56,7 @@ fn shape(argument: &Arg) -> Shape {
     (names, value.iter().map(|name| name.as_str()).collect::<Vec<_>>().join(" "))
 }
 
-/// The same from the document.
+/// The same from the document. An option may have several rows.
 fn documented() -> BTreeMap<Shape, Vec<String>> {
     let document = document();
     let rows = document.lines().filter(|line| line.starts_with("| `-"));
@@ -66,7 +66,7 @@ fn documented() -> BTreeMap<Shape, Vec<String>> {
             line.trim_matches('|').split('|').map(|cell| cell.trim().replace('\u{1}', "|")).collect();
         let names = cells[0].split(", ").map(|name| name.trim_matches('`').to_owned()).collect();
         let commands = cells.get(3).map_or("all", String::as_str);
-        let mut commands: Vec<String> = match commands.strip_prefix("all but ") {
+        let commands: Vec<String> = match commands.strip_prefix("all but ") {
             Some(others) => {
                 let others: Vec<&str> = others.split(", ").collect();
                 let all = leaf_commands().into_iter().map(|(name, _)| name);
@@ -79,10 +79,12 @@ fn documented() -> BTreeMap<Shape, Vec<String>> {
             }
             None => commands.split(", ").map(str::to_owned).collect(),
         };
-        commands.sort();
         ((names, cells[1].trim_matches('`').to_owned()), commands)
     };
-    rows.map(row).collect()
+    let mut found: BTreeMap<Shape, Vec<String>> = BTreeMap::new();
+    rows.map(row).for_each(|(shape, commands)| found.entry(shape).or_default().extend(commands));
+    found.values_mut().for_each(|commands| commands.sort());
+    found
 }
 
 #[test]

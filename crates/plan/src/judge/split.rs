@@ -7,112 +7,28 @@
 //!
 //! * `seeds`: sets of members that might leave.
 //! * `divided`: the struct with a border, and its accesses.
-//! * `figures`: lines of visits with intervals, over time blocks.
+//! * `report`: splits as a value; `figures`: lines of visits with intervals, over time blocks.
 
 mod divided;
 mod figures;
+mod report;
 mod seeds;
 
 use crate::cost::VisitModel;
 use crate::judge::planner::Planner;
 use crate::options::{CandidateChoice, PlanOptions, PlanRequest};
 use crate::progress::{Steps, StructSteps};
-use crate::result::{Arrangement, Interval, PlacedMember};
 use divided::DividedStruct;
 use fieldline_access::AccessProfile;
 use fieldline_layout::constraint::constraints;
 use figures::FoldedLines;
+pub use report::{Split, SplitFigure, SplitLayout, SplitLines, SplitReport};
 pub use seeds::{SplitReason, SplitSeed};
-use serde::{Deserialize, Serialize};
 
 /// Smaller relative gains over the best order are none.
 const LEAST_GAIN: f64 = 0.02;
-/// What leaves has to take this part of a line at least: a pointer and an allocation are no price for less.
+/// Members that leave take a line divided by this at least: a pointer and an allocation are no price for less.
 const LEAST_LEAVING: u64 = 2;
-
-/// Splits of a struct, and what they are compared with.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct SplitReport {
-    /// Tag.
-    pub name: String,
-    /// Size in bytes as declared.
-    pub size: u64,
-    /// Samples of the struct.
-    pub samples: u64,
-    /// The best order of the whole struct.
-    pub reorder: SplitLayout,
-    /// Splits that were tried, the one of fewest lines first.
-    pub splits: Vec<Split>,
-    /// The index of the split that is advised.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub advised: Option<usize>,
-    /// Why none is, or why this one.
-    pub reason: String,
-}
-
-/// Members that leave, and what that changes.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Split {
-    /// Why these members.
-    pub why: Vec<SplitReason>,
-    /// Names of the members that leave, in declared order.
-    pub members: Vec<String>,
-    /// Their declared indices.
-    pub indices: Vec<usize>,
-    /// Bytes of what stays, with the pointer.
-    pub stays: u64,
-    /// Bytes of what leaves.
-    pub leaves: u64,
-    /// Share of the visits that touch what leaves.
-    pub visits: f64,
-    /// Its orders and figures.
-    #[serde(flatten)]
-    pub layout: SplitLayout,
-}
-
-/// Where members are in a layout, and what visits touch there.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct SplitLayout {
-    /// Members of the declared struct by place. What leaves stands behind the border.
-    pub placed: Arrangement,
-    /// Where the border stands, in bytes; 0 if nothing leaves.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub border: u64,
-    /// Where the pointer to what leaves stands, in bytes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub pointer: Option<u64>,
-    /// Lines that a visit touches, by line size.
-    pub lines: Vec<SplitLines>,
-    /// Lines that a visit loses to other CPUs, at the recorded machine's line size.
-    pub lost: SplitFigure,
-}
-
-/// Lines of a visit at one line size.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct SplitLines {
-    /// Line size in bytes.
-    pub line: u64,
-    /// Lines.
-    #[serde(flatten)]
-    pub figure: SplitFigure,
-}
-
-/// A figure as declared and afterwards, with its relative change.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct SplitFigure {
-    /// As declared.
-    pub before: f64,
-    /// In this layout.
-    pub after: f64,
-    /// The relative change with its 95 % confidence interval, over time blocks.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub interval: Option<Interval>,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde calls")]
-fn is_zero(number: &u64) -> bool {
-    *number == 0
-}
 
 /// Finds splits of a struct. `seeds` are sets of members beyond those that the profile and the source show.
 ///
@@ -224,18 +140,4 @@ fn try_split(
         },
     };
     Some((found.cost(), split))
-}
-
-/// A member of the declared struct at another place.
-fn placed_member(index: usize, member: &fieldline_layout::Member) -> PlacedMember {
-    PlacedMember {
-        index,
-        name: member.name.clone(),
-        type_name: member.type_name.clone(),
-        offset: member.offset(),
-        size: member.size(),
-        bit_offset: member.is_bit_field().then_some(member.bit_offset),
-        bit_size: member.is_bit_field().then_some(member.bit_size),
-        line: member.line,
-    }
 }

@@ -5,45 +5,23 @@
 //! than each struct's own plan, and if no struct fetches more lines than in its own plan. If all plans made alone are
 //! worse than declared side by side, those that are not are kept.
 //!
-//! * `flat`: the holder as one struct; `pooled`: its accesses.
-//! * `judge`: orders of the parts, judged in the holder; `adopt`: what becomes of each struct's plan.
+//! * `side`: which structs a holder has; `flat`: the holder as one struct; `pooled`: its accesses.
+//! * `parts`: each struct judged alone; `judge`: orders of all of them, judged in the holder; `adopt`: the plans
+//!   changed.
 
 mod adopt;
 mod flat;
 mod judge;
+mod parts;
 mod pooled;
+mod side;
 
-pub(crate) use judge::unit_order;
+pub(crate) use parts::unit_order;
+pub use side::{HeldPart, SideBySide};
 
 use crate::options::{PlanOptions, PlanRequest};
 use crate::result::{Plan, Together, TogetherPart, slab_class};
 use fieldline_access::AccessProfile;
-use fieldline_layout::Layout;
-
-/// A struct that holds planned ones side by side.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SideBySide {
-    /// Its layout, which has the planned structs as members.
-    pub holder: Layout,
-    /// The planned structs in it, in declared order.
-    pub parts: Vec<HeldPart>,
-}
-
-/// A planned struct that another one holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct HeldPart {
-    /// Index of the holder's member.
-    pub member: usize,
-    /// Index among the planned structs.
-    pub request: usize,
-}
-
-impl SideBySide {
-    /// Where a part begins in the declared holder, in bytes.
-    fn base(&self, part: &HeldPart) -> u64 {
-        self.holder.members.get(part.member).map_or(0, fieldline_layout::Member::offset)
-    }
-}
 
 /// Judges planned structs in those that hold several of them, and changes their plans where that is better.
 /// `requests` are those the plan was made of, in its order.

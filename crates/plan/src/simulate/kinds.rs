@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 /// Fewer accesses to objects of a kind don't show what they never touch.
 const LEAST_ACCESSES: u64 = 1_000;
 
-/// What objects of one kind touch.
+/// Bytes that objects of one kind touch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KindTouches {
     /// Accesses.
@@ -55,7 +55,7 @@ mod tests {
     use crate::simulate::TraceAccess;
 
     #[test]
-    fn bytes_are_told_by_kind() {
+    fn bytes_are_counted_by_kind() {
         let objects = [0x1000, 0x2000].map(|base| TraceObject { base, size: 16, struct_index: 0 });
         let access = |address| TraceAccess { cpu: 0, address, size: 8, is_store: false };
         let accesses: Vec<TraceAccess> =

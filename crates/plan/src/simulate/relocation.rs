@@ -21,7 +21,7 @@ pub struct Rearrangement {
     size: u64,
     /// New offset of each byte; bytes between members stay.
     to: Vec<u32>,
-    /// What is an allocation of its own.
+    /// The part that is an allocation of its own.
     second: Option<SecondAllocation>,
 }
 
@@ -263,7 +263,7 @@ mod tests {
         let place = |address| relocation.relocate(address).map(|placed| (placed.address, placed.behind));
         assert_eq!(place(0x1010), Some(((1 << 44) + 8, None)));
         assert_eq!(place(0x1008), Some((2 << 44, Some(((1 << 44) + 16, 1 << 44)))));
-        let (second, first) = ((2 << 44) + 8, (1 << 44) + 64);
+        let (second, first) = ((2 << 44) + 64, (1 << 44) + 64);
         assert_eq!(place(0x2008), Some((second, Some((first + 16, first)))));
     }
 

@@ -9,9 +9,9 @@ use anyhow::{Context, Result};
 use memchr::memmem;
 use std::path::Path;
 
-/// Most allocations that are told.
+/// Most allocations that are listed.
 const MOST_ALLOCATIONS: usize = 12;
-/// Most letters of a line that is told.
+/// Most letters of a line that is listed.
 const MOST_LETTERS: usize = 100;
 
 /// Places that would change if members left a struct.
@@ -81,14 +81,14 @@ fn allocations(path: &str, text: &[u8], name: &str) -> Vec<String> {
         let line = line.to_ascii_lowercase();
         ["alloc", "kmem_cache", "new("].iter().any(|word| line.contains(word))
     };
-    let told = (1..)
+    let found = (1..)
         .zip(text.lines())
         .filter(|(_, line)| allocates(line) && wanted.iter().any(|wanted| line.contains(wanted.as_str())));
-    let told = told.map(|(number, line)| {
+    let found = found.map(|(number, line)| {
         let line: String = line.trim().chars().take(MOST_LETTERS).collect();
         format!("{path}:{number}: {line}")
     });
-    told.collect()
+    found.collect()
 }
 
 #[cfg(test)]

@@ -8,6 +8,8 @@ use crate::report::layout::{pahole, table};
 use anyhow::{Context, Result, bail};
 use fieldline_debuginfo::types::{self, TypeDefinition, Types};
 use fieldline_layout::{Layout, TypeId, TypeTable};
+use fieldline_plan::packing::{find_narrowings, shrink_remark};
+use serde::Serialize;
 use std::collections::HashMap;
 use std::io::Write;
 use std::path::Path;
@@ -134,6 +136,22 @@ fn render(types: &Types<'_, '_>, chunk: &[(&TypeDefinition, &String)], args: &La
     Ok(out)
 }
 
+/// A layout with what is remarked of it.
+#[derive(Serialize)]
+struct RemarkedLayout<'l> {
+    #[serde(flatten)]
+    layout: &'l Layout,
+    /// Sentences.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    remarks: Vec<String>,
+}
+
+/// The remark on members that could be narrower.
+fn remark(table: &TypeTable, id: TypeId, layout: &Layout, args: &LayoutArgs) -> Option<String> {
+    let line = args.lines.first().copied().unwrap_or(64);
+    shrink_remark(layout, &find_narrowings(table, id), line)
+}
+
 /// `label` says which definition of several it is, or is empty.
 fn render_one(
     out: &mut String,
@@ -147,9 +165,15 @@ fn render_one(
         LayoutFormat::Text => {
             let paint = Palette::new(output::use_color());
             let options = table::TableOptions { lines: &args.lines, expand: args.expand, paint };
-            table::draw(out, &layout()?, label, &options);
+            let layout = layout()?;
+            let remark = remark(table, id, &layout, args);
+            table::draw(out, &layout, (label, remark.as_deref()), &options);
         }
-        LayoutFormat::Json => out.push_str(&serde_json::to_string(&layout()?)?),
+        LayoutFormat::Json => {
+            let layout = layout()?;
+            let remarks = remark(table, id, &layout, args).into_iter().collect();
+            out.push_str(&serde_json::to_string(&RemarkedLayout { layout: &layout, remarks })?);
+        }
         LayoutFormat::Pahole => {
             let line = args.lines.first().copied().unwrap_or(64);
             let cacheline_size = u32::try_from(line).context("cacheline size")?;

@@ -13,8 +13,13 @@ pub(crate) struct TableOptions<'o> {
     pub(crate) paint: Palette,
 }
 
-/// Appends a layout's table. `origin` says which definition of several it is, or is empty.
-pub(crate) fn draw(out: &mut String, layout: &Layout, origin: &str, options: &TableOptions<'_>) {
+/// Appends a layout's table. `origin` says which definition of several it is, or is empty; a remark follows the table.
+pub(crate) fn draw(
+    out: &mut String,
+    layout: &Layout,
+    (origin, remark): (&str, Option<&str>),
+    options: &TableOptions<'_>,
+) {
     let width = label_width(layout, options).clamp(16, 48);
     heading(out, layout, origin, options);
     let mut table = LayoutTable { out, layout, options, width, drawn: 0, started: false };
@@ -22,7 +27,8 @@ pub(crate) fn draw(out: &mut String, layout: &Layout, origin: &str, options: &Ta
         table.item(item);
     }
     table.boundaries(layout.size);
-    table.out.push('\n');
+    out.extend(remark.iter().map(|remark| format!("  {remark}\n")));
+    out.push('\n');
 }
 
 fn heading(out: &mut String, layout: &Layout, origin: &str, options: &TableOptions<'_>) {

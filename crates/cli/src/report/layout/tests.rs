@@ -22,7 +22,7 @@ fn straddled(sample: &Layout) -> Vec<u64> {
     table::draw(
         &mut text,
         sample,
-        "",
+        ("", None),
         &TableOptions { lines: &LINES, expand: true, paint: Palette::new(false) },
     );
     let row = text.lines().find(|line| line.contains("  only ")).unwrap();

@@ -249,6 +249,7 @@ fn look_at(plan: &StructPlan) -> Vec<String> {
     if plan.changes() && worse.clone().count() > 0 {
         points.push(format!("{} of other builds get worse", plural(worse.count(), "figure")));
     }
+    points.extend(plan.notes.iter().filter(|note| note.starts_with("could shrink")).cloned());
     let unjudged = plan.builds.iter().filter(|note| note.judged == BuildJudged::No).count();
     if unjudged > 0 {
         points.push(format!("{} not evaluated", plural(unjudged, "build")));

@@ -1,7 +1,6 @@
 //! A struct with a border: what stays, a pointer, and what leaves, at a cacheline of its own.
 
-use super::placed_member;
-use crate::result::Arrangement;
+use crate::result::{Arrangement, PlacedMember};
 use crate::visits::find_occurrences;
 use crate::visits::occurrences::{collect_accesses, cpu_accesses};
 use fieldline_access::access::{Access, AccessProfile, CpuAccess, SampleCount, TypeProfile};
@@ -280,4 +279,18 @@ fn moved(member: &Member, bit_offset: u64) -> Member {
         moved(inner, bit_offset.saturating_add(inner.bit_offset.saturating_sub(member.bit_offset)))
     });
     Member { bit_offset, members: inner.collect(), ..member.clone() }
+}
+
+/// A member of the declared struct at another place.
+fn placed_member(index: usize, member: &fieldline_layout::Member) -> PlacedMember {
+    PlacedMember {
+        index,
+        name: member.name.clone(),
+        type_name: member.type_name.clone(),
+        offset: member.offset(),
+        size: member.size(),
+        bit_offset: member.is_bit_field().then_some(member.bit_offset),
+        bit_size: member.is_bit_field().then_some(member.bit_size),
+        line: member.line,
+    }
 }

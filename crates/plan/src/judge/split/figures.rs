@@ -1,6 +1,6 @@
 //! Lines of visits in one order, over all samples and in each fold of the time blocks.
 
-use super::{SplitFigure, SplitLines};
+use super::report::{SplitFigure, SplitLines};
 use crate::judge::planner::Planner;
 use crate::result::{Interval, rounded};
 use fieldline_access::AccessProfile;

@@ -142,15 +142,15 @@ impl UnitWork {
         (0..self.units).filter(is_rare).collect()
     }
 
-    /// Classes of units whose visits are alike: single linkage at a likeness, without the class of most visits.
+    /// Classes of units whose visits are similar: single linkage at a likeness, without the class of most visits.
     fn classes(&self, least: f64) -> Vec<BTreeSet<usize>> {
         let touched: Vec<usize> = (0..self.units).filter(|unit| !self.visits[*unit].is_empty()).collect();
         let mut classes: Vec<BTreeSet<usize>> = Vec::new();
         for unit in touched {
-            let (mut alike, apart): (Vec<_>, Vec<_>) = classes
+            let (mut similar, apart): (Vec<_>, Vec<_>) = classes
                 .into_iter()
                 .partition(|class| class.iter().any(|other| self.likeness(unit, *other) >= least));
-            let mut joined: BTreeSet<usize> = alike.drain(..).flatten().collect();
+            let mut joined: BTreeSet<usize> = similar.drain(..).flatten().collect();
             joined.insert(unit);
             classes = apart;
             classes.push(joined);

@@ -1,15 +1,12 @@
-//! What becomes of the plans of structs that were judged side by side.
+//! Plans of structs changed by what was judged side by side.
 
-use super::SideBySide;
-use super::judge::{Judged, unit_order};
-use crate::cost::VisitModel;
+use super::judge::Judged;
+use super::parts::{unit_order, with_planner};
+use super::side::SideBySide;
 use crate::decision::Decision;
-use crate::judge::planner::Planner;
 use crate::options::{PlanOptions, PlanRequest};
-use crate::progress::{Steps, StructSteps};
 use crate::result::{Candidate, Mark, Plan, StructPlan, Together, TogetherChoice};
 use fieldline_access::AccessProfile;
-use fieldline_layout::constraint::constraints;
 
 /// Why a struct stays as declared although its own plan moves members.
 const WORSE_SIDE_BY_SIDE: &str = "beside the other structs of its holder the order found alone costs more";
@@ -36,43 +33,6 @@ pub(super) fn adopt(
         }
     }
     Together { lines: judged.lines, chosen: judged.choice, ..Together::default() }
-}
-
-/// Whether no part fetches more lines, or takes more room, in orders than in its own plan, in any configuration.
-pub(super) fn are_parts_no_worse(
-    plan: &Plan,
-    profile: &AccessProfile,
-    requests: &[PlanRequest<'_>],
-    side: &SideBySide,
-    options: &PlanOptions,
-    orders: &[Vec<usize>],
-) -> bool {
-    side.parts.iter().zip(orders).all(|(part, order)| {
-        let found = plan.structs.get(part.request).zip(requests.get(part.request));
-        found.is_some_and(|(planned, request)| {
-            let judged = with_planner(profile, *request, options, |planner| {
-                let evaluate =
-                    |order: &[usize]| Some(planner.evaluate(&unit_order(planner.constraints, order)?));
-                let (before, after) = (evaluate(&planned.order())?, evaluate(order)?);
-                Some(after.is_no_worse_than(&before) && planner.fits(&after.order))
-            });
-            *order == planned.order() || judged.flatten() == Some(true)
-        })
-    })
-}
-
-/// Calls a function with the planner of one struct; nothing if its members can't be reordered.
-fn with_planner<T>(
-    profile: &AccessProfile,
-    request: PlanRequest<'_>,
-    options: &PlanOptions,
-    judge: impl FnOnce(&Planner<'_>) -> T,
-) -> Option<T> {
-    let limits = constraints(request.layout, request.requests).ok()?;
-    let model = VisitModel::new(profile, request.layout, &limits, options.build_line);
-    let steps = Steps::new(0, &|_| {});
-    let own = StructSteps::new(&steps, 0);
-    Some(judge(&Planner::new(request.layout, &limits, &model, options, &own)))
 }
 
 /// The plan of a struct with another order, which becomes the last candidate.

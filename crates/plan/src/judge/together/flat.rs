@@ -8,7 +8,7 @@ use fieldline_layout::constraint::{
 };
 use fieldline_layout::{Layout, Member, abi};
 
-use super::SideBySide;
+use super::side::SideBySide;
 use crate::options::PlanRequest;
 
 /// Numbers of one struct's notes stay below this, so that those of several don't meet.

@@ -1,8 +1,9 @@
 //! Orders of parts, judged in their holder.
 
-use super::SideBySide;
 use super::flat::FlatStruct;
+use super::parts::{are_parts_no_worse, unit_order};
 use super::pooled::pool;
+use super::side::SideBySide;
 use crate::cost::VisitModel;
 use crate::judge::forecast::OrderEvaluation;
 use crate::judge::planner::Planner;
@@ -10,9 +11,9 @@ use crate::options::{PlanOptions, PlanRequest};
 use crate::progress::{Steps, StructSteps};
 use crate::result::{Plan, StructPlan, TogetherChoice, TogetherLines};
 use fieldline_access::AccessProfile;
-use fieldline_layout::constraint::{Constraints, constraints};
+use fieldline_layout::constraint::constraints;
 
-/// What was found in a holder.
+/// The orders picked for a holder's parts.
 pub(super) struct Judged {
     pub(super) choice: TogetherChoice,
     /// For each part, the order of its members.
@@ -60,7 +61,7 @@ pub(super) fn judge(
         TogetherChoice::Together => {
             after.cost < alone.cost
                 && after.is_no_worse_than(&alone)
-                && super::adopt::are_parts_no_worse(plan, profile, requests, side, &options, &offer.orders)
+                && are_parts_no_worse(plan, profile, requests, side, &options, &offer.orders)
         }
         _ => after.is_no_worse_than(&before),
     };
@@ -98,17 +99,4 @@ fn offers(plan: &Plan, side: &SideBySide, flat: &FlatStruct, found: &StructPlan)
     let orders = planned.iter().map(|planned| declared(planned)).collect();
     offers.push(Offer { choice: TogetherChoice::Some, orders });
     offers
-}
-
-/// The order of units that gives an order of members; `None` if it tears one apart.
-pub(crate) fn unit_order(limits: &Constraints, members: &[usize]) -> Option<Vec<usize>> {
-    let mut order: Vec<usize> = Vec::new();
-    for member in members {
-        let unit = limits.units.iter().position(|unit| unit.members.contains(member))?;
-        if order.last() != Some(&unit) {
-            order.push(unit);
-        }
-    }
-    limits.check(&order).ok()?;
-    Some(order)
 }

@@ -4,7 +4,7 @@
 //! visit where the same functions run: samples don't say whether both were of one object. Lines that both touch may
 //! so count once too often, which is the cheaper error (docs/METHOD.md).
 
-use super::SideBySide;
+use super::side::SideBySide;
 use crate::options::PlanRequest;
 use crate::visits::find_occurrences;
 use crate::visits::occurrences::{collect_accesses, cpu_accesses};

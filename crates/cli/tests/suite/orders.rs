@@ -10,5 +10,6 @@ mod program_trial;
 mod proof;
 mod series;
 mod simulate;
+mod split;
 mod trial;
 mod verify;

@@ -77,7 +77,7 @@ pub fn find_splits(
         size: layout.size,
         samples: model.sufficiency.have,
         reorder: SplitLayout {
-            placed: best.chosen.clone(),
+            placed: best.chosen,
             border: 0,
             pointer: None,
             lines: reordered.lines(&declared),

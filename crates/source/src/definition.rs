@@ -4,9 +4,14 @@ use crate::body::attribute;
 use crate::edits::Edit;
 use crate::refusal::{Result, SourceRefusal};
 use crate::scan::{SourceText, TokenKind};
+use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// More words than this before `{` are no struct head.
 const HEAD_WORDS: usize = 12;
+
+/// More tokens than this behind `}` are no attributes.
+const TAIL_TOKENS: usize = 60;
 
 /// More tokens than this between a class's name and `{` are no list of bases.
 const BASE_TOKENS: usize = 60;
@@ -53,6 +58,44 @@ impl DefinitionQuery {
 }
 
 impl StructDefinition {
+    /// The bytes of the definition with what stands behind its body, such as attributes and the semicolon.
+    pub fn range(&self, source: &SourceText<'_>) -> Range<usize> {
+        let tail = (self.close..source.tokens().len()).take(TAIL_TOKENS);
+        let end = tail.into_iter().find(|at| source.is_punct(*at, b';')).unwrap_or(self.close);
+        source.span(self.keyword, end)
+    }
+
+    /// Where the names of its members stand in the body, those of members without a name of their own among them: numbers
+    /// that grow from the first to the last. Of several members of a name the first counts.
+    pub fn member_places(&self, source: &SourceText<'_>) -> BTreeMap<String, usize> {
+        let mut places = BTreeMap::new();
+        let mut at = self.open + 1;
+        let mut last = self.open;
+        while at < self.close {
+            let is_parameters = source.is_punct(at, b'(') && source.is_punct(last, b')');
+            if is_parameters && let Some(close) = source.partner(at).filter(|close| *close > at) {
+                at = close;
+            } else if source.kind(at) == Some(TokenKind::Word) && ends_declarator(source, at) {
+                places.entry(lossy(source.text(at))).or_insert(at);
+            }
+            if source.kind(at) != Some(TokenKind::Comment) {
+                last = at;
+            }
+            at += 1;
+        }
+        places
+    }
+
+    /// The bytes of the comment of kernel-doc (`/**`) above it, if it has one.
+    pub fn doc_comment(&self, source: &SourceText<'_>) -> Option<Range<usize>> {
+        let before = self.keyword.checked_sub(1)?;
+        let is_typedef = source.word(before) == Some(b"typedef");
+        let comment = if is_typedef { before.checked_sub(1)? } else { before };
+        let is_doc =
+            source.kind(comment) == Some(TokenKind::Comment) && source.text(comment).starts_with(b"/**");
+        is_doc.then(|| source.span(comment, comment))
+    }
+
     /// An edit that writes an attribute behind the body.
     pub fn attribute(&self, source: &SourceText<'_>, text: &str) -> Edit {
         let end = source.token(self.close).map_or(0, |close| close.end);
@@ -107,6 +150,20 @@ impl StructDefinition {
     pub fn name(&self) -> &str {
         self.tag.as_ref().or(self.typedefs.first()).map_or("(anonymous)", String::as_str)
     }
+}
+
+/// Whether a word is a declarator's name: what ends one, or an array's bound, stands behind it and its attributes.
+fn ends_declarator(source: &SourceText<'_>, word: usize) -> bool {
+    let mut at = word;
+    for _ in 0..HEAD_WORDS {
+        at = skip_comments(source, at + 1);
+        match (source.kind(at), attribute_end(source, at)) {
+            (Some(TokenKind::Punct(b';' | b',' | b'[' | b':' | b')')), _) => return true,
+            (Some(TokenKind::Word), Some(end)) => at = end,
+            _ => return false,
+        }
+    }
+    false
 }
 
 fn is_keyword(source: &SourceText, index: usize) -> bool {

@@ -7,23 +7,33 @@
 //! * `designated`: initialisers by position, as GCC reports them.
 //! * `held`: what structs become when those they hold by value get other sizes.
 //! * `build`: one build's proof, what was built against what was predicted.
+//! * `applied`: diffs of others applied beside the tree, `touched`: the structs whose declarations they change.
+//! * `patched`: units that show these, compiled before and after, `holders`: what holds them by value.
 //! * `scratch`, `test_run`: the project's own test command, in copies of the tree without and with the patch.
 
+mod applied;
 mod arguments;
 mod build;
 mod compile;
 pub(crate) mod designated;
 mod held;
+mod holders;
 mod overlay;
+mod patched;
 mod scratch;
 #[cfg(unix)]
 mod test_run;
+mod touched;
 mod units;
 mod untouched;
 
+pub use applied::{apply, current_texts};
 pub use build::{BuildProof, BuildToProve, LayoutVerdict, ShownStruct, judge_layouts};
 pub use held::{declared_layouts, holds_planned};
+pub use holders::find_holders;
 pub use overlay::Patch;
+pub use patched::{PatchBuild, PatchedUnit, ShownPatch, TreeState};
 pub use scratch::{TreeCopy, check_untouched};
 #[cfg(unix)]
 pub use test_run::{RunEnd, RunResult, TestProof, TestRun, TestVerdict};
+pub use touched::{TouchedStruct, find_touched};

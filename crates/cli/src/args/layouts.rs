@@ -112,8 +112,20 @@ pub(crate) struct CheckArgs {
     /// to here). With several targets, name the one that is meant.
     #[arg(long, value_name = "[TARGET=]FILE")]
     pub(crate) against: Vec<String>,
-    /// How to print, and where: text, json, sarif, junit, github, summary. May be given several times.
-    /// summary=FILE adds to FILE ($GITHUB_STEP_SUMMARY); others replace it.
+    /// Patches by mail: an mbox or a mail (git format-patch, b4), - for standard input. Instead of the configuration's
+    /// files, the structs whose declarations they change are compiled, without and with each patch.
+    #[arg(long, value_name = "FILE", requires_all = ["tree", "builds"],
+          conflicts_with_all = ["vmlinux", "against", "html", "lock_stat"])]
+    pub(crate) mail: Option<PathBuf>,
+    /// The source tree that the patches are for. It is not written to.
+    #[arg(long, value_name = "DIR", requires = "mail")]
+    pub(crate) tree: Option<PathBuf>,
+    /// A build folder of the tree, with compile_commands.json or kbuild's .cmd files. With several targets, name the one
+    /// that it is of.
+    #[arg(long = "build", value_name = "[TARGET=]DIR", requires = "mail")]
+    pub(crate) builds: Vec<String>,
+    /// How to print, and where: text, json, sarif, junit, github, summary; mail, which --mail prints if none is given:
+    /// a reply to each patch. May be given several times. summary=FILE adds to FILE ($GITHUB_STEP_SUMMARY); others replace it.
     #[arg(long, value_name = "FORMAT[=FILE]", value_parser = sink)]
     pub(crate) format: Vec<FindingsOutput>,
     /// A text of /proc/lock_stat: hot members on the line of a contended lock are found too (false-sharing-pair).
@@ -150,6 +162,8 @@ pub(crate) enum FindingsFormat {
     Github,
     /// Markdown for a job's page.
     Summary,
+    /// Replies to patches, as an mbox (with --mail).
+    Mail,
 }
 
 fn sink(text: &str) -> Result<FindingsOutput, String> {

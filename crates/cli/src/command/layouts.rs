@@ -2,7 +2,9 @@
 
 pub(crate) mod check;
 pub(crate) mod layout;
+mod mailed;
 mod page;
+mod sinks;
 
 use crate::args::{BaselineArgs, DiffArgs, DiffFormat, InitArgs, require_vmlinux};
 use crate::gate::acceptance::toml_string;

@@ -1,6 +1,6 @@
 //! fieldline.toml as a value.
 
-use super::date::is_date;
+use super::date::{self, is_date};
 use super::keys;
 use crate::input::{check_line_size, origin::FileOrigin};
 use anyhow::{Context, Result, anyhow, bail};
@@ -107,8 +107,13 @@ enum RawRule {
     },
 }
 
-/// Reads the file. Paths in it are relative to its folder. Suppressions may have expired by `today`.
-pub(crate) fn read(path: &Path, today: &str) -> Result<Config> {
+/// Reads the file. Paths in it are relative to its folder. Suppressions may have expired by `today`, the system
+/// clock's day if not given.
+pub(crate) fn read(path: &Path, today: Option<&str>) -> Result<Config> {
+    let today = &today.map_or_else(date::today, str::to_owned);
+    if !is_date(today) {
+        bail!("--today {today}: no date such as 2026-01-31");
+    }
     let name = path.display().to_string();
     let text = fieldline_files::read_to_string(path).with_context(|| match path.exists() {
         true => name.clone(),

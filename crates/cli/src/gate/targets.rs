@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use fieldline_check::set::pair_by_name;
 use fieldline_debuginfo::types::DebugFormat;
 use fieldline_layout::Layout;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 #[derive(Debug)]
 pub(crate) struct LoadedTarget<'c> {
@@ -41,6 +41,15 @@ pub(crate) fn set_files(config: &mut Config, typed: &[String]) -> Result<()> {
         config.targets[place].file = file.into();
     }
     Ok(())
+}
+
+/// Build folders by target, likewise.
+pub(crate) fn builds<'c>(config: &'c Config, typed: &[String]) -> Result<Vec<(&'c Target, PathBuf)>> {
+    // As make is told where to build.
+    let typed: Vec<String> =
+        typed.iter().map(|text| text.strip_prefix("O=").unwrap_or(text).to_owned()).collect();
+    let assigned = assign(config, "--build", &typed)?.into_iter();
+    Ok(assigned.map(|(place, folder)| (&config.targets[place], PathBuf::from(folder))).collect())
 }
 
 /// The target that each file is for.

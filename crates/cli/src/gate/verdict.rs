@@ -14,6 +14,9 @@ use fieldline_layout::Layout;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
+/// Value of `format` in the JSON.
+const FORMAT: &str = "fieldline-check";
+
 /// A finding with its target and type.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct ReportedFinding {
@@ -37,7 +40,7 @@ impl ReportedFinding {
     }
 }
 
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct CheckReport {
     format: &'static str,
     version: u32,
@@ -66,9 +69,51 @@ impl CheckReport {
     pub(crate) fn count(&self, level: FindingLevel) -> usize {
         self.findings.iter().filter(|found| found.is_at(level)).count()
     }
+
+    /// Several checks by one configuration as one: targets by name, findings in order, each note once.
+    pub(crate) fn join(config: &str, parts: &[&Self]) -> Self {
+        let mut all = Self { format: FORMAT, version: 1, config: config.to_owned(), ..Self::default() };
+        for part in parts {
+            for target in &part.targets {
+                match all.targets.iter_mut().find(|known| known.name == target.name) {
+                    Some(known) => {
+                        let new = target.types.iter().filter(|name| !known.types.contains(name));
+                        let new: Vec<String> = new.cloned().collect();
+                        known.types.extend(new);
+                    }
+                    None => all.targets.push(target.clone()),
+                }
+            }
+            all.findings.extend(part.findings.iter().cloned());
+            for note in &part.notes {
+                if !all.notes.contains(note) {
+                    all.notes.push(note.clone());
+                }
+            }
+        }
+        all
+    }
 }
 
 pub(crate) fn check_targets(
+    config: &Config,
+    loaded: &[LoadedTarget<'_>],
+    profile: Option<&AccessProfile>,
+    locks: &[LockRow],
+) -> Result<CheckReport> {
+    if let Some(profile) = profile {
+        check_profile_fits(config, loaded, profile)?;
+    }
+    let mut report = judge_targets(config, loaded, profile, locks)?;
+    if !locks.is_empty() && profile.is_none() {
+        report.notes.push("no profile, so lines of contended locks were not checked".to_owned());
+    }
+    report.notes.extend(note_unused_suppressions(config, &report.findings));
+    Ok(report)
+}
+
+/// As much of a check as can be said of some of the types alone.
+pub(crate) fn judge_targets(
     config: &Config,
     loaded: &[LoadedTarget<'_>],
     profile: Option<&AccessProfile>,
@@ -78,9 +123,6 @@ pub(crate) fn check_targets(
         fieldline_parallel::map(loaded, |target| subjects(config, target, profile, locks))
             .into_iter()
             .collect::<Result<_>>()?;
-    if let Some(profile) = profile {
-        check_profile_fits(config, loaded, profile)?;
-    }
     let mut findings = Vec::new();
     for (target, subjects) in loaded.iter().zip(&subjects) {
         for subject in subjects {
@@ -92,11 +134,7 @@ pub(crate) fn check_targets(
         }
     }
     findings.extend(compare_targets(config, loaded, &subjects));
-    let mut notes = note_skipped_rules(config, loaded, profile);
-    if !locks.is_empty() && profile.is_none() {
-        notes.push("no profile, so lines of contended locks were not checked".to_owned());
-    }
-    notes.extend(note_unused_suppressions(config, &findings));
+    let notes = note_skipped_rules(config, loaded, profile);
     let checked = |(target, subjects): (&LoadedTarget<'_>, &Vec<CheckedStruct<'_>>)| CheckedTarget {
         name: target.config.name.clone(),
         label: target.config.label.clone(),
@@ -107,7 +145,7 @@ pub(crate) fn check_targets(
     };
     let targets = loaded.iter().zip(&subjects).map(checked).collect();
     let config = config.path.clone();
-    Ok(CheckReport { format: "fieldline-check", version: 1, config, targets, findings, notes })
+    Ok(CheckReport { format: FORMAT, version: 1, config, targets, findings, notes })
 }
 
 fn subjects<'s>(

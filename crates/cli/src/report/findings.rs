@@ -2,6 +2,9 @@
 
 pub(crate) mod github;
 pub(crate) mod junit;
+pub(crate) mod mailed;
+mod mailed_json;
+pub(crate) mod reply;
 pub(crate) mod sarif;
 pub(crate) mod summary;
 pub(crate) mod text;

@@ -217,7 +217,7 @@ impl WorkPlace<'_> {
 }
 
 /// A unit that the build never compiled is compiled as another was.
-fn borrowed_note(unit: &CompileUnit) -> Option<String> {
+pub(super) fn borrowed_note(unit: &CompileUnit) -> Option<String> {
     let borrowed = unit.borrowed.as_ref()?;
     Some(format!("{} was never compiled there, so it is compiled with the flags of {borrowed}", unit.name))
 }

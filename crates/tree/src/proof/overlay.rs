@@ -49,7 +49,12 @@ pub(super) fn temporary_folder(prefix: &str) -> Result<TempDir> {
 
 /// Links what lies in a folder of the tree, except what is made by others.
 fn link(tree: &Path, top: &Path, inner: &Path, is_made: impl Fn(&Path) -> bool) -> std::io::Result<()> {
-    for entry in std::fs::read_dir(tree.join(inner))? {
+    let entries = match std::fs::read_dir(tree.join(inner)) {
+        // The patch makes the folder.
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        entries => entries?,
+    };
+    for entry in entries {
         let name = entry?.file_name();
         let path = inner.join(&name);
         if !is_made(&path) {

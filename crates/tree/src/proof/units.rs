@@ -12,6 +12,9 @@ const MOST_COMMANDS: usize = 4000;
 /// Most units that are offered for one header.
 const MOST_UNITS: usize = 6;
 
+/// Folders whose files include headers for all, the smaller ones first.
+const USERS: &[&str] = &["kernel", "mm", "block", "security", "fs", "net"];
+
 /// A unit and how to compile it.
 #[derive(Clone, Debug)]
 pub(super) struct CompileUnit {
@@ -156,15 +159,10 @@ impl<'u> CompileUnits<'u> {
     fn files_including(&self, header: &str) -> Vec<String> {
         let own = Path::new(header).parent().unwrap_or(Path::new(""));
         let is_public = own.components().any(|part| part.as_os_str() == "include");
-        let top = if is_public { self.tree.join("kernel") } else { self.tree.join(own) };
-        let mut found = Vec::new();
-        let mut queue = VecDeque::from([top]);
-        while let Some(folder) = queue.pop_front() {
-            queue.extend(folders_in(&folder));
-            let is_source = |path: &PathBuf| path.extension().is_some_and(|end| end == "c");
-            let sources = files_in(&folder).into_iter().filter(is_source);
-            found.extend(sources.filter(|path| includes(path, header)));
-        }
+        let tops = if is_public { USERS } else { &[""] };
+        let tops = tops.iter().map(|top| if is_public { self.tree.join(top) } else { self.tree.join(own) });
+        let mut searches = tops.map(|top| sources_including(top, header));
+        let mut found = searches.find(|found| !found.is_empty()).unwrap_or_default();
         found.sort_by_cached_key(|path| (!is_in_makefile(path), length(path), path.clone()));
         found.iter().take(MOST_UNITS).map(|path| self.name(path)).collect()
     }
@@ -195,6 +193,19 @@ impl<'u> CompileUnits<'u> {
         }
         Ok(None)
     }
+}
+
+/// C files of a folder and those in it that include a header.
+fn sources_including(top: PathBuf, header: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut queue = VecDeque::from([top]);
+    while let Some(folder) = queue.pop_front() {
+        queue.extend(folders_in(&folder));
+        let is_source = |path: &PathBuf| path.extension().is_some_and(|end| end == "c");
+        let sources = files_in(&folder).into_iter().filter(is_source);
+        found.extend(sources.filter(|path| includes(path, header)));
+    }
+    found
 }
 
 /// A unit's command for another source.

@@ -77,7 +77,8 @@ fn join_names(names: &[String]) -> String {
     }
 }
 
-fn draw_type(out: &mut String, change: &TypeChange, paint: Palette) {
+/// A type that changed, with its members.
+pub(crate) fn draw_type(out: &mut String, change: &TypeChange, paint: Palette) {
     let place = change.file.as_deref().map_or_else(String::new, |file| {
         format!(" ({file}{})", change.line.map(|line| format!(":{line}")).unwrap_or_default())
     });

@@ -1,5 +1,6 @@
 //! A plan as changes of the tree: patches of its files, step by step.
 
+use crate::documents::{self, NewRow};
 use crate::header::{self, Declaration, FileChange, HeaderChange};
 use crate::idiom::options::IdiomOptions;
 use crate::idiom::{self, GroupIdiom};
@@ -7,8 +8,9 @@ use crate::proof::Patch;
 use anyhow::{Result, bail};
 use fieldline_layout::abi;
 use fieldline_plan::result::Verdict;
+use fieldline_plan::search::moved_units;
 use fieldline_plan::{Plan, StructPlan};
-use fieldline_source::EditOverlap;
+use fieldline_source::{EditOverlap, Edits};
 use std::path::Path;
 
 /// The patches of a plan.
@@ -102,6 +104,33 @@ fn check_any_declared(plan: &Plan, tree: &Path) -> Result<()> {
     first.map_or(Ok(()), Err)
 }
 
+/// Adds the documents' tables of a struct's members, in the order of its new text.
+fn add_tables(
+    changes: &mut Vec<HeaderChange>,
+    step: &mut PatchStep,
+    struct_plan: &StructPlan,
+    (tree, name, new): (&Path, &str, &[u8]),
+) -> Result<()> {
+    let members = &struct_plan.declared.members;
+    let moved = moved_units(&struct_plan.order()).into_iter().filter_map(|index| members.get(index));
+    let rows = moved.filter_map(|member| {
+        Some(NewRow { name: member.name.clone()?, type_name: member.type_name.clone() })
+    });
+    for (document, edit) in documents::edit_tables(tree, name, new, &rows.collect::<Vec<_>>()) {
+        let path = document.path.clone();
+        let mut edits = Edits::default();
+        edits.insert(edit)?;
+        match header::add_change(changes, document, &edits, None) {
+            Ok(file) => step.files.push(file),
+            Err(error) if error.is::<EditOverlap>() => {
+                step.notes.push(format!("{path}: another struct's table overlaps its own: update it"));
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
 /// Adds the macros that conditional alignment needs, before all else.
 fn add_macros(changes: &mut Vec<HeaderChange>, patched: &mut PatchSet, tree: &Path) -> Result<()> {
     let (mut first, mut files) = (Vec::new(), Vec::new());
@@ -146,7 +175,12 @@ fn add_struct(
             return Ok(());
         }
     };
-    let file = match header::add_change(changes, header, &outcome.edits, None) {
+    let mut edits = outcome.edits;
+    let new = edits.apply(&header.text);
+    let doc = documents::edit_kernel_doc(&header, &declaration.name, &new);
+    // Where another edit has the comment, it stays as it is.
+    let edits_doc = doc.is_some_and(|doc| edits.insert(doc).is_ok());
+    let file = match header::add_change(changes, header, &edits, None) {
         Err(error) if error.is::<EditOverlap>() => {
             let reason = "stands inside the declaration of another struct that moves, or has one inside";
             patched.refusals.push((struct_plan.name.clone(), format!("{path}: it {reason}")));
@@ -162,6 +196,10 @@ fn add_struct(
         needs_macros: outcome.needs_macros,
         groups: outcome.groups,
     };
+    if edits_doc {
+        step.notes.push("the entries of its kernel-doc move with the members".to_owned());
+    }
+    add_tables(changes, &mut step, struct_plan, (tree, &declaration.name, &new))?;
     if !outcome.assertions.is_empty() {
         let (file, note) = group_idiom.write_check(changes, &path, &struct_plan.name, &outcome.assertions)?;
         step.files.extend(file);

@@ -79,7 +79,8 @@ pub(crate) fn edit_tables(tree: &Path, name: &str, new: &[u8], moved: &[NewRow])
     files.sort_unstable();
     let edits = files.into_iter().filter_map(|path| {
         let text = uses::read_up_to(&tree.join(&path), LARGEST).ok()?;
-        let old = String::from_utf8(text).ok()?;
+        // Lines that end otherwise are left to their owner.
+        let old = String::from_utf8(text).ok().filter(|text| !text.contains('\r'))?;
         let mut new = old.clone();
         for line in table::find_member_tables(&old, stem(&path), &listed) {
             new = edit_table(&new, line.saturating_sub(1), &places, moved).unwrap_or(new);

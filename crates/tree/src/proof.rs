@@ -30,7 +30,7 @@ mod untouched;
 pub use applied::{apply, current_texts};
 pub use build::{BuildProof, BuildToProve, LayoutVerdict, ShownStruct, judge_layouts};
 pub use held::{declared_layouts, holds_planned};
-pub use holders::find_holders;
+pub use holders::{find_declared_holders, find_holders, structs_not_in};
 pub use overlay::Patch;
 pub use patched::{PatchBuild, PatchedUnit, ShownPatch, TreeState};
 pub use scratch::{TreeCopy, check_untouched};

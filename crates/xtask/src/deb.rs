@@ -34,10 +34,11 @@ const COMPLETIONS: [(&str, &str); 3] = [
 ];
 
 /// Folders of the checkout whose documents are installed, with the place of these.
-const DOCUMENTS: [(&str, &str); 3] = [
+const DOCUMENTS: [(&str, &str); 4] = [
     ("", "usr/share/doc/fieldline"),
     ("docs", "usr/share/doc/fieldline/docs"),
     ("docs/rules", "usr/share/doc/fieldline/docs/rules"),
+    ("docs/findings", "usr/share/doc/fieldline/docs/findings"),
 ];
 
 /// `cargo xtask deb [--try]`: builds the package; with `--try` installs it into a clean root and uses it there.

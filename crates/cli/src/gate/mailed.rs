@@ -4,7 +4,7 @@ use super::config::{Config, Target};
 use super::targets::LoadedTarget;
 use super::verdict::{CheckReport, judge_targets};
 use crate::input::layout_set::{self, LayoutSet};
-use crate::input::select::matches_type;
+use crate::input::select::{is_glob, matches_type};
 use anyhow::{Context, Result, bail};
 use fieldline_access::AccessProfile;
 use fieldline_check::change::TypeChange;
@@ -13,13 +13,13 @@ use fieldline_debuginfo::types::DebugFormat;
 use fieldline_layout::{Layout, Member};
 use fieldline_mail::{FileDiff, PatchMail, PatchSeries, parse_diff};
 use fieldline_tree::proof::{
-    Patch, PatchBuild, PatchedUnit, ShownPatch, TouchedStruct, TreeState, apply, current_texts, find_holders,
-    find_touched,
+    Patch, PatchBuild, PatchedUnit, ShownPatch, TouchedStruct, TreeState, apply, current_texts,
+    find_declared_holders, find_holders, find_touched, structs_not_in,
 };
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// What is said of each patch of a series.
+/// The patches of a series, each judged.
 pub(crate) struct MailedReport<'m> {
     pub(crate) patches: Vec<JudgedPatch<'m>>,
     /// Mails that were left out, a sentence each.
@@ -39,7 +39,7 @@ pub(crate) struct JudgedPatch<'m> {
     pub(crate) check: CheckReport,
 }
 
-/// What a patch does to the layouts of one target.
+/// Changes of a patch to the layouts of one target.
 pub(crate) struct TargetChanges {
     pub(crate) target: String,
     /// Structs that are touched or hold one that is.
@@ -115,8 +115,10 @@ impl MailGate<'_> {
         let states = [TreeState { number, files: before }, TreeState { number: number + 1, files: &after }];
         let (mut targets, mut loaded) = (Vec::new(), Vec::new());
         for (target, build) in builds {
-            let shown = build.show(states[0], states[1], &touched)?;
+            let mut shown = build.show(states[0], states[1], &touched)?;
             self.check_literal_types(target, &shown)?;
+            let holders = self.find_further_holders(&shown, &touched)?;
+            shown.add(build.show(states[0], states[1], &holders)?);
             let layouts = self.read_layouts(build, &shown)?;
             targets.push(self.compare(target, &shown, &layouts, &touched));
             loaded.extend(self.load(target, layouts));
@@ -142,6 +144,27 @@ impl MailGate<'_> {
             ),
             None => Ok(()),
         }
+    }
+
+    /// Structs that the configuration names and no unit so far shows, which hold a touched one or what holds it. None
+    /// where all are shown: the tree is read for them.
+    fn find_further_holders(
+        &self,
+        shown: &ShownPatch,
+        touched: &[TouchedStruct],
+    ) -> Result<Vec<TouchedStruct>> {
+        let objects: Vec<&Path> = shown.units.iter().map(|unit| unit.after.as_path()).collect();
+        let is_plain = |name: &&String| !is_glob(name) && !touched.iter().any(|one| one.name == **name);
+        let named: Vec<String> = self.config.types.iter().filter(is_plain).cloned().collect();
+        let unseen = structs_not_in(&objects, &named)?;
+        if unseen.is_empty() || objects.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut held: Vec<String> = touched.iter().map(|one| one.name.clone()).collect();
+        for object in objects {
+            held.extend(find_holders(object, &held, |_| true)?);
+        }
+        Ok(find_declared_holders(self.tree, &unseen, &held))
     }
 
     /// The layouts of the touched structs, and of those of the configuration that hold one.
@@ -229,7 +252,7 @@ impl MailGate<'_> {
         Some(LoadedTarget { config: target, line, now, before: Some(before) })
     }
 
-    /// What the rules find and did not find without the patch.
+    /// Findings of the rules that they don't have without the patch.
     fn check(&self, loaded: &[LoadedTarget<'_>]) -> Result<CheckReport> {
         let mut config = self.config.clone();
         let names: BTreeSet<&str> =

@@ -13,7 +13,7 @@ fn root() -> PathBuf {
 /// README.md first, then docs, in order of their names.
 fn documents() -> Vec<(String, String)> {
     let mut paths = vec![root().join("README.md")];
-    for folder in ["docs", "docs/rules"] {
+    for folder in ["docs", "docs/rules", "docs/findings"] {
         let entries = std::fs::read_dir(root().join(folder)).unwrap().map(|entry| entry.unwrap().path());
         let mut pages: Vec<PathBuf> =
             entries.filter(|path| path.extension().is_some_and(|end| end == "md")).collect();

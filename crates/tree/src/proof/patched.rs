@@ -21,7 +21,7 @@ pub struct PatchBuild {
     tree: PathBuf,
     folder: PathBuf,
     work: TempDir,
-    /// What became of units, by state and name: the state after one patch is the one before the next.
+    /// Units as compiled so far, by state and name: the state after one patch is the one before the next.
     compiled: Mutex<BTreeMap<(usize, String), Compiled>>,
 }
 
@@ -54,6 +54,15 @@ pub struct ShownPatch {
     pub broken: Vec<(String, String)>,
     /// Notes, a sentence each.
     pub notes: Vec<String>,
+}
+
+impl ShownPatch {
+    /// Adds what further units show. Structs that none of these shows are not missed.
+    pub fn add(&mut self, further: Self) {
+        self.units.extend(further.units);
+        self.broken.extend(further.broken);
+        self.notes.extend(further.notes);
+    }
 }
 
 /// A unit compiled before and after a patch.

@@ -120,7 +120,7 @@ fn is_question(line: &str) -> bool {
 /// Lines of the documents that are too wide.
 pub(super) fn wide_documents(checkout: &Checkout) -> Result<Vec<String>> {
     let mut documents = Vec::new();
-    for folder in ["", "docs", "docs/rules"] {
+    for folder in ["", "docs", "docs/rules", "docs/findings"] {
         let folder = checkout.root.join(folder);
         let entries = std::fs::read_dir(&folder).with_context(|| folder.display().to_string())?;
         let paths = entries.flatten().map(|entry| entry.path());

@@ -58,7 +58,7 @@ pub(super) fn draw_change(
     let _ = writeln!(out, "{}", paint.dim(&unit));
 }
 
-/// What was not judged, and what no longer compiles, a line each.
+/// Structs that were not judged, and units that no longer compile, a line each.
 pub(super) fn remarks(patch: &JudgedPatch<'_>) -> Vec<String> {
     let mut out = Vec::new();
     if patch.touched.is_empty() {

@@ -24,12 +24,20 @@ impl MailedTree {
             "tree/net/queue.c",
             "#include \"queue.h\"\nlong f(struct holder *h)\n{\n\treturn h->id;\n}\n",
         );
-        let top = tree.path("tree");
-        let command = format!("gcc -I{0}/include -c -o queue.o {0}/net/queue.c", top.display());
-        let unit = json!([{"directory": tree.path(""), "file": top.join("net/queue.c"), "command": command}]);
-        tree.write("out/compile_commands.json", &unit.to_string());
         tree.write("fieldline.toml", config);
+        tree.database(&["queue"]);
         tree
+    }
+
+    /// Commands of some units.
+    fn database(&self, units: &[&str]) {
+        let top = self.path("tree");
+        let entry = |name: &&str| {
+            let command = format!("gcc -I{0}/include -c -o {name}.o {0}/net/{name}.c", top.display());
+            json!({"directory": self.path(""), "file": top.join(format!("net/{name}.c")), "command": command})
+        };
+        let entries: Vec<Value> = units.iter().map(entry).collect();
+        self.write("out/compile_commands.json", &json!(entries).to_string());
     }
 
     fn path(&self, inner: &str) -> PathBuf {
@@ -128,7 +136,7 @@ fn each_patch_of_a_series_is_judged_by_itself() {
     if !is_able() {
         return;
     }
-    let tree = MailedTree::new(CONFIG);
+    let tree = MailedTree::new(&CONFIG.replace(", \"holder\"", ""));
     let (first, second) = (HEADER.replace("int x;", "long x;"), grown().replace("int x;", "long x;"));
     let cover =
         "From 0 Mon Sep 17 00:00:00 2001\nFrom: Ann <ann@example.org>\nSubject: [PATCH 0/3] net\n\nAll.\n\n";
@@ -197,6 +205,26 @@ fn what_was_so_before_is_not_the_patchs_fault() {
     assert!(!found.contains(&("queue".to_owned(), "first-moved".to_owned())), "{found:?}");
     // It is smaller than before and still too large: the message differs.
     assert_eq!((code, found), (1, vec![("holder".to_owned(), "over-budget".to_owned())]));
+}
+
+#[test]
+fn what_holds_a_struct_elsewhere_is_judged_too() {
+    if !is_able() {
+        return;
+    }
+    let tree = MailedTree::new(&CONFIG.replace("\"holder\"", "\"holder\", \"port\", \"apart\""));
+    let port = "#include \"queue.h\"\n\nstruct port {\n\tlong id;\n\tstruct queue queue;\n};\n\n\
+                struct apart {\n\tstruct queue *queue;\n};\n";
+    tree.write("tree/include/port.h", port);
+    tree.write("tree/net/port.c", "#include \"port.h\"\nlong g(struct port *p)\n{\n\treturn p->id;\n}\n");
+    tree.database(&["queue", "port"]);
+    let (code, document) = tree.json(&tree.mail("[PATCH] net: Add credit", HEADER, &grown()));
+    assert_eq!(code, 1);
+    let found = rules(&document["patches"][0]);
+    assert!(found.contains(&("port".to_owned(), "size-grew".to_owned())), "{found:?}");
+    let structs = document["patches"][0]["targets"][0]["structs"].as_array().unwrap();
+    let names: Vec<&str> = structs.iter().map(|one| one["name"].as_str().unwrap()).collect();
+    assert!(names.contains(&"port"), "{names:?}");
 }
 
 #[test]

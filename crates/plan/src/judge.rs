@@ -1,9 +1,11 @@
 //! Which order is advice, and why.
 //!
 //! * `matrix`: the configurations in which orders are judged.
-//! * `planner`: the problems of one struct; `forecast`: an order's human-readable figures in them.
+//! * `planner`: the problems of one struct; `evaluation` and `forecast`: an order's raw and
+//!   human-readable figures in them.
 //! * `candidates`: smaller changes than the best; `recommend`: which of them.
 //! * `confidence` and `resample`: cross-validation and block bootstrap.
+//! * `cohorts`: orders in the visits of parts of a fleet.
 //! * `pins`: which of them are kept.
 //! * `groups`: which members share a line, and whether to align them; `purpose`: what they are for.
 //! * `together`: structs side by side in one allocation.
@@ -11,7 +13,9 @@
 //! * `explain`: why a member moves.
 
 pub mod candidates;
+pub(crate) mod cohorts;
 pub mod confidence;
+pub(crate) mod evaluation;
 pub mod explain;
 pub(crate) mod forecast;
 mod groups;

@@ -43,7 +43,7 @@ pub mod search;
 pub mod simulate;
 pub mod visits;
 
-pub use options::{CandidateChoice, PlanOptions, PlanRequest};
+pub use options::{CandidateChoice, Cohort, PlanOptions, PlanRequest};
 pub use planner::{plan, plan_observed};
 pub use result::{Outcome, Plan, PlanError, StructPlan};
 pub use visits::sufficiency::{SampleSufficiency, count_samples};

@@ -3,13 +3,23 @@
 use crate::cost::AlternateBuild;
 use crate::decision::Decision;
 use crate::result::{Basis, ConstrainedMember, FORMAT, Plan, StructPlan, VERSION, constrained_members};
+use fieldline_access::AccessProfile;
 use fieldline_layout::Layout;
 use fieldline_layout::constraint::{
     Constraints, PlacementRequests, ReorderRefusal, constraints, constraints_for_new_member,
 };
 
+/// A part of a fleet: hosts with one label.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cohort {
+    /// The label's value.
+    pub name: String,
+    /// Their profile.
+    pub profile: AccessProfile,
+}
+
 /// Options: under which line sizes and builds orders are judged, and how.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct PlanOptions {
     /// Line sizes in bytes, powers of two.
     pub lines: Vec<u64>,
@@ -26,6 +36,10 @@ pub struct PlanOptions {
     pub adjacent_lines: bool,
     /// Other builds in which no order may be worse than the declared one.
     pub other_builds: Vec<AlternateBuild>,
+    /// Parts of a fleet whose figures are wanted besides those of all.
+    pub cohorts: Vec<Cohort>,
+    /// Whether no order may be worse than the declared one in a cohort with enough samples.
+    pub no_cohort_worse: bool,
     /// Size of a pointer in bytes on the recorded machine.
     pub pointer: u64,
 }
@@ -40,6 +54,8 @@ impl Default for PlanOptions {
             resamples: 0,
             adjacent_lines: false,
             other_builds: Vec::new(),
+            cohorts: Vec::new(),
+            no_cohort_worse: false,
             pointer: 8,
         }
     }

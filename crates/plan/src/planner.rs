@@ -4,6 +4,7 @@ use crate::cost::VisitModel;
 use crate::cost::cost_terms::cost_terms;
 use crate::decision::Decision;
 use crate::judge::candidates::knee_index;
+use crate::judge::cohorts::CohortModels;
 use crate::judge::confidence::FOLDS;
 use crate::judge::explain::Explainer;
 use crate::judge::forecast::OrderEvaluation;
@@ -20,6 +21,9 @@ use fieldline_access::AccessProfile;
 
 /// Why no order is adopted where no pin is violated.
 const INSIGNIFICANT: &str = "no order brings a statistically significant gain";
+
+/// Why an order is not adopted that confidence left of a candidate.
+const WORSE_IN_COHORT: &str = "what is stable of the order over resamples is worse in a cohort";
 
 /// Plans structs, each for itself.
 pub fn plan(profile: &AccessProfile, requests: &[PlanRequest<'_>], options: &PlanOptions) -> Plan {
@@ -64,7 +68,12 @@ fn plan_with_steps(
         let plan = match (model.is_sufficient(), model.sufficiency.describe_bias()) {
             (false, _) => Decision::Defer(model.sufficiency.describe_shortage()).plan(layout),
             (true, Some(bias)) => Decision::Refuse(bias).plan(layout),
-            (true, None) => Planner::new(layout, constraints, &model, options, steps).run(profile),
+            (true, None) => {
+                let cohorts = CohortModels::learn(options, layout, constraints);
+                let judges = cohorts.judges((layout, constraints), options, steps);
+                let planner = Planner::new(layout, constraints, &model, options, steps);
+                Planner { cohorts: judges, ..planner }.run(profile)
+            }
         };
         let SampleSufficiency { have: samples, need: needed, .. } = model.sufficiency;
         StructPlan { samples, needed, evidence: Some(model.evidence), ..plan }
@@ -87,6 +96,13 @@ impl Planner<'_> {
         self.lower = lower;
         self.steps.finish_step();
         let (confidence, chosen) = self.choose(profile, &found, &before, &mut front);
+        // A part of a candidate that confidence found stable is no candidate that cohorts were asked about.
+        let chosen = match chosen {
+            Ok(index) if violations.is_empty() && !self.suits_cohorts(&front[index].order) => {
+                Err(WORSE_IN_COHORT.to_owned())
+            }
+            chosen => chosen,
+        };
         let chosen_index = chosen.as_ref().ok().copied();
         let picked = chosen_index.map(|index| &front[index]);
         let after = picked.unwrap_or(&before);
@@ -95,6 +111,7 @@ impl Planner<'_> {
             forecasts: self.forecasts(&before, after),
             sizes: self.sizes(&before, after),
             builds: self.matrix.notes.clone(),
+            cohorts: self.cohort_forecasts(&after.order),
             terms: cost_terms(&self.together, &declared, &after.order),
             search: Some(report_search(&found, after.cost, self.lower.cost)),
             candidates: self.candidates(&front, &before, chosen_index),

@@ -21,8 +21,8 @@ pub use embedding::Embedding;
 pub use fieldline_layout::slab_class;
 pub(crate) use forecast::rounded;
 pub use forecast::{
-    BeforeAfter, BuildJudged, BuildNote, Candidate, Forecast, Group, GroupAlignment, GroupKind, KeptGain,
-    Mark, Padding, SizeForecast, Term, TermKind,
+    BeforeAfter, BuildJudged, BuildNote, Candidate, CohortForecast, Forecast, Group, GroupAlignment,
+    GroupKind, KeptGain, Mark, Padding, SizeForecast, Term, TermKind,
 };
 pub(crate) use plan::constrained_members;
 pub use plan::{

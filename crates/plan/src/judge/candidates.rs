@@ -46,6 +46,7 @@ impl Planner<'_> {
             .into_iter()
             .filter(|after| after.size.moved <= most && self.fits(&after.order))
             .filter(|after| !may_stay || after.is_no_worse_than(before) && self.is_gain(before, after))
+            .filter(|after| !may_stay || self.suits_cohorts(&after.order))
             .collect();
         offers.sort_by(|this, other| {
             let key = |offer: &OrderEvaluation| (offer.size.price(), offer.cost);

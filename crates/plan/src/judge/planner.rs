@@ -2,6 +2,7 @@
 
 use crate::cost::sharing::NO_SHARING;
 use crate::cost::{LineSharing, Problem, VisitModel};
+use crate::judge::evaluation::OrderEvaluation;
 use crate::judge::matrix::ConfigurationMatrix;
 use crate::options::PlanOptions;
 use crate::progress::StructSteps;
@@ -22,8 +23,17 @@ pub(crate) struct Planner<'a> {
     /// Orders in visits as often as they miss, where these were drawn.
     pub(crate) missing: Option<Problem<'a>>,
     pub(crate) lower: LowerBound,
+    /// Parts of a fleet in whose visits orders are judged, too.
+    pub(crate) cohorts: Vec<CohortJudge<'a>>,
     /// Counts what is done, for whoever shows it.
     pub(crate) steps: &'a StructSteps<'a>,
+}
+
+/// Judges orders in the visits of one cohort.
+pub(crate) struct CohortJudge<'a> {
+    pub(crate) name: String,
+    pub(crate) planner: Planner<'a>,
+    pub(crate) before: OrderEvaluation,
 }
 
 impl<'a> Planner<'a> {
@@ -44,6 +54,7 @@ impl<'a> Planner<'a> {
             alone: problem(&model.alone, &NO_SHARING),
             missing: (!model.missing.is_empty()).then(|| problem(&model.missing, &NO_SHARING)),
             lower: LowerBound::default(),
+            cohorts: Vec::new(),
             matrix,
             layout,
             constraints,

@@ -118,6 +118,23 @@ pub struct Forecast {
     pub bound: f64,
 }
 
+/// Lines that visits of a cohort touch, before and after.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CohortForecast {
+    /// The cohort.
+    pub cohort: String,
+    /// Samples of the struct in it.
+    pub samples: u64,
+    /// Samples that judging by it needs.
+    pub needed: u64,
+    /// Whether the chosen order is worse than the declared one in some forecast, or in lines lost to other CPUs.
+    pub is_worse: bool,
+    /// Lines by line size and build; their bounds are 0, since no search was made for the cohort.
+    pub forecasts: Vec<Forecast>,
+    /// Lines a visit loses to other CPUs because members share them, on the recorded machine.
+    pub coherence: BeforeAfter,
+}
+
 /// A number before and after.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct BeforeAfter {

@@ -2,7 +2,7 @@
 
 use super::confidence::{Confidence, VisitEvidence};
 use super::embedding::Embedding;
-use super::forecast::{BuildNote, Candidate, Forecast, Group, SizeForecast, Term};
+use super::forecast::{BuildNote, Candidate, CohortForecast, Forecast, Group, SizeForecast, Term};
 use super::proof::{Insistence, UseProof};
 use super::together::Together;
 use fieldline_layout::constraint::Constraints;
@@ -152,6 +152,9 @@ pub struct StructPlan {
     /// Notes on the other builds that orders should be judged in.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub builds: Vec<BuildNote>,
+    /// Lines that visits touch in parts of a fleet, if asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cohorts: Vec<CohortForecast>,
     /// Members that share lines in the chosen order, by offset.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<Group>,

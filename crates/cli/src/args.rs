@@ -4,6 +4,7 @@ mod accesses;
 mod bench;
 mod common;
 mod compare;
+mod fleet;
 mod guest;
 mod install;
 mod layouts;
@@ -34,6 +35,7 @@ pub(crate) use orders::{
 pub(crate) use record::{CpuList, RecordArgs, cpus};
 pub(crate) use split::SplitArgs;
 pub(crate) use trial::TrialArgs;
+pub(crate) use values::ProfileFormat;
 
 use clap::{Args, Parser, Subcommand};
 use common::PlainArguments;

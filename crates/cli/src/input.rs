@@ -2,6 +2,12 @@
 
 pub(crate) mod code;
 pub(crate) mod document;
+#[cfg(feature = "parquet")]
+pub(crate) mod fleet;
+#[cfg(not(feature = "parquet"))]
+#[path = "input/no_fleet.rs"]
+pub(crate) mod fleet;
+pub(crate) mod fleet_options;
 pub(crate) mod layout_set;
 pub(crate) mod origin;
 pub(crate) mod paths;

@@ -2,7 +2,7 @@
 //! added in order of paths.
 
 use crate::discover::find_files;
-use crate::error::{Error, Problem};
+use crate::error::{Error, FileProblem};
 use crate::file::{Selection, read_table};
 use crate::filter::Filter;
 use crate::row_sums::Tables;
@@ -30,7 +30,7 @@ pub struct Dataset {
     files: Vec<PathBuf>,
     options: ReadOptions,
     recordings: Tables,
-    /// What is wrong with the files left out.
+    /// Errors of the files left out.
     pub broken: Vec<Error>,
 }
 
@@ -72,11 +72,11 @@ impl Dataset {
         self.files = others;
         if !has_recordings {
             let count = self.files.len() + self.broken.len();
-            return Err(Error::new(place, Problem::NoRecordings(count)));
+            return Err(Error::new(place, FileProblem::NoRecordings(count)));
         }
-        if self.recordings.of(Table::Recordings).is_empty() && !options.filter.is_empty() {
+        if self.recordings.rows_of(Table::Recordings).is_empty() && !options.filter.is_empty() {
             let known = "see which there are by `fieldline merge` without it".to_owned();
-            return Err(Error::new(place, Problem::NothingLeft(known)));
+            return Err(Error::new(place, FileProblem::NothingLeft(known)));
         }
         Ok(())
     }
@@ -84,10 +84,10 @@ impl Dataset {
     /// Adds recordings; the same one again, with the same counts, is an error.
     fn add_recordings(&mut self, path: &Path, tables: &Tables) -> Result<(), Error> {
         let there = self.recordings.values.translate(&tables.values);
-        for (key, counts) in tables.of(Table::Recordings).rows() {
+        for (key, counts) in tables.rows_of(Table::Recordings).rows() {
             let columns = Table::Recordings.keys().iter().zip(key);
             let ours: Vec<u32> = columns.map(|(column, id)| there.map(column.column_type, *id)).collect();
-            let is_twice = self.recordings.of(Table::Recordings).find(&ours) == Some(counts)
+            let is_twice = self.recordings.rows_of(Table::Recordings).find(&ours) == Some(counts)
                 && counts.first() != Some(&0);
             if is_twice {
                 let name = |column| {
@@ -95,7 +95,7 @@ impl Dataset {
                     tables.values.get_text(id.copied().unwrap_or_default()).unwrap_or("?")
                 };
                 let named = format!("{} of host {}", name("file"), name("host"));
-                return Err(Error::new(path, Problem::Twice(named)));
+                return Err(Error::new(path, FileProblem::Twice(named)));
             }
         }
         self.recordings.absorb(tables).map_err(|error| Error::new(path, error))
@@ -104,7 +104,7 @@ impl Dataset {
     /// Hosts of the recordings.
     pub fn hosts(&self) -> BTreeSet<&str> {
         let column = Table::Recordings.key_index("host").unwrap_or_default();
-        let rows = self.recordings.of(Table::Recordings).rows();
+        let rows = self.recordings.rows_of(Table::Recordings).rows();
         let host = |(key, _): (&[u32], _)| {
             self.recordings.values.get_text(key.get(column).copied().unwrap_or_default())
         };

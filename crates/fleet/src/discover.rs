@@ -1,6 +1,6 @@
 //! Which files a folder or a pattern means.
 
-use crate::error::{Error, Problem};
+use crate::error::{Error, FileProblem};
 use std::path::{Component, Path, PathBuf};
 use wildmatch::WildMatch;
 
@@ -38,7 +38,7 @@ pub fn find_files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
             files.push(path.clone());
         }
         if files.len() == before {
-            return Err(Error::new(path, Problem::NoFiles));
+            return Err(Error::new(path, FileProblem::NoFiles));
         }
     }
     files.sort();
@@ -76,7 +76,7 @@ fn matches(patterns: &[String], names: &[String]) -> bool {
 }
 
 fn walk(folder: &Path, depth: usize, found: &mut impl FnMut(&Path)) -> Result<(), Error> {
-    let unreadable = |error| Error::new(folder, Problem::Unreadable(error));
+    let unreadable = |error| Error::new(folder, FileProblem::Unreadable(error));
     for entry in std::fs::read_dir(folder).map_err(unreadable)? {
         let entry = entry.map_err(unreadable)?;
         if entry.file_name().to_string_lossy().starts_with(['.', '_']) {

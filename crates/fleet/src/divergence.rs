@@ -28,9 +28,9 @@ const DROPPED: [&str; 9] =
 /// Counts by member.
 type Counts = BTreeMap<u32, u64>;
 
-/// What is compared: hosts or days.
+/// Hosts or days.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Subject {
+pub enum ComparedBy {
     /// Each host with the others that have its labels.
     Host,
     /// The last day with all before.
@@ -56,7 +56,7 @@ pub struct Difference {
     pub members: Vec<(String, f64, f64)>,
 }
 
-/// What has to be read to compare: counts by host, day and member.
+/// The keys that a comparison needs: counts by host, day and member.
 pub fn projection() -> Projection {
     let dropped = [&DROPPED[..], &["function"]].concat();
     Projection::without(&dropped).of_tables(&[Table::Accesses])
@@ -67,13 +67,13 @@ pub fn projection() -> Projection {
 ///
 /// # Errors
 /// If the tables keep no hosts or days.
-pub fn find(tables: &Tables, subject: Subject, types: &[String]) -> Result<Vec<Difference>, String> {
+pub fn find(tables: &Tables, subject: ComparedBy, types: &[String]) -> Result<Vec<Difference>, String> {
     let counts = counts(tables, subject, types)?;
     let mut found = Vec::new();
     for ((type_name, labels), subjects) in &counts {
         let compared = match subject {
-            Subject::Host => compare_each(subjects),
-            Subject::LastDay => compare_last(subjects),
+            ComparedBy::Host => compare_each(subjects),
+            ComparedBy::LastDay => compare_last(subjects),
         };
         found.extend(compared.into_iter().filter_map(|(id, compared)| {
             let text = |id: u32| tables.values.get_text(id).unwrap_or_default().to_owned();
@@ -103,17 +103,17 @@ pub fn find(tables: &Tables, subject: Subject, types: &[String]) -> Result<Vec<D
 /// By struct and labels: counts of each subject.
 type Groups = BTreeMap<(u32, u32), BTreeMap<u32, Counts>>;
 
-fn counts(tables: &Tables, subject: Subject, types: &[String]) -> Result<Groups, String> {
+fn counts(tables: &Tables, subject: ComparedBy, types: &[String]) -> Result<Groups, String> {
     let column = |name| Table::Accesses.key_index(name).unwrap_or(usize::MAX);
     let (name, keyed) = match subject {
-        Subject::Host => ("host", column("host")),
-        Subject::LastDay => ("day", column("day")),
+        ComparedBy::Host => ("host", column("host")),
+        ComparedBy::LastDay => ("day", column("day")),
     };
     let [labels, type_name, member, measure] = ["labels", "type", "member", "measure"]
         .map(|name| Table::Accesses.key_index(name).unwrap_or(usize::MAX));
     let mut groups = Groups::new();
     let mut has_subject = false;
-    for (key, counts) in tables.of(Table::Accesses).rows() {
+    for (key, counts) in tables.rows_of(Table::Accesses).rows() {
         let id = |column: usize| key.get(column).copied().unwrap_or(NONE);
         let text = |column| tables.values.get_text(id(column));
         let is_counted = text(measure).is_some_and(is_of_blocks) && id(member) != NONE;
@@ -123,7 +123,7 @@ fn counts(tables: &Tables, subject: Subject, types: &[String]) -> Result<Groups,
             continue;
         }
         has_subject = true;
-        let group = (id(type_name), if subject == Subject::Host { id(labels) } else { NONE });
+        let group = (id(type_name), if subject == ComparedBy::Host { id(labels) } else { NONE });
         let sum =
             groups.entry(group).or_default().entry(id(keyed)).or_default().entry(id(member)).or_default();
         *sum = sum.saturating_add(counts.first().copied().unwrap_or_default().unsigned_abs());
@@ -137,8 +137,8 @@ fn counts(tables: &Tables, subject: Subject, types: &[String]) -> Result<Groups,
 }
 
 /// Of days, the last one, and under no number the sum of those before.
-fn split_days(groups: Groups, tables: &Tables, subject: Subject) -> Groups {
-    if subject == Subject::Host {
+fn split_days(groups: Groups, tables: &Tables, subject: ComparedBy) -> Groups {
+    if subject == ComparedBy::Host {
         return groups;
     }
     groups
@@ -221,8 +221,8 @@ fn compare(here: &Counts, there: &Counts) -> Option<Compared> {
         cells += 1.0;
     };
     for member in here.keys().chain(there.keys().filter(|member| !here.contains_key(member))) {
-        let of = |counts: &Counts| counts.get(member).copied().unwrap_or(0) as f64;
-        let (count, other) = (of(here), of(there));
+        let count_in = |counts: &Counts| counts.get(member).copied().unwrap_or(0) as f64;
+        let (count, other) = (count_in(here), count_in(there));
         let (share, other_share) = (count / samples as f64, other / others as f64);
         distance += (share - other_share).abs() / 2.0;
         members.push((*member, share, other_share));
@@ -260,7 +260,7 @@ fn correct(compared: &mut [(u32, Compared)]) {
 /// If a file is broken, or the tables keep no hosts or days.
 pub fn find_in(
     dataset: &mut crate::dataset::Dataset,
-    subject: Subject,
+    subject: ComparedBy,
     types: &[String],
 ) -> Result<Result<Vec<Difference>, String>, Error> {
     let tables = dataset.sum(&projection())?;
@@ -299,16 +299,14 @@ mod tests {
 
     #[test]
     fn the_host_that_differs_is_named_and_noise_is_not() {
-        let found = find(&fleet(700), Subject::Host, &[]).unwrap();
+        let found = find(&fleet(700), ComparedBy::Host, &[]).unwrap();
         let [only] = found.as_slice() else { panic!("{found:?}") };
         assert_eq!((only.subject.as_str(), only.type_name.as_str()), ("h7", "queue"));
         assert_eq!(only.members[0].0, "head");
         assert!(only.distance > 0.15 && only.members[0].1 > only.members[0].2, "{only:?}");
-        assert_eq!(find(&fleet(0), Subject::Host, &[]).unwrap(), []);
-        assert_eq!(
-            find(&fleet(700), Subject::Host, &["other".to_owned()]).unwrap_err().contains("host"),
-            true
-        );
+        assert_eq!(find(&fleet(0), ComparedBy::Host, &[]).unwrap(), []);
+        let none = find(&fleet(700), ComparedBy::Host, &["other".to_owned()]).unwrap_err();
+        assert!(none.contains("host"), "{none}");
     }
 
     #[test]
@@ -323,8 +321,8 @@ mod tests {
                 ("b", "2026-05-02", "tail", 520),
             ])
         };
-        let found = find(&days(1500), Subject::LastDay, &[]).unwrap();
+        let found = find(&days(1500), ComparedBy::LastDay, &[]).unwrap();
         assert_eq!(found.iter().map(|found| found.subject.as_str()).collect::<Vec<_>>(), ["2026-05-03"]);
-        assert_eq!(find(&days(510), Subject::LastDay, &[]).unwrap(), []);
+        assert_eq!(find(&days(510), ComparedBy::LastDay, &[]).unwrap(), []);
     }
 }

@@ -1,4 +1,4 @@
-//! What is wrong with files of a fleet.
+//! Errors in files of a fleet.
 
 use std::path::{Path, PathBuf};
 
@@ -8,13 +8,13 @@ use std::path::{Path, PathBuf};
 pub struct Error {
     /// The file or folder.
     pub path: PathBuf,
-    /// What is wrong.
-    pub problem: Problem,
+    /// The problem.
+    pub problem: FileProblem,
 }
 
-/// What can be wrong.
+/// A problem of a file or folder.
 #[derive(Debug, thiserror::Error)]
-pub enum Problem {
+pub enum FileProblem {
     /// It can't be read.
     #[error("{0}")]
     Unreadable(std::io::Error),
@@ -32,7 +32,7 @@ pub enum Problem {
     Row {
         /// Number of the row, from 1.
         row: u64,
-        /// What is wrong with it.
+        /// The problem with it.
         problem: String,
     },
     /// A sum is too large.
@@ -60,12 +60,12 @@ pub enum Problem {
 
 impl Error {
     /// An error of a file.
-    pub fn new(path: &Path, problem: impl Into<Problem>) -> Self {
+    pub fn new(path: &Path, problem: impl Into<FileProblem>) -> Self {
         Self { path: path.to_path_buf(), problem: problem.into() }
     }
 }
 
-impl From<parquet::errors::ParquetError> for Problem {
+impl From<parquet::errors::ParquetError> for FileProblem {
     fn from(error: parquet::errors::ParquetError) -> Self {
         Self::Broken(error.to_string())
     }

@@ -1,6 +1,6 @@
 //! Which rows count (`--where`), and how often (`--weight`).
 
-use crate::error::Problem;
+use crate::error::FileProblem;
 use crate::row_sums::Tables;
 use crate::schema::Table;
 use crate::values::{NONE, Values};
@@ -103,7 +103,7 @@ impl Filter {
         if self.conditions.iter().any(|condition| condition.key == "kernel") {
             let column = Table::Recordings.key_index("build_id");
             let id = |key: &[u32]| column.and_then(|column| key.get(column)).copied().unwrap_or(NONE);
-            let rows = recordings.of(Table::Recordings).rows();
+            let rows = recordings.rows_of(Table::Recordings).rows();
             let builds = rows.filter_map(|(key, _)| recordings.values.get_text(id(key)));
             self.builds = Some(builds.map(str::to_owned).collect());
         }
@@ -132,7 +132,7 @@ pub(crate) struct Verdicts<'f> {
 
 impl Verdicts<'_> {
     /// Whether a row counts, by the values of its columns.
-    pub(crate) fn keeps(&mut self, values: &Values, id: impl Fn(usize) -> u32) -> Result<bool, Problem> {
+    pub(crate) fn keeps(&mut self, values: &Values, id: impl Fn(usize) -> u32) -> Result<bool, FileProblem> {
         if self.filter.is_empty() || self.table == Table::Layouts {
             return Ok(true);
         }
@@ -145,13 +145,13 @@ impl Verdicts<'_> {
         Ok(answer)
     }
 
-    fn decide(&self, ids: [u32; 5], values: &Values) -> Result<bool, Problem> {
+    fn decide(&self, ids: [u32; 5], values: &Values) -> Result<bool, FileProblem> {
         let [host, day, labels, build, kernel] = ids.map(|id| values.get_text(id));
         let labels = parse_labels(labels.unwrap_or_default());
         for condition in &self.filter.conditions {
             let value = match condition.column() {
                 Some("host" | "day") if host.is_none() => {
-                    return Err(Problem::Condition(format!(
+                    return Err(FileProblem::Condition(format!(
                         "these sums keep no {}; merge with --where, or with --keep {}",
                         condition.key, condition.key
                     )));

@@ -2,7 +2,7 @@
 
 mod accesses;
 
-use crate::error::Problem;
+use crate::error::FileProblem;
 use crate::members;
 use crate::row_sums::Tables;
 use crate::schema::{Table, host_group};
@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 /// Host of a profile whose recordings name none.
 const UNKNOWN_HOST: &str = "unknown";
 
-/// What a profile does not say itself.
+/// Facts that a profile does not say itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProfileFacts {
     /// Host, instead of the one recorded.
@@ -57,7 +57,7 @@ struct Common {
 pub fn to_tables(
     profile: &AccessProfile,
     facts: &ProfileFacts,
-) -> Result<Result<Tables, RowsError>, Problem> {
+) -> Result<Result<Tables, RowsError>, FileProblem> {
     let mut tables = Tables::default();
     let common = match common_keys(profile, facts, &mut tables) {
         Ok(common) => common,
@@ -79,9 +79,9 @@ pub fn to_tables(
 
 fn only<'r>(
     recordings: &'r [Recording],
-    of: impl Fn(&'r Recording) -> Option<&'r str>,
+    fact: impl Fn(&'r Recording) -> Option<&'r str>,
 ) -> Result<Option<&'r str>, (String, String)> {
-    let mut all = recordings.iter().map(of);
+    let mut all = recordings.iter().map(fact);
     let first = all.next().flatten();
     let other = all.find(|other| *other != first);
     let name = |name: Option<&str>| name.unwrap_or("none").to_owned();
@@ -139,7 +139,7 @@ impl ProfileRows<'_> {
         self.tables.values.text(text)
     }
 
-    fn add_recordings(&mut self) -> Result<(), Problem> {
+    fn add_recordings(&mut self) -> Result<(), FileProblem> {
         let spots = self.profile.blind_spots.join("\n");
         for recording in &self.profile.recordings {
             let Common { host, day, labels, build_id, .. } = self.common;
@@ -165,7 +165,7 @@ impl ProfileRows<'_> {
         Ok(())
     }
 
-    fn add_coverage(&mut self) -> Result<(), Problem> {
+    fn add_coverage(&mut self) -> Result<(), FileProblem> {
         let Common { host, day, labels, host_group, build_id } = self.common;
         for event in &self.profile.coverage {
             let name = self.text(&event.event);
@@ -184,7 +184,7 @@ impl ProfileRows<'_> {
         Ok(())
     }
 
-    fn add_layout(&mut self, known: &TypeProfile) -> Result<(), Problem> {
+    fn add_layout(&mut self, known: &TypeProfile) -> Result<(), FileProblem> {
         let line = self.profile.recordings.iter().find_map(|recording| recording.cacheline);
         let text = known.layout.as_ref().and_then(|layout| serde_json::to_string(layout).ok());
         let values = &mut self.tables.values;
@@ -209,7 +209,7 @@ impl ProfileRows<'_> {
         Ok(())
     }
 
-    fn add_window(&mut self, window: &Window, names: &[String]) -> Result<(), Problem> {
+    fn add_window(&mut self, window: &Window, names: &[String]) -> Result<(), FileProblem> {
         let mut words = Vec::with_capacity(window.entries.len());
         for (type_index, function) in &window.entries {
             let name = usize::try_from(*type_index).ok().and_then(|index| names.get(index));

@@ -64,7 +64,7 @@ impl RowSums {
         let width = self.table.keys().len();
         debug_assert_eq!((key.len(), counts.len()), (width, self.table.sums().len()));
         let Self { keys, sums, index, .. } = self;
-        let of = |keys: &[u32], row: u32| hash(&keys[row as usize * width..(row as usize + 1) * width]);
+        let row_hash = |keys: &[u32], row: u32| hash(&keys[row as usize * width..(row as usize + 1) * width]);
         let is_same = |row: &u32| keys[*row as usize * width..(*row as usize + 1) * width] == *key;
         let hash = hash(key);
         if let Some(row) = index.find(hash, is_same) {
@@ -77,7 +77,7 @@ impl RowSums {
         let row = index.len() as u32;
         keys.extend_from_slice(key);
         sums.extend_from_slice(counts);
-        index.insert_unique(hash, row, |row| of(keys, *row));
+        index.insert_unique(hash, row, |row| row_hash(keys, *row));
         Ok(())
     }
 
@@ -113,8 +113,8 @@ impl RowSums {
         let keys = &self.keys;
         self.index.clear();
         for row in 0..order.len() as u32 {
-            let of = |row: u32| hash(&keys[row as usize * width..(row as usize + 1) * width]);
-            self.index.insert_unique(of(row), row, |row| of(*row));
+            let row_hash = |row: u32| hash(&keys[row as usize * width..(row as usize + 1) * width]);
+            self.index.insert_unique(row_hash(row), row, |row| row_hash(*row));
         }
     }
 }
@@ -141,7 +141,7 @@ impl Default for Tables {
 
 impl Tables {
     /// The rows of a table.
-    pub fn of(&self, table: Table) -> &RowSums {
+    pub fn rows_of(&self, table: Table) -> &RowSums {
         &self.rows[table as usize]
     }
 
@@ -179,7 +179,7 @@ mod tests {
     }
 
     fn listed(tables: &Tables) -> Vec<(&str, i64)> {
-        let rows = tables.of(Table::Windows).rows();
+        let rows = tables.rows_of(Table::Windows).rows();
         rows.map(|(key, counts)| (tables.values.get_text(key[6]).unwrap(), counts[0])).collect()
     }
 

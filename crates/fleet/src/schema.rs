@@ -161,7 +161,7 @@ pub fn host_group(host: &str) -> i64 {
     ((hash ^ (hash >> 32)) % HOST_GROUPS) as i64
 }
 
-/// What a table keeps of its keys; other columns become empty, and rows that differ in them only are added.
+/// The keys that tables keep; other columns become empty, and rows that differ in them only are added.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Projection {
     dropped: Vec<&'static str>,
@@ -174,7 +174,7 @@ impl Projection {
         Self { dropped: Vec::new(), only: None }
     }
 
-    /// What a merge keeps: not the host, the day or the time block, which only `recordings` keeps. `kept`
+    /// The keys that a merge keeps: not the host, the day or the time block, which only `recordings` keeps. `kept`
     /// names those of `host` and `day` that all tables keep.
     pub fn merged(kept: &[&str]) -> Self {
         let dropped = ["host", "day", "block"].into_iter().filter(|name| !kept.contains(name));

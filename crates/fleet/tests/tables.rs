@@ -1,5 +1,7 @@
 //! Profiles through files of tables: one host comes back as it was, several are summed, damage is named.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests fail as tests do")]
+
 use fieldline_access::access::{
     Access, AccessProfile, AwaySamples, BlockCount, CpuAccess, EventCoverage, HomeCounts, Recording,
     SampleCount, TypeProfile, Window,

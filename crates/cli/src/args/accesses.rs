@@ -1,6 +1,7 @@
 //! Arguments of the commands that read recordings and profiles.
 
-use super::values::{also, line_size, output_format, report_part};
+use super::fleet::FleetArgs;
+use super::values::{ProfileFormat, also, line_size, output_format, profile_format, report_part};
 use crate::input::recordings::RecordingInputs;
 use crate::output::OutputFormat;
 use crate::report::parts::ReportPart;
@@ -46,12 +47,27 @@ pub(crate) struct ProfileArgs {
     /// Show attributed and unattributed samples with reasons, by event and DSO instead of by struct.
     #[arg(long)]
     pub(crate) coverage: bool,
-    /// Where to write the profile (JSON); a summary is printed in any case.
+    /// A label of the host in a fleet, such as cohort=web; with --format parquet. host and day mean the host and
+    /// the day themselves. May be given several times.
+    #[arg(long = "label", value_name = "K=V", value_parser = label)]
+    pub(crate) labels: Vec<(String, String)>,
+    /// Where to write the profile: a file of JSON, or with --format parquet a folder. A summary is printed in any
+    /// case.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// How to print: as text for the terminal, or as JSON (docs/formats.md).
-    #[arg(long, default_value = "text", value_parser = output_format(), value_name = "FORMAT")]
-    pub(crate) format: OutputFormat,
+    /// How to print: as text for the terminal, or as JSON (docs/formats.md); parquet writes tables to the folder -o.
+    #[arg(long, default_value = "text", value_parser = profile_format(), value_name = "FORMAT")]
+    pub(crate) format: ProfileFormat,
+}
+
+/// A label, with a name and a value.
+fn label(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() && !value.is_empty() => {
+            Ok((name.to_owned(), value.to_owned()))
+        }
+        _ => Err("a name and a value with = between, such as cohort=web".to_owned()),
+    }
 }
 
 #[derive(Debug, Args)]
@@ -73,15 +89,20 @@ pub(crate) struct ImportArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct MergeArgs {
-    /// The profiles; their order changes nothing.
-    #[arg(value_name = "PROFILE", required = true, num_args = 2..)]
+    /// The profiles: files of JSON, or folders, patterns and files of Parquet. Their order changes nothing.
+    #[arg(value_name = "PROFILE", required = true, num_args = 1..)]
     pub(crate) profiles: Vec<PathBuf>,
-    /// Where to write the merged profile (JSON).
+    #[command(flatten)]
+    pub(crate) fleet: FleetArgs,
+    /// Keys that all tables of a merge of Parquet keep: host, day or both.
+    #[arg(long, value_name = "KEY,…", value_delimiter = ',', value_parser = ["host", "day"])]
+    pub(crate) keep: Vec<String>,
+    /// Where to write the merged profile: a file of JSON, or with --format parquet a folder.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: PathBuf,
-    /// How to print: as text for the terminal, or as JSON (docs/formats.md).
-    #[arg(long, default_value = "text", value_parser = output_format(), value_name = "FORMAT")]
-    pub(crate) format: OutputFormat,
+    /// How to print: as text for the terminal, or as JSON (docs/formats.md); parquet writes tables to the folder -o.
+    #[arg(long, default_value = "text", value_parser = profile_format(), value_name = "FORMAT")]
+    pub(crate) format: ProfileFormat,
 }
 
 #[derive(Debug, Args)]
@@ -112,15 +133,21 @@ pub(crate) struct ReportArgs {
     /// Structs to report; those with most samples if none is given. The last may be the file of --vmlinux.
     #[arg(value_name = "TYPE")]
     pub(crate) types: Vec<String>,
-    /// The profile.
+    /// The profile: a file of JSON, or a folder or pattern of Parquet.
     #[arg(long, value_name = "FILE")]
     pub(crate) profile: PathBuf,
+    #[command(flatten)]
+    pub(crate) fleet: FleetArgs,
     /// The program the profile was made with. If not given, members are named by the layouts in the profile.
     #[arg(long, visible_alias = "program", value_name = "FILE")]
     pub(crate) vmlinux: Option<PathBuf>,
     /// Cacheline sizes to show, in bytes.
     #[arg(long, value_name = "BYTES", value_delimiter = ',', default_value = "64,128", value_parser = line_size)]
     pub(crate) lines: Vec<u64>,
+    /// Instead of members, list the hosts of a profile in Parquet whose accesses differ from those of the other hosts
+    /// with their labels.
+    #[arg(long, conflicts_with_all = ["html", "show"])]
+    pub(crate) hosts: bool,
     /// A plan made of the profile, for the page.
     #[arg(long, value_name = "FILE", requires = "html")]
     pub(crate) plan: Option<PathBuf>,

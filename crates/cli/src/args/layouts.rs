@@ -128,6 +128,10 @@ pub(crate) struct CheckArgs {
     /// a reply to each patch. May be given several times. summary=FILE adds to FILE ($GITHUB_STEP_SUMMARY); others replace it.
     #[arg(long, value_name = "FORMAT[=FILE]", value_parser = sink)]
     pub(crate) format: Vec<FindingsOutput>,
+    /// A profile in place of the configuration's, relative to here. Of a profile in Parquet whose hosts were recorded on
+    /// several days, accesses of the last day that differ from those before are noted.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) profile: Option<PathBuf>,
     /// A text of /proc/lock_stat: hot members on the line of a contended lock are found too (false-sharing-pair).
     /// Needs a profile in the configuration.
     #[arg(long, value_name = "FILE")]

@@ -1,6 +1,7 @@
 //! Arguments of the commands that plan, replay, write and verify orders.
 
 use super::accesses::RecordingArgs;
+use super::fleet::FleetArgs;
 use super::series::{IdiomArgs, SeriesArgs};
 use super::values::{also, cache_size, candidate, line_size, output_format, plan_part};
 
@@ -20,9 +21,17 @@ pub(crate) struct PlanArgs {
     /// exit code is 1 if none does. Planned structs that are found side by side are judged so without this, too.
     #[arg(long, value_name = "TYPE,TYPE,…", value_delimiter = ',', conflicts_with = "packing")]
     pub(crate) together: Vec<String>,
-    /// The profile.
+    /// The profile: a file of JSON, or a folder or pattern of Parquet.
     #[arg(long, value_name = "FILE", required_unless_present = "packing")]
     pub(crate) profile: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) fleet: FleetArgs,
+    /// Of a profile in Parquet, also show figures for each value of this label.
+    #[arg(long, value_name = "LABEL", requires = "profile")]
+    pub(crate) cohorts: Option<String>,
+    /// Offer no order that is worse than the declared one in a cohort with enough samples.
+    #[arg(long, requires = "cohorts")]
+    pub(crate) no_cohort_worse: bool,
     /// Plan without a profile: pack holes, and only where that saves a cacheline or a slab class. Hot members
     /// are not known then.
     #[arg(long = "static", conflicts_with = "profile")]

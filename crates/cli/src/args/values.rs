@@ -9,6 +9,25 @@ use fieldline_plan::CandidateChoice;
 use fieldline_tree::builds::OtherBuild;
 use std::path::Path;
 
+/// The form in which a profile is printed or written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ProfileFormat {
+    /// It is printed so; a file of it is JSON.
+    Printed(OutputFormat),
+    /// A folder of Parquet is written, and text printed.
+    Parquet,
+}
+
+impl ProfileFormat {
+    /// How it is printed.
+    pub(crate) fn printed(self) -> OutputFormat {
+        match self {
+            Self::Printed(format) => format,
+            Self::Parquet => OutputFormat::Text,
+        }
+    }
+}
+
 pub(crate) fn line_size(text: &str) -> Result<u64, String> {
     check_line_size(text.parse().map_err(|_| "not a number of bytes".to_owned())?)
 }
@@ -23,6 +42,15 @@ pub(crate) fn debug_format() -> impl TypedValueParser<Value = DebugFormat> {
 pub(crate) fn output_format() -> impl TypedValueParser<Value = OutputFormat> {
     PossibleValuesParser::new(["text", "json"])
         .map(|name| if name == "json" { OutputFormat::Json } else { OutputFormat::Text })
+}
+
+/// Forms of a profile by name.
+pub(crate) fn profile_format() -> impl TypedValueParser<Value = ProfileFormat> {
+    PossibleValuesParser::new(["text", "json", "parquet"]).map(|name| match name.as_str() {
+        "json" => ProfileFormat::Printed(OutputFormat::Json),
+        "parquet" => ProfileFormat::Parquet,
+        _ => ProfileFormat::Printed(OutputFormat::Text),
+    })
 }
 
 /// Parts of a plan's text.

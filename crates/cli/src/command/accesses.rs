@@ -4,11 +4,16 @@ pub(crate) mod explain;
 mod page;
 pub(crate) mod record;
 mod samples;
+#[cfg(feature = "parquet")]
+mod tables;
+#[cfg(not(feature = "parquet"))]
+#[path = "accesses/no_tables.rs"]
+mod tables;
 
 use super::orders;
-use crate::args::{DoctorArgs, ImportArgs, MergeArgs, ProfileArgs, ReportArgs, SamplesArgs};
+use crate::args::{DoctorArgs, ImportArgs, MergeArgs, ProfileArgs, ProfileFormat, ReportArgs, SamplesArgs};
 use crate::diagnosis::Diagnosis;
-use crate::input::{document, recordings};
+use crate::input::{document, fleet, recordings};
 use crate::output::{self, CommandOutcome, OutputFormat};
 use crate::planning::rank_by_samples;
 use crate::report::doctor_text;
@@ -38,16 +43,36 @@ const DEFAULT_STRUCTS: usize = 5;
 
 /// `fieldline profile`: samples to an access profile.
 pub(crate) fn profile(args: &ProfileArgs) -> Result<CommandOutcome> {
+    let folder = parquet_folder(args)?;
     let (profile, by_dso) = recordings::attribute(&args.recordings.inputs(), |attributed| {
         let by_dso = if args.coverage { attributed.coverage()? } else { Vec::new() };
         Ok((attributed.profile()?, by_dso))
     })?;
-    document::write_if_named(args.output.as_ref(), &profile)?;
+    match folder {
+        Some(folder) => tables::write_profile(folder, &profile, &args.labels)?,
+        None => document::write_if_named(args.output.as_ref(), &profile)?,
+    }
     match args.coverage {
-        true => output::print_as(args.format, &CoverageDocument::new(&profile, &by_dso), |out, paint| {
-            coverage::draw_by_dso(out, &profile, &by_dso, paint);
-        }),
-        false => output::print_as(args.format, &profile, |out, paint| text::draw(out, &profile, paint)),
+        true => output::print_as(
+            args.format.printed(),
+            &CoverageDocument::new(&profile, &by_dso),
+            |out, paint| {
+                coverage::draw_by_dso(out, &profile, &by_dso, paint);
+            },
+        ),
+        false => {
+            output::print_as(args.format.printed(), &profile, |out, paint| text::draw(out, &profile, paint))
+        }
+    }
+}
+
+/// The folder for a profile in Parquet, if that is asked for.
+fn parquet_folder(args: &ProfileArgs) -> Result<Option<&Path>> {
+    match (args.format, args.output.as_deref()) {
+        (ProfileFormat::Parquet, Some(folder)) => tables::check_folder(folder).map(|()| Some(folder)),
+        (ProfileFormat::Parquet, None) => bail!("--format parquet needs -o, the folder for the tables"),
+        (ProfileFormat::Printed(_), _) if !args.labels.is_empty() => bail!("--label needs --format parquet"),
+        (ProfileFormat::Printed(_), _) => Ok(None),
     }
 }
 
@@ -131,6 +156,17 @@ struct MergeInput<'p> {
 
 /// `fieldline merge`: profiles of several files or hosts as one.
 pub(crate) fn merge(args: &MergeArgs) -> Result<CommandOutcome> {
+    if let Some(other) = args.profiles.iter().find(|path| !fleet::is_fleet(path)) {
+        if args.profiles.iter().any(|path| fleet::is_fleet(path)) {
+            bail!(
+                "{}: no Parquet, but others are; merge those of JSON and those of Parquet apart",
+                other.display()
+            );
+        }
+    } else {
+        return tables::merge(args);
+    }
+    check_json_merge(args)?;
     let read = |path| {
         let profile = document::read_profile(path)?;
         Ok(MergeInput { path, text: document::to_json(&profile)?, profile })
@@ -142,7 +178,18 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<CommandOutcome> {
     let mut sum = AccessProfile::empty();
     parts.into_iter().for_each(|part| sum.merge(part.profile));
     document::write(&args.output, &sum)?;
-    output::print_as(args.format, &sum, |out, paint| text::draw(out, &sum, paint))
+    output::print_as(args.format.printed(), &sum, |out, paint| text::draw(out, &sum, paint))
+}
+
+/// Refuses what a merge of files of JSON doesn't do.
+fn check_json_merge(args: &MergeArgs) -> Result<()> {
+    if args.profiles.len() < 2 {
+        bail!("{}: one profile alone; name those to merge with it", args.output.display());
+    }
+    if args.format == ProfileFormat::Parquet || !args.keep.is_empty() || !args.fleet.options().is_empty() {
+        bail!("--format parquet, --keep, --where, --weight and --skip-broken are for profiles in Parquet");
+    }
+    Ok(())
 }
 
 /// Refuses profiles of different programs, and one given twice.
@@ -164,7 +211,10 @@ fn check_mergeable(parts: &[MergeInput<'_>]) -> Result<()> {
 pub(crate) fn report(args: &ReportArgs) -> Result<CommandOutcome> {
     args.html.as_deref().map(output::check_writable).transpose()?;
     builds::check_files(&args.also)?;
-    let profile = document::read_profile(&args.profile)?;
+    if args.hosts {
+        return tables::report_hosts(args);
+    }
+    let profile = document::read_profile_of(&args.profile, args.vmlinux.as_deref(), &args.fleet.options())?;
     if let Some(program) = &args.vmlinux {
         recordings::check_profile(&profile, &args.profile, program)?;
     }

@@ -9,8 +9,8 @@ pub(crate) mod verify;
 
 use crate::args::{PatchArgs, PlanArgs, require_vmlinux, require_words};
 use crate::input::code::{ProgressMeter, cache_folder, open_build};
-use crate::input::document;
 use crate::input::recordings::check_profile;
+use crate::input::{document, fleet};
 use crate::output::{self, CommandOutcome};
 use crate::planning::{LimitedStructs, PlanInputs, TreeFacts};
 use crate::report::parts::PlanPart;
@@ -21,7 +21,7 @@ use fieldline_access::access::AccessProfile;
 use fieldline_debuginfo::types;
 use fieldline_layout::layout::Layout;
 use fieldline_plan::result::Together;
-use fieldline_plan::{CandidateChoice, Outcome as Planned, Plan, PlanOptions, StructPlan, packing};
+use fieldline_plan::{CandidateChoice, Cohort, Outcome as Planned, Plan, PlanOptions, StructPlan, packing};
 use fieldline_tree::edits::{self, PatchSet};
 use fieldline_tree::limits::{self, SourceInput};
 use fieldline_tree::{builds, pins};
@@ -36,7 +36,8 @@ pub(crate) fn plan(args: &PlanArgs) -> Result<CommandOutcome> {
     // Missing inputs are reported before the tree is read.
     let pins = args.search.pins.as_deref().map(pins::read_pins).transpose()?;
     builds::check_files(&args.search.also)?;
-    for path in args.profile.iter().chain(&args.vmlinux) {
+    let files = args.profile.iter().filter(|path| !fleet::is_fleet(path));
+    for path in files.chain(&args.vmlinux) {
         fieldline_files::open(path).with_context(|| path.display().to_string())?;
     }
     let code = open_build(tree, args.code.build.as_deref(), program)?;
@@ -45,11 +46,9 @@ pub(crate) fn plan(args: &PlanArgs) -> Result<CommandOutcome> {
     let (kept, allowed) = (cache_folder("words"), args.code.allow.as_deref());
     let kept = kept.as_deref();
     let source = SourceInput { tree, code: code.as_ref(), kept, allowed, progress: &progress };
-    let (profile, tree_facts) = rayon::join(
-        || args.profile.as_deref().map(document::read_profile).transpose(),
-        || TreeFacts::new(types, program, &source),
-    );
-    let profile = profile?;
+    let (profile, tree_facts) =
+        rayon::join(|| read_profile(args, program), || TreeFacts::new(types, program, &source));
+    let (profile, cohorts) = profile?.unzip();
     for (profile, path) in profile.iter().zip(&args.profile) {
         check_profile(profile, path, program)?;
     }
@@ -58,6 +57,8 @@ pub(crate) fn plan(args: &PlanArgs) -> Result<CommandOutcome> {
     let limited = inputs.limit_structs(tree_facts.as_ref())?;
     meter.finish();
     let options = inputs.add_builds(args.search.options(0), &args.search.also)?;
+    let (cohorts, no_cohort_worse) = (cohorts.unwrap_or_default(), args.no_cohort_worse);
+    let options = PlanOptions { cohorts, no_cohort_worse, ..options };
     let mut plan = match (&profile, args.shuffle) {
         (Some(profile), _) => plan_shown(profile, &limited, &options),
         (None, Some(seed)) => packing::shuffle(&limited.requests(), &options, seed),
@@ -102,6 +103,15 @@ fn are_together(plan: &Plan, asked: &[String]) -> bool {
     let is_held = |found: &Together, name: &str| found.parts.iter().any(|part| part.name == name);
     let asked = || asked.iter().map(|name| types::strip_keyword(name));
     asked().count() == 0 || plan.together.iter().any(|found| asked().all(|name| is_held(found, name)))
+}
+
+/// The profile, and those of its cohorts if they are asked for.
+fn read_profile(args: &PlanArgs, program: &Path) -> Result<Option<(AccessProfile, Vec<Cohort>)>> {
+    let Some(path) = args.profile.as_deref() else { return Ok(None) };
+    Ok(Some(match &args.cohorts {
+        Some(label) => fleet::read_cohorts(path, program, &args.fleet.options(), label)?,
+        None => (document::read_profile_of(path, Some(program), &args.fleet.options())?, Vec::new()),
+    }))
 }
 
 /// Plans structs, and shows how far that is.

@@ -1,5 +1,7 @@
 //! JSON files between commands: read with their format and version checked, written whole or not at all.
 
+use super::fleet;
+use super::fleet_options::FleetOptions;
 use crate::output;
 use anyhow::{Context, Result, bail};
 use fieldline_access::access::{self, AccessProfile};
@@ -89,7 +91,23 @@ pub(crate) fn write_if_named(path: Option<&PathBuf>, value: &impl Serialize) -> 
     path.map_or(Ok(()), |path| write(path, value))
 }
 
+/// The profile of a file, or of a folder or pattern of Parquet.
 pub(crate) fn read_profile(path: &Path) -> Result<AccessProfile> {
+    read_profile_of(path, None, &FleetOptions::default())
+}
+
+/// A profile for a program: of Parquet of several builds, with that program's layouts.
+pub(crate) fn read_profile_of(
+    path: &Path,
+    program: Option<&Path>,
+    fleet: &FleetOptions,
+) -> Result<AccessProfile> {
+    if fleet::is_fleet(path) {
+        return fleet::read_profile(path, program, fleet);
+    }
+    if !fleet.is_empty() {
+        bail!("{}: --where, --weight and --skip-broken are for profiles in Parquet", path.display());
+    }
     read(path, access::FORMAT, u64::from(access::VERSION))
 }
 

@@ -3,6 +3,8 @@
 mod addresses;
 mod doctor;
 mod explain;
+#[cfg(feature = "parquet")]
+mod fleet;
 mod guest;
 mod import;
 mod kernels;

@@ -202,7 +202,10 @@ fn on_demo(words: &[String]) -> Option<Vec<String>> {
         let letters = word.trim_start_matches("O=");
         letters.len() > 1 && letters.chars().all(|letter| letter.is_ascii_uppercase())
     };
+    // Without the feature, Parquet is refused; and the demo has no fleet beside the folder that a line writes.
+    let is_fleet = words.iter().any(|word| word.contains("fleet") || word == "merged" || word == "parquet");
     if other.contains(&command)
+        || is_fleet
         || words.iter().any(is_placeholder)
         || words.iter().any(|word| word == "F" || word == "V" || word == "P")
     {

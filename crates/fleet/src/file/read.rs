@@ -1,7 +1,7 @@
 //! Parquet to tables: columns are decoded in batches, and rows added up at once.
 
 use super::CHECKSUM;
-use crate::error::{Error, Problem};
+use crate::error::{Error, FileProblem};
 use crate::filter::Filter;
 use crate::row_sums::Tables;
 use crate::schema::{ColumnType, Projection, Table};
@@ -21,7 +21,7 @@ use std::path::Path;
 /// Rows decoded at once.
 const BATCH: usize = 16_384;
 
-/// What is read of tables.
+/// Rows and keys to read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Selection<'s> {
     pub(crate) projection: &'s Projection,
@@ -33,13 +33,13 @@ pub(crate) fn read_table(path: &Path, into: &mut Tables, selection: Selection<'_
     read(path, into, selection).map_err(|problem| Error::new(path, problem))
 }
 
-fn read(path: &Path, into: &mut Tables, selection: Selection<'_>) -> Result<Table, Problem> {
-    let file = fieldline_files::open(path).map_err(Problem::Unreadable)?;
+fn read(path: &Path, into: &mut Tables, selection: Selection<'_>) -> Result<Table, FileProblem> {
+    let file = fieldline_files::open(path).map_err(FileProblem::Unreadable)?;
     let table = table_of(SerializedFileReader::new(file)?.metadata())?;
     if !selection.projection.reads(table) {
         return Ok(table);
     }
-    let bytes = Bytes::from(fieldline_files::read(path).map_err(Problem::Unreadable)?);
+    let bytes = Bytes::from(fieldline_files::read(path).map_err(FileProblem::Unreadable)?);
     let reader = SerializedFileReader::new(bytes.clone())?;
     check_sum(&bytes, reader.metadata())?;
     let mut rows = RowReader::new(table, reader.metadata(), selection)?;
@@ -54,14 +54,14 @@ fn column_names(metadata: &ParquetMetaData) -> Vec<String> {
     columns.iter().map(|column| printable(&column.path().string()).into_owned()).collect()
 }
 
-fn table_of(metadata: &ParquetMetaData) -> Result<Table, Problem> {
+fn table_of(metadata: &ParquetMetaData) -> Result<Table, FileProblem> {
     let names = column_names(metadata);
     let has = |name: &'static str| names.iter().any(|known| known == name);
-    Table::with_columns(has).ok_or_else(|| Problem::NoTable(names.join(", ")))
+    Table::with_columns(has).ok_or_else(|| FileProblem::NoTable(names.join(", ")))
 }
 
 /// Compares the bytes that values are decoded of with the checksum that our files have.
-fn check_sum(bytes: &Bytes, metadata: &ParquetMetaData) -> Result<(), Problem> {
+fn check_sum(bytes: &Bytes, metadata: &ParquetMetaData) -> Result<(), FileProblem> {
     let values = metadata.file_metadata().key_value_metadata().into_iter().flatten();
     let mut sums = values.filter(|entry| entry.key == CHECKSUM).filter_map(|entry| entry.value.as_ref());
     let Some((length, sum)) = sums.next().and_then(|expected| expected.split_once(' ')) else {
@@ -70,7 +70,7 @@ fn check_sum(bytes: &Bytes, metadata: &ParquetMetaData) -> Result<(), Problem> {
     let data = length.parse().ok().and_then(|length: usize| bytes.get(..length));
     match data.map(crc32fast::hash) {
         Some(found) if found.to_string() == *sum => Ok(()),
-        _ => Err(Problem::Broken("its bytes don't fit its checksum".to_owned())),
+        _ => Err(FileProblem::Broken("its bytes don't fit its checksum".to_owned())),
     }
 }
 
@@ -85,7 +85,7 @@ struct RowReader<'s> {
 }
 
 impl<'s> RowReader<'s> {
-    fn new(table: Table, metadata: &ParquetMetaData, selection: Selection<'s>) -> Result<Self, Problem> {
+    fn new(table: Table, metadata: &ParquetMetaData, selection: Selection<'s>) -> Result<Self, FileProblem> {
         let names = column_names(metadata);
         let at = |name: &str| names.iter().position(|known| known == name).unwrap_or_default();
         let columns = metadata.file_metadata().schema_descr().columns();
@@ -100,18 +100,18 @@ impl<'s> RowReader<'s> {
                     (matches!(physical, Some(PhysicalType::INT64 | PhysicalType::INT32)), "whole numbers")
                 }
             };
-            if fits && is_flat { Ok(at(name)) } else { Err(Problem::ColumnType(name, wanted)) }
+            if fits && is_flat { Ok(at(name)) } else { Err(FileProblem::ColumnType(name, wanted)) }
         };
         let key = |key: &crate::schema::KeyColumn| {
             Ok((check(key.name, key.column_type)?, selection.projection.keeps(table, key.name)))
         };
-        let keys = table.keys().iter().map(key).collect::<Result<_, Problem>>()?;
+        let keys = table.keys().iter().map(key).collect::<Result<_, FileProblem>>()?;
         let sums =
             table.sums().iter().map(|name| check(name, ColumnType::Number)).collect::<Result<_, _>>()?;
         Ok(Self { table, selection, keys, sums, row: 0 })
     }
 
-    fn read_group(&mut self, group: &dyn RowGroupReader, into: &mut Tables) -> Result<(), Problem> {
+    fn read_group(&mut self, group: &dyn RowGroupReader, into: &mut Tables) -> Result<(), FileProblem> {
         let rows = usize::try_from(group.metadata().num_rows()).unwrap_or(0);
         let filtered = |name: &str| self.selection.filter.uses(self.table, name);
         let columns = self.table.keys().iter().zip(&self.keys).map(|(key, (column, is_kept))| {
@@ -122,9 +122,9 @@ impl<'s> RowReader<'s> {
                 false => None,
             })
         });
-        let mut keys = columns.collect::<Result<Vec<_>, Problem>>()?;
+        let mut keys = columns.collect::<Result<Vec<_>, FileProblem>>()?;
         let sums = self.sums.iter().map(|column| Ok(Column::new(group.get_column_reader(*column)?, false)));
-        let mut sums = sums.collect::<Result<Vec<_>, Problem>>()?;
+        let mut sums = sums.collect::<Result<Vec<_>, FileProblem>>()?;
         let mut left = rows;
         while left > 0 {
             let batch = left.min(BATCH);
@@ -134,7 +134,7 @@ impl<'s> RowReader<'s> {
             for column in &mut sums {
                 column.read_counts(batch).map_err(|problem| match problem {
                     CountProblem::Row(row, problem) => {
-                        Problem::Row { row: self.row + row as u64 + 1, problem: problem.to_owned() }
+                        FileProblem::Row { row: self.row + row as u64 + 1, problem: problem.to_owned() }
                     }
                     CountProblem::Broken(problem) => problem,
                 })?;
@@ -152,7 +152,7 @@ impl<'s> RowReader<'s> {
         keys: &[Option<Column>],
         sums: &[Column],
         into: &mut Tables,
-    ) -> Result<(), Problem> {
+    ) -> Result<(), FileProblem> {
         let mut key = vec![NONE; keys.len()];
         let mut counts = vec![0; sums.len()];
         let mut verdict = self.selection.filter.verdicts(self.table);
@@ -184,11 +184,11 @@ struct Column {
     counts: Vec<i64>,
 }
 
-/// What is wrong with a batch of counts.
+/// A problem of a batch of counts.
 enum CountProblem {
     /// A row, from 0 in the batch.
     Row(usize, &'static str),
-    Broken(Problem),
+    Broken(FileProblem),
 }
 
 impl Column {
@@ -200,7 +200,7 @@ impl Column {
         self.ids.get(row).copied().unwrap_or(NONE)
     }
 
-    fn read_ids(&mut self, batch: usize, values: &mut Values) -> Result<(), Problem> {
+    fn read_ids(&mut self, batch: usize, values: &mut Values) -> Result<(), FileProblem> {
         let Self { reader, levels, ids, is_list, .. } = self;
         ids.clear();
         match reader {
@@ -248,14 +248,14 @@ fn read_batch<T: DataType>(
     reader: &mut ColumnReaderImpl<T>,
     batch: usize,
     levels: &mut Vec<i16>,
-) -> Result<Vec<T::T>, Problem> {
+) -> Result<Vec<T::T>, FileProblem> {
     levels.clear();
     let mut values = Vec::new();
     let mut rows = 0;
     while rows < batch {
         let (read, ..) = reader.read_records(batch - rows, Some(levels), None, &mut values)?;
         if read == 0 {
-            return Err(Problem::Broken("a column has fewer rows than the file says".to_owned()));
+            return Err(FileProblem::Broken("a column has fewer rows than the file says".to_owned()));
         }
         rows += read;
     }
@@ -278,7 +278,7 @@ fn spread(levels: &[i16], found: &[u32], batch: usize, ids: &mut Vec<u32>) {
 
 /// Numbers of texts. Values of a dictionary lie at the same place in memory each time, so that most are found
 /// by that; places mean something within a batch only.
-fn text_ids(texts: &[ByteArray], is_list: bool, values: &mut Values) -> Result<Vec<u32>, Problem> {
+fn text_ids(texts: &[ByteArray], is_list: bool, values: &mut Values) -> Result<Vec<u32>, FileProblem> {
     let mut by_place: FxHashMap<(usize, usize), u32> = FxHashMap::default();
     let mut ids = Vec::with_capacity(texts.len());
     let mut last = ((0, 0), NONE);
@@ -289,7 +289,7 @@ fn text_ids(texts: &[ByteArray], is_list: bool, values: &mut Values) -> Result<V
                 Some(id) => *id,
                 None => {
                     let text = std::str::from_utf8(text.data());
-                    let text = text.map_err(|_| Problem::Broken("a text is no UTF-8".to_owned()))?;
+                    let text = text.map_err(|_| FileProblem::Broken("a text is no UTF-8".to_owned()))?;
                     let id = values.text(&printable_text(text, is_list));
                     by_place.insert(place, id);
                     id

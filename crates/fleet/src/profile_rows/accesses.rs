@@ -1,7 +1,7 @@
 //! The accesses of a struct as rows: a measure and its count each.
 
 use super::{Common, ProfileRows};
-use crate::error::Problem;
+use crate::error::FileProblem;
 use crate::measure;
 use crate::members;
 use crate::schema::Table;
@@ -33,7 +33,7 @@ struct TypeRows<'t> {
 }
 
 impl ProfileRows<'_> {
-    pub(super) fn add_accesses(&mut self, known: &TypeProfile) -> Result<(), Problem> {
+    pub(super) fn add_accesses(&mut self, known: &TypeProfile) -> Result<(), FileProblem> {
         let (name, fingerprint) = (self.text(&known.name), self.text(&format!("{:016x}", known.fingerprint)));
         let mut rows = TypeRows { known, name, fingerprint, paths: BTreeMap::new() };
         for access in &known.accesses {
@@ -65,7 +65,7 @@ impl ProfileRows<'_> {
         Place { member, offset: values.number(offset as i64), ..Place::default() }
     }
 
-    fn add_access(&mut self, rows: &mut TypeRows<'_>, access: &Access) -> Result<(), Problem> {
+    fn add_access(&mut self, rows: &mut TypeRows<'_>, access: &Access) -> Result<(), FileProblem> {
         let place = self.place(rows, access.offset);
         let function = self.profile.functions.get(access.function as usize).map(String::as_str);
         let values = &mut self.tables.values;
@@ -101,7 +101,7 @@ impl ProfileRows<'_> {
         Ok(())
     }
 
-    fn add_turns(&mut self, rows: &mut TypeRows<'_>, turns: &LineTurns) -> Result<(), Problem> {
+    fn add_turns(&mut self, rows: &mut TypeRows<'_>, turns: &LineTurns) -> Result<(), FileProblem> {
         let size = self.tables.values.number(turns.line as i64);
         let cpu = self.tables.values.number(turns.cpus as i64);
         let line = Place { size, ..Place::default() };
@@ -124,7 +124,7 @@ impl ProfileRows<'_> {
         name: &str,
         place: Place,
         count: u64,
-    ) -> Result<(), Problem> {
+    ) -> Result<(), FileProblem> {
         if count == 0 {
             return Ok(());
         }

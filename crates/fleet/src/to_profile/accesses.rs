@@ -2,9 +2,9 @@
 
 use super::blocks::{Blocks, Columns};
 use super::builds::{Catalog, Fit};
+use super::context::{FunctionNames, RowWeights};
 use super::instructions::{Heat, Instructions};
 use super::row::{Row, TableRows};
-use super::{FunctionNames, RowWeights};
 use crate::measure;
 use crate::row_sums::Tables;
 use crate::schema::Table;
@@ -16,10 +16,10 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Members named in a note, at most.
 const MAX_NAMED: usize = 5;
 
-/// What the rows hold.
+/// Accesses that the rows hold.
 pub(super) struct FoundAccesses {
     pub(super) types: Vec<TypeProfile>,
-    /// What doesn't match between builds.
+    /// Members that don't match between builds, a sentence a struct.
     pub(super) notes: Vec<String>,
 }
 
@@ -100,7 +100,7 @@ impl<'r, 't> AccessReader<'r, 't> {
     }
 
     fn count(&self, row: Row<'_>) -> u64 {
-        row.count(0).saturating_mul(self.weights.of(row.id(self.columns.labels)))
+        row.count(0).saturating_mul(self.weights.weight(row.id(self.columns.labels)))
     }
 
     /// The type of a row, and where the profile has what it touched.
@@ -214,7 +214,7 @@ impl<'r, 't> AccessReader<'r, 't> {
                     ..Access::default()
                 });
                 add_measure(access, name, count);
-                if let Some(block) = self.blocks.of(row, self.block_columns) {
+                if let Some(block) = self.blocks.index(row, self.block_columns) {
                     let (loads, stores) = if name == measure::LOADS { (count, 0) } else { (0, count) };
                     add_to_block(&mut access.blocks, BlockCount { block, loads, stores });
                 }

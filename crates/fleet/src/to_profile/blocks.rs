@@ -1,12 +1,12 @@
 //! Blocks that intervals draw: time blocks of one host, groups of whole hosts of several.
 
-use super::RowWeights;
+use super::context::RowWeights;
 use super::row::{Row, TableRows};
 use crate::row_sums::Tables;
 use crate::schema::Table;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What tells blocks apart: a day and its time block, or a group of hosts.
+/// The key of a block: a day and its time block, or a group of hosts.
 type BlockKey<'t> = (Option<&'t str>, i64);
 
 /// The blocks of a profile.
@@ -39,7 +39,7 @@ impl<'t> Blocks<'t> {
     }
 
     /// The block of a row.
-    pub(super) fn of(&self, row: Row<'t>, columns: Columns) -> Option<u32> {
+    pub(super) fn index(&self, row: Row<'t>, columns: Columns) -> Option<u32> {
         columns.key(row, self.is_by_time).and_then(|key| self.indices.get(&key)).copied()
     }
 
@@ -50,9 +50,9 @@ impl<'t> Blocks<'t> {
         let rows = TableRows { tables, table: Table::Coverage };
         let labels = rows.column("labels");
         for row in rows.iter() {
-            let block = self.of(row, columns).and_then(|block| samples.get_mut(block as usize));
+            let block = self.index(row, columns).and_then(|block| samples.get_mut(block as usize));
             if let Some(sum) = block {
-                *sum = sum.saturating_add(row.count(0).saturating_mul(weights.of(row.id(labels))));
+                *sum = sum.saturating_add(row.count(0).saturating_mul(weights.weight(row.id(labels))));
             }
         }
         samples

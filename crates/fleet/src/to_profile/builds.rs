@@ -1,7 +1,7 @@
 //! Types of several builds: which of their layouts a profile has, and where members of the others go.
 
 use super::row::TableRows;
-use crate::error::Problem;
+use crate::error::FileProblem;
 use crate::members;
 use crate::row_sums::Tables;
 use crate::schema::Table;
@@ -43,7 +43,7 @@ pub(super) struct Catalog {
 impl Catalog {
     /// The types of all builds; those of `build` are the profile's, and of types that it lacks, those with most
     /// samples.
-    pub(super) fn new(tables: &Tables, build: Option<&str>) -> Result<Self, Problem> {
+    pub(super) fn new(tables: &Tables, build: Option<&str>) -> Result<Self, FileProblem> {
         let rows = TableRows { tables, table: Table::Layouts };
         let names = ["build_id", "type", "fingerprint", "type_size", "member", "layout"];
         let [build_id, name, fingerprint, size, member, layout] = names.map(|name| rows.column(name));
@@ -55,7 +55,7 @@ impl Catalog {
             if index == types.len() {
                 let name = row.text(name).unwrap_or_default();
                 let text = row.text(fingerprint).unwrap_or_default();
-                let broken = |problem: String| Problem::Layout(name.to_owned(), problem);
+                let broken = |problem: String| FileProblem::Layout(name.to_owned(), problem);
                 let fingerprint = u64::from_str_radix(text, 16)
                     .map_err(|_| broken(format!("its fingerprint {text:?} is no hexadecimal number")))?;
                 let layout = row.text(layout).map(serde_json::from_str::<Layout>).transpose();

@@ -7,7 +7,7 @@
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What an instruction touches most: type, offset and size in the profile, and whether it stores.
+/// The place that an instruction touches most: type, offset and size in the profile, and whether it stores.
 pub(super) type Target = (usize, u64, u64, bool);
 
 /// An instruction: numbers of its build and function in the rows, and its address.

@@ -1,6 +1,6 @@
 //! Recordings and coverage of a profile.
 
-use super::RowWeights;
+use super::context::RowWeights;
 use super::row::TableRows;
 use crate::row_sums::Tables;
 use crate::schema::Table;
@@ -64,7 +64,7 @@ pub(super) fn coverage(tables: &Tables, weights: &RowWeights<'_>) -> Vec<EventCo
     let mut found: Vec<EventCoverage> = Vec::new();
     for row in rows.iter() {
         let Some(event) = row.text(event) else { continue };
-        let times = weights.of(row.id(labels));
+        let times = weights.weight(row.id(labels));
         let count = SampleCount {
             samples: row.count(0).saturating_mul(times),
             period: row.count(1).saturating_mul(times),

@@ -22,7 +22,7 @@ pub(super) struct Row<'t> {
 impl<'t> TableRows<'t> {
     pub(super) fn iter(self) -> impl Iterator<Item = Row<'t>> {
         let Self { tables, table } = self;
-        tables.of(table).rows().map(move |(key, counts)| Row { tables, key, counts })
+        tables.rows_of(table).rows().map(move |(key, counts)| Row { tables, key, counts })
     }
 
     /// Index of a column.

@@ -1,8 +1,8 @@
 //! Windows of a profile: their words as indices.
 
 use super::blocks::{Blocks, Columns};
+use super::context::{FunctionNames, RowWeights};
 use super::row::TableRows;
-use super::{FunctionNames, RowWeights};
 use crate::row_sums::Tables;
 use crate::schema::Table;
 use fieldline_access::access::{TypeProfile, Window};
@@ -27,7 +27,7 @@ pub(super) fn read<'t>(
     let mut known: BTreeMap<u32, Entries> = BTreeMap::new();
     let mut sums: BTreeMap<Entries, Window> = BTreeMap::new();
     for row in rows.iter() {
-        let count = row.count(0).saturating_mul(weights.of(row.id(labels)));
+        let count = row.count(0).saturating_mul(weights.weight(row.id(labels)));
         if count == 0 {
             continue;
         }
@@ -39,7 +39,7 @@ pub(super) fn read<'t>(
             None => sums.entry(entries.clone()).or_default(),
         };
         sum.count = sum.count.saturating_add(count);
-        if let Some(block) = blocks.of(row, columns) {
+        if let Some(block) = blocks.index(row, columns) {
             add_windows_to_block(&mut sum.blocks, block, count);
         }
     }

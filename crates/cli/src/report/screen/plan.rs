@@ -67,6 +67,7 @@ fn draw_struct(
     if is_known {
         benefit::draw(rows, struct_plan, sampled);
         draw_basis(rows, plan, struct_plan);
+        draw_cohorts(rows, struct_plan);
     }
     let points = look_at(struct_plan);
     let beside = together_text::describe_holders(plan, &struct_plan.name);
@@ -125,6 +126,30 @@ fn draw_basis(rows: &mut Rows, plan: &Plan, struct_plan: &StructPlan) {
         Some(Some(missing)) => rows.push(&format!("  no intervals: {missing}")),
         Some(None) => rows.push("  lines/visit are cross-validated: judged on samples not planned on"),
         None => rows.push("  in-sample figures; --confidence 20 adds cross-validation with intervals"),
+    }
+}
+
+/// Lines that visits of cohorts touch, a row each.
+fn draw_cohorts(rows: &mut Rows, struct_plan: &StructPlan) {
+    for found in &struct_plan.cohorts {
+        let own = found.forecasts.iter().filter(|forecast| forecast.build.is_none());
+        let lines: Vec<String> = own
+            .map(|forecast| {
+                let build = match forecast.line == forecast.build_line {
+                    true => String::new(),
+                    false => format!(" ({} B build)", forecast.build_line),
+                };
+                let change = forecast.together;
+                format!("{} B{build} {:.3} -> {:.3}", forecast.line, change.before, change.after)
+            })
+            .collect();
+        let verdict = match (found.samples < found.needed, found.is_worse) {
+            (true, _) => format!(", too few to judge by ({} needed)", count(found.needed)),
+            (false, true) => ", WORSE than declared in some figure".to_owned(),
+            (false, false) => String::new(),
+        };
+        let (name, samples) = (&found.cohort, count(found.samples));
+        rows.push(&format!("  {name}: lines/visit {}; {samples} samples{verdict}", lines.join(", ")));
     }
 }
 

@@ -52,7 +52,10 @@ fn tests() -> Result<bool> {
     debian::require_libclang()?;
     let left_out = shell::temporary("left-out");
     std::fs::write(&left_out, "").with_context(|| left_out.display().to_string())?;
-    cargo(&["test", "--workspace"], &[("FIELDLINE_LEFT_OUT", &left_out.display().to_string())])?;
+    cargo(
+        &["test", "--workspace", "--features", "fieldline-cli/parquet"],
+        &[("FIELDLINE_LEFT_OUT", &left_out.display().to_string())],
+    )?;
     let names = std::fs::read_to_string(&left_out)?;
     std::fs::remove_file(&left_out)?;
     print_line!("{} tests left out for want of a facility of the kernel", names.lines().count());
@@ -63,6 +66,8 @@ fn tests() -> Result<bool> {
 fn lints() -> Result<bool> {
     cargo(&["fmt", "--all", "--check"], &[])?;
     cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"], &[])?;
+    let with_parquet = ["clippy", "-p", "fieldline-cli", "--features", "parquet", "--all-targets"];
+    cargo(&[&with_parquet[..], &["--", "-D", "warnings"]].concat(), &[])?;
     let flags = [("RUSTDOCFLAGS", "-D warnings")];
     cargo(&["doc", "--workspace", "--no-deps", "--document-private-items"], &flags)?;
     crate::tidy::run(&[])

@@ -108,6 +108,11 @@ fn install_documents(tree: &Path, release: &Release) -> Result<()> {
             }
         }
     }
+    for entry in fs::read_dir(root().join("crates/fleet/sql")).context("crates/fleet/sql")? {
+        let path = entry?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        write(tree, &format!("usr/share/fieldline/sql/{name}"), &fs::read(&path)?)?;
+    }
     let folder = "usr/share/doc/fieldline";
     write(tree, &format!("{folder}/copyright"), copyright::text()?.as_bytes())?;
     let changes = fs::read(root().join("CHANGELOG.md")).context("CHANGELOG.md")?;

@@ -3,6 +3,7 @@
 mod ci;
 mod deb;
 mod fixtures;
+mod fleet;
 mod fuzz;
 mod kernel;
 mod measure;
@@ -66,6 +67,11 @@ const VERBS: &[Verb] = &[
         "safety",
         "try orders of structs on the programs of fixtures/safety: [prove|table] [--orders N] [--text|--build] [--known] [PROGRAM…]",
         safety::run,
+    ),
+    (
+        "fleet",
+        "merge 1000 made-up hosts by fieldline, DuckDB and Spark, and compare (python3, java): [--hosts N] PROFILE.json…",
+        fleet::run,
     ),
     ("deb", "build a Debian package; --try: use it in a clean root of the suite: [--try]", deb::run),
     ("page", "open the pages in Chromium, choose all there is, look for faults: [--picture FILE]", page::run),

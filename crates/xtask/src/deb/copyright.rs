@@ -87,7 +87,17 @@ fn indented(text: &str) -> String {
 
 /// Crates of others that the program is linked with, by name.
 fn linked_crates() -> Result<Vec<LinkedCrate>> {
-    let tree = ["tree", "--package", "fieldline-cli", "--edges", "normal,no-proc-macro", "--prefix", "none"];
+    let tree = [
+        "tree",
+        "--package",
+        "fieldline-cli",
+        "--features",
+        "parquet",
+        "--edges",
+        "normal,no-proc-macro",
+        "--prefix",
+        "none",
+    ];
     let tree = shell::output(shell::cargo(&tree).args(["--locked", "--format", "{p}"]))?;
     let linked: BTreeSet<(&str, &str)> = tree.lines().filter_map(name_and_version).collect();
     let metadata = shell::output(&mut shell::cargo(&["metadata", "--locked", "--format-version", "1"]))?;

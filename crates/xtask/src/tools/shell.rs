@@ -92,13 +92,14 @@ pub(crate) fn cache() -> Result<PathBuf> {
     Ok(folder)
 }
 
-/// The path of the release binary, which is built the first time.
+/// The path of the release binary, which is built the first time; as packages have it, with Parquet.
 pub(crate) fn fieldline() -> Result<PathBuf> {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     if let Some(built) = BUILT.get() {
         return Ok(built.clone());
     }
-    run(&mut cargo(&["build", "--release", "--quiet", "--package", "fieldline-cli"]))?;
+    let features = ["--features", "parquet"];
+    run(cargo(&["build", "--release", "--quiet", "--package", "fieldline-cli"]).args(features))?;
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
     Ok(BUILT.get_or_init(|| target.join("release").join("fieldline")).clone())
 }

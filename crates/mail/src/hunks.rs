@@ -38,7 +38,7 @@ impl Hunk {
         let starts = (0..lines.len().saturating_sub(own.len() - 1)).filter(|at| {
             lines
                 .get(*at..*at + own.len())
-                .is_some_and(|lines| lines.iter().zip(&own).all(|(one, other)| *one == *other))
+                .is_some_and(|lines| lines.iter().zip(&own).all(|(line, wanted)| *line == *wanted))
         });
         let start = starts.min_by_key(|at| at.abs_diff(near))?;
         Some(start..start + own.len())
@@ -163,7 +163,7 @@ mod tests {
         index 100%\nrename from o.c\nrename to n.c\n--- /dev/null\n+++ b/new.h\n@@ -0,0 +1 @@\n+int z;\n-- \n2.43\n";
 
     #[test]
-    fn files_and_hunks_are_told_apart() {
+    fn files_and_hunks_are_distinguished() {
         let files = parse_diff(DIFF);
         let names: Vec<_> = files.iter().map(|file| (file.old.as_deref(), file.new.as_deref())).collect();
         assert_eq!(names[0], (Some("a/x.h"), Some("a/x.h")));

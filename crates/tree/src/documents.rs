@@ -8,6 +8,7 @@ mod table;
 
 use crate::header::Header;
 use crate::uses;
+use cachelines::NewOrder;
 use fieldline_source::{DefinitionQuery, Edit, SourceText};
 use memchr::memmem;
 use std::collections::BTreeMap;
@@ -95,7 +96,9 @@ fn edit_table(text: &str, line: usize, places: &BTreeMap<String, usize>, moved: 
     let (known, _) = cachelines::count_known(text, line, places)?;
     // A table of some members is one of chosen ones.
     let is_complete = known * 4 >= places.len() * 3;
-    cachelines::reorder(text, line, places, if is_complete { moved } else { &[] })
+    let names = moved.iter().map(|row| row.name.clone()).collect();
+    let added = if is_complete { moved } else { &[] };
+    cachelines::reorder(text, line, NewOrder { places, moved: &names, added })
 }
 
 /// One edit between two texts: what lies between the beginning and the end that they share. `None` if they are equal.
@@ -219,10 +222,11 @@ pub(crate) mod tests {
                     shuffled.swap(last, next_number(&mut state) % (last + 1));
                 }
                 let places: BTreeMap<String, usize> = shuffled.into_iter().zip(0..).collect();
-                let new = cachelines::reorder(&old, line - 1, &places, &[]).unwrap();
+                let order = NewOrder { places: &places, moved: &target.members, added: &[] };
+                let new = cachelines::reorder(&old, line - 1, order).unwrap();
                 known = check_order(&old, &new, &places, table);
                 // Once more changes nothing.
-                assert_eq!(cachelines::reorder(&new, line - 1, &places, &[]).unwrap(), new, "{table}");
+                assert_eq!(cachelines::reorder(&new, line - 1, order).unwrap(), new, "{table}");
                 results.push(new);
             }
             println!("{table}: {known} rows of {} members", members.len());

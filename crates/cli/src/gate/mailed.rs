@@ -154,13 +154,13 @@ impl MailGate<'_> {
         touched: &[TouchedStruct],
     ) -> Result<Vec<TouchedStruct>> {
         let objects: Vec<&Path> = shown.units.iter().map(|unit| unit.after.as_path()).collect();
-        let is_plain = |name: &&String| !is_glob(name) && !touched.iter().any(|one| one.name == **name);
+        let is_plain = |name: &&String| !is_glob(name) && !touched.iter().any(|entry| entry.name == **name);
         let named: Vec<String> = self.config.types.iter().filter(is_plain).cloned().collect();
         let unseen = structs_not_in(&objects, &named)?;
         if unseen.is_empty() || objects.is_empty() {
             return Ok(Vec::new());
         }
-        let mut held: Vec<String> = touched.iter().map(|one| one.name.clone()).collect();
+        let mut held: Vec<String> = touched.iter().map(|entry| entry.name.clone()).collect();
         for object in objects {
             held.extend(find_holders(object, &held, |_| true)?);
         }
@@ -217,7 +217,7 @@ impl MailGate<'_> {
                 layouts.units.iter().find(|(name, _)| *name == either.name).map(|(_, unit)| unit.clone());
             structs.push(ShownChange {
                 is_judged: self.is_judged(&either.name),
-                is_touched: touched.iter().any(|one| one.name == either.name),
+                is_touched: touched.iter().any(|entry| entry.name == either.name),
                 name: either.name.clone(),
                 unit: unit.unwrap_or_default(),
                 size_before: old.map(|layout| layout.size),
@@ -226,7 +226,7 @@ impl MailGate<'_> {
             });
         }
         // Those that the patch declares, in its order, then what holds them.
-        let place = |change: &ShownChange| touched.iter().position(|one| one.name == change.name);
+        let place = |change: &ShownChange| touched.iter().position(|entry| entry.name == change.name);
         structs.sort_by_key(|change| (place(change).unwrap_or(usize::MAX), change.name.clone()));
         TargetChanges {
             target: target.name.clone(),

@@ -4,7 +4,7 @@
 //! reStructuredText's simple tables between borders of `=` (since 6.14; docutils, "Simple Tables"). Rows are moved whole,
 //! so that columns stay. A row whose name is no member's stays behind the row it was behind.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 /// A row for a member that a table lacks.
@@ -31,27 +31,43 @@ struct MemberTable {
     starts: [usize; 2],
 }
 
-/// The document with the rows of its table in the order of `places` (by name), with rows for `added` members. `line` is
-/// the 0-based line of the table's first row or of its `..struct`. `None` if it has another form.
-pub(crate) fn reorder(
-    text: &str,
-    line: usize,
-    places: &BTreeMap<String, usize>,
-    added: &[NewRow],
-) -> Option<String> {
+/// How the rows of a table change.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NewOrder<'o> {
+    /// Where each member stands, by name.
+    pub(crate) places: &'o BTreeMap<String, usize>,
+    /// Members whose rows move; others stay, whatever order they have.
+    pub(crate) moved: &'o BTreeSet<String>,
+    /// Rows for members that the table may lack.
+    pub(crate) added: &'o [NewRow],
+}
+
+/// The document with the rows of members that move behind those of the members that they follow, and with new rows. `line`
+/// is the 0-based line of the table's first row or of its `..struct`. `None` if it has another form.
+pub(crate) fn reorder(text: &str, line: usize, order: NewOrder<'_>) -> Option<String> {
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
     let table = MemberTable::find(&lines, line)?;
     let names: Vec<String> = table.rows.iter().map(|row| table.name(&lines, row)).collect();
-    let added: Vec<&NewRow> = added.iter().filter(|row| !names.contains(&row.name)).collect();
-    let mut blocks = sortable_blocks(&table, &lines, &names, places);
+    let added: Vec<&NewRow> = order.added.iter().filter(|row| !names.contains(&row.name)).collect();
+    let mut blocks = sortable_blocks(&table, &lines, &names, order.places);
     let widened = table.widen(&mut lines, &mut blocks, &added);
+    let is_kept = |block: &Block| block.place.is_none() || !order.moved.contains(&block.name);
+    let (mut kept, mut moving): (Vec<Block>, Vec<Block>) = blocks.into_iter().partition(is_kept);
     for row in added {
-        blocks.push(Block { place: places.get(&row.name).copied(), lines: vec![widened.row_text(row)] });
+        let (name, place) = (row.name.clone(), order.places.get(&row.name).copied());
+        moving.push(Block { name, place, lines: vec![widened.row_text(row)] });
     }
-    // Rows in front of the first that is known stay there.
-    blocks.sort_by_key(|block| block.place.map_or(0, |place| place + 1));
+    moving.sort_by_key(|block| block.place);
+    for block in moving {
+        let behind =
+            kept.iter().enumerate().filter(|(_, other)| other.place.is_some() && other.place <= block.place);
+        let behind = behind.max_by_key(|(_, other)| other.place).map(|(at, _)| at + 1);
+        // Rows in front of the first that is known stay there.
+        let first = || kept.iter().position(|other| other.place.is_some()).unwrap_or(kept.len());
+        kept.insert(behind.unwrap_or_else(first), block);
+    }
     let (first, last) = (table.rows.first()?.start, table.rows.last()?.end);
-    let rows: Vec<String> = blocks.into_iter().flat_map(|block| block.lines).collect();
+    let rows: Vec<String> = kept.into_iter().flat_map(|block| block.lines).collect();
     lines.splice(first..last, rows);
     let mut out = lines.join("\n");
     if text.ends_with('\n') {
@@ -74,6 +90,7 @@ pub(crate) fn count_known(
 
 /// A row of a known member with those behind it that go with it.
 struct Block {
+    name: String,
     place: Option<usize>,
     lines: Vec<String>,
 }
@@ -89,7 +106,7 @@ fn sortable_blocks(
         let own = lines.get(row.clone()).unwrap_or_default().to_vec();
         match (places.get(name), blocks.last_mut()) {
             (None, Some(block)) => block.lines.extend(own),
-            (place, _) => blocks.push(Block { place: place.copied(), lines: own }),
+            (place, _) => blocks.push(Block { name: name.clone(), place: place.copied(), lines: own }),
         }
     }
     blocks
@@ -266,6 +283,17 @@ mod tests {
         names.iter().enumerate().map(|(place, name)| ((*name).to_owned(), place)).collect()
     }
 
+    /// Every member moves.
+    fn reorder_all(
+        text: &str,
+        line: usize,
+        places: &BTreeMap<String, usize>,
+        added: &[NewRow],
+    ) -> Option<String> {
+        let moved = places.keys().cloned().collect();
+        reorder(text, line, NewOrder { places, moved: &moved, added })
+    }
+
     fn row(name: &str, type_name: &str) -> NewRow {
         NewRow { name: name.to_owned(), type_name: type_name.to_owned() }
     }
@@ -275,7 +303,7 @@ mod tests {
 
     #[test]
     fn rows_without_borders_move_whole() {
-        let new = reorder(PLAIN, 4, &places(&["lock", "hinge", "lid"]), &[]).unwrap();
+        let new = reorder_all(PLAIN, 4, &places(&["lock", "hinge", "lid"]), &[]).unwrap();
         let rows: Vec<&str> = new.lines().skip(5).collect();
         let expected = [
             "int         lock    -   h",
@@ -284,9 +312,9 @@ mod tests {
             "int        lid      -   f",
         ];
         assert_eq!(rows, expected);
-        assert_eq!(reorder(PLAIN, 4, &places(&["lid", "hinge", "lock"]), &[]).unwrap(), PLAIN);
+        assert_eq!(reorder_all(PLAIN, 4, &places(&["lid", "hinge", "lock"]), &[]).unwrap(), PLAIN);
         let wide = [row("state", "struct state *")];
-        let new = reorder(PLAIN, 4, &places(&["lid", "state", "hinge", "lock"]), &wide).unwrap();
+        let new = reorder_all(PLAIN, 4, &places(&["lid", "state", "hinge", "lock"]), &wide).unwrap();
         assert_eq!(new.lines().nth(6), Some("struct_state* state"));
     }
 
@@ -295,21 +323,22 @@ mod tests {
 
     #[test]
     fn rows_between_borders_move_with_what_goes_on() {
-        let new = reorder(BORDERED, 4, &places(&["lock", "hinge", "lid"]), &[]).unwrap();
+        let new = reorder_all(BORDERED, 4, &places(&["lock", "hinge", "lid"]), &[]).unwrap();
         let rows: Vec<&str> = new.lines().skip(6).take(4).collect();
         assert_eq!(
             rows,
             ["long     lock     rw", "u8       hinge[4] rw", "                  more", "int      lid"]
         );
         assert_eq!(new.lines().count(), BORDERED.lines().count());
-        assert_eq!(reorder(BORDERED, 6, &places(&["lid", "hinge", "lock"]), &[]).unwrap(), BORDERED);
+        assert_eq!(reorder_all(BORDERED, 6, &places(&["lid", "hinge", "lock"]), &[]).unwrap(), BORDERED);
         assert_eq!(count_known(BORDERED, 4, &places(&["lid"])), Some((1, 3)));
     }
 
     #[test]
     fn columns_get_as_wide_as_new_rows_need() {
         let added = [row("a_long_member", "struct long_name *"), row("lid", "int")];
-        let new = reorder(BORDERED, 4, &places(&["lid", "a_long_member", "hinge", "lock"]), &added).unwrap();
+        let new =
+            reorder_all(BORDERED, 4, &places(&["lid", "a_long_member", "hinge", "lock"]), &added).unwrap();
         let expected = "================= ============= ==\nType              Name          tx\n\
             ================= ============= ==\nint               lid\nstruct long_name* a_long_member\n\
             u8                hinge[4]      rw\n                                more\nlong              lock          rw\n\
@@ -318,12 +347,24 @@ mod tests {
     }
 
     #[test]
+    fn in_a_table_of_another_order_only_what_moves_is_moved() {
+        let text = "box struct\n==========\n\nType Name\n..struct ..box\nint d\nint a\nint c\nint b\n";
+        let moved = BTreeSet::from(["d".to_owned()]);
+        let places = places(&["a", "d", "b", "c"]);
+        let new = reorder(text, 4, NewOrder { places: &places, moved: &moved, added: &[] }).unwrap();
+        assert!(new.ends_with("int a\nint d\nint c\nint b\n"), "{new}");
+        let moved = BTreeSet::from(["a".to_owned()]);
+        let new = reorder(text, 4, NewOrder { places: &places, moved: &moved, added: &[] }).unwrap();
+        assert_eq!(new.lines().nth(5), Some("int a"), "{new}");
+    }
+
+    #[test]
     fn other_forms_are_left_alone() {
-        assert_eq!(reorder("a  b\nc  d\n", 0, &places(&["b"]), &[]), None);
-        assert_eq!(reorder("", 0, &places(&[]), &[]), None);
+        assert_eq!(reorder_all("a  b\nc  d\n", 0, &places(&["b"]), &[]), None);
+        assert_eq!(reorder_all("", 0, &places(&[]), &[]), None);
         for end in (0..BORDERED.len()).filter(|end| BORDERED.is_char_boundary(*end)) {
             for line in 0..12 {
-                reorder(&BORDERED[..end], line, &places(&["lock", "lid"]), &[row("x", "long long long")]);
+                reorder_all(&BORDERED[..end], line, &places(&["lock", "lid"]), &[row("x", "long long long")]);
             }
         }
     }

@@ -59,7 +59,7 @@ pub fn find_declared_holders(tree: &Path, names: &[String], held: &[String]) -> 
     let found = fieldline_parallel::map(&files, |file| {
         let text = fieldline_files::read(&tree.join(file)).unwrap_or_default();
         let is_named = |name: &&str| memmem::find(&text, format!("struct {name} {{").as_bytes()).is_some();
-        if !names.iter().any(|name| is_named(&name)) {
+        if !names.iter().any(is_named) {
             return Vec::new();
         }
         declared_holders(file, &text, &names, held)

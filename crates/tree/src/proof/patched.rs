@@ -108,12 +108,12 @@ impl PatchBuild {
         let units = CompileUnits::open(&self.tree, &self.folder)?;
         let mut shown = ShownPatch::default();
         for file in files(touched) {
-            let own = touched.iter().filter(|one| one.file() == file && !is_shown(&shown, one));
+            let own = touched.iter().filter(|entry| entry.file() == file && !is_shown(&shown, entry));
             let mut rest: Vec<&TouchedStruct> = own.collect();
             // Another file's unit may show them all.
             for unit in &mut shown.units {
                 let seen = structs_in(&[&unit.before, &unit.after], &rest)?;
-                rest.retain(|one| !seen.contains(&one.name));
+                rest.retain(|entry| !seen.contains(&entry.name));
                 unit.structs.extend(seen);
             }
             if !rest.is_empty() {
@@ -133,7 +133,7 @@ impl PatchBuild {
     ) -> Result<()> {
         let mut rest = touched.to_vec();
         let mut tried = Vec::new();
-        let known = rest.first().map(|one| one.before.as_ref().map_or(one.file(), |(file, _)| file));
+        let known = rest.first().map(|entry| entry.before.as_ref().map_or(entry.file(), |(file, _)| file));
         // A folder that the build lacks has no unit: that is a reason, not an error.
         let candidates = units.units_of_header(known.unwrap_or_default()).unwrap_or_else(|why| {
             tried.push(format!("{why:#}"));
@@ -172,7 +172,7 @@ impl PatchBuild {
                 tried.push(format!("{} has none of them", unit.name));
                 continue;
             }
-            rest.retain(|one| !seen.contains(&one.name));
+            rest.retain(|entry| !seen.contains(&entry.name));
             shown.notes.extend(borrowed_note(&unit));
             shown.units.push(PatchedUnit { name: unit.name, before, after, structs: seen });
             if rest.is_empty() {
@@ -181,7 +181,9 @@ impl PatchBuild {
         }
         let why =
             if tried.is_empty() { "no unit of the build reads it".to_owned() } else { tried.join("; ") };
-        shown.missing.extend(rest.iter().map(|one| (one.name.clone(), one.file().to_owned(), why.clone())));
+        shown
+            .missing
+            .extend(rest.iter().map(|entry| (entry.name.clone(), entry.file().to_owned(), why.clone())));
         Ok(())
     }
 
@@ -242,16 +244,16 @@ impl PatchBuild {
 /// The files of some structs, each once: where they were declared before.
 fn files(touched: &[TouchedStruct]) -> Vec<String> {
     let mut files: Vec<String> = Vec::new();
-    for one in touched {
-        if !files.iter().any(|file| file == one.file()) {
-            files.push(one.file().to_owned());
+    for entry in touched {
+        if !files.iter().any(|file| file == entry.file()) {
+            files.push(entry.file().to_owned());
         }
     }
     files
 }
 
-fn is_shown(shown: &ShownPatch, one: &TouchedStruct) -> bool {
-    shown.units.iter().any(|unit| unit.structs.contains(&one.name))
+fn is_shown(shown: &ShownPatch, entry: &TouchedStruct) -> bool {
+    shown.units.iter().any(|unit| unit.structs.contains(&entry.name))
 }
 
 /// The structs that some objects have.
@@ -259,14 +261,14 @@ fn structs_in(objects: &[&PathBuf], wanted: &[&TouchedStruct]) -> Result<Vec<Str
     let mut found = BTreeSet::new();
     for object in objects {
         types::with_types(object, None, None, |types| {
-            for one in wanted {
-                if !builds::layouts(types, &one.name)?.is_empty() {
-                    found.insert(one.name.clone());
+            for entry in wanted {
+                if !builds::layouts(types, &entry.name)?.is_empty() {
+                    found.insert(entry.name.clone());
                 }
             }
             Ok(())
         })?;
     }
-    let order = wanted.iter().map(|one| one.name.clone());
+    let order = wanted.iter().map(|entry| entry.name.clone());
     Ok(order.filter(|name| found.contains(name)).collect())
 }

@@ -70,14 +70,15 @@ fn compare(file: &str, old: &[u8], new: &[u8]) -> Vec<TouchedStruct> {
     for (name, now) in &new {
         let was = old.get(name).map(Vec::as_slice).unwrap_or_default();
         // Of several definitions, for several configurations, the first that differs is named.
-        let differs =
-            |index: &usize| was.get(*index).map(|one| &one.text) != now.get(*index).map(|one| &one.text);
+        let differs = |index: &usize| {
+            was.get(*index).map(|found| &found.text) != now.get(*index).map(|found| &found.text)
+        };
         let count = was.len().max(now.len());
         let Some(index) = (0..count).find(differs) else { continue };
         let place = |texts: &[DefinitionText]| {
-            texts.get(index).or(texts.first()).map(|one| (file.to_owned(), one.lines.clone()))
+            texts.get(index).or(texts.first()).map(|found| (file.to_owned(), found.lines.clone()))
         };
-        let kind = now.get(index).or(now.first()).map_or_else(String::new, |one| one.kind.to_owned());
+        let kind = now.get(index).or(now.first()).map_or_else(String::new, |found| found.kind.to_owned());
         touched.push(TouchedStruct { name: name.clone(), kind, before: place(was), after: place(now) });
     }
     for (name, was) in old.iter().filter(|(name, _)| !new.contains_key(*name)) {
@@ -85,7 +86,9 @@ fn compare(file: &str, old: &[u8], new: &[u8]) -> Vec<TouchedStruct> {
         let before = Some((file.to_owned(), first.lines.clone()));
         touched.push(TouchedStruct { name: name.clone(), kind: first.kind.to_owned(), before, after: None });
     }
-    touched.sort_by_key(|one| one.after.as_ref().or(one.before.as_ref()).map_or(0, |(_, lines)| lines.start));
+    touched.sort_by_key(|entry| {
+        entry.after.as_ref().or(entry.before.as_ref()).map_or(0, |(_, lines)| lines.start)
+    });
     touched
 }
 
@@ -118,7 +121,7 @@ mod tests {
 
     fn names(old: &str, new: &str) -> Vec<(String, bool, bool)> {
         let found = compare("x.h", old.as_bytes(), new.as_bytes());
-        found.into_iter().map(|one| (one.name, one.before.is_some(), one.after.is_some())).collect()
+        found.into_iter().map(|entry| (entry.name, entry.before.is_some(), entry.after.is_some())).collect()
     }
 
     #[test]

@@ -223,7 +223,7 @@ fn what_holds_a_struct_elsewhere_is_judged_too() {
     let found = rules(&document["patches"][0]);
     assert!(found.contains(&("port".to_owned(), "size-grew".to_owned())), "{found:?}");
     let structs = document["patches"][0]["targets"][0]["structs"].as_array().unwrap();
-    let names: Vec<&str> = structs.iter().map(|one| one["name"].as_str().unwrap()).collect();
+    let names: Vec<&str> = structs.iter().map(|entry| entry["name"].as_str().unwrap()).collect();
     assert!(names.contains(&"port"), "{names:?}");
 }
 

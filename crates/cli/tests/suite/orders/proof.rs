@@ -1,5 +1,6 @@
 //! A plan is proven by compiling it in a build's folder.
 
+use fieldline_testing::has_programs;
 use serde_json::json;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -109,6 +110,38 @@ impl Tree {
         }
         files.sort();
         files
+    }
+}
+
+#[test]
+fn documents_follow_a_struct() {
+    if !has_programs(&["cc"]) {
+        return;
+    }
+    let tree = Tree::new();
+    let doc = "/**\n * struct queue - waits\n * @id: names it\n * @owner: has it\n * @length: entries\n */\n";
+    tree.write("tree/net/queue.h", &format!("{doc}{HEADER}"));
+    let table = |rows: &str| {
+        let border = "===== ====== ==";
+        format!("queue struct\n============\n\n{border}\nType  Name   tx\n{border}\n{rows}{border}\n")
+    };
+    let before = table("int   id     rw\nvoid* owner\nint   length -\n");
+    tree.write("tree/Documentation/networking/net_cachelines/queue.rst", &before);
+    let plan = tree.plan();
+    let out = tree.text("patches");
+    let (code, text) =
+        fieldline(&["patch", "--plan", plan.to_str().unwrap(), "--tree", &tree.text("tree"), "-o", &out]);
+    assert_eq!(code, Some(0), "{text}");
+    let mut patches = String::new();
+    for entry in fs::read_dir(&out).unwrap() {
+        patches.push_str(&fs::read_to_string(entry.unwrap().path()).unwrap());
+    }
+    for change in [
+        "+ * @length: entries\n  * @owner",
+        "+int   length -\n void* owner\n-int   length -\n",
+        "+\tint length;",
+    ] {
+        assert!(patches.contains(change), "{change}\n{patches}");
     }
 }
 

@@ -1,5 +1,7 @@
 //! Names in column `measure` of table `accesses` (docs/formats.md).
 
+/// Profiles that know `function`, without a type; in the file of a host in the order in which it numbers them.
+pub const FUNCTION: &str = "function";
 /// Loads sampled, by time block and group of hosts.
 pub const LOADS: &str = "loads";
 /// Stores sampled, likewise.

@@ -63,9 +63,11 @@ pub fn to_tables(
         Ok(common) => common,
         Err(error) => return Ok(Err(error)),
     };
-    let mut rows = ProfileRows { tables, common, profile };
+    let functions = function_names(&profile.functions);
+    let mut rows = ProfileRows { tables, common, profile, functions };
     rows.add_recordings()?;
     rows.add_coverage()?;
+    rows.add_functions()?;
     for type_profile in &profile.types {
         rows.add_layout(type_profile)?;
         rows.add_accesses(type_profile)?;
@@ -127,11 +129,24 @@ fn word_names(types: &[TypeProfile]) -> Vec<String> {
     types.iter().map(name).collect()
 }
 
+/// Names of functions. Static functions may share one: from the second on, `@` and a number follow.
+fn function_names(names: &[String]) -> Vec<String> {
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    let name = |name: &String| {
+        let count = counts.entry(name.clone()).or_default();
+        *count += 1;
+        if *count == 1 { name.clone() } else { format!("{name}@{count}") }
+    };
+    names.iter().map(name).collect()
+}
+
 /// Rows of a profile in the making.
 struct ProfileRows<'p> {
     tables: Tables,
     common: Common,
     profile: &'p AccessProfile,
+    /// Names of functions that tell them apart.
+    functions: Vec<String>,
 }
 
 impl ProfileRows<'_> {
@@ -213,7 +228,7 @@ impl ProfileRows<'_> {
         let mut words = Vec::with_capacity(window.entries.len());
         for (type_index, function) in &window.entries {
             let name = usize::try_from(*type_index).ok().and_then(|index| names.get(index));
-            let function = self.profile.functions.get(*function as usize);
+            let function = self.functions.get(*function as usize);
             words.push(format!(
                 "{}\t{}",
                 name.map_or("", String::as_str),

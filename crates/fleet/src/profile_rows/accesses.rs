@@ -54,6 +54,37 @@ impl ProfileRows<'_> {
         known.turns.iter().try_for_each(|turns| self.add_turns(&mut rows, turns))
     }
 
+    /// Functions in their order, on which orders of equal cost depend.
+    pub(super) fn add_functions(&mut self) -> Result<(), FileProblem> {
+        let Common { host, day, labels, build_id, .. } = self.common;
+        let measure = self.text(measure::FUNCTION);
+        for name in &self.functions {
+            let function = self.tables.values.text(name);
+            let none = [NONE; 6];
+            let [type_name, fingerprint, member, offset, size, ip] = none;
+            let key = [
+                host,
+                day,
+                labels,
+                NONE,
+                NONE,
+                build_id,
+                type_name,
+                fingerprint,
+                member,
+                offset,
+                size,
+                ip,
+                function,
+                NONE,
+                NONE,
+                measure,
+            ];
+            self.tables.add(Table::Accesses, &key, &[1])?;
+        }
+        Ok(())
+    }
+
     /// The place of a byte.
     fn place(&mut self, rows: &mut TypeRows<'_>, offset: u64) -> Place {
         let values = &mut self.tables.values;
@@ -67,7 +98,7 @@ impl ProfileRows<'_> {
 
     fn add_access(&mut self, rows: &mut TypeRows<'_>, access: &Access) -> Result<(), FileProblem> {
         let place = self.place(rows, access.offset);
-        let function = self.profile.functions.get(access.function as usize).map(String::as_str);
+        let function = self.functions.get(access.function as usize).map(String::as_str);
         let values = &mut self.tables.values;
         let (size, ip) = (values.number(access.size as i64), values.number(access.ip as i64));
         let place = Place { size, ip, function: values.maybe_text(function), ..place };

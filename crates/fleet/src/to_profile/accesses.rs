@@ -110,6 +110,10 @@ impl<'r, 't> AccessReader<'r, 't> {
     }
 
     pub(super) fn read(&self, functions: &mut FunctionNames) -> FoundAccesses {
+        let is_function = |row: &Row<'_>| row.text(self.columns.measure) == Some(measure::FUNCTION);
+        for row in self.rows().filter(is_function) {
+            functions.index(row.text(self.columns.function).unwrap_or_default());
+        }
         let instructions = self.pair_instructions();
         let mut sums: BTreeMap<usize, TypeSums> = BTreeMap::new();
         let mut order: Vec<usize> = Vec::new();

@@ -5,6 +5,9 @@ use crate::row_sums::Tables;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
+/// The number of no function in a profile.
+const NO_FUNCTION: u32 = u32::MAX;
+
 /// How rows become a profile.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ProfileOptions<'o> {
@@ -24,12 +27,18 @@ pub(super) struct FunctionNames {
 }
 
 impl FunctionNames {
+    /// The number of a function; that of none for an empty name: code without a symbol.
     pub(super) fn index(&mut self, name: &str) -> u32 {
+        if name.is_empty() {
+            return NO_FUNCTION;
+        }
         if let Some(index) = self.indices.get(name) {
             return *index;
         }
         let index = self.names.len() as u32;
-        self.names.push(name.to_owned());
+        // Behind the name of a further function of it stands a number.
+        let numbered = name.rsplit_once('@').filter(|(_, number)| number.parse::<u32>().is_ok());
+        self.names.push(numbered.map_or(name, |(plain, _)| plain).to_owned());
         self.indices.insert(name.to_owned(), index);
         index
     }

@@ -1,4 +1,4 @@
-//! What a trial, or a run of it, was made of, as text beside its results: something else must not go on with them.
+//! Facts that a trial, or a run of it, depends on, as text beside its results: something else must not go on with them.
 
 use crate::error::{Error, Result};
 use std::fs;

@@ -184,7 +184,7 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<CommandOutcome> {
 /// Refuses what a merge of files of JSON doesn't do.
 fn check_json_merge(args: &MergeArgs) -> Result<()> {
     if args.profiles.len() < 2 {
-        bail!("{}: one profile alone; name those to merge with it", args.output.display());
+        bail!("{}: one PROFILE alone; name those to merge with it", args.output.display());
     }
     if args.format == ProfileFormat::Parquet || !args.keep.is_empty() || !args.fleet.options().is_empty() {
         bail!("--format parquet, --keep, --where, --weight and --skip-broken are for profiles in Parquet");

@@ -4,15 +4,16 @@ mod kernels;
 mod program;
 mod results;
 mod subjects;
+mod turns;
 
 use crate::args::TrialArgs;
 use crate::command::guest::{guest_options, score};
 use crate::output::{self, CommandOutcome, OutputFormat};
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use fieldline_trial::{BuildOptions, KernelConfig, RunFiles, RunOptions, Trial};
 use kernels::TriedKernels;
 use results::TrialResults;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use subjects::Subject;
 
 pub(crate) fn run(args: &TrialArgs) -> Result<CommandOutcome> {
@@ -39,7 +40,7 @@ fn run_kernels(args: &TrialArgs, subjects: &[Subject]) -> Result<(RunFiles, Trie
     let variants = subjects.iter().map(|subject| subject.variant.clone()).collect();
     let trial = Trial::open(&args.output, build_options(args)?, args.guest.arch, variants)?;
     let kernels = build(&trial, subjects, args)?;
-    let structs = structs(args, subjects, &kernels)?;
+    let structs = kernels.choose_structs(args, subjects)?;
     boot(&trial, &run_options(args, &structs)?, args.runs)?;
     if args.prove_build {
         prove_build(&trial)?;
@@ -81,29 +82,6 @@ fn build(trial: &Trial, subjects: &[Subject], args: &TrialArgs) -> Result<TriedK
     kernels::compare(subjects, &built, args.vmlinux.as_deref(), args)
 }
 
-/// The structs that are counted one by one: those named, else those of the plans, else those that patches reorder.
-fn structs(args: &TrialArgs, subjects: &[Subject], kernels: &TriedKernels) -> Result<Vec<String>> {
-    let named = args.score.structs.iter().cloned();
-    let planned = subjects.iter().filter_map(|subject| subject.plan.as_ref()).flat_map(|plan| {
-        plan.structs.iter().filter(|planned| planned.changes()).map(|planned| planned.name.clone())
-    });
-    let reordered = || kernels.changes.iter().flat_map(|changes| changes.reordered.iter().cloned());
-    let mut structs: Vec<String> = named.collect();
-    if structs.is_empty() {
-        structs.extend(planned);
-    }
-    if structs.is_empty() {
-        structs.extend(reordered());
-    }
-    structs.sort();
-    structs.dedup();
-    if structs.is_empty() {
-        bail!("no struct is in another order than in the first: name the structs to count (--structs)");
-    }
-    kernels.check_structs(&structs)?;
-    Ok(structs)
-}
-
 fn run_options(args: &TrialArgs, structs: &[String]) -> Result<RunOptions> {
     let mut guest = guest_options(&args.guest)?;
     let chosen = &mut guest.selection;
@@ -121,30 +99,11 @@ fn run_options(args: &TrialArgs, structs: &[String]) -> Result<RunOptions> {
 /// Boots the kernels in turns, as often as is left to do.
 fn boot(trial: &Trial, options: &RunOptions, runs: u32) -> Result<()> {
     let pending = trial.pending(runs, options)?;
-    let all = runs as usize * trial.variants.len();
-    if pending.len() < all {
-        output::print_note(&format!("{} of {all} runs are there already", all - pending.len()));
-    }
-    let stage = output::begin_stage("booting kernels");
-    let began = Instant::now();
-    for (done, (number, index)) in pending.iter().enumerate() {
-        stage.set(done as u64, pending.len() as u64);
-        let name = trial.variants.get(*index).map_or("", |variant| variant.name.as_str());
-        trial.run(*number, *index, options).with_context(|| format!("{name}, run {number}"))?;
-        let left = left(began.elapsed(), done + 1, pending.len());
-        output::print_progress(&format!(
-            "{name}, run {number}: {} of {} runs, {left} left",
-            done + 1,
-            pending.len()
-        ));
-    }
-    Ok(())
-}
-
-/// The time that the rest takes, if it goes on as before.
-fn left(spent: Duration, done: usize, all: usize) -> String {
-    let seconds = spent.as_secs_f64() / done.max(1) as f64 * all.saturating_sub(done) as f64;
-    format!("{} min", (seconds / 60.0).ceil())
+    let names: Vec<&str> = trial.variants.iter().map(|variant| variant.name.as_str()).collect();
+    let all = runs as usize * names.len();
+    turns::run_pending("booting kernels", (&pending, all), &names, |(number, index)| {
+        Ok(trial.run(number, index, options)?)
+    })
 }
 
 fn prove_build(trial: &Trial) -> Result<()> {

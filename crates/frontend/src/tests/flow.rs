@@ -356,7 +356,7 @@ fn a_file_that_another_unit_maps_is_found() {
     }
 }
 
-/// What is given back, or printed, is no mapped memory any more.
+/// Memory that is given back, or whose address is printed, is no mapped memory any more.
 #[test]
 fn memory_that_others_get_later_is_not_mapped() {
     let Some(frontend) = frontend() else { return };
@@ -367,17 +367,17 @@ fn memory_that_others_get_later_is_not_mapped() {
                 static void *get(void) { return list; }\n\
                 static void pool_free(void *p) { list = p; }\n\
                 static void keep(void *p) { kept = p; }\n";
-    for (way, is_held) in [
+    for (code, is_held) in [
         ("pool_free(p); s = get();", false),
         ("printf(\"%lx\", (unsigned long)p); s = (struct s *)strtoul(t, 0, 16);", false),
         ("keep(p); s = kept;", true),
     ] {
         let text = format!(
-            "{head}int f(int fd, char *t) {{ struct s *s; void *p = mmap(0, 9, 1, 2, fd, 0); {way} return s->a; }}\n"
+            "{head}int f(int fd, char *t) {{ struct s *s; void *p = mmap(0, 9, 1, 2, fd, 0); {code} return s->a; }}\n"
         );
         let unit = unit(folder.path(), "a.c", &text);
         let flows = frontend.uses(&unit, &[subject("s")], &BTreeSet::new()).unwrap().flows;
         let found = crate::mapped(&[&flows]);
-        assert_eq!(found.uses.iter().any(|used| used.demand == Demand::Whole), is_held, "{way}: {found:?}");
+        assert_eq!(found.uses.iter().any(|used| used.demand == Demand::Whole), is_held, "{code}: {found:?}");
     }
 }

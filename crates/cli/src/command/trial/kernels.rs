@@ -66,8 +66,29 @@ fn require_force(args: &TrialArgs, text: &str) -> Result<()> {
 }
 
 impl TriedKernels {
+    /// The structs that are counted one by one: those named, else those of the plans, else those that patches reorder.
+    pub(super) fn choose_structs(&self, args: &TrialArgs, subjects: &[Subject]) -> Result<Vec<String>> {
+        let planned = subjects.iter().filter_map(|subject| subject.plan.as_ref()).flat_map(|plan| {
+            plan.structs.iter().filter(|planned| planned.changes()).map(|planned| planned.name.clone())
+        });
+        let mut structs: Vec<String> = args.score.structs.clone();
+        if structs.is_empty() {
+            structs.extend(planned);
+        }
+        if structs.is_empty() {
+            structs.extend(self.changes.iter().flat_map(|changes| changes.reordered.iter().cloned()));
+        }
+        structs.sort();
+        structs.dedup();
+        if structs.is_empty() {
+            bail!("no struct is in another order than in the first: name the structs to count (--structs)");
+        }
+        self.check_structs(&structs)?;
+        Ok(structs)
+    }
+
     /// Fails for a name that no struct has.
-    pub(super) fn check_structs(&self, structs: &[String]) -> Result<()> {
+    fn check_structs(&self, structs: &[String]) -> Result<()> {
         let base = self.layouts.first().map(Vec::as_slice).unwrap_or_default();
         match structs.iter().find(|name| base.iter().all(|layout| layout.name != **name)) {
             Some(name) => {

@@ -2,7 +2,7 @@
 
 use super::kernels::{self, TriedKernels};
 use super::subjects::Subject;
-use super::{left, structs};
+use super::turns;
 use crate::args::TrialArgs;
 use crate::command::guest::score::machine;
 use crate::input::recordings::{self, AttributedSamples, RecordingInputs};
@@ -44,7 +44,7 @@ pub(super) fn run(
     let _stage = output::begin_stage("comparing layouts");
     let tried = kernels::compare(subjects, &programs, recorded.as_deref(), args)?;
     drop(_stage);
-    let structs = structs(args, subjects, &tried)?;
+    let structs = tried.choose_structs(args, subjects)?;
     record_all(&trial, &tried, args, &structs)?;
     Ok((trial.run_files(), tried, structs))
 }
@@ -95,23 +95,13 @@ fn record_all(
         machine: machine(&args.score),
     };
     let pending = trial.pending(args.runs, &run)?;
-    let all = args.runs as usize * trial.variants.len();
-    if pending.len() < all {
-        output::print_note(&format!("{} of {all} runs are there already", all - pending.len()));
-    }
-    let stage = output::begin_stage("recording programs");
-    let began = Instant::now();
-    for (done, at) in pending.iter().enumerate() {
-        stage.set(done as u64, pending.len() as u64);
-        let name = trial.variants.get(at.1).map_or("", |variant| variant.name.as_str());
-        let place = || format!("{name}, run {}", at.0);
+    let names: Vec<&str> = trial.variants.iter().map(|variant| variant.name.as_str()).collect();
+    let all = args.runs as usize * names.len();
+    turns::run_pending("recording programs", (&pending, all), &names, |at| {
         let layouts = tried.layouts.get(at.1).map(Vec::as_slice).unwrap_or_default();
-        let figures = record(trial, *at, (&run, layouts), args.keep_traces).with_context(place)?;
-        trial.write(*at, &figures, &run)?;
-        let left = left(began.elapsed(), done + 1, pending.len());
-        output::print_progress(&format!("{}: {} of {} runs, {left} left", place(), done + 1, pending.len()));
-    }
-    Ok(())
+        let figures = record(trial, at, (&run, layouts), args.keep_traces)?;
+        Ok(trial.write(at, &figures, &run)?)
+    })
 }
 
 /// Records a run, and scores it.
@@ -143,10 +133,9 @@ fn record(
     let accesses = recordings::attribute(&inputs, |attributed| accesses(attributed, layouts, &run.structs))
         .with_context(|| format!("{} has what the load printed", log.display()))?;
     let counts = accesses.count(run.structs.len());
-    if let Some((name, _)) = run.structs.iter().zip(counts).find(|(_, count)| *count == 0) {
-        bail!(
-            "no access to struct {name} was recorded: let the load run longer (--for), or step more of it (--gap)"
-        );
+    for (name, _) in run.structs.iter().zip(counts).filter(|(_, count)| *count == 0) {
+        let place = format!("{}, run {}", variant.name, at.0);
+        output::print_note(&format!("{place}: no access to struct {name} was recorded"));
     }
     let figures = score_recorded(&accesses, &program, longest_pause(run.gap), &run.structs, &run.machine)?;
     if !is_kept {

@@ -122,10 +122,10 @@ fn documents_follow_a_struct() {
     let doc = "/**\n * struct queue - waits\n * @id: names it\n * @owner: has it\n * @length: entries\n */\n";
     tree.write("tree/net/queue.h", &format!("{doc}{HEADER}"));
     let table = |rows: &str| {
-        let border = "===== ====== ==";
-        format!("queue struct\n============\n\n{border}\nType  Name   tx\n{border}\n{rows}{border}\n")
+        let border = "======== ======== ========";
+        format!("queue struct\n============\n\n{border}\nType     Name     tx\n{border}\n{rows}{border}\n")
     };
-    let before = table("int   id     rw\nvoid* owner\nint   length -\n");
+    let before = table("int      id       rw\nvoid*    owner\nint      length   -\n");
     tree.write("tree/Documentation/networking/net_cachelines/queue.rst", &before);
     let plan = tree.plan();
     let out = tree.text("patches");
@@ -138,7 +138,7 @@ fn documents_follow_a_struct() {
     }
     for change in [
         "+ * @length: entries\n  * @owner",
-        "+int   length -\n void* owner\n-int   length -\n",
+        "+int      length   -\n void*    owner\n-int      length   -\n",
         "+\tint length;",
     ] {
         assert!(patches.contains(change), "{change}\n{patches}");

@@ -199,12 +199,12 @@ fn branches_find_what_a_program_in_c_touched_and_how_often() {
 
 #[test]
 fn branches_find_hot_members_of_a_program_in_cxx() {
-    branches_find_hot_members("harbour.cc", "40000000", "32", &["--every", "40"]);
+    branches_find_hot_members("harbour.cc", "40000000", "32", &["--gap", "4", "--every", "8"]);
 }
 
 #[test]
 fn branches_find_hot_members_of_a_program_in_rust() {
-    branches_find_hot_members("orchard.rs", "60000000", "16", &["--every", "40"]);
+    branches_find_hot_members("orchard.rs", "60000000", "16", &["--gap", "4", "--every", "8"]);
 }
 
 #[test]

@@ -205,6 +205,9 @@ fn source_package(vmlinux: &Path) -> Result<debian::DebianPackage> {
     at.map(|at| packages.swap_remove(at)).context("the suite has no linux-source package")
 }
 
+/// The only documents that tests need: tables of members by cacheline.
+const TABLES: &str = "*/Documentation/networking/net_cachelines/*.rst";
+
 /// Unpacks a tree unless a file of it is there.
 fn unpack_tree(
     package: &debian::DebianPackage,
@@ -224,6 +227,9 @@ fn unpack_tree(
             "--exclude=*/tools/testing/*",
             "--exclude=*/tools/perf/*",
         ]))?;
+        let mut tables = Command::new("tar");
+        tables.arg("-xf").arg(&packed).arg("-C").arg(folder).args(["--wildcards", TABLES]);
+        shell::run(&mut tables)?;
         fs::remove_file(&packed)?;
     }
     if !tree.join(mark).exists() {

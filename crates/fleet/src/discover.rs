@@ -9,7 +9,11 @@ const MAX_DEPTH: usize = 40;
 
 /// Whether a path names Parquet: a folder, a pattern, or a file by its ending.
 pub fn is_fleet(path: &Path) -> bool {
-    has_pattern(path) || path.is_dir() || path.extension().is_some_and(|ending| ending == "parquet")
+    has_pattern(path) || path.is_dir() || has_ending(path)
+}
+
+fn has_ending(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ending == "parquet")
 }
 
 fn has_pattern(path: &Path) -> bool {
@@ -17,7 +21,7 @@ fn has_pattern(path: &Path) -> bool {
 }
 
 /// The Parquet files of folders, patterns and files, each once, by path. In a pattern `*` and `?` stand for
-/// characters of one name, and `**` for any folders. Names that begin with `.` or `_` are passed over: engines
+/// characters of one name, and `**` for any folders; a folder that matches means its Parquet files. Names that begin with `.` or `_` are passed over: engines
 /// keep there what isn't finished.
 ///
 /// # Errors
@@ -27,11 +31,7 @@ pub fn find_files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
     for path in paths {
         let before = files.len();
         if path.is_dir() {
-            walk(path, MAX_DEPTH, &mut |file| {
-                files.extend(
-                    file.extension().is_some_and(|ending| ending == "parquet").then(|| file.to_path_buf()),
-                );
-            })?;
+            walk(path, MAX_DEPTH, &mut |file| files.extend(has_ending(file).then(|| file.to_path_buf())))?;
         } else if has_pattern(path) {
             find_matching(path, &mut files)?;
         } else {
@@ -58,7 +58,10 @@ fn find_matching(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), Error> {
     walk(&base, MAX_DEPTH, &mut |file| {
         let below = file.strip_prefix(&base).unwrap_or(file).components();
         let names: Vec<String> = below.map(|part| part.as_os_str().to_string_lossy().into_owned()).collect();
-        files.extend(matches(&patterns, &names).then(|| file.to_path_buf()));
+        let in_folder =
+            || (1..names.len()).any(|depth| matches(&patterns, names.get(..depth).unwrap_or_default()));
+        let is_meant = matches(&patterns, &names) || has_ending(file) && in_folder();
+        files.extend(is_meant.then(|| file.to_path_buf()));
     })
 }
 
@@ -113,6 +116,8 @@ mod tests {
         assert_eq!(found("").unwrap(), ["a/d/y.parquet", "b/x.parquet"]);
         assert_eq!(found("**/*.parquet").unwrap(), ["a/d/y.parquet", "b/x.parquet"]);
         assert_eq!(found("*/x.parquet").unwrap(), ["b/x.parquet"]);
+        assert_eq!(found("*").unwrap(), ["a/d/y.parquet", "b/x.parquet"], "folders mean what is in them");
+        assert_eq!(found("?/d").unwrap(), ["a/d/y.parquet"]);
         assert!(found("*.parquet").unwrap_err().contains("no Parquet files there"));
         assert_eq!(found("missing.parquet").unwrap(), ["missing.parquet"], "opening it says what is wrong");
         assert!(is_fleet(&folder.path().join("**/*.parquet")) && !is_fleet(Path::new("profile.json")));

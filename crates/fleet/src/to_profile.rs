@@ -24,7 +24,7 @@ use std::path::Path;
 pub struct FleetProfile {
     /// The profile.
     pub profile: AccessProfile,
-    /// Members that don't match between the builds, a sentence a struct.
+    /// Members that don't match between the builds, a sentence a layout, most samples first.
     pub notes: Vec<String>,
 }
 

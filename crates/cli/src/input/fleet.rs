@@ -76,9 +76,16 @@ impl<'l> LoadedTables<'l> {
     }
 }
 
+/// Structs of which the samples that match no layout are told.
+const NAMED: usize = 5;
+
 /// Prints what doesn't match between builds; returns the rest.
 pub(crate) fn print_notes(found: FleetProfile) -> AccessProfile {
-    found.notes.iter().for_each(|note| output::print_note(note));
+    found.notes.iter().take(NAMED).for_each(|note| output::print_note(note));
+    let more = found.notes.len().saturating_sub(NAMED);
+    if more > 0 {
+        output::print_note(&format!("{more} more layouts of other builds have fewer such samples each"));
+    }
     found.profile
 }
 

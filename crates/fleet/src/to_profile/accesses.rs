@@ -260,9 +260,10 @@ impl<'r, 't> AccessReader<'r, 't> {
                 named.join(", ")
             )
         };
-        let mut notes: Vec<String> = unmatched.iter().map(note).collect();
+        let mut notes: Vec<(u64, String)> =
+            unmatched.iter().map(|found| (u64::MAX - found.1.0, note(found))).collect();
         notes.sort();
-        notes
+        notes.into_iter().map(|(_, note)| note).collect()
     }
 }
 

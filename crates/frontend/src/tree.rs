@@ -57,6 +57,46 @@ impl<'u> Tree<'u> {
         self.nodes.push(node);
     }
 
+    /// Takes what types are written with from the values: `(typeof(x) *)&x` and `typeof(x) *y = &x` ask `x` for its type.
+    fn hide_types(&mut self) {
+        let tree = &*self;
+        let hidden = |index: Index| {
+            let value = tree.children(index).last().filter(|_| tree.has_value(index));
+            tree.children(index).filter(move |child| Some(*child) != value && !tree.is_attribute(*child))
+        };
+        let with_types = (0..tree.len()).filter(|index| tree.has_values_in_type(*index));
+        let hidden: Vec<(Index, Index)> =
+            with_types.flat_map(hidden).map(|first| (first, tree.below(first).end)).collect();
+        for (first, end) in hidden {
+            let nodes = self.nodes.get_mut(first..end).unwrap_or_default();
+            nodes.iter_mut().for_each(|node| node.kind = Kind::TypeName);
+        }
+    }
+
+    fn is_attribute(&self, index: Index) -> bool {
+        matches!(self.kind(index), Kind::Attribute | Kind::Packed)
+    }
+
+    /// Whether a node's type may be written with values that are not the node's.
+    fn has_values_in_type(&self, index: Index) -> bool {
+        let Some(node) = self.get(index) else { return false };
+        match node.kind {
+            Kind::Cast => true,
+            // The length of an array is none of them.
+            Kind::Variable => {
+                self.children(index).nth(usize::from(node.cursor.is_initialized())).is_some()
+                    && node.cursor.ty().element().is_none()
+                    && node.cursor.ty().spelling().contains("typeof")
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether the last node below a cast or a variable is its value.
+    fn has_value(&self, index: Index) -> bool {
+        self.kind(index) == Kind::Cast || self.get(index).is_some_and(|node| node.cursor.is_initialized())
+    }
+
     /// Constructors and destructors, in order.
     pub(crate) fn constructors(&self) -> &[Index] {
         &self.constructors

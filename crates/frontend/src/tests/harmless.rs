@@ -43,6 +43,19 @@ fn harmless_code_asks_nothing() {
         "struct s *many(size_t n) { return malloc(n * sizeof(struct s) + sizeof(struct s)); }",
         "struct s *dup(struct o *p, struct o *q, size_t most) { memcpy(p, q, most); return &p->x; }",
         "void f(struct s *p) { char *c = p->d; while (*c) c++; p->d[3] = 0; }",
+        // A hash of both halves of an address, and the stack pointer as an operand.
+        "unsigned f(struct s *p) { unsigned long v = (unsigned long)p; v ^= v >> 32; return (unsigned)v; }\n\
+         int *g(unsigned high, unsigned low) { return (int *)((unsigned long)high << 32 | low); }\n\
+         int h(int *p) { return p[2]; }",
+        "register unsigned long sp asm(\"rsp\");\n\
+         void f(struct s *p) { asm volatile(\"call check\" : \"+r\"(sp) : \"m\"(p)); }\n\
+         int g(void) { return ((int *)sp)[2]; }",
+        // What a type is written with is asked for its type alone.
+        "struct slot { void *kept; } slot;\nvoid f(struct s *p) { *(volatile typeof(slot.kept) *)&slot.kept = p; }\n\
+         struct s *g(void) { return *(const volatile typeof(slot.kept) *)&slot.kept; }",
+        "struct slot { void *kept; } slot;\n\
+         #define SWAP(at, new) ({ typeof(*(at)) *at_ = (at); typeof(*(at)) old_ = *at_; *at_ = (new); old_; })\n\
+         struct s *f(struct s *p) { return SWAP(&slot.kept, (void *)p); }",
     ];
     let cases: Vec<(&str, &[Demand])> = cases.iter().map(|text| (*text, &[][..])).collect();
     expect(&cases, all);

@@ -14,7 +14,9 @@ impl<'u> Tree<'u> {
         let (mut tree, mut path) = (Self::default(), Vec::new());
         unit.walk(|cursor, depth| tree.append(cursor, depth, &mut path));
         close(&mut tree.nodes, &mut path, 0);
-        let library = add(&mut tree);
+        let mut library = add(&mut tree);
+        tree.hide_types();
+        library.tree.hide_types();
         (tree, library)
     }
 }

@@ -103,7 +103,9 @@ impl<'u> Follower<'_, '_, '_, 'u> {
                     let shape = self.unit.shape(other);
                     self.end(index, State::PLAIN, End::Record(shape));
                 }
-                None if is_open(ty) => self.store(*operand, State::PLAIN),
+                None if is_open(ty) && !self.keeps_register(*operand, constraint) => {
+                    self.store(*operand, State::PLAIN);
+                }
                 None => {}
             }
         }
@@ -120,6 +122,15 @@ impl<'u> Follower<'_, '_, '_, 'u> {
         }
     }
 
+    /// Whether an operand is a number in a register that all code shares: naming the stack pointer as a result (`"+r"`) keeps
+    /// the code behind the function's frame, and puts nothing there.
+    fn keeps_register(&self, operand: Index, constraint: Option<&String>) -> bool {
+        let view = self.unit.view;
+        let named = view.cursor(view.peeled(operand)).and_then(Cursor::referenced);
+        constraint.is_none_or(|text| text.contains('+'))
+            && named.is_some_and(|named| named.is_global_register() && named.ty().kind() == TypeKind::Number)
+    }
+
     /// The address is an operand: results of the code may be it, and instructions may read what it leads to.
     pub(crate) fn assembled(&mut self, index: Index, node: Index, state: State) {
         let view = self.unit.view;
@@ -130,7 +141,8 @@ impl<'u> Follower<'_, '_, '_, 'u> {
         let constraint = |number: usize| written.as_ref()?.constraints.get(number);
         for (number, operand) in operands.iter().enumerate().filter(|(number, _)| *number != own) {
             let is_result = constraint(number).is_none_or(|text| text.contains(['=', '+']));
-            if is_result && self.ty(*operand).is_some_and(is_open) {
+            let keeps = self.keeps_register(*operand, constraint(number));
+            if is_result && !keeps && self.ty(*operand).is_some_and(is_open) {
                 self.store(*operand, state);
             }
         }

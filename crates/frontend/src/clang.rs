@@ -4,7 +4,7 @@
 //! * `unit`: a unit parsed, with its diagnostics and its nodes.
 //! * `cursor`: nodes of the syntax tree, and types.
 //! * `kind`: kinds of nodes and operators; `numbers`: what nodes say of bits.
-//! * `made`: what functions are made for from templates.
+//! * `made`: what functions are made for from templates; `variables`: what declarations of variables say.
 //! * `place`: places in source files.
 //! * `text`: strings that libclang owns.
 //!
@@ -20,6 +20,7 @@ mod numbers;
 mod place;
 mod text;
 mod unit;
+mod variables;
 
 pub(crate) use cursor::{Cursor, Identity, Type, TypeKind};
 pub(crate) use kind::{Kind, Operator};

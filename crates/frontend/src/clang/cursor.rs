@@ -18,7 +18,7 @@ pub(crate) struct Cursor<'u> {
 }
 
 impl<'u> Cursor<'u> {
-    fn with(raw: CXCursor) -> Option<Self> {
+    pub(super) fn with(raw: CXCursor) -> Option<Self> {
         // SAFETY: asks about a number.
         let is_there = unsafe { raw::clang_isInvalid(raw.kind) == 0 };
         is_there.then_some(Self { raw, unit: PhantomData })
@@ -141,24 +141,6 @@ impl<'u> Cursor<'u> {
         Self::with(unsafe { raw::clang_getSpecializedCursorTemplate(self.raw) })
     }
 
-    /// Whether it is a variable of all functions that lives in a register: `register T x asm("rsp")`.
-    pub(crate) fn is_global_register(self) -> bool {
-        // SAFETY: see `name`.
-        let class = unsafe { raw::clang_Cursor_getStorageClass(self.raw) };
-        class == raw::CX_SC_Register && self.kind() == Kind::Variable && !self.is_of_function()
-    }
-
-    /// Whether it is declared in a function.
-    fn is_of_function(self) -> bool {
-        self.holder().is_some_and(|holder| matches!(holder.kind(), Kind::Function))
-    }
-
-    /// Whether a variable is declared with a value.
-    pub(crate) fn is_initialized(self) -> bool {
-        // SAFETY: see `name`.
-        Self::with(unsafe { raw::clang_Cursor_getVarDeclInitializer(self.raw) }).is_some()
-    }
-
     /// The record, function or unit that holds a declaration.
     pub(crate) fn holder(self) -> Option<Self> {
         // SAFETY: see `name`.
@@ -168,13 +150,6 @@ impl<'u> Cursor<'u> {
     pub(crate) fn binary_operator(self) -> Operator {
         // SAFETY: see `name`.
         binary(unsafe { raw::clang_getCursorBinaryOperatorKind(self.raw) })
-    }
-
-    /// Whether it is `x ^ y` or `x ^= y`.
-    pub(crate) fn is_exclusive_or(self) -> bool {
-        // SAFETY: see `name`.
-        let operator = unsafe { raw::clang_getCursorBinaryOperatorKind(self.raw) };
-        matches!(operator, raw::CXBinaryOperator_Xor | raw::CXBinaryOperator_XorAssign)
     }
 
     pub(crate) fn unary_operator(self) -> Operator {
@@ -230,12 +205,6 @@ impl<'u> Cursor<'u> {
     pub(crate) fn is_const_method(self) -> bool {
         // SAFETY: see `name`.
         unsafe { raw::clang_CXXMethod_isConst(self.raw) != 0 }
-    }
-
-    /// Whether a variable is declared `static`.
-    pub(crate) fn is_static(self) -> bool {
-        // SAFETY: see `name`.
-        unsafe { raw::clang_Cursor_getStorageClass(self.raw) == raw::CX_SC_Static }
     }
 
     /// The methods of bases that a method overrides.

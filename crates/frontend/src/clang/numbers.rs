@@ -11,6 +11,13 @@ impl Cursor<'_> {
         matches!(operator, raw::CXBinaryOperator_Xor | raw::CXBinaryOperator_Or)
     }
 
+    /// Whether it is `x ^ y` or `x ^= y`.
+    pub(crate) fn is_exclusive_or(self) -> bool {
+        // SAFETY: see `name`.
+        let operator = unsafe { raw::clang_getCursorBinaryOperatorKind(self.raw) };
+        matches!(operator, raw::CXBinaryOperator_Xor | raw::CXBinaryOperator_XorAssign)
+    }
+
     /// How many bits a bit-field has.
     pub(crate) fn bits(self) -> Option<u32> {
         // SAFETY: see `name`.

@@ -136,6 +136,11 @@ pub(crate) fn is_of_numbers(place: &str) -> bool {
     place == TEXTS || place == HALVES
 }
 
+/// Whether a place is memory that a function is handed to write to: all its callers' memory meets there.
+pub(crate) fn is_written_by_function(place: &str) -> bool {
+    place.starts_with("memory behind ")
+}
+
 /// Memory outside the program that addresses are written to and read from: files and pipes.
 pub(crate) const FILES: &str = "memory of files";
 

@@ -20,6 +20,8 @@ pub(super) struct PlaceFacts<'f> {
     pub(super) actual: Option<PlaceNumber>,
     /// Whether addresses of many objects meet there.
     pub(super) is_kept: bool,
+    /// Whether what callers hand to be written meets there.
+    pub(super) is_written: bool,
     /// Whether numbers of all kinds meet there, few of which are addresses.
     pub(super) is_of_numbers: bool,
     /// The place that gives the number that addresses are moved by there, and what that is multiplied by.
@@ -145,6 +147,7 @@ impl<'f> PlaceTable<'f> {
         self.places.push(PlaceFacts {
             name,
             is_kept: is_kept(name),
+            is_written: names::is_written_by_function(name),
             is_of_numbers: names::is_of_numbers(name),
             sum: names::sum_of(name),
             steps: names::steps_of(name),

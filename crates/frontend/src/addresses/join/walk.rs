@@ -383,6 +383,12 @@ mod tests {
         // It stays lost.
         assert_eq!([come(plain, 1, &member), come(plain, 1, &parameter)], [2, 1]);
         assert_eq!(come(plain, 0, &place(false, true)), 1);
+        let mut written = PlaceFacts::default();
+        written.is_written = true;
+        assert_eq!(
+            [come(plain, 0, &written), come(plain.anywhere(), 0, &written), come(plain, 1, &written)],
+            [0, 0, 2]
+        );
     }
 
     #[test]

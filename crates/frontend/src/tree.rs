@@ -57,7 +57,7 @@ impl<'u> Tree<'u> {
         self.nodes.push(node);
     }
 
-    /// Takes what types are written with from the values: `(typeof(x) *)&x` and `typeof(x) *y = &x` ask `x` for its type.
+    /// Takes names in types from the values: `(typeof(x) *)&x` and `typeof(x) *y = &x` ask `x` for its type alone.
     fn hide_types(&mut self) {
         let tree = &*self;
         let hidden = |index: Index| {
@@ -69,7 +69,9 @@ impl<'u> Tree<'u> {
             with_types.flat_map(hidden).map(|first| (first, tree.below(first).end)).collect();
         for (first, end) in hidden {
             let nodes = self.nodes.get_mut(first..end).unwrap_or_default();
-            nodes.iter_mut().for_each(|node| node.kind = Kind::TypeName);
+            // Offsets and sizes in a type count: `(char (*)[offsetof(T, m)])x`.
+            let named = nodes.iter_mut().filter(|node| matches!(node.kind, Kind::Name | Kind::MemberAccess));
+            named.for_each(|node| node.kind = Kind::TypeName);
         }
     }
 

@@ -89,6 +89,11 @@ fn offsets_that_are_relied_on_stay() {
             "#define BUG(x) ((void)sizeof(char[1 - 2 * !!(x)]))\nvoid f(void) { BUG(offsetof(struct s, b) != 4); }",
             &[offset("b")],
         ),
+        ("void f(char *t, struct s *p) { use(*(char (*)[offsetof(struct s, c)])t); }", &[]),
+        (
+            "char t[99]; void f(void) { typeof(t) *x = (typeof(&t))(char (*)[offsetof(struct s, c)])t; use(x); }",
+            &[],
+        ),
     ];
     expect(cases, asked);
 }

@@ -202,7 +202,9 @@ impl<'u> View<'_, '_, 'u> {
             Kind::Conditional => self.branches(index, depth),
             Kind::Unary => self.unary(index, cursor, depth),
             Kind::Integer => Some(Sum::term(Term::Number(cursor.constant()?))),
-            Kind::SizeOf => Some(Sum::term(self.size_of(index, cursor))),
+            Kind::SizeOf => Some(
+                self.offset_in_type(index, depth).unwrap_or_else(|| Sum::term(self.size_of(index, cursor))),
+            ),
             Kind::Name => self.named(cursor, depth),
             Kind::MemberAccess | Kind::Subscript if cursor.ty().kind() == TypeKind::Array => {
                 self.address(index, depth)
@@ -403,6 +405,16 @@ impl<'u> View<'_, '_, 'u> {
         }
         let is_access = self.tree.kind(peeled) == Kind::MemberAccess;
         Term::Size(ty, operand.referenced().filter(|member| is_access && member.kind() == Kind::Member))
+    }
+
+    /// `sizeof(char[offsetof(T, m)])`: as many bytes as an offset in the type says.
+    fn offset_in_type(&self, size: Index, depth: usize) -> Option<Sum<'u>> {
+        let offset = self.tree.below(size).find(|below| self.is_offset_of(*below))?;
+        let is_summed =
+            |at: &Index| matches!(self.tree.kind(*at), Kind::Paren | Kind::Unexposed | Kind::Binary);
+        let parents = std::iter::successors(self.tree.parent(offset), |parent| self.tree.parent(*parent));
+        let whole = parents.take_while(is_summed).last().unwrap_or(offset);
+        self.value(whole, depth).filter(Sum::has_offsets)
     }
 
     /// A variable: an array's address, or the value it was given if that tells more than its type.

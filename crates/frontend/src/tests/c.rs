@@ -35,6 +35,8 @@ fn ranges_keep_what_lies_in_them() {
         &[
             ("memset(p, 0, offsetof(struct s, c));", &[front()]),
             ("memcpy(p, q, offsetof(struct s, c));", &[front()]),
+            ("memcpy(p, q, sizeof(char[offsetof(struct s, c)]));", &[front()]),
+            ("memcpy(p, q, sizeof(*(char (*)[offsetof(struct s, c)])q));", &[front()]),
             ("write(fd, p, offsetof(struct s, c));", &[first(3)]),
             ("size_t n = offsetof(struct s, c); memset(p, 0, n);", &[front()]),
             (

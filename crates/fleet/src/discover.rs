@@ -21,8 +21,8 @@ fn has_pattern(path: &Path) -> bool {
 }
 
 /// The Parquet files of folders, patterns and files, each once, by path. In a pattern `*` and `?` stand for
-/// characters of one name, and `**` for any folders; a folder that matches means its Parquet files. Names that begin with `.` or `_` are passed over: engines
-/// keep there what isn't finished.
+/// characters of one name, and `**` for any folders; a folder that matches means its Parquet files. Names that begin
+/// with `.` or `_` are passed over: engines keep there what isn't finished.
 ///
 /// # Errors
 /// If a folder can't be read, or there is no such file.

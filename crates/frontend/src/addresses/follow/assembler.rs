@@ -122,8 +122,8 @@ impl<'u> Follower<'_, '_, '_, 'u> {
         }
     }
 
-    /// Whether an operand is a number in a register that all code shares: naming the stack pointer as a result (`"+r"`) keeps
-    /// the code behind the function's frame, and puts nothing there.
+    /// Whether an operand is a number in a register that all code shares: naming the stack pointer as a result
+    /// (`"+r"`) keeps the code behind the function's frame, and puts nothing there.
     fn keeps_register(&self, operand: Index, constraint: Option<&String>) -> bool {
         let view = self.unit.view;
         let named = view.cursor(view.peeled(operand)).and_then(Cursor::referenced);

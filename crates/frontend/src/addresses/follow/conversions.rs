@@ -64,7 +64,7 @@ impl<'u> Follower<'_, '_, '_, 'u> {
         }
     }
 
-    /// `address >> 32`: with the lower half, it is an address again. What it is mixed with other numbers to is a hash.
+    /// `address >> 32`: with the lower half, it is an address again. Mixed with other numbers, it is a hash.
     pub(crate) fn shifted_back(&mut self, index: Index, parent: Index, by: Index, state: State) {
         let is_half = self.unit.view.cursor(by).and_then(Cursor::constant) == Some(names::HALF_BITS);
         if is_half && state.level == 0 && !self.is_mixed(parent) {

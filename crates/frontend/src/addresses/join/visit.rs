@@ -19,8 +19,8 @@ pub(super) struct Visit {
 
 impl Visit {
     /// The visit, come from another place. An address may be any number from where it was moved forth or back by a number of
-    /// bytes that nobody knows and is kept like that, and from where it was among numbers of all kinds. Such a number gets
-    /// less likely where it meets others: where it is kept, and where functions write what they were handed.
+    /// bytes that nobody knows and is kept like that, and from where it was among numbers of all kinds. Such a
+    /// number gets less likely where it meets others: where it is kept, and where functions write what they were handed.
     pub(super) fn come_to(self, place: &PlaceFacts<'_>) -> Self {
         let is_anywhere = self.state.moved.is_none() && self.state.least.is_none();
         let is_further = self.lost > 0 && (place.is_kept || place.is_written);

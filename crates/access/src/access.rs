@@ -142,6 +142,18 @@ pub struct EventCoverage {
     pub unattributed: BTreeMap<String, SampleCount>,
 }
 
+/// The reason of samples that touch the stack and no struct there: return addresses, saved registers, spilled values.
+pub const ON_STACK: &str = "stack";
+
+impl EventCoverage {
+    /// Its samples without those of the stack that no struct is in. Their number depends on the architecture: x86's
+    /// calls and returns write and read memory, AArch64's don't. None if no sample is such a one.
+    pub fn samples_off_stack(&self) -> Option<u64> {
+        let on_stack = self.unattributed.get(ON_STACK).filter(|count| count.samples > 0)?;
+        Some(self.total.samples.saturating_sub(on_stack.samples))
+    }
+}
+
 /// How samples were served: a data-source level or snoop result as a short name (`L1`, `L3`, `HITM` …).
 pub type LevelCounts = BTreeMap<String, u64>;
 

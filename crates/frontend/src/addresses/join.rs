@@ -17,6 +17,7 @@ use super::counterparts::Pairs;
 use super::facts::{CodePlace, Departure, Origin, State, UnitFlows};
 use super::judge::{Address, Judge};
 use super::merged::{Merged, TypeNumber};
+use super::names;
 use crate::demand::CodeUse;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
@@ -146,6 +147,10 @@ fn add_given(units: &[&UnitFlows], merged: &Merged, found: &mut Demands) {
             found.given.entry(function.clone()).or_default().extend(uses);
         }
     }
+    let defined =
+        units.iter().flat_map(|flows| &flows.defined).filter_map(|function| names::word_of(function));
+    found.defined =
+        defined.filter(|function| found.given.contains_key(*function)).map(str::to_owned).collect();
 }
 
 /// Addresses that are taken for a subject's, and that come from nowhere in this program, are a subject's.

@@ -189,9 +189,16 @@ pub(crate) fn kept_by(place: &str) -> Option<(&str, &str)> {
 
 /// The word by which the text of other units defines the function that a parameter's place belongs to.
 pub(crate) fn function_of(place: &str) -> Option<&str> {
-    let (_, function) = place.split_once(" of c:@")?;
-    let (_, name) =
-        function.rsplit_once("F@").filter(|(holder, _)| holder.is_empty() || holder.ends_with('@'))?;
+    let (_, function) = place.split_once(" of ")?;
+    word_of(function)
+}
+
+/// The word of a function that other files know, by its name among places.
+pub(crate) fn word_of(function: &str) -> Option<&str> {
+    let (_, name) = function
+        .strip_prefix("c:@")?
+        .rsplit_once("F@")
+        .filter(|(holder, _)| holder.is_empty() || holder.ends_with('@'))?;
     let name = name.split('#').next()?;
     match name.strip_prefix(MANGLED) {
         Some(mangled) => last_word(mangled),

@@ -76,5 +76,12 @@ mod tests {
         assert_eq!((sum.total.samples, sum.total.period, sum.attributed.samples, missed), (6, 120, 2, 4));
         let reasons: Vec<&str> = sum.unattributed.keys().map(String::as_str).collect();
         assert_eq!(reasons, ["stack", "unknown_offset"]);
+        assert_eq!(sum.samples_off_stack(), Some(4));
+    }
+
+    #[test]
+    fn samples_of_the_stack_have_the_reason_that_coverage_knows() {
+        assert_eq!(fieldline_typeflow::operands::Reason::Stack.id(), fieldline_access::access::ON_STACK);
+        assert_eq!(EventCoverage::default().samples_off_stack(), None);
     }
 }

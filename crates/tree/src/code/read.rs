@@ -382,9 +382,11 @@ impl StructCode {
     }
 }
 
-/// Adds structs whose objects are handed to functions of shared libraries as what they are.
+/// Adds structs whose objects are handed to functions of shared libraries as what they are. A library that this build
+/// makes is compiled with the new order.
 fn add_imported(found: &mut [StructCode], demanded: &Demands, imported: &BTreeSet<String>) {
-    for (function, uses) in demanded.given.iter().filter(|(function, _)| imported.contains(*function)) {
+    let is_foreign = |function: &String| imported.contains(function) && !demanded.defined.contains(function);
+    for (function, uses) in demanded.given.iter().filter(|(function, _)| is_foreign(function)) {
         for used in uses {
             let Some(code) = found.get_mut(used.subject) else { continue };
             let why = format!("its address is handed to {function}, which a shared library has");
@@ -444,6 +446,15 @@ mod tests {
             let whole = code.followed.iter().filter(|used| used.demand == Demand::Whole);
             assert_eq!(whole.count(), count, "{:?}", code.followed);
         }
+    }
+
+    #[test]
+    fn libraries_of_the_same_build_hold_nothing() {
+        let unit = "#include \"item.h\"\nvoid show(struct item *); void f(struct item *p) { show(p); }\n";
+        let library = "#include \"item.h\"\nint seen; void show(struct item *p) { seen = p->c; }\n";
+        let files = [("item.h", ITEM), ("a.c", unit), ("library.c", library)];
+        let Some(code) = read_importing(&files, None, &["show"]) else { return };
+        assert!(code.followed.is_empty() && code.uses.is_empty(), "{:?}", code.followed);
     }
 
     const ITEM: &str = "struct item { long a; long b; long c; long d; };\n";

@@ -42,8 +42,13 @@ fn draw_event(out: &mut String, event: &EventCoverage, place: &str, paint: Palet
     };
     let (name, (count, share, by_period)) = (paint.bold(&event.event), shares(event.attributed));
     let all = total.samples;
-    let _ =
-        writeln!(out, "{name}{place}: {count} of {all} samples attributed ({share}; {by_period} by period)");
+    let off_stack =
+        event.samples_off_stack().map(|rest| format!("; {} of those off the stack", percent(count, rest)));
+    let _ = writeln!(
+        out,
+        "{name}{place}: {count} of {all} samples attributed ({share}; {by_period} by period{})",
+        off_stack.unwrap_or_default()
+    );
     for (reason, tally) in rank_reasons(event) {
         let (count, share, by_period) = shares(tally);
         let _ = writeln!(out, "  {count:>8} {share:>6} {by_period:>6} by period  {reason}");
@@ -55,4 +60,31 @@ pub(crate) fn rank_reasons(event: &EventCoverage) -> Vec<(&str, SampleCount)> {
     let mut ranked: Vec<_> = event.unattributed.iter().map(|(reason, count)| (&**reason, *count)).collect();
     ranked.sort_by_key(|(reason, count)| (std::cmp::Reverse(count.samples), *reason));
     ranked
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fieldline_access::access::ON_STACK;
+
+    #[test]
+    fn the_share_off_the_stack_is_told_where_samples_are_on_it() {
+        let tally = |samples| SampleCount { samples, period: samples };
+        let mut event = EventCoverage {
+            event: "loads".to_owned(),
+            total: tally(10),
+            attributed: tally(6),
+            ..EventCoverage::default()
+        };
+        let first_line = |event: &EventCoverage| {
+            let mut out = String::new();
+            draw_event(&mut out, event, "", Palette::new(false));
+            out.lines().next().unwrap_or_default().to_owned()
+        };
+        assert_eq!(first_line(&event), "loads: 6 of 10 samples attributed (60.0%; 60.0% by period)");
+        event.unattributed.insert(ON_STACK.to_owned(), tally(2));
+        let expected =
+            "loads: 6 of 10 samples attributed (60.0%; 60.0% by period; 75.0% of those off the stack)";
+        assert_eq!(first_line(&event), expected);
+    }
 }

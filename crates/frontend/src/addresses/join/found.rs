@@ -18,6 +18,8 @@ pub struct Demands {
     pub given: BTreeMap<String, Vec<CodeUse>>,
     /// The same of those that are given it as any pointer, and of which nothing is known.
     pub handed: BTreeMap<String, Vec<CodeUse>>,
+    /// Those of `given` that a unit has the body of.
+    pub defined: BTreeSet<String>,
 }
 
 impl Demands {
@@ -30,11 +32,12 @@ impl Demands {
     }
 
     pub(super) fn add(&mut self, other: Self) {
-        let Self { uses, unread, symbols, callbacks, given, handed } = other;
+        let Self { uses, unread, symbols, callbacks, given, handed, defined } = other;
         self.uses.extend(uses);
         self.unread.extend(unread);
         self.symbols.extend(symbols);
         self.callbacks.extend(callbacks);
+        self.defined.extend(defined);
         for (own, other) in [(&mut self.given, given), (&mut self.handed, handed)] {
             for (function, uses) in other {
                 own.entry(function).or_default().extend(uses);

@@ -76,10 +76,13 @@ impl PlanInputs<'_> {
     /// The structs with constraints of the source and of pins. Facts read before the profile was there are
     /// reused.
     pub(crate) fn limit_structs(&self, tree_facts: Option<&TreeFacts>) -> Result<LimitedStructs> {
-        let (layouts, unreadable) = self.layouts(tree_facts)?;
+        let (layouts, unreadable, others) = self.layouts(tree_facts)?;
         let line = BuildMachine::from_file(self.program)?.line;
         let known_limits = tree_facts.and_then(|facts| facts.limits(&layouts));
         let mut limits = known_limits.map_or_else(|| limits::read_limits(&self.source, &layouts), Ok)?;
+        for (limits, (layout, others)) in limits.iter_mut().zip(layouts.iter().zip(&others)) {
+            limits.refusal = limits.refusal.take().or_else(|| find_disagreement(layout, others));
+        }
         if let Some(pins) = self.pins {
             for (limits, layout) in limits.iter_mut().zip(&layouts) {
                 pins.add_to(&mut limits.requests, layout, line)?;
@@ -88,24 +91,28 @@ impl PlanInputs<'_> {
         Ok(LimitedStructs { layouts, limits, unreadable })
     }
 
-    /// The structs' layouts, and refusals of those that can't be read.
+    /// The structs' layouts, refusals of those that can't be read, and all definitions of each name.
     /// Fails if none can.
-    fn layouts(&self, tree_facts: Option<&TreeFacts>) -> Result<(Vec<Layout>, UnreadableStructs)> {
+    fn layouts(
+        &self,
+        tree_facts: Option<&TreeFacts>,
+    ) -> Result<(Vec<Layout>, UnreadableStructs, Vec<Vec<Layout>>)> {
         let planned: Vec<&str> = self.types.iter().map(|name| types::strip_keyword(name)).collect();
         let usable = tree_facts.filter(|_| self.pins.is_none());
         if let Some((facts, layouts)) =
             usable.and_then(|facts| Some((facts, facts.layouts(&planned, self.profile)?)))
         {
             note_choices(layouts.iter().zip(facts.definitions.iter().map(Vec::len)));
-            return Ok((layouts, UnreadableStructs::new()));
+            return Ok((layouts, UnreadableStructs::new(), facts.definitions.clone()));
         }
         types::with_types(self.program, None, None, |types| {
             let exists = |name: &str| Ok(!types.find(name)?.is_empty());
             self.pins.iter().try_for_each(|pins| pins.check_structs(&planned, exists))?;
-            let found = split_readable(&planned, |name| find_layout(types, self.profile, name))?;
-            let counts = found.0.iter().map(|layout| Ok(types.find(&layout.name)?.len()));
-            note_choices(found.0.iter().zip(counts.collect::<Result<Vec<_>>>()?));
-            Ok(found)
+            let (layouts, unreadable) =
+                split_readable(&planned, |name| find_layout(types, self.profile, name))?;
+            let all = layouts.iter().map(|layout| types.layouts(&layout.name)).collect::<Result<Vec<_>>>()?;
+            note_choices(layouts.iter().zip(all.iter().map(Vec::len)));
+            Ok((layouts, unreadable, all))
         })
     }
 
@@ -162,6 +169,26 @@ impl TreeFacts {
         let firsts = self.definitions.iter().filter_map(|all| all.first());
         firsts.eq(layouts).then(|| self.limits.clone())
     }
+}
+
+/// The refusal of a struct that another unit of the program compiles with other members, from the same line: objects
+/// that both know have those in common in front. Units that give the same members other places share no objects.
+fn find_disagreement(layout: &Layout, definitions: &[Layout]) -> Option<String> {
+    let place = layout.file.as_ref().zip(layout.line)?;
+    let names = |layout: &Layout| -> Vec<Option<String>> {
+        layout.members.iter().map(|member| member.name.clone()).collect()
+    };
+    let is_same = |other: &&Layout| {
+        other.name == layout.name
+            && other.file.as_ref().zip(other.line) == Some(place)
+            && names(other) != names(layout)
+    };
+    let other = definitions.iter().find(is_same)?;
+    let (count, other_count) = (layout.members.len(), other.members.len());
+    Some(format!(
+        "units of the program compile it differently: with {count} members in {} bytes, and with {other_count} in {}",
+        layout.size, other.size
+    ))
 }
 
 /// Which definition is meant, if a program has several of a struct.

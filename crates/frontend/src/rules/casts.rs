@@ -36,6 +36,11 @@ pub(super) fn find<'u>(view: View<'_, '_, 'u>, index: Index, found: &mut Finding
         return cast.whole("is laid over an array of bytes", found);
     }
     let peeled = view.peeled(inner);
+    if matches!(own.kind(), TypeKind::Number | TypeKind::Pointer)
+        && view.tree.kind(peeled) == Kind::MemberAccess
+    {
+        cast.read_at_once(index, own, found);
+    }
     let given = view.origins(peeled);
     if given.is_empty() {
         cast.judge(&view.sum(inner), Evidence::Certain, view.tree.kind(peeled), found);
@@ -173,6 +178,20 @@ impl<'u> Cast<'_, '_, 'u> {
             let why = "lies in memory whose size is a number".to_owned();
             found.push(Found { subject, node: self.node, demand: Demand::Room, why });
         }
+    }
+
+    /// `((struct head *)list->last)->last`: a pointer that is kept as one to a pointer leads to two of them, which need not
+    /// be an object's own. The members that are read there have other members' places.
+    fn read_at_once(&self, index: Index, own: Type<'u>, found: &mut Findings<'u>) {
+        let view = self.view;
+        let mut parents = std::iter::successors(view.tree.parent(index), |parent| view.tree.parent(*parent));
+        let user = parents.find(|parent| !matches!(view.tree.kind(*parent), Kind::Unexposed | Kind::Paren));
+        let user = user.filter(|user| view.tree.kind(*user) == Kind::MemberAccess);
+        let Some(member) = user.and_then(|user| view.cursor(user)?.referenced()) else { return };
+        let Some(part) = view.records.part(member) else { return };
+        let why = format!("{} is read where a {} is kept", part.member, own.spelling());
+        let demand = Demand::Offset { member: part.member };
+        found.push(Found { subject: part.subject, node: self.node, demand, why });
     }
 
     /// A member's address becomes one that must be a multiple of more than its type needs.

@@ -107,6 +107,9 @@ impl<'u> Follower<'_, '_, '_, 'u> {
             };
             if name.contains("print") {
                 self.hand(call, state, names::TEXTS.to_owned(), None);
+            } else if is_number && !state.is_number && is_address_to(function, of_library(&name)) {
+                // `prctl(PR_GET_NAME, (unsigned long)&object)`
+                self.end(call, state, End::Unknown);
             }
             return self.hand(call, state, place, None);
         }

@@ -20,9 +20,11 @@ impl<'u> Reader<'_, '_, '_, 'u> {
         let words = self.unit.places.borrow_mut().words(attribute);
         let has = |word: &str| words.iter().any(|own| own.trim_matches('_') == word);
         let has_subject = !view.records.within(variable.ty()).is_empty();
-        for text in words.iter().filter_map(|word| word.strip_prefix('"')?.strip_suffix('"')) {
-            if has("alias") {
-                self.attribute_name(index, text.to_owned(), variable.ty(), has_subject);
+        let texts: Vec<&str> =
+            words.iter().filter_map(|word| word.strip_prefix('"')?.strip_suffix('"')).collect();
+        for text in &texts {
+            if has("alias") || has("weakref") {
+                self.attribute_name(index, (*text).to_owned(), variable.ty(), has_subject);
             }
             if has("section") && is_identifier(text) {
                 self.attribute_name(index, format!("__start_{text}"), variable.ty(), has_subject);
@@ -32,6 +34,40 @@ impl<'u> Reader<'_, '_, '_, 'u> {
         }
         if has("cleanup") {
             self.cleaned(index, variable, &words);
+        }
+        // The linker has symbols for sections with other names, by which code finds what is in them.
+        if has("section") && !texts.iter().any(|text| is_identifier(text)) {
+            self.read_from_outside(index, variable);
+        }
+    }
+
+    /// `__attribute__((used, section(".stamp")))`: what no code names is kept for whoever reads the program's file.
+    fn read_from_outside(&mut self, index: Index, variable: Cursor<'u>) {
+        let view = self.unit.view;
+        let Some(declaration) = view.tree.parent(index) else { return };
+        let is_used = |node: Index| {
+            let words =
+                view.cursor(node).map(|own| self.unit.places.borrow_mut().words(own)).unwrap_or_default();
+            words.iter().any(|word| ["used", "retain"].contains(&word.trim_matches('_')))
+        };
+        let is_kept = view
+            .tree
+            .children(declaration)
+            .any(|child| view.tree.kind(child) == Kind::Attribute && is_used(child));
+        let is_named = |node: Index| {
+            let named =
+                view.cursor(node).filter(|_| view.tree.kind(node) == Kind::Name).and_then(Cursor::referenced);
+            named.is_some_and(|named| named.identity() == variable.identity())
+        };
+        if !is_kept || variable.is_shared() || (0..view.tree.len()).any(is_named) {
+            return;
+        }
+        let mut ty = variable.ty();
+        while let Some(element) = ty.element() {
+            ty = element;
+        }
+        if ty.kind() == TypeKind::Record {
+            self.by_value(index, ty);
         }
     }
 
@@ -60,7 +96,7 @@ impl<'u> Reader<'_, '_, '_, 'u> {
         };
         let words = self.unit.places.borrow_mut().words(attribute);
         let has = |word: &str| words.iter().any(|own| own.trim_matches('_') == word);
-        let (is_alias, is_chosen) = (has("alias"), has("ifunc"));
+        let (is_alias, is_chosen) = (has("alias") || has("weakref"), has("ifunc"));
         if !is_alias && !is_chosen {
             return;
         }

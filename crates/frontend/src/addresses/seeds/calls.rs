@@ -256,20 +256,43 @@ impl<'u> Reader<'_, '_, '_, 'u> {
         self.passage(names::written(function, number), level, outcome);
     }
 
-    /// Results of functions that a library calls are kept by it.
+    /// Functions that a library calls: it keeps their results, and hands those that it is given without data what it
+    /// keeps.
     fn callbacks(&mut self, index: Index) {
         let view = self.unit.view;
-        let Some(place) = library(view, index).and_then(names::kept) else { return };
+        let Some(library) = library(view, index) else { return };
+        let Some(place) = names::kept(library) else { return };
+        let has_data = (0..library.ty().parameter_count()).any(|number| is_open_at(library, number));
         for argument in follow::arguments(view, index) {
             let function = view.cursor(argument).and_then(|argument| argument.ty().pointee());
-            let function = function.filter(|function| function.kind() == TypeKind::Function);
-            let Some(function) = function.filter(|function| function.result().is_some_and(is_open)) else {
+            let Some(function) = function.filter(|function| function.kind() == TypeKind::Function) else {
                 continue;
             };
+            if !has_data {
+                self.called_with_kept(argument, function, &place);
+            }
+            if !function.result().is_some_and(is_open) {
+                continue;
+            }
             let mut follower = Follower::new(self.unit);
             follower.hand(argument, State::PLAIN, place.clone(), None);
             let outcome = follower.run();
             self.passage(names::callback_result(function), 0, outcome);
+        }
+    }
+
+    /// `pthread_key_create(&key, destroy)`: the function is called with what `pthread_setspecific` was handed.
+    fn called_with_kept(&mut self, argument: Index, ty: Type<'u>, kept: &Place) {
+        let view = self.unit.view;
+        let named = view.cursor(view.peeled(argument)).and_then(Cursor::referenced);
+        let named = named.filter(|named| named.kind() == Kind::Function);
+        for number in (0..ty.parameter_count()).filter(|number| takes_any_pointer(ty, *number)) {
+            let place =
+                named.map_or_else(|| names::callback(ty, number), |named| names::parameter(named, number));
+            let mut follower = Follower::new(self.unit);
+            follower.hand(argument, State::PLAIN, place, None);
+            let outcome = follower.run();
+            self.passage(kept.clone(), 0, outcome);
         }
     }
 
@@ -336,7 +359,11 @@ impl<'u> Reader<'_, '_, '_, 'u> {
 
 /// Whether a function takes any pointer for a parameter.
 fn is_open_at(function: Cursor<'_>, number: usize) -> bool {
-    let own = function.ty().parameter(u32::try_from(number).unwrap_or(u32::MAX));
+    takes_any_pointer(function.ty(), number)
+}
+
+fn takes_any_pointer(function: Type<'_>, number: usize) -> bool {
+    let own = function.parameter(u32::try_from(number).unwrap_or(u32::MAX));
     own.and_then(Type::pointee).is_some_and(|own| own.kind() == TypeKind::Void)
 }
 

@@ -282,3 +282,43 @@ fn structs_in_generated_files_are_those_of_their_headers() {
         assert_eq!(frontend.uses(&unit, &[wanted], &BTreeSet::new()).unwrap().uses.len(), 1, "{text}");
     }
 }
+
+/// Ways out of what the compiler shows, each beside one that leads nowhere.
+#[test]
+fn libraries_and_linkers_see_objects_as_something_else() {
+    let key = "#include <pthread.h>\nstatic pthread_key_t key; static int n;\n";
+    let destroyed = "void f(struct s *p) { pthread_key_create(&key, drop); pthread_setspecific(key, p); }";
+    let link = "struct e { struct e *next; }; struct h { struct e **last; };\n";
+    let offset = |member: &str| Demand::Offset { member: member.to_owned() };
+    expect(
+        &[
+            (&format!("{key}static void drop(void *v) {{ n = *(int *)v; }}\n{destroyed}"), &[first(1)]),
+            (&format!("{key}static void drop(void *v) {{ n = ((struct s *)v)->b; }}\n{destroyed}"), &[]),
+            (
+                "struct s whole; static int part __attribute__((weakref(\"whole\"))); int f(void) { return part; }",
+                &[Demand::Whole],
+            ),
+            (
+                "__attribute__((used, section(\".stamp\"))) static struct s stamp = { .a = 1 };",
+                &[Demand::Unclear],
+            ),
+            (
+                "__attribute__((used, section(\".stamp\"))) static struct s stamp; int f(void) { return stamp.a; }",
+                &[],
+            ),
+            (
+                "#include <sys/prctl.h>\nvoid f(struct s *p) { prctl(PR_GET_NAME, (unsigned long)p); }",
+                &[Demand::Unclear],
+            ),
+            (
+                "#include <sys/prctl.h>\nvoid f(struct s *p) { prctl(PR_SET_DUMPABLE, (unsigned long)p->a); }",
+                &[],
+            ),
+            (
+                &format!("{link}int f(struct h *h) {{ return ((struct s *)h->last)->c; }}"),
+                &[first(2), offset("c")],
+            ),
+        ],
+        asked,
+    );
+}

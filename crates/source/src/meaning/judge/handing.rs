@@ -28,6 +28,7 @@ impl<'t> Evaluator<'_, '_, 't> {
         if !is_followed {
             self.handed_away(name, arguments);
             self.filled_outside(name, arguments);
+            self.called_with_kept(&called, arguments);
         }
         for (number, argument) in arguments.iter().enumerate() {
             let mut sums = self.sums_of(argument);
@@ -60,6 +61,22 @@ impl<'t> Evaluator<'_, '_, 't> {
         for callee in called {
             let sums = self.kept(callee.result());
             self.lost(&sums);
+        }
+    }
+
+    /// `tss_create(&key, destroy)`: a function that is handed over without data may be called with what was handed over
+    /// elsewhere.
+    fn called_with_kept(&mut self, called: &[Callee<'t>], arguments: &[Value<'t>]) {
+        let is_object = |sum: &Sum<'t>| matches!(sum.base, Some(Base::Object(_)));
+        let has_data = arguments.iter().any(|argument| self.sums_of(argument).iter().any(is_object));
+        if called.is_empty() || has_data || !self.world().is_complete {
+            return;
+        }
+        let outside = self.kept(Slot::Outside);
+        for (callee, place) in
+            called.iter().flat_map(|callee| (0..MOST_PARAMETERS).map(move |place| (callee, place)))
+        {
+            self.keep(callee.parameter(place), &outside);
         }
     }
 

@@ -28,11 +28,15 @@ impl<'t> Evaluator<'_, '_, 't> {
             let is_open = self.cursor.text(at + 1) == b"(";
             match piece.text {
                 b"asm" | b"__asm__" if is_open && world.is_complete => self.symbols_said(at),
-                b"ifunc" | b"__ifunc__" | b"alias" | b"__alias__" if is_open => self.other_name(at),
+                b"ifunc" | b"__ifunc__" | b"alias" | b"__alias__" | b"weakref" | b"__weakref__"
+                    if is_open =>
+                {
+                    self.other_name(at);
+                }
                 _ => {}
             }
             match piece.text {
-                b"alias" | b"__alias__" | b"asm" | b"__asm__" if is_open => {
+                b"alias" | b"__alias__" | b"weakref" | b"__weakref__" | b"asm" | b"__asm__" if is_open => {
                     let text = self.cursor.text(at + 2);
                     let name = text.strip_prefix(b"\"").and_then(|text| text.strip_suffix(b"\""));
                     let ty = name.and_then(|name| world.globals.get(name)).map(|ty| innermost(world, ty));
@@ -43,7 +47,9 @@ impl<'t> Evaluator<'_, '_, 't> {
                 }
                 b"section" | b"__section__" if is_open && world.is_complete => {
                     self.address_in_section(at);
-                    let Some(record) = self.declared_before(at) else { continue };
+                    let Some(record) = self.declared_before(at).or_else(|| self.declared_behind(at)) else {
+                        continue;
+                    };
                     let what = "it is put into a section, where others walk it".to_owned();
                     self.tell_at(record, piece.line, UseDemand::Whole, Vec::new(), what);
                 }
@@ -65,6 +71,14 @@ impl<'t> Evaluator<'_, '_, 't> {
         let from = at.saturating_sub(DECLARATION);
         let words = self.cursor.pieces.get(from..at)?.iter().rev();
         let mut words = words.take_while(|piece| !matches!(piece.text, b";" | b"}" | b"{"));
+        let found = words.find(|piece| self.world().subjects.contains_key(piece.text))?;
+        Some(found.text)
+    }
+
+    /// The subject that is declared behind an attribute that stands in front.
+    fn declared_behind(&self, at: usize) -> Option<&'t [u8]> {
+        let words = self.cursor.pieces.get(at..)?.iter().take(DECLARATION);
+        let mut words = words.take_while(|piece| !matches!(piece.text, b";" | b"=" | b"{"));
         let found = words.find(|piece| self.world().subjects.contains_key(piece.text))?;
         Some(found.text)
     }

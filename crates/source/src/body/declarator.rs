@@ -45,6 +45,21 @@ fn split_parts(source: &SourceText, tokens: Range<usize>) -> Vec<Part> {
     found
 }
 
+/// How many parts there are from `<` to the `>` that closes it.
+fn closing_angle(parts: &[Part]) -> Option<usize> {
+    let mut depth = 0_usize;
+    for (at, part) in parts.iter().enumerate() {
+        match part {
+            Part::Punct(b'<') => depth += 1,
+            Part::Punct(b'>') if depth == 1 => return Some(at + 1),
+            Part::Punct(b'>') => depth = depth.saturating_sub(1),
+            Part::Punct(b';') => return None,
+            _ => {}
+        }
+    }
+    None
+}
+
 fn split_at_commas(parts: &[Part]) -> impl Iterator<Item = &[Part]> {
     parts.split(|part| *part == Part::Punct(b','))
 }
@@ -56,7 +71,10 @@ pub(crate) fn parse_declared(source: &SourceText, tokens: Range<usize>) -> Decla
         all.truncate(end);
     }
     let reader = Reader { source };
-    let all = reader.without_attributes(&all);
+    let all = reader.without_arguments_of_templates(&reader.without_attributes(&all));
+    if reader.declares_no_data(&all) {
+        return DeclaredMembers::Nothing;
+    }
     match all.as_slice() {
         [] => DeclaredMembers::Nothing,
         [Part::Word(word)] => macros::declared_by_word(source.text(*word)),
@@ -120,6 +138,35 @@ impl<'t> Reader<'_, 't> {
         kept
     }
 
+    /// Drops `<…>` behind names: the commas there part no members. What has no end is a comparison.
+    fn without_arguments_of_templates(&self, all: &[Part]) -> Vec<Part> {
+        let mut kept: Vec<Part> = Vec::with_capacity(all.len());
+        let mut at = 0;
+        while let Some(part) = all.get(at) {
+            let opens = *part == Part::Punct(b'<') && matches!(kept.last(), Some(Part::Word(_)));
+            match all.get(at..).filter(|_| opens).and_then(closing_angle) {
+                Some(length) => at += length,
+                None => {
+                    kept.push(*part);
+                    at += 1;
+                }
+            }
+        }
+        kept
+    }
+
+    /// Whether a declaration of C++ has no member of an object: a static one, another name of a type, a function that the
+    /// compiler writes or that is deleted.
+    fn declares_no_data(&self, all: &[Part]) -> bool {
+        let has_other_storage = matches!(self.text(all.first()), b"using" | b"typedef" | b"friend")
+            || all.iter().any(|part| self.text(Some(part)) == b"static");
+        let is_written_by_compiler = match all {
+            [.., Part::Punct(b'='), last] => matches!(self.text(Some(last)), b"default" | b"delete"),
+            _ => false,
+        };
+        has_other_storage || is_written_by_compiler
+    }
+
     fn read_call(&self, word: usize, arguments: Range<usize>) -> DeclaredMembers {
         let arguments = split_parts(self.source, arguments);
         let last_word = |argument: &[Part]| {
@@ -135,9 +182,16 @@ impl<'t> Reader<'_, 't> {
             return DeclaredMembers::Nothing;
         }
         match all.iter().position(|part| part.is_group(b'{')) {
+            Some(at) if self.is_initialised(&all[..at], &all[at + 1..]) => self.read_plain(&all[..at]),
             Some(at) => self.read_aggregate(&all[..at], &all[at + 1..]),
             None => self.read_plain(all),
         }
+    }
+
+    /// Whether braces give a member its value: `int count{1};`. A function has parameters in front of them.
+    fn is_initialised(&self, head: &[Part], tail: &[Part]) -> bool {
+        let is_other = |part: &Part| part.is_group(b'(') || attribute::is_tag_keyword(self.text(Some(part)));
+        tail.is_empty() && matches!(head, [_, .., Part::Word(_)]) && !head.iter().any(is_other)
     }
 
     /// `struct tag { … } declarators`.
@@ -199,6 +253,9 @@ impl<'t> Reader<'_, 't> {
         segment: &'p [Part],
         plain_name: impl Fn(&'p [Part]) -> Option<&'t [u8]>,
     ) -> Option<Declarator> {
+        // Without the value that members have from their declaration.
+        let value = segment.iter().position(|part| *part == Part::Punct(b'='));
+        let segment = &segment[..value.unwrap_or(segment.len())];
         let is_colon = |at: usize| segment.get(at) == Some(&Part::Punct(b':'));
         // Not those of `std::string`.
         let colon = (0..segment.len())
@@ -302,4 +359,35 @@ fn choose_name<'t>(candidates: &[&'t [u8]]) -> Option<&'t [u8]> {
 
 fn collect_declarators(found: impl Iterator<Item = Option<Declarator>>) -> DeclaredMembers {
     found.collect::<Option<Vec<_>>>().map_or(DeclaredMembers::Unknown, DeclaredMembers::Members)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn declared(text: &str) -> Option<Vec<String>> {
+        let source = SourceText::new(text.as_bytes());
+        match parse_declared(&source, 0..source.tokens().len()) {
+            DeclaredMembers::Members(all) => Some(all.into_iter().filter_map(|member| member.name).collect()),
+            DeclaredMembers::Nothing => Some(Vec::new()),
+            DeclaredMembers::Unknown => None,
+        }
+    }
+
+    #[test]
+    fn members_of_classes_are_told_from_what_no_object_has() {
+        for (text, names) in [
+            ("std::array<std::uint8_t, 4> raw;", &["raw"][..]),
+            ("std::map<int, std::vector<std::pair<int, int>>> rows, spare;", &["rows", "spare"]),
+            ("std::unique_ptr<int, void (*)(int *)> owner{nullptr, free_int};", &["owner"]),
+            ("bool operator==(const key &) const = default;", &[]),
+            ("key(const key &) = delete;", &[]),
+            ("static constexpr int limit = 3;", &[]),
+            ("using pair = std::pair<int, int>;", &[]),
+            ("unsigned level : 3, kind : 2;", &["level", "kind"]),
+            ("long count = other < 3, rest;", &["count", "rest"]),
+        ] {
+            assert_eq!(declared(text), Some(names.iter().map(|name| (*name).to_owned()).collect()), "{text}");
+        }
+    }
 }

@@ -4,7 +4,8 @@
 //! * `unit`: a unit parsed, with its diagnostics and its nodes.
 //! * `cursor`: nodes of the syntax tree, and types.
 //! * `kind`: kinds of nodes and operators; `numbers`: what nodes say of bits.
-//! * `made`: what functions are made for from templates; `variables`: what declarations of variables say.
+//! * `made`: what functions are made for from templates; `variables`: what declarations of variables say;
+//!   `references`: types that are references.
 //! * `place`: places in source files.
 //! * `text`: strings that libclang owns.
 //!
@@ -18,6 +19,7 @@ mod library;
 mod made;
 mod numbers;
 mod place;
+mod references;
 mod text;
 mod unit;
 mod variables;

@@ -1,6 +1,7 @@
 //! Each construct in a unit of its own, and what looks like it and is harmless.
 
 mod c;
+mod classes;
 mod cpp;
 mod flow;
 mod harmless;

@@ -1,4 +1,8 @@
 //! Constructors, comparisons and bindings of C++.
+//!
+//! * `parameters`: parameters that values of members change.
+
+mod parameters;
 
 use super::effects::{Effect, Effects};
 use super::{initialisers, lists};
@@ -8,6 +12,7 @@ use crate::records::{Part, own_name};
 use crate::report::{Findings, Found};
 use crate::sum::View;
 use crate::tree::Index;
+use parameters::Accesses;
 
 /// Most classes that are derived from one another.
 const DEEPEST: usize = 8;
@@ -37,6 +42,7 @@ fn constructor<'u>(
     let Some(subject) = view.records.declared(class) else { return };
     let mut members = special(view, class.ty(), effects);
     let mut initialised: Option<Part> = None;
+    let mut given = Vec::new();
     for child in view.tree.children(index) {
         let Some(cursor) = view.cursor(child) else { continue };
         if view.tree.kind(child) == Kind::MemberName {
@@ -46,10 +52,20 @@ fn constructor<'u>(
             if let Some(own) = members.iter_mut().find(|own| own.name == then.member) {
                 own.effect |= effect;
             }
+            given.push((then.member.clone(), Accesses::read(effects, view, child)));
             constructed_from(view, (child, then), effects, found);
         }
     }
     ordered(subject, node, &members, found);
+    let place = |name: &String| members.iter().position(|own| own.name == *name);
+    given.sort_by_key(|(name, _)| place(name));
+    for (at, (first, own)) in given.iter().enumerate() {
+        for (then, _) in given.iter().skip(at + 1).filter(|(_, other)| own.meet(other)) {
+            let why = format!("{first} and {then} are made of one parameter, which a value changes");
+            let demand = Demand::Order { first: first.clone(), then: then.clone() };
+            found.push(Found { subject, node, demand, why });
+        }
+    }
 }
 
 /// Members that a member's value reads stand in front of it, as they do.

@@ -1,0 +1,60 @@
+//! Members of classes that are made, dropped, counted or asked for.
+
+use super::*;
+
+fn order(first: &str, then: &str) -> Demand {
+    Demand::Order { first: first.into(), then: then.into() }
+}
+
+#[test]
+fn values_that_change_a_parameter_keep_their_place_among_those_that_read_it() {
+    let head = "struct t { int v; }; static int least(int &x, int &y) { if (y < x) std::swap(x, y); return x; }\n\
+        static int get(t *p) { return p->v; }\n";
+    let cases: &[(&str, &[Demand])] = &[
+        (
+            "struct s { int b; std::string a; s(std::string x) : b(x.size()), a(std::move(x)) {} };",
+            &[order("b", "a")],
+        ),
+        ("struct s { std::string a, b; s(std::string x) : a(x), b(std::move(x)) {} };", &[order("a", "b")]),
+        ("struct s { std::string a, b; s(std::string x) : a(x), b(x) {} };", &[]),
+        (
+            "struct s { std::string a, b; int c; s(std::string x, std::string y, int z)\n\
+             : a(std::move(x)), b(std::move(y)), c(std::move(z)) {} };",
+            &[],
+        ),
+        (
+            "struct s { int a; std::unique_ptr<t> b; s(std::unique_ptr<t> x) : a(x->v), b(std::move(x)) {} };",
+            &[order("a", "b")],
+        ),
+        (
+            "struct s { int b; std::string a; s(s &&x) : b(x.a.size()), a(std::move(x.a)) {} };",
+            &[order("b", "a")],
+        ),
+        ("struct s { int b; std::string a; s(s &&x) : b(x.b), a(std::move(x.a)) {} };", &[]),
+        ("struct s { int a; char *b; s(s &&x) : a(x.a), b(std::exchange(x.b, nullptr)) {} };", &[]),
+        (
+            "struct s { char *a; bool b; s(s &&x) : a(std::exchange(x.a, nullptr)), b(x.a != nullptr) {} };",
+            &[order("a", "b")],
+        ),
+        ("struct s { int a, b; s(int x, int y) : a(least(x, y)), b(y) {} };", &[order("a", "b")]),
+        ("struct s { int a, b; s(int x) : a(x++), b(x) {} };", &[order("a", "b")]),
+        ("struct s { int a, b; s(int x) : a(x += 2), b(x) {} };", &[order("a", "b")]),
+        ("struct s { int a, b; s(const int *x) : a(*x++), b(*x) {} };", &[order("a", "b")]),
+        ("struct s { int a, b; s(t *x) : a(get(x)), b(x->v) {} };", &[]),
+        ("struct s { t *a; int b; s(t *x) : a(x), b(x->v = 2) {} };", &[]),
+        ("struct s { int a, b; s(t *x) : a(x->v), b(x->v = 2) {} };", &[order("a", "b")]),
+        ("struct s { int a, b; s(std::vector<int> &x) : a(x[0]), b(x.back()) {} };", &[]),
+        (
+            "struct s { int b; std::string a; template <class T> s(T &&x) : b(x.size()), a(std::forward<T>(x)) {} };\n\
+             s f(std::string x) { return s(std::move(x)); }",
+            &[order("b", "a")],
+        ),
+    ];
+    let with_headers = |text: &str| {
+        let all =
+            [("string", "std::string"), ("memory", "unique"), ("vector", "std::vector"), ("utility", "")];
+        let needed = all.iter().filter(|(_, word)| text.contains(word));
+        needed.map(|(header, _)| format!("#include <{header}>\n")).collect::<String>() + head + text
+    };
+    expect(cases, |text| demands("a.cc", &with_headers(text)));
+}

@@ -3,12 +3,13 @@
 
 mod bodies;
 mod library;
+mod memory;
 
 use crate::clang::{Cursor, Identity, Kind, Type, TypeKind};
 use crate::sum::View;
 use crate::tree::Index;
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::cell::{OnceCell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::ops::BitOrAssign;
 
 /// Effects of what is done to objects of a type by the way.
@@ -45,6 +46,8 @@ struct Declared {
     bodies: FxHashMap<Identity, Index>,
     /// Classes and templates of classes.
     classes: FxHashMap<Identity, Index>,
+    /// Functions with a body that hand out memory or take it back.
+    memory: Vec<Index>,
 }
 
 impl Declared {
@@ -56,6 +59,7 @@ impl Declared {
             match node.kind {
                 Kind::Constructor | Kind::Destructor | Kind::Function | Kind::Template if has_body() => {
                     declared.bodies.insert(node.cursor.identity(), index);
+                    declared.memory.extend(library::hands_out(node.cursor).then_some(index));
                 }
                 Kind::Record | Kind::Union | Kind::Other => {
                     declared.classes.entry(node.cursor.identity()).or_insert(index);
@@ -72,11 +76,13 @@ pub(super) struct Effects<'v, 's, 'u> {
     view: View<'v, 's, 'u>,
     declared: OnceCell<Declared>,
     known: RefCell<FxHashMap<Identity, Effect>>,
+    /// The effects of memory that the program hands out itself.
+    memory: Cell<Option<Effect>>,
 }
 
 impl<'v, 's, 'u> Effects<'v, 's, 'u> {
     pub(super) fn new(view: View<'v, 's, 'u>) -> Self {
-        Self { view, declared: OnceCell::new(), known: RefCell::default() }
+        Self { view, declared: OnceCell::new(), known: RefCell::default(), memory: Cell::default() }
     }
 
     /// The effects of objects of a type.
@@ -171,7 +177,10 @@ impl<'e, 'v, 's, 'u> Search<'e, 'v, 's, 'u> {
         if !deletes && !library::keeps_values(name) {
             return self.found = Effect::UNKNOWN;
         }
-        self.found.ends |= !library::is_flat(name);
+        if !library::is_flat(name) {
+            self.found.ends = true;
+            self.found |= self.effects.of_memory();
+        }
         for argument in arguments {
             match argument.kind() {
                 TypeKind::Record if deletes => self.deleted(argument),
@@ -193,6 +202,7 @@ impl<'e, 'v, 's, 'u> Search<'e, 'v, 's, 'u> {
         if node.is_some_and(is_virtual) {
             self.found = Effect::UNKNOWN;
         }
+        self.given_back(ty);
         self.ty(ty);
     }
 

@@ -58,3 +58,29 @@ fn values_that_change_a_parameter_keep_their_place_among_those_that_read_it() {
     };
     expect(cases, |text| demands("a.cc", &with_headers(text)));
 }
+
+#[test]
+fn memory_that_is_given_back_to_the_program_keeps_its_order() {
+    let head = "#include <cstdlib>\n#include <memory>\n#include <string>\nstatic int n;\n";
+    let own = "struct s { std::unique_ptr<t> a; int c; std::unique_ptr<t> b; };";
+    let cases: &[(&str, &[Demand])] = &[
+        (
+            "struct t { int v; static void operator delete(void *p) { n++; std::free(p); } };",
+            &[order("a", "b")],
+        ),
+        (
+            "struct u { static void operator delete(void *p) { n++; std::free(p); } }; struct t : u { int v; };",
+            &[order("a", "b")],
+        ),
+        ("struct t { int v; static void operator delete(void *p) { std::free(p); } };", &[]),
+        (
+            "struct t { int v; }; void operator delete(void *p) noexcept { n++; std::free(p); }",
+            &[order("a", "b")],
+        ),
+        ("struct t { int v; }; void operator delete(void *p) noexcept { std::free(p); }", &[]),
+    ];
+    expect(cases, |text| demands("a.cc", &format!("{head}{text}\n{own}")));
+    let texts = "void operator delete(void *p) noexcept { n++; std::free(p); }\n\
+        struct s { std::string a; int c; std::string b; };";
+    expect(&[(texts, &[order("a", "b")])], |text| demands("a.cc", &format!("{head}{text}")));
+}

@@ -122,6 +122,7 @@ impl<'u> Search<'_, '_, '_, 'u> {
         };
         match callee.kind() {
             Kind::Constructor => self.ty(cursor.ty()),
+            Kind::Function if callee.is_of_system() && library::gives_values(&callee.name()) => {}
             Kind::Function | Kind::Template => {
                 self.receiver(call, callee, is_end);
                 self.called(cursor, callee, is_end);

@@ -1,6 +1,6 @@
 //! Classes and functions of libraries that do nothing another object can see.
 
-use crate::clang::{Cursor, Type, TypeKind};
+use crate::clang::{Cursor, Kind, Type, TypeKind};
 
 /// Classes whose objects only keep values, or memory of their own, of the types they are made for.
 const VALUES: [&str; 66] = [
@@ -164,9 +164,26 @@ pub(crate) fn acts(name: &str) -> bool {
 /// Whether a function of C's library changes nothing but what it is handed.
 pub(crate) fn is_quiet(name: &str) -> bool {
     let plain = name.trim_start_matches("__builtin_");
-    QUIET.contains(&plain)
+    gives_values(name)
         || plain.starts_with("mem")
         || plain.starts_with("str")
         || plain.starts_with("__assert")
         || plain.len() < name.len()
+}
+
+/// Whether a function of C's library changes nothing at all that another object can see.
+pub(crate) fn gives_values(name: &str) -> bool {
+    QUIET.contains(&name.trim_start_matches("__builtin_"))
+}
+
+/// Whether a function takes the place of one of the library's for memory.
+pub(crate) fn hands_out(function: Cursor<'_>) -> bool {
+    let name = function.name();
+    let is_of_class = || {
+        let class = function.ty().parameter(0).and(function.holder());
+        class.is_some_and(|class| matches!(class.kind(), Kind::Record | Kind::Union) || class.ty().is_known())
+    };
+    (name.starts_with("operator new") || name.starts_with("operator delete"))
+        && !function.is_of_system()
+        && !is_of_class()
 }

@@ -172,9 +172,9 @@ pub(crate) enum Operator {
     AssignBits,
     /// `*=`, `/=`, `<<=`, `>>=`.
     Scale,
-    /// `==`, `!=`, `<=>`.
+    /// `==`, `!=`.
     Compare,
-    /// `<` and the like.
+    /// `<` and the like, `<=>`.
     Order,
     /// `&&`, `||`.
     Logic,
@@ -209,8 +209,8 @@ pub(super) fn binary(number: i32) -> Operator {
         raw::CXBinaryOperator_Rem => Operator::Remainder,
         raw::CXBinaryOperator_Shl => Operator::ShiftLeft,
         raw::CXBinaryOperator_Shr => Operator::ShiftRight,
-        raw::CXBinaryOperator_LT..=raw::CXBinaryOperator_GE => Operator::Order,
-        raw::CXBinaryOperator_Cmp | raw::CXBinaryOperator_EQ | raw::CXBinaryOperator_NE => Operator::Compare,
+        raw::CXBinaryOperator_Cmp | raw::CXBinaryOperator_LT..=raw::CXBinaryOperator_GE => Operator::Order,
+        raw::CXBinaryOperator_EQ | raw::CXBinaryOperator_NE => Operator::Compare,
         raw::CXBinaryOperator_And..=raw::CXBinaryOperator_Or => Operator::Bits,
         raw::CXBinaryOperator_LAnd | raw::CXBinaryOperator_LOr => Operator::Logic,
         raw::CXBinaryOperator_Assign => Operator::Assign,

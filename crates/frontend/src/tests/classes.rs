@@ -84,3 +84,29 @@ fn memory_that_is_given_back_to_the_program_keeps_its_order() {
         struct s { std::string a; int c; std::string b; };";
     expect(&[(texts, &[order("a", "b")])], |text| demands("a.cc", &format!("{head}{text}")));
 }
+
+#[test]
+fn addresses_in_lists_and_by_three_ways_are_ordered() {
+    let head =
+        "#include <algorithm>\n#include <compare>\n#include <set>\nstruct s { int a; long c; int b; };\n";
+    let cases: &[(&str, &[Demand])] = &[
+        ("int f(s *p) { return *std::min({&p->b, &p->a}); }", &[order("a", "b")]),
+        ("int f(s *p) { return *std::minmax({&p->b, &p->a}).first; }", &[order("a", "b")]),
+        (
+            "static s v; int f() { auto both = std::minmax({&v.b, &v.a}); return *both.first; }",
+            &[order("a", "b")],
+        ),
+        ("int f() { static s v{}; return *std::minmax({&v.b, &v.a}).first; }", &[order("a", "b")]),
+        ("int f(s *p) { auto [x, y] = std::minmax({&p->b, &p->a}); return *x; }", &[order("a", "b")]),
+        ("int f(s *p) { return std::min({p->b, p->a}); }", &[]),
+        (
+            "static bool low(int *p, int *q) { return (p <=> q) < 0; } bool f(s *p) { return low(&p->b, &p->a); }",
+            &[range(Edge::Begin, before("a")), range(Edge::Begin, before("b")), order("a", "b")],
+        ),
+        (
+            "static bool low(int p, int q) { return (p <=> q) < 0; } bool f(s *p) { return low(p->b, p->a); }",
+            &[],
+        ),
+    ];
+    expect(cases, |text| demands("a.cc", &format!("{head}{text}")));
+}

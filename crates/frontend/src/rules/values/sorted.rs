@@ -13,12 +13,15 @@ const CONTAINERS: [&str; 5] = ["map", "set", "multimap", "multiset", "priority_q
 /// Functions that compare by `<` or `>`.
 const COMPARED_BY: [&str; 4] = ["less", "greater", "less_equal", "greater_equal"];
 /// Functions that order values, and how many arguments they have if they are told nothing else to order them by.
-const FUNCTIONS: [(&str, u32); 8] = [
+const FUNCTIONS: [(&str, u32); 11] = [
     ("sort", 2),
     ("stable_sort", 2),
     ("min", 2),
     ("max", 2),
     ("minmax", 2),
+    ("min", 1),
+    ("max", 1),
+    ("minmax", 1),
     ("min_element", 2),
     ("max_element", 2),
     ("nth_element", 3),
@@ -87,7 +90,12 @@ fn sorted<'u>(view: View<'_, '_, 'u>, index: Index, node: Cursor<'u>) -> Option<
         let element = ty.pointee().or_else(|| ty.element());
         let inner = ty.canonical().template_arguments().first().and_then(|own| own.pointee());
         let is_value = name.starts_with("min") || name.starts_with("max");
-        let own = if is_value && !name.contains("element") { Some(ty) } else { element.or(inner) };
+        let own = match node.argument_count() {
+            // `std::min({first, second})`
+            1 => return inner,
+            _ if is_value && !name.contains("element") => Some(ty),
+            _ => element.or(inner),
+        };
         own.and_then(Type::pointee).filter(|own| own.kind() != TypeKind::Function)
     })
 }

@@ -86,6 +86,7 @@ pub(crate) fn findings<'u>(view: View<'_, '_, 'u>) -> Findings<'u> {
         }
     }
     neighbours::find(view, &mut found);
+    classes::declared(view, &mut found);
     values::find(view, &mut found);
     layouts::made_by_assembler(view, &mut found);
     found

@@ -1,7 +1,9 @@
 //! Constructors, comparisons and bindings of C++.
 //!
 //! * `parameters`: parameters that values of members change.
+//! * `numbered`: members whose declarations count.
 
+mod numbered;
 mod parameters;
 
 use super::effects::{Effect, Effects};
@@ -16,6 +18,11 @@ use parameters::Accesses;
 
 /// Most classes that are derived from one another.
 const DEEPEST: usize = 8;
+
+/// All that classes of a unit ask by how they are declared and derived.
+pub(super) fn declared<'u>(view: View<'_, '_, 'u>, found: &mut Findings<'u>) {
+    numbered::find(view, found);
+}
 
 pub(super) fn find<'u>(
     view: View<'_, '_, 'u>,

@@ -110,3 +110,18 @@ fn addresses_in_lists_and_by_three_ways_are_ordered() {
     ];
     expect(cases, |text| demands("a.cc", &format!("{head}{text}")));
 }
+
+#[test]
+fn members_that_are_counted_keep_their_order() {
+    let head =
+        "#define COUNT __COUNTER__\n#define NEXT(x) (COUNT + (x))\n#define HERE __LINE__\n#define NONE 3\n";
+    let cases: &[(&str, &[Demand])] = &[
+        ("struct s { int a = __COUNTER__; int c; int b = __COUNTER__; };", &[order("a", "b")]),
+        ("struct s { int a = NEXT(1); int c = NONE; int b = NEXT(2); };", &[order("a", "b")]),
+        ("struct s { int a[NEXT(1)]; int c; int b = NEXT(2); };", &[order("a", "b")]),
+        ("struct s { int a = HERE; int b; };", &[Demand::Whole]),
+        ("struct s { int a = NONE; int b = COUNT; };", &[]),
+        ("int x = HERE + COUNT; struct s { int a = NONE; int b = NONE; };", &[]),
+    ];
+    expect(cases, |text| demands("a.cc", &format!("{head}{text}")));
+}

@@ -11,6 +11,7 @@
 //! * `classes`: constructors, comparisons and bindings of C++.
 //! * `effects`: what making and dropping objects does; `initialisers`: what members' values read.
 //! * `bits`: bits of objects, and of pointers to their members, taken for something else.
+//! * `traits`: types whose layout the compiler is asked for.
 //! * `library`: what templates of libraries do with objects.
 //! * `templates`: objects that templates make or take apart by position.
 
@@ -26,6 +27,7 @@ mod neighbours;
 mod pairs;
 mod ranges;
 mod templates;
+mod traits;
 mod values;
 mod walks;
 
@@ -87,6 +89,7 @@ pub(crate) fn findings<'u>(view: View<'_, '_, 'u>) -> Findings<'u> {
     }
     neighbours::find(view, &mut found);
     classes::declared(view, &mut found);
+    traits::find(view, &mut found);
     values::find(view, &mut found);
     layouts::made_by_assembler(view, &mut found);
     found

@@ -58,6 +58,8 @@ pub(crate) enum Kind {
     Union,
     Typedef,
     Base,
+    /// A template's parameter that is a value.
+    TemplateValue,
     /// A definition of a macro.
     Macro,
     Enumeration,
@@ -134,6 +136,7 @@ fn declaration(number: i32) -> Option<Kind> {
         raw::CXCursor_UnionDecl => Kind::Union,
         raw::CXCursor_TypedefDecl | raw::CXCursor_TypeAliasDecl => Kind::Typedef,
         raw::CXCursor_CXXBaseSpecifier => Kind::Base,
+        raw::CXCursor_NonTypeTemplateParameter => Kind::TemplateValue,
         raw::CXCursor_MacroDefinition => Kind::Macro,
         raw::CXCursor_EnumDecl => Kind::Enumeration,
         raw::CXCursor_EnumConstantDecl => Kind::Enumerator,

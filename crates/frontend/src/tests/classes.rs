@@ -125,3 +125,46 @@ fn members_that_are_counted_keep_their_order() {
     ];
     expect(cases, |text| demands("a.cc", &format!("{head}{text}")));
 }
+
+#[test]
+fn types_whose_layout_is_asked_for_stay() {
+    let head = "#include <type_traits>\nstruct s { long a; int b, c; }; struct o { s v; int w; };\n";
+    let cases: &[(&str, &[Demand])] = &[
+        (
+            "template <class T> int f() { return std::has_unique_object_representations_v<T>; } int g() { return f<s>(); }",
+            &[Demand::Whole],
+        ),
+        (
+            "template <class T> struct h { static constexpr bool own = std::has_unique_object_representations_v<T>; };\n\
+             bool g() { return h<s>::own; }",
+            &[Demand::Whole],
+        ),
+        ("bool f() { return std::has_unique_object_representations_v<o>; }", &[Demand::Whole]),
+        ("bool f() { return std::has_unique_object_representations<s>::value; }", &[Demand::Whole]),
+        ("bool f() { return __has_unique_object_representations(s); }", &[Demand::Whole]),
+        ("bool f() { return std::has_unique_object_representations_v<int>; }", &[]),
+        ("bool f() { return std::is_trivially_copyable_v<s>; }", &[]),
+    ];
+    expect(cases, |text| demands("a.cc", &format!("{head}{text}")));
+}
+
+#[test]
+fn objects_that_name_what_templates_become_stay() {
+    let head = "struct s { int a; char b; int c; }; constexpr s v{};\n";
+    let cases: &[(&str, &[Demand])] = &[
+        (
+            "template <s V> const char *f() { return __PRETTY_FUNCTION__; } const char *g() { return f<v>(); }",
+            &[Demand::Whole],
+        ),
+        (
+            "template <auto V> const char *f() { return __PRETTY_FUNCTION__; } const char *g() { return f<v>(); }",
+            &[Demand::Whole],
+        ),
+        ("template <s V> struct t {}; t<v> w;", &[Demand::Whole]),
+        (
+            "template <int V> const char *f() { return __PRETTY_FUNCTION__; } const char *g() { return f<v.c>(); }",
+            &[],
+        ),
+    ];
+    expect(cases, |text| demands("a.cc", &format!("{head}{text}")));
+}

@@ -18,6 +18,12 @@ impl Cursor<'_> {
         class == raw::CX_SC_Register && self.kind() == Kind::Variable && !self.is_of_function()
     }
 
+    /// Whether a member is no secret of its class.
+    pub(crate) fn is_public(self) -> bool {
+        // SAFETY: the cursor's unit is alive.
+        unsafe { raw::clang_getCXXAccessSpecifier(self.raw) == raw::CX_CXXPublic }
+    }
+
     /// Whether it is declared in a function.
     fn is_of_function(self) -> bool {
         self.holder().is_some_and(|holder| matches!(holder.kind(), Kind::Function))

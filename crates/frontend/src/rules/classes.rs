@@ -2,9 +2,11 @@
 //!
 //! * `parameters`: parameters that values of members change.
 //! * `numbered`: members whose declarations count.
+//! * `tails`: bytes behind the last member of a part.
 
 mod numbered;
 mod parameters;
+mod tails;
 
 use super::effects::{Effect, Effects};
 use super::{initialisers, lists};
@@ -22,6 +24,7 @@ const DEEPEST: usize = 8;
 /// All that classes of a unit ask by how they are declared and derived.
 pub(super) fn declared<'u>(view: View<'_, '_, 'u>, found: &mut Findings<'u>) {
     numbered::find(view, found);
+    tails::find(view, found);
 }
 
 pub(super) fn find<'u>(

@@ -168,3 +168,32 @@ fn objects_that_name_what_templates_become_stay() {
     ];
     expect(cases, |text| demands("a.cc", &format!("{head}{text}")));
 }
+
+#[test]
+fn members_in_the_last_bytes_of_a_part_stay_clear_of_what_writes_it() {
+    let head = "extern \"C\" void *memset(void *, int, unsigned long);\n";
+    let clear = "memset(static_cast<void *>(this), 0, sizeof(s));";
+    let cases: &[(String, &[Demand])] = &[
+        (
+            format!("struct s {{ long a; int b, c; s() {{ {clear} }} }}; struct d : s {{ int e; }};"),
+            &[Demand::Size],
+        ),
+        (
+            format!("struct s {{ long a; int b; s() {{ {clear} }} }}; struct d : s {{ int e; }};"),
+            &[Demand::Whole],
+        ),
+        (
+            format!("struct s {{ long a; int b, c; s() {{ {clear} }} }}; struct d {{ [[no_unique_address]] s v; int e; }};"),
+            &[Demand::Size],
+        ),
+        (format!("struct s {{ long a; int b, c; s() {{ {clear} }} }}; struct d {{ s v; int e; }};"), &[]),
+        ("struct s { long a; int b, c; s() { a = b = c = 0; } }; struct d : s { int e; };".to_owned(), &[]),
+        (
+            "struct s { long a; int b, c; }; struct d : s { int e; d() { memset((s *)this, 0, sizeof(s)); } };"
+                .to_owned(),
+            &[],
+        ),
+    ];
+    let cases: Vec<(&str, &[Demand])> = cases.iter().map(|(text, asked)| (text.as_str(), *asked)).collect();
+    expect(&cases, |text| demands("a.cc", &format!("{head}{text}")));
+}

@@ -87,8 +87,7 @@ fn memory_that_is_given_back_to_the_program_keeps_its_order() {
 
 #[test]
 fn addresses_in_lists_and_by_three_ways_are_ordered() {
-    let head =
-        "#include <algorithm>\n#include <compare>\n#include <set>\nstruct s { int a; long c; int b; };\n";
+    let head = "#include <algorithm>\n#include <compare>\nstruct s { int a; long c; int b; };\n";
     let cases: &[(&str, &[Demand])] = &[
         ("int f(s *p) { return *std::min({&p->b, &p->a}); }", &[order("a", "b")]),
         ("int f(s *p) { return *std::minmax({&p->b, &p->a}).first; }", &[order("a", "b")]),

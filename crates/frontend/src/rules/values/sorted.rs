@@ -82,7 +82,9 @@ fn key(ty: Type<'_>) -> Option<Type<'_>> {
 
 /// The addresses' type that a function orders.
 fn sorted<'u>(view: View<'_, '_, 'u>, index: Index, node: Cursor<'u>) -> Option<Type<'u>> {
-    let function = node.referenced().filter(|function| function.is_of_cpp() && function.is_of_system())?;
+    // libclang says of functions that templates become that they are C.
+    let function =
+        node.referenced().filter(|function| function.is_of_system() && function.template().is_some())?;
     let name = function.name();
     FUNCTIONS.iter().find(|(own, count)| *own == name && *count == node.argument_count())?;
     view.tree.values(index).filter_map(|value| view.cursor(value)).find_map(|value| {

@@ -375,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn members_of_classes_are_told_from_what_no_object_has() {
+    fn members_of_classes_are_read() {
         for (text, names) in [
             ("std::array<std::uint8_t, 4> raw;", &["raw"][..]),
             ("std::map<int, std::vector<std::pair<int, int>>> rows, spare;", &["rows", "spare"]),

@@ -1,4 +1,5 @@
-//! Programs that are known to break, listed with a reason each: the list can only become shorter unnoticed.
+//! Programs that are known to break, and harmless ones that are known to be held, listed with a reason each: the list can
+//! only become shorter unnoticed.
 
 use crate::tools::shell;
 use anyhow::{Context, Result, ensure};
@@ -8,7 +9,7 @@ use std::fs;
 /// The list, from the top of the checkout.
 const FILE: &str = "fixtures/safety/still-broken.txt";
 
-/// Programs that break, by proof and name.
+/// Programs that break or are held, by proof and name.
 #[derive(Debug, Default)]
 pub(super) struct KnownBreaks {
     reasons: BTreeMap<(String, String), String>,
@@ -35,15 +36,15 @@ impl KnownBreaks {
         Ok(Self { reasons })
     }
 
-    /// Why a program is known to break under a proof.
+    /// Why a program is known to break or to be held under a proof.
     pub(super) fn reason(&self, proof: &str, program: &str) -> Option<&str> {
         self.reasons.get(&(proof.to_owned(), program.to_owned())).map(String::as_str)
     }
 
-    /// Listed programs of a proof that aren't among those that break.
-    pub(super) fn mended(&self, proof: &str, broken: &[&str]) -> Vec<&str> {
+    /// Listed programs of a proof that aren't among those that break or are held.
+    pub(super) fn mended(&self, proof: &str, open: &[&str]) -> Vec<&str> {
         let of_proof = self.reasons.keys().filter(|(listed, _)| listed == proof);
-        of_proof.map(|(_, name)| name.as_str()).filter(|name| !broken.contains(name)).collect()
+        of_proof.map(|(_, name)| name.as_str()).filter(|name| !open.contains(name)).collect()
     }
 }
 

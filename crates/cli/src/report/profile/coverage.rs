@@ -68,7 +68,7 @@ mod tests {
     use fieldline_access::access::ON_STACK;
 
     #[test]
-    fn the_share_off_the_stack_is_told_where_samples_are_on_it() {
+    fn shares_off_the_stack_are_told() {
         let tally = |samples| SampleCount { samples, period: samples };
         let mut event = EventCoverage {
             event: "loads".to_owned(),

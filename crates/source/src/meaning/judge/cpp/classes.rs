@@ -189,6 +189,10 @@ impl<'t> Evaluator<'_, '_, 't> {
             match self.cursor.text(at) {
                 b"=" => is_default = true,
                 b";" => is_default = false,
+                b"operator" if self.is_compared_in_order(at) => {
+                    let what = "the compiler compares its members in their order".to_owned();
+                    return self.tell_at(name, line, UseDemand::Whole, Vec::new(), what);
+                }
                 b"{" if !is_default && self.is_value_of_member(at) => {
                     let end = self.cursor.behind(at);
                     if (at..end).any(|at| self.reads_siblings(name, at)) {
@@ -197,7 +201,9 @@ impl<'t> Evaluator<'_, '_, 't> {
                     at = end.saturating_sub(1);
                 }
                 b"{" | b"(" if !is_default => at = self.cursor.behind(at).saturating_sub(1),
-                _ if is_default && self.reads_siblings(name, at) => return self.made_of_itself(name, line),
+                _ if is_default && (self.reads_siblings(name, at) || self.is_member(name, at)) => {
+                    return self.made_of_itself(name, line);
+                }
                 _ => {}
             }
             at += 1;
@@ -224,6 +230,21 @@ impl<'t> Evaluator<'_, '_, 't> {
             b"enum" | b"struct" | b"union" | b"class" | b"namespace" | b":"
         );
         self.cursor.word(before).is_some() && !is_body && !is_type
+    }
+
+    /// `operator<=>(…) … = default`
+    fn is_compared_in_order(&self, at: usize) -> bool {
+        let pieces = self.cursor.pieces.get(at + 1..).unwrap_or_default();
+        let declaration = pieces.iter().take_while(|piece| !matches!(piece.text, b";" | b"{"));
+        let words: Vec<&[u8]> = declaration.map(|piece| piece.text).collect();
+        let sign = words.split(|word| *word == b"(").next().unwrap_or_default().concat();
+        sign == b"<=>" && words.last() == Some(&b"default".as_slice())
+    }
+
+    /// Whether a word is a member of the object itself.
+    fn is_member(&self, class: &[u8], at: usize) -> bool {
+        let is_qualified = matches!(self.cursor.text(at.wrapping_sub(1)), b"::" | b"." | b"->" | b"&");
+        !is_qualified && self.cursor.word(at).is_some_and(|word| self.world().member(class, word).is_some())
     }
 
     fn made_of_itself(&mut self, name: &[u8], line: u32) {

@@ -68,7 +68,7 @@ mod tests {
     use fieldline_access::access::ON_STACK;
 
     #[test]
-    fn shares_off_the_stack_are_told() {
+    fn shares_off_the_stack_are_printed() {
         let tally = |samples| SampleCount { samples, period: samples };
         let mut event = EventCoverage {
             event: "loads".to_owned(),

@@ -77,8 +77,9 @@ impl<'t> Evaluator<'_, '_, 't> {
 
     /// The subject that is declared behind an attribute that stands in front.
     fn declared_behind(&self, at: usize) -> Option<&'t [u8]> {
-        let words = self.cursor.pieces.get(at..)?.iter().take(DECLARATION);
-        let mut words = words.take_while(|piece| !matches!(piece.text, b";" | b"=" | b"{"));
+        let words = self.cursor.pieces.get(self.cursor.behind(at + 1)..)?.iter().take(DECLARATION);
+        // Not a function's parameters.
+        let mut words = words.take_while(|piece| !matches!(piece.text, b";" | b"=" | b"{" | b"("));
         let found = words.find(|piece| self.world().subjects.contains_key(piece.text))?;
         Some(found.text)
     }

@@ -162,7 +162,7 @@ impl<'w> Window<'w> {
         let time = self.time;
         match id {
             event::SWITCH => return self.switch(cpu, words),
-            event::ENTRY => self.allocations.enter(word(0), word(1)),
+            event::ENTRY => self.allocations.enter(word(0), word(1), LinkedAddress(word(2))),
             event::RETURN | event::CPU_RETURN => {
                 let (caller, is_per_cpu) = (LinkedAddress(word(2)), id == event::CPU_RETURN);
                 self.allocations.give(word(0), word(1), caller, time, is_per_cpu);

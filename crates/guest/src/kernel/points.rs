@@ -15,7 +15,7 @@ use std::fmt::Write;
 pub(crate) mod event {
     /// Another task runs: its address, pid, tgid, name.
     pub(crate) const SWITCH: u32 = 1;
-    /// An allocator was entered: stack pointer, bytes.
+    /// An allocator was entered: stack pointer, bytes, address to which it will return.
     pub(crate) const ENTRY: u32 = 2;
     /// It returns: stack pointer, object, address to which it returns.
     pub(crate) const RETURN: u32 = 3;
@@ -173,22 +173,22 @@ impl<'p, 'a> PointLines<'p, 'a> {
         };
         let architecture = self.program.architecture;
         let stack = architecture.register_name(architecture.stack_pointer());
-        let (entry, at) = (event::ENTRY, symbol.address);
-        match size {
-            SizeSource::Argument(index) => {
-                let size = self.argument(index);
-                self.line(format_args!("point {at:#x} event {entry} {stack} {size}"));
-            }
-            SizeSource::Cache(index) => {
-                let (cache, offset) = (self.argument(index), offsets.object_size);
-                self.line(format_args!("point {at:#x} event {entry} {stack} {cache}@{offset}/4"));
-            }
-        }
-        let result = architecture.register_name(architecture.result_register());
         let back = match architecture {
             Architecture::X86_64 => "rsp@0",
             Architecture::AArch64 => "x30",
         };
+        let (entry, at) = (event::ENTRY, symbol.address);
+        match size {
+            SizeSource::Argument(index) => {
+                let size = self.argument(index);
+                self.line(format_args!("point {at:#x} event {entry} {stack} {size} {back}"));
+            }
+            SizeSource::Cache(index) => {
+                let (cache, offset) = (self.argument(index), offsets.object_size);
+                self.line(format_args!("point {at:#x} event {entry} {stack} {cache}@{offset}/4 {back}"));
+            }
+        }
+        let result = architecture.register_name(architecture.result_register());
         for at in self.returns(at, symbol.size.unwrap_or(0)) {
             self.line(format_args!("point {at:#x} event {id} {stack} {result} {back}"));
         }

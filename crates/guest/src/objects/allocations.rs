@@ -29,6 +29,8 @@ pub(crate) struct Allocation {
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     size: u64,
+    /// The address to which it will return.
+    caller: LinkedAddress,
     order: u64,
 }
 
@@ -52,12 +54,15 @@ impl Allocations {
     }
 
     /// An allocator was entered.
-    pub(crate) fn enter(&mut self, stack: u64, size: u64) {
+    pub(crate) fn enter(&mut self, stack: u64, size: u64, caller: LinkedAddress) {
         self.order += 1;
-        self.entries.insert(stack, Entry { size, order: self.order });
+        self.entries.insert(stack, Entry { size, caller, order: self.order });
     }
 
-    /// An allocator returns an object; `None` stands for failure.
+    /// An allocator returns an object.
+    ///
+    /// Where no allocator was entered that will return there, another function does: `kmemdup` ends with a jump to
+    /// `memcpy`, whose return is watched, and which the whole kernel calls.
     pub(crate) fn give(
         &mut self,
         stack: u64,
@@ -67,7 +72,8 @@ impl Allocations {
         is_per_cpu: bool,
     ) {
         self.order += 1;
-        let entry = self.entries.remove(&stack).unwrap_or(Entry { size: 0, order: self.order });
+        let Some(entry) = self.entries.get(&stack).copied().filter(|entry| entry.caller == caller) else { return };
+        self.entries.remove(&stack);
         if is_nothing(address) {
             return;
         }
@@ -142,10 +148,10 @@ mod tests {
     #[test]
     fn an_object_lives_from_its_allocation_until_it_is_freed() {
         let mut allocations = recorded();
-        allocations.enter(0x500, 64);
+        allocations.enter(0x500, 64, at(1));
         allocations.give(0x500, 0x1000, at(1), 10, false);
         allocations.free(0x1000, 20, false);
-        allocations.enter(0x500, 32);
+        allocations.enter(0x500, 32, at(2));
         allocations.give(0x500, 0x1000, at(2), 30, false);
         let lives: Vec<_> =
             allocations.finish().iter().map(|found| (found.size, found.begin, found.end)).collect();
@@ -155,8 +161,8 @@ mod tests {
     #[test]
     fn wrappers_add_their_callers() {
         let mut allocations = recorded();
-        allocations.enter(0x600, 100);
-        allocations.enter(0x500, 128);
+        allocations.enter(0x600, 100, at(2));
+        allocations.enter(0x500, 128, at(1));
         allocations.give(0x500, 0x1000, at(1), 10, false);
         allocations.give(0x600, 0x1000, at(2), 10, false);
         let all = allocations.finish();
@@ -167,7 +173,7 @@ mod tests {
     fn what_is_allocated_again_was_freed_unseen() {
         let mut allocations = recorded();
         for (time, address) in [(10, 0x1000), (20, 0x1040), (30, 0x1000)] {
-            allocations.enter(0x500, 0x80);
+            allocations.enter(0x500, 0x80, at(1));
             allocations.give(0x500, address, at(1), time, false);
         }
         let ends: Vec<_> = allocations.finish().iter().map(|found| (found.begin, found.end)).collect();
@@ -175,11 +181,26 @@ mod tests {
     }
 
     #[test]
+    fn a_function_that_an_allocator_ends_with_allocates_nothing_for_others() {
+        let mut allocations = recorded();
+        allocations.enter(0x500, 64, at(1));
+        allocations.give(0x500, 0x1000, at(1), 10, false);
+        // `memcpy(object, …)`, called by another function.
+        allocations.give(0x500, 0x1000, at(2), 20, false);
+        // An allocator that jumped elsewhere left its entry.
+        allocations.enter(0x500, 64, at(1));
+        allocations.give(0x500, 0x1000, at(3), 30, false);
+        let all = allocations.finish();
+        assert_eq!((all.len(), all[0].size, all[0].end), (1, 64, None));
+    }
+
+    #[test]
     fn failures_are_no_objects_and_what_ended_before_the_window_is_not_kept() {
         let mut allocations = Allocations::default();
-        allocations.give(0x500, 0, at(1), 1, false);
-        allocations.give(0x500, 16, at(1), 1, false);
-        allocations.give(0x500, 0x1000, at(1), 1, false);
+        for address in [0, 16, 0x1000] {
+            allocations.enter(0x500, 64, at(1));
+            allocations.give(0x500, address, at(1), 1, false);
+        }
         allocations.free(0x1000, 2, false);
         assert_eq!(allocations.finish(), []);
     }

@@ -305,6 +305,13 @@ impl<'d> Elf<'d> {
         })
     }
 
+    /// Functions that other files can call, by their dynamic symbols, which stripped files have too: name and address.
+    pub fn exported_functions(&self) -> impl Iterator<Item = (&'d str, u64)> + '_ {
+        let all = self.file.dynamic_symbols().filter(|symbol| symbol.is_definition());
+        let functions = all.filter(|symbol| symbol.kind() == object::SymbolKind::Text);
+        functions.filter_map(|symbol| Some((symbol.name().ok()?, symbol.address())))
+    }
+
     /// `len` bytes as linked at `address`, out of the section that holds them; `None` outside the file's content.
     pub fn bytes_at(&self, address: u64, len: u64) -> Option<&'d [u8]> {
         let sections = self.file.sections();

@@ -22,6 +22,8 @@ pub use counts::{KernelMap, RecordCounts, SampleCounts};
 pub use error::{BytePosition, Error};
 pub(crate) use file::BlockRecord;
 pub use file::{PerfFile, Records, ScanProgress};
+pub(crate) use header::allocations;
+pub use header::allocations::NotedAllocation;
 pub use header::attr::{Attr, DataBreakpoint};
 pub use header::facts::{
     BuildId, CpuCount, DsoBuildId, Event, EventIndex, PmuCaps, RecordingFacts, is_kernel_image,

@@ -87,6 +87,8 @@ pub struct StepRecording {
     pub recording: RecordingWriter,
     /// Samples in it.
     pub samples: u64,
+    /// Allocations of memory in it, with their ends.
+    pub allocations: u64,
     /// Why it ended.
     pub end: RecordingEnd,
     /// The process, if it was started here and is still running.

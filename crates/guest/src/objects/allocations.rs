@@ -72,7 +72,9 @@ impl Allocations {
         is_per_cpu: bool,
     ) {
         self.order += 1;
-        let Some(entry) = self.entries.get(&stack).copied().filter(|entry| entry.caller == caller) else { return };
+        let Some(entry) = self.entries.get(&stack).copied().filter(|entry| entry.caller == caller) else {
+            return;
+        };
         self.entries.remove(&stack);
         if is_nothing(address) {
             return;

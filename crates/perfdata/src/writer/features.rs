@@ -2,7 +2,7 @@
 
 use super::bytes::Bytes;
 use super::recording::RecordingWriter;
-use crate::perf_data::{BuildId, feature, kind};
+use crate::perf_data::{BuildId, NotedAllocation, allocations, feature, kind};
 use crate::sample::CpuMode;
 
 /// `PERF_RECORD_MISC_BUILD_ID_SIZE`.
@@ -118,8 +118,19 @@ impl RecordingWriter {
         self.build_ids.extend(out.into_vec());
     }
 
+    /// Memory that was seen allocated and freed.
+    pub fn allocations(&mut self, all: &[NotedAllocation]) {
+        let mut section = self.bytes();
+        section.u32(allocations::VERSION).u32(u32::try_from(all.len()).unwrap_or(u32::MAX));
+        for noted in all {
+            section.u32(noted.pid).u32(0).u64(noted.address).u64(noted.size);
+            section.u64(noted.begin).u64(noted.end.unwrap_or(u64::MAX));
+        }
+        self.feature(feature::ALLOCATIONS, section.into_vec());
+    }
+
     /// All sections in the order of their numbers.
-    pub(super) fn sections(&self) -> Vec<(u32, Vec<u8>)> {
+    pub(crate) fn sections(&self) -> Vec<(u32, Vec<u8>)> {
         let mut sections = self.sections_without_build_ids();
         if !self.build_ids.is_empty() {
             sections.push((feature::BUILD_ID, self.build_ids.clone()));

@@ -6,7 +6,7 @@ use fieldline_perfdata::address::{DataAddress, LoadedAddress};
 /// Address spaces that tags distinguish.
 const SPACES: u32 = 1 << 15;
 /// Bits of an address in user space (x86-64 with four levels of page tables).
-const SPACE_SHIFT: u32 = 48;
+pub(super) const SPACE_SHIFT: u32 = 48;
 
 /// Bytes from an address as linked to the same as loaded, modulo 2 to the 64th: where a program was loaded,
 /// the KASLR offset of a kernel. Of a CPU's or thread's own data, bytes to where that begins.

@@ -3,7 +3,7 @@
 use super::range_table::LinkedRange;
 use super::sample_key::{SampleAttributes, SampleFacts};
 use super::stack_ranges::{StackRange, branch_cpu_mode, events_counted_by_ranges};
-use crate::addresses::Linker;
+use crate::addresses::{Allocations, Linker};
 use fieldline_debuginfo::{Elf, LinkedAddress};
 use fieldline_perfdata::perf_data::{DataBreakpoint, Error, EventIndex, RecordingFacts};
 use fieldline_perfdata::sample::Sample;
@@ -16,6 +16,7 @@ pub(crate) struct LinkedRecording<'f> {
     pub(crate) file: &'f SampleFile,
     pub(crate) linker: Linker,
     pub(crate) data_breakpoints: DataBreakpoints,
+    allocations: Allocations,
     /// By event: whether its samples count by the ranges of their branch stacks.
     counted_by_ranges: Vec<bool>,
 }
@@ -30,17 +31,21 @@ impl<'f> LinkedRecording<'f> {
             linker.finish_mappings();
         }
         let data_breakpoints = DataBreakpoints::from_facts(file.facts());
-        Ok(Self { file, linker, data_breakpoints, counted_by_ranges })
+        let noted = if linker.is_program() { &file.facts().allocations[..] } else { &[] };
+        let allocations = Allocations::new(noted);
+        Ok(Self { file, linker, data_breakpoints, allocations, counted_by_ranges })
     }
 
-    /// The facts of a sample: all that decides its attribution but its time.
+    /// The facts of a sample: all that decides its attribution but its time. Its address is one that no other memory
+    /// had at any time, where allocations are known.
     #[inline]
     pub(crate) fn sample_facts(&self, sample: &Sample<'_>) -> SampleFacts {
         let (event, cpu, source) = (sample.event, sample.cpu, sample.data_source);
         let found = self.linker.locate(sample);
         let tid = sample.tid.filter(|_| found.is_ok() && self.linker.is_program());
         let attributes = SampleAttributes { space: found.map(|found| found.space), event, cpu, tid, source };
-        let (ip, address) = found.map(|found| (found.ip, sample.addr)).unwrap_or_default();
+        let unique = |address| self.allocations.unique(sample.pid, address, sample.time);
+        let (ip, address) = found.map(|found| (found.ip, sample.addr.map(unique))).unwrap_or_default();
         SampleFacts::new(ip, address, attributes)
     }
 

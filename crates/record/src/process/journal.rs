@@ -4,7 +4,7 @@ use super::maps::{self, ProcessMapping};
 use super::{host, tasks};
 use fieldline_debuginfo::{Elf, FileBytes};
 use fieldline_perfdata::address::LoadedAddress;
-use fieldline_perfdata::perf_data::{Attr, BuildId, Endian, EventIndex, TaskRecord};
+use fieldline_perfdata::perf_data::{Attr, BuildId, Endian, EventIndex, NotedAllocation, TaskRecord};
 use fieldline_perfdata::sample::{CpuMode, SampleFields};
 use fieldline_perfdata::writer::{Mapping, RecordingWriter, SampleId, SampleValues};
 use nix::time::{ClockId, clock_gettime};
@@ -96,7 +96,7 @@ impl Journal {
     }
 
     /// The time now, later than any before.
-    fn next_time(&mut self) -> u64 {
+    pub(crate) fn next_time(&mut self) -> u64 {
         self.last_time = now().max(self.last_time + 1);
         self.last_time
     }
@@ -177,6 +177,18 @@ impl Journal {
         self.write_identity(who);
         self.recording.exec(who.pid, &tasks::thread_name(who.pid, who.tid));
         self.mappings.remove(&who.pid);
+    }
+
+    /// The mappings of a process that were noted.
+    pub(crate) fn mappings(&self, pid: u32) -> &[ProcessMapping] {
+        self.mappings.get(&pid).map_or(&[], Vec::as_slice)
+    }
+
+    /// Notes memory that was allocated and freed.
+    pub(crate) fn write_allocations(&mut self, noted: &[NotedAllocation]) {
+        if !noted.is_empty() {
+            self.recording.allocations(noted);
+        }
     }
 
     /// Whether an address lies in code that was noted.

@@ -152,6 +152,11 @@ pub(super) fn registers(user: &user_regs_struct) -> Registers {
     }
 }
 
+/// An argument of the function that is about to run, by its index (System V ABI for x86-64, section 3.2.3).
+pub(super) fn argument(registers: &user_regs_struct, index: usize) -> u64 {
+    [registers.rdi, registers.rsi, registers.rdx].get(index).copied().unwrap_or(0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -6,6 +6,7 @@
 
 mod stops;
 
+use super::allocations::Allocations;
 use super::history::BranchHistories;
 use super::launch;
 use super::operands::{DecodedCode, MAX_INSTRUCTION_BYTES, StepInstruction};
@@ -92,6 +93,8 @@ struct Tracer {
     /// Events of loads and of stores; both the same of branches.
     events: [EventIndex; 2],
     histories: BranchHistories,
+    /// Where all is stepped.
+    allocations: Option<Allocations>,
     threads: Threads,
     processes: FxHashMap<u32, TracedProcess>,
     /// The process asked for, and whether it was started here.
@@ -139,6 +142,7 @@ impl Tracer {
             journal,
             events,
             histories: BranchHistories::new(options.branches.unwrap_or(0)),
+            allocations: (options.gap.is_zero() && options.branches.is_none()).then(Allocations::default),
             threads: Threads::default(),
             processes: FxHashMap::default(),
             main_pid: main,
@@ -230,9 +234,12 @@ impl Tracer {
             self.check_limits(signals);
         }
         self.release_threads(signals)?;
+        let noted = self.allocations.take().map(Allocations::into_noted).unwrap_or_default();
+        self.journal.write_allocations(&noted);
         let is_gone = self.threads.of_process(self.main_pid).next().is_none();
         Ok(StepRecording {
             samples: self.journal.samples(),
+            allocations: noted.len() as u64,
             recording: self.journal.finish(),
             end: self.end.unwrap_or(RecordingEnd::Time),
             left_running: Some(self.main_pid).filter(|_| self.is_started_here && !is_gone),
@@ -358,6 +365,10 @@ impl Tracer {
             self.record_branch(who, user.rip, step);
             return;
         }
+        if let Some(allocations) = &mut self.allocations {
+            let memory = self.processes.get(&who.pid).and_then(|process| process.memory.as_ref());
+            allocations.step(who, &user, memory, &mut self.journal);
+        }
         let StepInstruction { operands: touches, is_call, .. } = step;
         let mut pending = PendingAccesses { ip: user.rip, returns_at_once: !is_call, ..Default::default() };
         if touches.iter().any(Option::is_some) {
@@ -381,6 +392,7 @@ impl Tracer {
         }
         if !self.journal.has_code_at(who.pid, ip) && self.journal.update_mappings(who) {
             process.code.clear();
+            self.allocations.iter_mut().for_each(|allocations| allocations.forget_code(who.pid));
         }
         let mut bytes = [0; MAX_INSTRUCTION_BYTES];
         let read = process.memory.as_ref().and_then(|memory| memory.read_at(&mut bytes, ip).ok());

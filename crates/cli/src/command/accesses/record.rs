@@ -121,6 +121,9 @@ fn summary(path: &Path, taken: &StepRecording) -> String {
         taken.end,
     );
     text += &steps_by_thread(&taken.threads);
+    if taken.allocations > 0 {
+        text += &format!("; {} allocations noted", taken.allocations);
+    }
     if let Some(pid) = taken.left_running {
         text += &format!("; process {pid} goes on without being traced");
     }

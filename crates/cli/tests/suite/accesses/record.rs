@@ -246,6 +246,21 @@ fn objects_at_reused_and_shared_addresses_keep_their_accesses() {
     }
 }
 
+/// Where all is stepped, allocations are noted, so that an address and a time say what was touched.
+#[test]
+fn memory_that_is_allocated_again_is_another_object() {
+    let folder = folder("allocated");
+    let Some(program) = build(&folder, "counter.c") else { return };
+    let perf = folder.join("perf.data");
+    let all = ["--gap", "0", "--for", "600", "--", text(&program), "40"];
+    let Some(output) = record(&perf, &all) else { return };
+    let profile = profile(&program, &perf);
+    for (ty, member, offset, count) in counts(&output) {
+        assert_eq!(sampled(&profile, &ty, offset), count, "{ty}.{member}");
+    }
+    assert_addresses_lose_nothing(&program, &perf);
+}
+
 /// Pointers walk arrays forwards, in strides and backwards; indexes are read from memory.
 #[test]
 fn elements_of_arrays_keep_their_accesses_with_addresses_and_without() {

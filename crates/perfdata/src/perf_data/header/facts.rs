@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::perf_data::bytes::Endian;
+use crate::perf_data::header::allocations::NotedAllocation;
 use crate::perf_data::header::attr::Attr;
 use crate::sample::cpu_mode::CpuMode;
 
@@ -39,6 +40,8 @@ pub struct RecordingFacts {
     pub pmu_caps: Vec<PmuCaps>,
     /// Each kind of core on a machine with several: its PMU and its CPUs, as in `0-15,32`.
     pub hybrid_cpus: Vec<(String, String)>,
+    /// Memory that the recorder saw allocated, if it looked; in order of their beginnings.
+    pub allocations: Vec<NotedAllocation>,
     /// Hardware trace data lies beside the records; only `perf` can make samples of it.
     pub has_aux_trace: bool,
 }

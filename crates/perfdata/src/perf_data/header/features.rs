@@ -5,6 +5,7 @@
 
 use crate::perf_data::bytes::{Cursor, Endian, until_nul};
 use crate::perf_data::error::{BytePosition, Error};
+use crate::perf_data::header::allocations;
 use crate::perf_data::header::event_table::EventDescription;
 use crate::perf_data::header::facts::{BuildId, CpuCount, DsoBuildId, PmuCaps, RecordingFacts};
 use crate::sample::CpuMode;
@@ -29,6 +30,8 @@ pub(crate) mod feature {
     pub(crate) const CPU_PMU_CAPS: u32 = 28;
     pub(crate) const HYBRID_TOPOLOGY: u32 = 30;
     pub(crate) const PMU_CAPS: u32 = 31;
+    /// Of fieldline: see `allocations`.
+    pub(crate) const ALLOCATIONS: u32 = 255;
 }
 
 /// `PERF_RECORD_MISC_BUILD_ID_SIZE`: the build id's length is behind its bytes.
@@ -42,7 +45,9 @@ pub(crate) fn is_read(number: u32) -> bool {
     use feature as f;
     let texts = matches!(number, f::HOSTNAME | f::OSRELEASE | f::ARCH | f::CPUDESC | f::CPUID);
     let pmus = matches!(number, f::PMU_MAPPINGS | f::CPU_PMU_CAPS | f::HYBRID_TOPOLOGY | f::PMU_CAPS);
-    texts || pmus || matches!(number, f::CMDLINE | f::EVENT_DESC | f::BUILD_ID | f::NRCPUS | f::CACHE)
+    texts
+        || pmus
+        || matches!(number, f::CMDLINE | f::EVENT_DESC | f::BUILD_ID | f::NRCPUS | f::CACHE | f::ALLOCATIONS)
 }
 
 /// Parts of the sections that are not facts yet.
@@ -81,6 +86,7 @@ impl Features {
             }
             feature::PMU_CAPS => facts.pmu_caps.extend(pmu_caps(at("pmu capabilities"))?),
             feature::HYBRID_TOPOLOGY => facts.hybrid_cpus = pairs(&mut at("hybrid topology"))?,
+            feature::ALLOCATIONS => facts.allocations = allocations::parse(at("the allocations"))?,
             feature::AUXTRACE => facts.has_aux_trace = true,
             feature::DIR_FORMAT => {
                 let problem = "the records are in other files of a directory (perf record --threads)";

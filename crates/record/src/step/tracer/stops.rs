@@ -27,6 +27,7 @@ impl Tracer {
 
     fn handle_exit(&mut self, tid: u32, how: impl FnOnce() -> String) {
         self.histories.clear(tid);
+        self.allocations.iter_mut().for_each(|allocations| allocations.forget_calls(tid));
         if let Some(who) = self.threads.remove(tid) {
             self.journal.write_exit(who);
             if self.threads.of_process(who.pid).next().is_none() {
@@ -107,6 +108,9 @@ impl Tracer {
         let process = tasks::process_id(tid).unwrap_or(tid);
         let who = self.threads.add(tid, process, self.default_state());
         self.journal.write_fork(who, parent);
+        if let Some(allocations) = self.allocations.as_mut().filter(|_| who.pid != parent.pid) {
+            allocations.copy_process(parent.pid, who.pid, self.journal.next_time());
+        }
         if self.threads.stopped_before_birth.remove(&tid) {
             self.resume(tid, None);
         }
@@ -118,8 +122,12 @@ impl Tracer {
         let gone: Vec<u32> = self.threads.of_process(process).map(|who| who.tid).collect();
         gone.into_iter().for_each(|tid| {
             self.threads.remove(tid);
+            self.allocations.iter_mut().for_each(|allocations| allocations.forget_calls(tid));
         });
         self.processes.remove(&process);
+        if let Some(allocations) = &mut self.allocations {
+            allocations.end_process(process, self.journal.next_time());
+        }
         let who = self.threads.add(process, process, state);
         self.journal.write_exec(who);
         self.journal.update_mappings(who);

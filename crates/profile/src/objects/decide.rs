@@ -103,7 +103,7 @@ fn decide_by_location(
     }
     for cover in objects.covering(observed) {
         let outer = cover.place;
-        if objects.types.encloses(outer, inner) || is_number_in(&mut objects.types, outer, inner) {
+        if objects.types.encloses(outer, inner) || objects.is_number_of(outer, inner) {
             return to_target(objects, answers, cover);
         }
         // The type by code is certain: other objects were there at other times. A variable always is, but
@@ -113,18 +113,6 @@ fn decide_by_location(
         }
     }
     Target::Exact { ty, offset }
-}
-
-/// Whether a struct that is nothing but a number is the number that lies at a place: programs cast a number to such
-/// structs to change it by atomic operations (`set_bit` in include/asm-generic/bitops/atomic.h).
-fn is_number_in(types: &mut TypeSpace<'_, '_>, outer: TypeOffset, inner: TypeOffset) -> bool {
-    let size = types.size(inner.ty).and_then(|size| u16::try_from(size).ok());
-    let is_number = |types: &mut TypeSpace<'_, '_>, place, size| types.scalar_at(place, size).is_some();
-    let Some(size) = size.filter(|size| is_number(types, TypeOffset { offset: 0, ..inner }, *size)) else {
-        return false;
-    };
-    let begin = outer.offset.checked_sub(inner.offset);
-    begin.is_some_and(|offset| is_number(types, TypeOffset { offset, ..outer }, size))
 }
 
 /// The target of an access to a member of a struct that can't be there, as it would not be aligned. A loop over
@@ -165,35 +153,4 @@ fn to_target(
     cover: CoveringStruct,
 ) -> Target<TypeIndex> {
     Target::Exact { ty: objects.type_index(answers, cover.place.ty), offset: cover.place.offset as u64 }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use fieldline_debuginfo::dwarf::{DebugSections, Dwarf};
-    use fieldline_debuginfo::{Elf, FileBytes};
-    use fieldline_typeflow::program::Program;
-    use std::path::Path;
-
-    #[test]
-    fn a_struct_of_one_word_may_stand_for_a_word_of_another() {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/attribution/idioms");
-        let file = FileBytes::open(&path).unwrap();
-        let elf = Elf::parse(&file).unwrap();
-        let sections = DebugSections::load(&elf, None).unwrap();
-        let dwarf = Dwarf::new(&sections).unwrap();
-        let mut program = Program::new(&elf, &dwarf).unwrap();
-        program.load_all();
-        let mut types = program.types();
-        let (link, root) = (types.find_struct("link").unwrap(), types.find_struct("root").unwrap());
-        let mut is_number = |(outer, at), (inner, offset)| {
-            let (outer, inner) = (TypeOffset { ty: outer, offset: at }, TypeOffset { ty: inner, offset });
-            is_number_in(&mut types, outer, inner)
-        };
-        // `root` is a pointer and nothing else, `link` has three words.
-        assert!(is_number((link, 0), (root, 0)) && is_number((link, 8), (root, 0)));
-        assert!(is_number((link, 4), (root, 4)));
-        assert!(!is_number((link, 4), (root, 0)) && !is_number((link, 24), (root, 0)));
-        assert!(!is_number((root, 0), (link, 0)));
-    }
 }

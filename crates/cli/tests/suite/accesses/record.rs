@@ -150,33 +150,51 @@ fn rank_correlation_is_spearmans() {
     assert!((rank_correlation(&[1, 2, 2, 4], &[1, 2, 3, 4]) - 0.9486).abs() < 1e-3);
 }
 
-/// Samples of members that make their ranks certain enough.
+/// Samples, or branch stacks, that make the ranks of members certain enough.
 const MIN_RANKED_SAMPLES: u64 = 300;
-/// How often a program is given twice as much to do, if it was too fast for so many.
+/// How often a program is given twice as much to do, if it was done too fast for so many.
 const MAX_LONGER_RUNS: u32 = 4;
 
-/// Records a program at the default settings, and compares how hot its members are with what it counted
-/// itself. A fast machine is done before there are enough samples: then it gets more to do.
-fn finds_hot_members(source: &str, rounds: u64) {
-    let folder = folder(source);
-    let Some(program) = build(&folder, source) else { return };
-    let perf = folder.join("perf.data");
-    let longer = (0..=MAX_LONGER_RUNS).map(|run| (rounds << run).to_string());
-    let mut compared = None;
-    for rounds in longer {
-        let Some(output) = record(&perf, &["--for", "300", "--", text(&program), &rounds]) else { return };
-        let (profile, counts) = (profile(&program, &perf), counts(&output));
-        let seen: Vec<u64> = counts.iter().map(|(ty, _, offset, _)| sampled(&profile, ty, *offset)).collect();
-        let is_enough = seen.iter().sum::<u64>() >= MIN_RANKED_SAMPLES;
-        compared = Some((counts, seen));
+/// Records a program: what it printed, and the profile. One that is done before `count` finds enough in the profile
+/// gets more to do.
+fn record_enough(
+    program: &Path,
+    perf: &Path,
+    how: &[&str],
+    rounds: u64,
+    count: impl Fn(&str, &Value) -> u64,
+) -> Option<(String, Value)> {
+    let mut last = None;
+    for rounds in (0..=MAX_LONGER_RUNS).map(|run| (rounds << run).to_string()) {
+        let output = record(perf, &[&["--for", "300"], how, &["--", text(program), &rounds]].concat())?;
+        let profile = profile(program, perf);
+        let is_enough = count(&output, &profile) >= MIN_RANKED_SAMPLES;
+        last = Some((output, profile));
         if is_enough {
             break;
         }
     }
-    let (counts, seen) = compared.unwrap();
-    let counted: Vec<u64> = counts.iter().map(|(.., count)| *count).collect();
+    last
+}
+
+/// The counts of members, by the program itself and by a profile.
+fn counted_and_seen(output: &str, profile: &Value, what: &str) -> (Vec<u64>, Vec<u64>) {
+    let counts = counts(output);
+    counts.iter().map(|(ty, _, offset, count)| (*count, sums(profile, ty, *offset, what))).unzip()
+}
+
+/// Records a program at the default settings, and compares how hot its members are with what it counted
+/// itself.
+fn finds_hot_members(source: &str, rounds: u64) {
+    let folder = folder(source);
+    let Some(program) = build(&folder, source) else { return };
+    let perf = folder.join("perf.data");
+    let samples =
+        |output: &str, profile: &Value| counted_and_seen(output, profile, "samples").1.iter().sum::<u64>();
+    let Some((output, profile)) = record_enough(&program, &perf, &[], rounds, samples) else { return };
+    let (counted, seen) = counted_and_seen(&output, &profile, "samples");
     let correlation = rank_correlation(&counted, &seen);
-    assert!(correlation >= 0.95, "{source}: {correlation}; {counts:?} sampled {seen:?}");
+    assert!(correlation >= 0.95, "{source}: {correlation}; {output} sampled {seen:?}");
     assert_addresses_lose_nothing(&program, &perf);
 }
 
@@ -197,45 +215,42 @@ fn hot_members_of_a_program_in_rust_are_found() {
 
 /// Records a program with branch stacks, and compares accesses in straight-line ranges with the program's own
 /// counts. Gives the ratio of the sum of periods to the count.
-fn branches_find_hot_members(source: &str, rounds: &str, depth: &str, how: &[&str]) -> f64 {
+fn branches_find_hot_members(source: &str, rounds: u64, depth: &str, how: &[&str]) -> f64 {
     let folder = folder(&format!("branches-{source}"));
     let Some(program) = build(&folder, source) else { return 1.0 };
     let perf = folder.join("perf.data");
-    let how = [&["--for", "300", "--branch-stacks", depth], how, &["--", text(&program), rounds]].concat();
-    let Some(output) = record(&perf, &how) else { return 1.0 };
-    let profile = profile(&program, &perf);
+    let how = [&["--branch-stacks", depth], how].concat();
+    let stacks = |_: &str, profile: &Value| profile["recordings"][0]["branch_stacks"].as_u64().unwrap();
+    let Some((output, profile)) = record_enough(&program, &perf, &how, rounds, stacks) else { return 1.0 };
     let recording = &profile["recordings"][0];
     let (stacks, runs) = (&recording["branch_stacks"], &recording["branch_runs"]);
     assert!(runs.as_u64().unwrap() > 3 * stacks.as_u64().unwrap(), "{stacks} {runs}");
-    let counts = counts(&output);
-    let counted: Vec<u64> = counts.iter().map(|(.., count)| *count).collect();
-    let seen = |kind| {
-        counts.iter().map(|(ty, _, offset, _)| sums(&profile, ty, *offset, kind)).collect::<Vec<u64>>()
-    };
-    let correlation = rank_correlation(&counted, &seen("samples"));
+    let (counted, seen) = counted_and_seen(&output, &profile, "samples");
+    let (_, periods) = counted_and_seen(&output, &profile, "period");
+    let correlation = rank_correlation(&counted, &seen);
     let sum = |all: &[u64]| all.iter().sum::<u64>() as f64;
-    let ratio = sum(&seen("period")) / sum(&counted);
+    let ratio = sum(&periods) / sum(&counted);
     println!(
         "{source}: {runs} runs of {stacks} stacks, rank correlation {correlation:.4}, periods {ratio:.4} of all"
     );
-    assert!(correlation >= 0.95, "{source}: {correlation}; {counts:?} seen {:?}", seen("samples"));
+    assert!(correlation >= 0.95, "{source}: {correlation}; {output} seen {seen:?}");
     ratio
 }
 
 #[test]
 fn branches_find_what_a_program_in_c_touched_and_how_often() {
-    let ratio = branches_find_hot_members("market.c", "1000", "16", &["--gap", "0", "--every", "100"]);
+    let ratio = branches_find_hot_members("market.c", 1000, "16", &["--gap", "0", "--every", "100"]);
     assert!((0.85..1.15).contains(&ratio), "{ratio}");
 }
 
 #[test]
 fn branches_find_hot_members_of_a_program_in_cxx() {
-    branches_find_hot_members("harbour.cc", "40000000", "32", &["--gap", "4", "--every", "8"]);
+    branches_find_hot_members("harbour.cc", 40_000_000, "32", &["--gap", "4", "--every", "8"]);
 }
 
 #[test]
 fn branches_find_hot_members_of_a_program_in_rust() {
-    branches_find_hot_members("orchard.rs", "60000000", "16", &["--gap", "4", "--every", "8"]);
+    branches_find_hot_members("orchard.rs", 60_000_000, "16", &["--gap", "4", "--every", "8"]);
 }
 
 #[test]

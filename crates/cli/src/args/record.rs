@@ -74,7 +74,7 @@ pub(crate) struct StepArgs {
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = value_parser!(u64).range(1..))]
     pub(crate) burst: u64,
     /// Milliseconds between bursts, on average; 0 steps everything from the first instruction on, some ten
-    /// thousand times slower.
+    /// thousand times slower, and notes what is allocated and freed.
     #[arg(long, value_name = "MS", default_value = "10", value_parser = |text: &str| duration(text, 1e-3))]
     pub(crate) gap: Duration,
     /// Stop after so many seconds.

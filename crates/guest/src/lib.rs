@@ -35,4 +35,4 @@ pub use machine::architecture::GuestArchitecture;
 pub use machine::programs::bench_program;
 pub use objects::GuestObject;
 pub use options::{CacheSizes, GuestLoad, GuestOptions};
-pub use record::{GuestRecording, record};
+pub use record::{GuestRecording, check_machine, record};

@@ -49,6 +49,19 @@ pub struct GuestRecording {
     pub is_short: bool,
 }
 
+/// Finds what a recording needs beside a kernel: QEMU, and a compiler for our programs, which are built. Who has long work
+/// in front of the recording learns in time that it can't be done.
+///
+/// # Errors
+///
+/// QEMU isn't there or too old, or a program can't be compiled.
+pub fn check_machine(options: &GuestOptions) -> Result<()> {
+    qemu::version(options.qemu.as_deref(), options.architecture)?;
+    programs::plugin(&options.cache)?;
+    programs::init(&options.cache, options.architecture)?;
+    Ok(())
+}
+
 /// Boots a kernel and records its accesses; all of them also go to `trace`.
 pub fn record(options: &GuestOptions, trace: Option<&mut dyn Write>) -> Result<GuestRecording> {
     let version = qemu::version(options.qemu.as_deref(), options.architecture)?;

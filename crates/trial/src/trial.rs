@@ -81,6 +81,16 @@ pub struct RunOptions {
 }
 
 impl Trial {
+    /// Finds what a trial can't do without, before anything is built or written: the tree, QEMU, a compiler for guests.
+    ///
+    /// # Errors
+    ///
+    /// The tree is none of a kernel, or something isn't there.
+    pub fn check(tree: &Path, guest: &GuestOptions) -> Result<()> {
+        LinkedTree::check(tree)?;
+        Ok(fieldline_guest::check_machine(guest)?)
+    }
+
     /// Opens a folder, or begins a trial in it.
     ///
     /// # Errors

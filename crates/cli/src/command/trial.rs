@@ -38,7 +38,9 @@ pub(crate) fn run(args: &TrialArgs) -> Result<CommandOutcome> {
 /// Builds and boots all kernels: their layouts, the structs that are counted, and the figures of the runs.
 fn run_kernels(args: &TrialArgs, subjects: &[Subject]) -> Result<(RunFiles, TriedKernels, Vec<String>)> {
     let variants = subjects.iter().map(|subject| subject.variant.clone()).collect();
-    let trial = Trial::open(&args.output, build_options(args)?, args.guest.arch, variants)?;
+    let build_options = build_options(args)?;
+    Trial::check(&args.tree, &guest_options(&args.guest)?)?;
+    let trial = Trial::open(&args.output, build_options, args.guest.arch, variants)?;
     let kernels = build(&trial, subjects, args)?;
     let structs = kernels.choose_structs(args, subjects)?;
     boot(&trial, &run_options(args, &structs)?, args.runs)?;

@@ -85,6 +85,10 @@ fn trials_that_cannot_begin_say_why_and_write_nothing() {
     fs::create_dir(folder.path().join("tree")).unwrap();
     fs::create_dir(folder.path().join("empty")).unwrap();
     write("tree/a.h", "one\n");
+    fs::create_dir(folder.path().join("kernel")).unwrap();
+    for name in ["a.h", "Kbuild", "Makefile"] {
+        write(&format!("kernel/{name}"), "one\n");
+    }
     write("good.patch", "--- a/a.h\n+++ b/a.h\n@@ -1 +1 @@\n-one\n+two\n");
     write("stale.patch", "--- a/a.h\n+++ b/a.h\n@@ -1 +1 @@\n-three\n+two\n");
     for (line, said) in [
@@ -96,6 +100,8 @@ fn trials_that_cannot_begin_say_why_and_write_nothing() {
         ("trial --patches good.patch --tree tree --names base,a/b -o out", "'a/b' can't be the name"),
         ("trial --patches good.patch --tree tree -o out", "it has no Kbuild"),
         ("trial --patches good.patch --tree tree --arch aarch64 -o out", "--kconfig"),
+        // Before an hour of building, not behind it.
+        ("trial --patches good.patch --tree kernel --qemu ./nosuch -o out", "./nosuch was not found"),
     ] {
         let (code, _, error) = run(folder.path(), line);
         assert_eq!((code, error.contains(said)), (Some(2), true), "{line}: {error}");

@@ -6,6 +6,7 @@ mod cpp;
 mod flow;
 mod harmless;
 mod projects;
+mod tables;
 mod values;
 
 use crate::{CodeUse, Demand, Edge, Frontend, SourceUnit, Subject, UnitUses};

@@ -66,8 +66,13 @@ pub(crate) struct Lent {
 /// A number that a parameter or a member is given.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) enum Given {
-    /// A member's offset that the compiler takes, or a sum with one.
-    Offset,
+    /// A member's offset that the compiler takes: the definition of the record, and the bytes in front of the member.
+    Offset {
+        record: Place,
+        bytes: u64,
+    },
+    /// A sum with one.
+    OffsetSum,
     Number(i64),
     /// A number that is made of sizes of types, as it is in this order.
     Size(i64),
@@ -159,12 +164,24 @@ pub(crate) struct State {
     pub(crate) member: Option<u64>,
     /// Whether it is a number that was computed from the address by more than sums: as it is, it leads nowhere.
     pub(crate) is_number: bool,
+    /// The members of a table of offsets, if one of them led to `member`.
+    pub(crate) table: Option<OffsetTable>,
+}
+
+/// Members that one table of offsets leads to. The same code comes to all of them, and what it does to one row's member may
+/// be meant for another row's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub(crate) struct OffsetTable {
+    /// Bytes of the largest member.
+    pub(crate) largest: u64,
+    /// Bytes of the largest one that code may count on in: an array or a record. 0: there is none.
+    pub(crate) largest_of_several: u64,
 }
 
 impl State {
     /// Unchanged.
     pub(crate) const PLAIN: Self =
-        Self { moved: Some(0), least: Some(0), level: 0, member: None, is_number: false };
+        Self { moved: Some(0), least: Some(0), level: 0, member: None, is_number: false, table: None };
 
     /// Moved by a known number of bytes.
     pub(crate) fn by(self, bytes: i64) -> Self {
@@ -197,7 +214,28 @@ impl State {
         let sum = |first: Option<i64>, second: Option<i64>| first.zip(second)?.0.checked_add(second?);
         let (moved, least) = (sum(self.moved, next.moved), sum(self.least, next.least));
         let is_number = self.is_number || next.is_number;
-        Self { moved, least, level: next.level, member: next.member.or(self.member), is_number }
+        let (member, table) = (next.member.or(self.member), next.table.or(self.table));
+        Self { moved, least, level: next.level, member, is_number, table }
+    }
+}
+
+impl OffsetTable {
+    /// Whether an end may be meant for another row's member. Bytes from the begin on are, if a member has as many. Code that
+    /// moved on means an array or a record, if one reaches as far, and what moves on by nobody knows how much may stay
+    /// inside one. Where no member reaches as far, what stands behind the member is meant.
+    pub(crate) fn may_mean_another(self, state: State, end: &End) -> bool {
+        let count = match end {
+            End::Bytes { count: Some(count), .. } => *count,
+            End::Elements { .. } | End::Text { .. } | End::Sets { .. } => 1,
+            _ => return true,
+        };
+        match state.moved {
+            Some(0) => count <= self.largest,
+            Some(moved) => {
+                moved.saturating_add_unsigned(count) <= self.largest_of_several.try_into().unwrap_or(i64::MAX)
+            }
+            None => true,
+        }
     }
 }
 

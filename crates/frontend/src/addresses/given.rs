@@ -1,7 +1,9 @@
 //! Numbers that parameters and members are given, over all units: whether they are offsets that the compiler takes.
 
-use super::facts::{Given, State, UnitFlows};
+use super::facts::{Given, OffsetTable, ShapeMember, State, UnitFlows};
+use super::merged::{Merged, TypeNumber};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeSet;
 
 /// Most numbers that an address is moved by at one place: more are a walk.
 const MOST_NUMBERS: usize = 12;
@@ -31,11 +33,12 @@ impl<'f> Numbers<'f> {
         if all.is_empty() {
             return vec![state.anywhere()];
         }
-        let has_offsets = all.contains(&&Given::Offset);
+        let is_offset = |given: &&Given| matches!(given, Given::Offset { .. } | Given::OffsetSum);
+        let has_offsets = all.iter().any(is_offset);
         let mut states: Vec<State> = Vec::new();
         for given in all {
             let next = match given {
-                Given::Offset | Given::From(_) => continue,
+                Given::Offset { .. } | Given::OffsetSum | Given::From(_) => continue,
                 Given::Number(0) | Given::Size(0) if has_offsets => continue,
                 Given::Number(number) | Given::Size(number) => state.by(number.saturating_mul(scale)),
                 Given::Unknown(least) if scale > 0 => {
@@ -52,6 +55,24 @@ impl<'f> Numbers<'f> {
             true => vec![state.forward()],
             false => states,
         }
+    }
+
+    /// An object's address behind a sum with offsets of its members that a place is given: each of the members.
+    pub(crate) fn members(merged: &Merged, ty: TypeNumber, all: &[&Given]) -> Vec<State> {
+        let Some(shape) = merged.shape(ty).filter(|shape| !shape.place.is_empty()) else { return Vec::new() };
+        let offsets = all.iter().filter_map(|given| match given {
+            Given::Offset { record, bytes } if *record == shape.place => Some(*bytes),
+            _ => None,
+        });
+        let offsets: BTreeSet<u64> = offsets.collect();
+        let members = || offsets.iter().filter_map(|offset| merged.member(ty, *offset));
+        let is_several = |member: &&ShapeMember| member.is_array || member.record.is_some();
+        let table = OffsetTable {
+            largest: members().map(|member| member.size).max().unwrap_or(0),
+            largest_of_several: members().filter(is_several).map(|member| member.size).max().unwrap_or(0),
+        };
+        let state = |offset: &u64| State { member: Some(*offset), table: Some(table), ..State::PLAIN };
+        offsets.iter().map(state).collect()
     }
 
     /// Bytes of the steps that a place is given the number of, or the number of their bits, times a number.

@@ -111,6 +111,11 @@ impl<'u> Follower<'_, '_, '_, 'u> {
                 // `prctl(PR_GET_NAME, (unsigned long)&object)`
                 self.end(call, state, End::Unknown);
             }
+            if function.definition().is_none()
+                && let Some(end) = handed.one_number(self.ty(index), &name, state)
+            {
+                self.end(call, state, end);
+            }
             return self.hand(call, state, place, None);
         }
         // Those that copy name where to and where from first.
@@ -281,6 +286,13 @@ impl<'u> Handed<'_, '_, '_, 'u> {
             Does::Sets => Some(self.part(self.last_number(), name)),
             _ => self.length(does, name).or(text),
         }
+    }
+
+    /// A number that a function of a library reads or writes behind a pointer among its variable arguments, as `scanf` does.
+    fn one_number(&self, ty: Option<Type<'u>>, name: &str, state: State) -> Option<End> {
+        let pointee = ty.and_then(Type::pointee).filter(|pointee| pointee.kind() == TypeKind::Number)?;
+        let is_known = state.level == 0 && state.moved.is_some();
+        is_known.then(|| End::Bytes { count: pointee.size(), by: name.to_owned() })
     }
 
     /// A function of C's library that can't keep an address looks at what it leads to.

@@ -56,7 +56,7 @@ const MOST_COUNTS: usize = 4;
 struct Seen {
     /// Each with the least number of times that it was lost.
     visits: FxHashMap<Visit, u8>,
-    states: FxHashMap<(PlaceNumber, u8, bool), States>,
+    states: FxHashMap<(PlaceNumber, u8, bool, Option<u64>), States>,
 }
 
 /// The states in which addresses come to a place.
@@ -72,7 +72,7 @@ struct States {
 impl Seen {
     /// A visit as one of few states. `None`: it was there before.
     fn enter(&mut self, mut visit: Visit) -> Option<Visit> {
-        let key = (visit.place, visit.state.level, visit.is_kept);
+        let key = (visit.place, visit.state.level, visit.is_kept, visit.state.member);
         let states = self.states.entry(key).or_insert_with(|| States {
             count: 0,
             least: visit.state.least,
@@ -226,7 +226,10 @@ impl<'f> Walk<'f> {
         }
         if let Some((by, scale)) = place.sum {
             let given = place.given.get_or_init(|| self.numbers.all(by));
-            let states = Numbers::moved(visit.state, given, scale);
+            let mut states = Numbers::moved(visit.state, given, scale);
+            if let (Address::Object(ty), State::PLAIN, 1) = (judge.address(), visit.state, scale) {
+                states.extend(Numbers::members(self.merged, ty, given));
+            }
             return open.extend(states.into_iter().map(|state| Visit { state, ..visit }));
         }
         if let Some(steps) = place.steps {

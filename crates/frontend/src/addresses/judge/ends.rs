@@ -20,8 +20,14 @@ impl<'m> Judge<'m> {
             let Some(member) = self.merged.member(holder, offset) else { return };
             let is_array = member.is_array || member.record.is_some();
             let size = (member.offset + member.size).saturating_sub(offset);
+            if state.table.is_some_and(|table| table.may_mean_another(state, end)) {
+                return;
+            }
             let address = Address::Member { holder, offset, size, is_array };
-            let state = State { member: None, ..state };
+            // Bytes that others hand over come the same way, as each row's address is one of bytes.
+            let is_explained = through.is_explained && state.table.is_none();
+            let through = Through { is_explained, ..through };
+            let state = State { member: None, table: None, ..state };
             return Self { address, ..*self }.judge(state, (unit, end), at, through, found);
         }
         let is_explained = through.is_explained;

@@ -3,10 +3,12 @@
 use super::super::facts::{Given, Place};
 use super::super::follow;
 use super::super::names;
+use super::super::numbers::number;
 use super::reader::Reader;
 use crate::clang::{Cursor, Kind, Operator, Type};
+use crate::records::named_holder;
 use crate::records::positions::{Position, positions};
-use crate::sum::Term;
+use crate::sum::{Sum, Term};
 use crate::tree::Index;
 
 /// Most variables on the way to a number.
@@ -104,7 +106,7 @@ impl<'u> Reader<'_, '_, '_, 'u> {
         let view = self.unit.view;
         let sum = view.sum(value);
         if sum.has_offsets() {
-            self.numbers.insert((place.clone(), Given::Offset));
+            self.numbers.insert((place.clone(), self.offset(value, &sum)));
             return;
         }
         if let Some(number) = self.plain_number(value) {
@@ -145,6 +147,19 @@ impl<'u> Reader<'_, '_, '_, 'u> {
 }
 
 impl<'u> Reader<'_, '_, '_, 'u> {
+    /// A number with an offset that the compiler takes.
+    fn offset(&self, value: Index, sum: &Sum<'u>) -> Given {
+        let path = match sum.terms.as_slice() {
+            [(true, Term::Offset(path))] => path.first().and_then(|member| named_holder(*member)),
+            _ => None,
+        };
+        let bytes = number(self.unit.view, value).and_then(|bytes| u64::try_from(bytes).ok());
+        path.zip(bytes).map_or(Given::OffsetSum, |(record, bytes)| {
+            let record = record.ty().canonical().declaration().unwrap_or(record).identifier();
+            Given::Offset { record, bytes }
+        })
+    }
+
     /// The number that an expression of numbers alone is. An address as a number is constant, too, and libclang must
     /// not be asked for it.
     fn plain_number(&self, value: Index) -> Option<i64> {

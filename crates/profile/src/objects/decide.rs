@@ -106,9 +106,12 @@ fn decide_by_location(
         if objects.types.encloses(outer, inner) || objects.is_number_of(outer, inner) {
             return to_target(objects, answers, cover);
         }
-        // The type by code is certain: other objects were there at other times. A variable always is, but
-        // may be inside, or have it in a buffer.
-        if cover.is_variable && !objects.types.encloses(inner, outer) && !objects.types.is_in_buffer(outer) {
+        // The type by code is certain: other objects were there at other times. A variable always is, but may be
+        // inside, have it in a buffer, or be one that code takes for it as both begin alike.
+        let types = &mut objects.types;
+        let is_both =
+            types.encloses(inner, outer) || types.is_in_buffer(outer) || types.begins_alike(outer, inner);
+        if cover.is_variable && !is_both {
             return Target::Unknown(Reason::BadAddress);
         }
     }

@@ -331,6 +331,22 @@ impl TypeSpace<'_, '_> {
         structs
     }
 
+    /// Whether a struct around `outer` begins where that of `inner` does, and has members of the same types as far as the
+    /// one at `inner`: code that reads one as the other means the same member (C11 6.5.2.3, common initial sequence).
+    pub fn begins_alike(&mut self, outer: TypeOffset, inner: TypeOffset) -> bool {
+        let own = self.members(inner.ty);
+        let reached =
+            own.partition_point(|member| i64::try_from(member.offset).is_ok_and(|at| at <= inner.offset));
+        let around = self.enclosing_structs(outer);
+        let around = around.into_iter().filter(|place| place.offset == inner.offset && place.ty != inner.ty);
+        around.into_iter().any(|place| {
+            let other = self.members(place.ty);
+            reached > 0
+                && other.len() >= reached
+                && other.iter().zip(own.iter()).take(reached).all(|(a, b)| a == b)
+        })
+    }
+
     /// Whether a place is inside its type. In a type of unknown size nothing is.
     pub fn is_inside(&self, place: TypeOffset) -> bool {
         place.offset >= 0 && self.size(place.ty).is_some_and(|size| (place.offset as u64) < size)

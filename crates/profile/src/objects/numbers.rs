@@ -9,9 +9,14 @@ use fieldline_typeflow::types::{TypeOffset, TypeSpace};
 
 impl KnownObjects<'_> {
     /// Whether an object of a struct that is nothing but a number is part of the object around it: not if the struct
-    /// has a tag and none holds it by value.
+    /// has a tag and none holds it by value, and not if it is a pointer to something that the object begins with, as
+    /// one of a derived type does with its table of functions.
     pub(super) fn is_number_of(&mut self, outer: TypeOffset, inner: TypeOffset) -> bool {
-        self.types.may_be_embedded(inner.ty) && is_number_in(&mut self.types, outer, inner)
+        let types = &mut self.types;
+        let is_pointer = types.members(inner.ty).iter().any(|member| types.pointee(member.ty).is_some());
+        types.may_be_embedded(inner.ty)
+            && !(is_pointer && types.begins_alike(outer, inner))
+            && is_number_in(types, outer, inner)
     }
 }
 

@@ -15,7 +15,7 @@ impl KnownObjects<'_> {
         let types = &mut self.types;
         let is_pointer = types.members(inner.ty).iter().any(|member| types.pointee(member.ty).is_some());
         types.may_be_embedded(inner.ty)
-            && !(is_pointer && types.begins_alike(outer, inner))
+            && !(is_pointer && types.has_same_initial_sequence(outer, inner))
             && is_number_in(types, outer, inner)
     }
 }

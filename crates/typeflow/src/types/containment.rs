@@ -333,7 +333,7 @@ impl TypeSpace<'_, '_> {
 
     /// Whether a struct around `outer` begins where that of `inner` does, and has members of the same types as far as the
     /// one at `inner`: code that reads one as the other means the same member (C11 6.5.2.3, common initial sequence).
-    pub fn begins_alike(&mut self, outer: TypeOffset, inner: TypeOffset) -> bool {
+    pub fn has_same_initial_sequence(&mut self, outer: TypeOffset, inner: TypeOffset) -> bool {
         let own = self.members(inner.ty);
         let reached =
             own.partition_point(|member| i64::try_from(member.offset).is_ok_and(|at| at <= inner.offset));

@@ -101,22 +101,7 @@ impl<'u> Follower<'_, '_, '_, 'u> {
         }
         let declared = function.ty();
         if number >= declared.parameter_count() && declared.is_open_function() {
-            let place = match declared.has_no_parameters_declared() {
-                true => names::parameter(function, number),
-                false => names::plain_arguments(function),
-            };
-            if name.contains("print") {
-                self.hand(call, state, names::TEXTS.to_owned(), None);
-            } else if is_number && !state.is_number && is_address_to(function, of_library(&name)) {
-                // `prctl(PR_GET_NAME, (unsigned long)&object)`
-                self.end(call, state, End::Unknown);
-            }
-            if function.definition().is_none()
-                && let Some(end) = handed.one_number(self.ty(index), &name, state)
-            {
-                self.end(call, state, end);
-            }
-            return self.hand(call, state, place, None);
+            return self.variable_argument(&handed, function, self.ty(index), state);
         }
         // Those that copy name where to and where from first.
         let does = match of_library(&name) {
@@ -143,6 +128,33 @@ impl<'u> Follower<'_, '_, '_, 'u> {
 }
 
 impl<'u> Follower<'_, '_, '_, 'u> {
+    /// One of a function's variable arguments.
+    fn variable_argument(
+        &mut self,
+        handed: &Handed<'_, '_, '_, 'u>,
+        function: Cursor<'u>,
+        ty: Option<Type<'u>>,
+        state: State,
+    ) {
+        let name = function.name();
+        let place = match function.ty().has_no_parameters_declared() {
+            true => names::parameter(function, handed.number),
+            false => names::plain_arguments(function),
+        };
+        if name.contains("print") {
+            self.hand(handed.call, state, names::TEXTS.to_owned(), None);
+        } else if handed.is_number && !state.is_number && is_address_to(function, of_library(&name)) {
+            // `prctl(PR_GET_NAME, (unsigned long)&object)`
+            self.end(handed.call, state, End::Unknown);
+        }
+        if function.definition().is_none()
+            && let Some(end) = handed.one_number(ty, &name, state)
+        {
+            self.end(handed.call, state, end);
+        }
+        self.hand(handed.call, state, place, None);
+    }
+
     /// A function of the program that gives out memory or takes it back, by its name: its body says what that means.
     fn given_back(&mut self, call: Index, (function, number): (Cursor<'u>, usize), state: State) {
         // Addresses in the memory go with it, wherever it goes.

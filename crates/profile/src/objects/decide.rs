@@ -109,10 +109,11 @@ fn decide_by_location(
         // The type by code is certain: other objects were there at other times. A variable always is, but may be
         // inside, have it in a buffer, or be one that code takes for it as both begin alike.
         let types = &mut objects.types;
-        let is_both = types.encloses(inner, outer)
-            || types.is_in_buffer(outer)
-            || types.has_same_initial_sequence(outer, inner);
-        if cover.is_variable && !is_both {
+        if cover.is_variable
+            && !types.encloses(inner, outer)
+            && !types.is_in_buffer(outer)
+            && !types.has_same_initial_sequence(outer, inner)
+        {
             return Target::Unknown(Reason::BadAddress);
         }
     }

@@ -13,10 +13,12 @@ impl KnownObjects<'_> {
     /// one of a derived type does with its table of functions.
     pub(super) fn is_number_of(&mut self, outer: TypeOffset, inner: TypeOffset) -> bool {
         let types = &mut self.types;
-        let is_pointer = types.members(inner.ty).iter().any(|member| types.pointee(member.ty).is_some());
+        let is_pointer = |types: &mut TypeSpace<'_, '_>| {
+            types.members(inner.ty).iter().any(|member| types.pointee(member.ty).is_some())
+        };
         types.may_be_embedded(inner.ty)
-            && !(is_pointer && types.has_same_initial_sequence(outer, inner))
             && is_number_in(types, outer, inner)
+            && !(is_pointer(types) && types.has_same_initial_sequence(outer, inner))
     }
 }
 

@@ -19,6 +19,7 @@ mod bits;
 mod casts;
 mod classes;
 mod effects;
+mod headers;
 mod initialisers;
 mod layouts;
 mod library;
@@ -68,6 +69,7 @@ pub(crate) fn findings<'u>(view: View<'_, '_, 'u>) -> Findings<'u> {
             }
             Kind::Call => {
                 templates::find(view, index, &mut found);
+                values::ordered(view, index, &mut found);
             }
             Kind::BitCast => bits::find(view, index, &mut found),
             Kind::New => bits::made(view, index, &mut found),

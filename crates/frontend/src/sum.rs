@@ -1,9 +1,13 @@
 //! Numbers and addresses as sums: offsets and sizes of members, numbers, and what they are counted from.
 //!
+//! * `nearby`: what stands around a node: objects that end where an address points, elements of arrays.
+//! * `orders`: comparisons of addresses.
 //! * `plain`: numbers that expressions without addresses are.
 //! * `roots`: variables that addresses are counted from.
 //! * `reach`: how far code reaches that takes an object for a longer one.
 
+pub(crate) mod nearby;
+pub(crate) mod orders;
 pub(crate) mod plain;
 pub(crate) mod reach;
 pub(crate) mod roots;

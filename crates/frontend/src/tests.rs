@@ -5,6 +5,7 @@ mod classes;
 mod cpp;
 mod flow;
 mod harmless;
+mod memory;
 mod projects;
 mod tables;
 mod values;

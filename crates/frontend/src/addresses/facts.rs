@@ -13,6 +13,9 @@ pub(crate) const RAW: &str = "memory";
 /// Begins the name of the type of a variable that is one number or character: nothing stands behind it.
 pub(crate) const SINGLE: &str = "one ";
 
+/// Begins the name of the type of an array whose elements are read or written one by one, by their numbers.
+pub(crate) const NUMBERED: &str = "numbered ";
+
 /// A place that holds addresses and that other units may know too: a parameter, a member, a result.
 pub(crate) type Place = String;
 

@@ -35,6 +35,7 @@ pub(crate) enum Kind {
     CompoundLiteral,
     StatementExpression,
     New,
+    Throw,
     /// `[…] (…) { … }`
     Lambda,
     This,
@@ -155,6 +156,7 @@ fn declaration(number: i32) -> Option<Kind> {
         | raw::CXCursor_DefaultStmt
         | raw::CXCursor_IndirectGotoStmt => Kind::Statement,
         raw::CXCursor_CXXDeleteExpr => Kind::Delete,
+        raw::CXCursor_CXXThrowExpr => Kind::Throw,
         raw::CXCursor_UnexposedDecl => Kind::UnexposedDeclaration,
         raw::CXCursor_PackedAttr => Kind::Packed,
         raw::CXCursor_UnexposedAttr => Kind::Attribute,

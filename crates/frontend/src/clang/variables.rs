@@ -11,6 +11,14 @@ impl Cursor<'_> {
         unsafe { raw::clang_Cursor_getStorageClass(self.raw) == raw::CX_SC_Static }
     }
 
+    /// Whether a variable is gone when its function returns.
+    pub(crate) fn is_local(self) -> bool {
+        let is_function = |holder: Cursor<'_>| {
+            matches!(holder.kind(), Kind::Function | Kind::Constructor | Kind::Destructor | Kind::Template)
+        };
+        self.kind() == Kind::Variable && !self.is_static() && self.holder().is_some_and(is_function)
+    }
+
     /// Whether it is a variable of all functions that lives in a register: `register T x asm("rsp")`.
     pub(crate) fn is_global_register(self) -> bool {
         // SAFETY: the cursor's unit is alive.

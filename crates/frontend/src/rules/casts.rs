@@ -1,10 +1,12 @@
 //! Bytes and members of other types taken for objects.
 
+use super::headers;
 use super::pairs::{self, Evidence};
 use crate::addresses::is_mapping;
 use crate::clang::{Cursor, Identity, Kind, Operator, Type, TypeKind};
 use crate::demand::Demand;
 use crate::report::{Findings, Found};
+use crate::sum::nearby::is_element_used;
 use crate::sum::{Sum, Term, View};
 use crate::tree::Index;
 
@@ -23,6 +25,9 @@ pub(super) fn find<'u>(view: View<'_, '_, 'u>, index: Index, found: &mut Finding
     if to.kind() == TypeKind::Other {
         cast.alignment(inner, own, found);
     }
+    if own.kind() == TypeKind::Function && to.kind() == TypeKind::Void {
+        return handed_by_value(view, node, own, found);
+    }
     // References bind to what derives from their type; decay and qualifiers change nothing.
     if matches!(to.kind(), TypeKind::Void | TypeKind::Byte | TypeKind::Other) || own.equals(to) {
         return;
@@ -40,6 +45,9 @@ pub(super) fn find<'u>(view: View<'_, '_, 'u>, index: Index, found: &mut Finding
         && view.tree.kind(peeled) == Kind::MemberAccess
     {
         cast.read_at_once(index, own, found);
+    }
+    if to.kind() == TypeKind::Record && headers::is_in_front(view, index, inner, to) {
+        return;
     }
     let given = view.origins(peeled);
     if given.is_empty() {
@@ -87,17 +95,7 @@ fn is_numbered(view: View<'_, '_, '_>, array: Identity) -> bool {
         matches!(view.tree.kind(index), Kind::Name | Kind::MemberAccess)
             && view.cursor(index).and_then(Cursor::referenced).is_some_and(|own| own.identity() == array)
     };
-    (0..view.tree.len()).filter(|index| is_own(*index)).any(|index| {
-        let mut parents = std::iter::successors(view.tree.parent(index), |parent| view.tree.parent(*parent));
-        let holder = parents.find(|parent| !matches!(view.tree.kind(*parent), Kind::Unexposed | Kind::Paren));
-        let Some(element) = holder.filter(|holder| view.tree.kind(*holder) == Kind::Subscript) else {
-            return false;
-        };
-        let outer = view.tree.parent(element);
-        let operator = outer.and_then(|outer| view.cursor(outer)).map(Cursor::unary_operator);
-        let is_value = view.cursor(element).is_some_and(|element| element.ty().kind() != TypeKind::Array);
-        is_value && operator != Some(Operator::AddressOf)
-    })
+    (0..view.tree.len()).filter(|index| is_own(*index)).any(|index| is_element_used(view, index))
 }
 
 /// Whether a pointer becomes the address of bytes to send or to receive (`struct iovec`).
@@ -140,6 +138,24 @@ fn functions<'u>(
                 let why = "is handed to a function, or by one, that takes it for another type".to_owned();
                 found.push(Found { subject, node, demand: Demand::Whole, why });
             }
+        }
+    }
+}
+
+/// A function's address stops saying what the function takes: objects by value are in registers by what their bytes are.
+fn handed_by_value<'u>(
+    view: View<'_, '_, 'u>,
+    node: Cursor<'u>,
+    function: Type<'u>,
+    found: &mut Findings<'u>,
+) {
+    let count = u32::try_from(function.parameter_count()).unwrap_or(0);
+    let parameters = (0..count).filter_map(|number| function.parameter(number));
+    for ty in parameters.chain(function.result()) {
+        for subject in view.records.within(ty) {
+            let why =
+                "is handed by value to a function, or by one, that may be called as one of another type";
+            found.push(Found { subject, node, demand: Demand::Whole, why: why.to_owned() });
         }
     }
 }

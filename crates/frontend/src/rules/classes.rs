@@ -1,9 +1,11 @@
 //! Constructors, comparisons and bindings of C++.
 //!
+//! * `assigned`: objects that are left half assigned.
 //! * `parameters`: parameters that values of members change.
 //! * `numbered`: members whose declarations count.
 //! * `tails`: bytes behind the last member of a part.
 
+mod assigned;
 mod numbered;
 mod parameters;
 mod tails;
@@ -35,7 +37,7 @@ pub(super) fn find<'u>(
 ) {
     match view.tree.kind(index) {
         Kind::Constructor => constructor(view, index, effects, found),
-        Kind::Function => comparison(view, index, found),
+        Kind::Function => comparison(view, index, effects, found),
         _ => binding(view, index, found),
     }
 }
@@ -189,6 +191,7 @@ pub(super) fn effects<'u>(
         let why = "is made in memory that its class hands out".to_owned();
         found.push(Found { subject, node, demand: Demand::Room, why });
     }
+    assigned::find(view, (index, subject), effects, found);
     let mut members = special(view, node.ty(), effects);
     for child in view.tree.children(index).filter(|child| view.tree.kind(*child) == Kind::Member) {
         let name = view.cursor(child).and_then(own_name);
@@ -247,9 +250,20 @@ pub(super) fn member<'u>(
 }
 
 /// `= default`ed order goes by the members'.
-fn comparison<'u>(view: View<'_, '_, 'u>, index: Index, found: &mut Findings<'u>) {
+fn comparison<'u>(
+    view: View<'_, '_, 'u>,
+    index: Index,
+    effects: &Effects<'_, '_, 'u>,
+    found: &mut Findings<'u>,
+) {
     let Some(node) = view.cursor(index).filter(|node| node.is_defaulted()) else { return };
-    let Some(subject) = node.holder().and_then(|holder| view.records.declared(holder)) else { return };
+    let Some(class) = node.holder() else { return };
+    let Some(subject) = view.records.declared(class) else { return };
+    // It ends at the first members that differ.
+    if node.name() == "operator==" && effects.of_comparing(class.ty()).acts {
+        let why = "is compared by its members in turn, and comparing one of them can be seen".to_owned();
+        found.push(Found { subject, node, demand: Demand::Whole, why });
+    }
     if ["operator<=>", "operator<", "operator>", "operator<=", "operator>="].contains(&node.name().as_str()) {
         let why = "is ordered by its members in turn".to_owned();
         found.push(Found { subject, node, demand: Demand::Whole, why });

@@ -4,6 +4,9 @@
 mod bodies;
 mod library;
 mod memory;
+mod special;
+
+pub(super) use library::is_standard;
 
 use crate::clang::{Cursor, Identity, Kind, Type, TypeKind};
 use crate::sum::View;

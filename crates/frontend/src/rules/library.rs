@@ -1,6 +1,7 @@
 //! Templates of libraries, and objects in them. Their bodies are made of pieces that look dangerous and are not, so only
 //! what can't be harmless is looked for: objects made by position, and objects taken for bytes.
 
+use super::effects::is_standard;
 use super::{bits, lists};
 use crate::clang::{Cursor, Kind, Operator, Type, TypeKind};
 use crate::demand::Demand;
@@ -40,10 +41,20 @@ fn opened<'u>(view: View<'_, '_, 'u>, index: Index, found: &mut Findings<'u>) {
     let Some(node) = view.cursor(index).filter(|node| is_void(node.ty())) else { return };
     let own = view.tree.only(index).and_then(|inner| view.cursor(inner)?.ty().pointee());
     let Some(subject) = own.and_then(|own| view.records.subject(own)) else { return };
-    if !is_for_memory(view, index) {
+    if !is_for_memory(view, index) && !is_checked(view, index) {
         let why = "its address becomes one of anything in a function of a library".to_owned();
         found.push(Found { subject, node, demand: Demand::Whole, why });
     }
+}
+
+/// Whether an address is that of a copy in a `std::any`, which gives it back as one of the copy's type alone (C++20
+/// [any.nonmembers]).
+fn is_checked(view: View<'_, '_, '_>, index: Index) -> bool {
+    let mut parents = std::iter::successors(Some(index), |at| view.tree.parent(*at));
+    let function = parents.find(|at| matches!(view.tree.kind(*at), Kind::Function | Kind::Template));
+    let function = function.and_then(|function| view.cursor(function));
+    let mut holders = std::iter::successors(function, |holder| holder.holder());
+    function.is_some_and(is_standard) && holders.any(|holder| holder.name() == "any")
 }
 
 /// Whether an address is handed to a function that makes memory, gives it back or copies it, or is only compared.

@@ -5,6 +5,7 @@ use crate::clang::{Cursor, Kind, Operator, Type, TypeKind};
 use crate::demand::{Demand, Edge};
 use crate::records::{Part, named_holder};
 use crate::report::{Findings, Found, before, behind};
+use crate::sum::plain::constant;
 use crate::sum::{Sum, Term, View};
 use crate::tree::Index;
 
@@ -187,7 +188,11 @@ fn context(view: View<'_, '_, '_>, index: Index) -> Use {
         let other = || view.tree.values(parent).find(|side| *side != at).and_then(|side| view.cursor(side));
         match view.tree.kind(parent) {
             Kind::StaticAssert | Kind::Enumerator | Kind::Member => return Use::Constant,
-            Kind::Asm => return Use::Assembler,
+            // Beside other operands, the offset leads to the member in one of them.
+            Kind::Asm if view.tree.values(parent).all(|value| constant(view, value).is_some()) => {
+                return Use::Assembler;
+            }
+            Kind::Asm => return Use::Plain,
             Kind::Return => return Use::Compared,
             // `case offsetof(…) ... offsetof(…):`
             Kind::Case => return if is_range(view, parent) { Use::Compared } else { Use::Plain },

@@ -32,6 +32,11 @@ pub(crate) fn binary<'u>(view: View<'_, '_, 'u>, index: Index, found: &mut Findi
     compared::find(view, index, found);
 }
 
+/// All that a call of a function which compares asks.
+pub(crate) fn ordered<'u>(view: View<'_, '_, 'u>, index: Index, found: &mut Findings<'u>) {
+    compared::find(view, index, found);
+}
+
 /// All that values ask wherever they go in a unit.
 pub(crate) fn find<'u>(view: View<'_, '_, 'u>, found: &mut Findings<'u>) {
     let names = ways::Names::read(view);

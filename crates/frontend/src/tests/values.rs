@@ -58,6 +58,12 @@ fn sizes_that_are_parts_of_numbers_or_compared_with_numbers_stay() {
         ),
         ("static struct s table[4]; long f(struct s *p) { return p - table; }", &[]),
         (
+            "#define PAGE 512\nunsigned f(void) { unsigned n = PAGE / sizeof(struct s); return n; }",
+            &[Demand::Size],
+        ),
+        ("static struct s table[4]; unsigned f(void) { return sizeof(table) / sizeof(table[0]); }", &[]),
+        ("unsigned f(unsigned bytes) { return bytes / sizeof(struct s); }", &[]),
+        (
             "static char room[72]; static size_t left = 72;\n\
              static void *take(size_t n) { if (left < n) return NULL; left -= n; return room + left; }\n\
              void f(void) { struct s *p = take(sizeof(*p)); p->a = 1; }",

@@ -202,6 +202,23 @@ fn is_open_at(function: Cursor<'_>, number: usize) -> bool {
     ty.and_then(Type::pointee).is_some_and(|pointee| pointee.kind() != TypeKind::Record)
 }
 
+/// The functions that members of a library's struct lead to.
+fn functions_of(record: Type<'_>) -> Vec<Type<'_>> {
+    if record.kind() != TypeKind::Record || !is_of_system(record) {
+        return Vec::new();
+    }
+    let pointees = record.members().into_iter().filter_map(|member| member.ty().pointee());
+    pointees.filter(|pointee| pointee.kind() == TypeKind::Function).collect()
+}
+
+fn leads_to_functions(ty: Type<'_>) -> bool {
+    !functions_of(ty).is_empty()
+}
+
+fn is_of_system(ty: Type<'_>) -> bool {
+    ty.canonical().declaration().is_some_and(Cursor::is_of_system)
+}
+
 fn is_array(member: Cursor<'_>) -> bool {
     member.ty().kind() == TypeKind::Array
 }
@@ -262,12 +279,7 @@ impl<'u> Handed<'_, '_, '_, 'u> {
     /// Functions that a library's struct leads to may be called with what is handed over beside it, or beside an object of
     /// the library's that has it.
     fn to_members(&self, follower: &mut Follower<'_, '_, '_, 'u>, record: Type<'u>, state: State) {
-        let is_of_system = |ty: Type<'u>| ty.canonical().declaration().is_some_and(Cursor::is_of_system);
-        if !is_of_system(record) {
-            return;
-        }
-        let functions = record.members().into_iter().filter_map(|member| member.ty().pointee());
-        for function in functions.filter(|pointee| pointee.kind() == TypeKind::Function) {
+        for function in functions_of(record) {
             for number in 0..function.parameter_count() {
                 let own = function.parameter(u32::try_from(number).unwrap_or(u32::MAX));
                 let Some(pointee) = own.and_then(Type::pointee) else { continue };
@@ -310,8 +322,8 @@ impl<'u> Handed<'_, '_, '_, 'u> {
     /// A function of C's library that can't keep an address looks at what it leads to.
     fn first_bytes(&self, function: Cursor<'u>, does: Does) -> Option<End> {
         let takes_function = |argument: &Index| {
-            let ty = self.view.cursor(*argument).map(Cursor::ty);
-            ty.is_some_and(|ty| ty.pointee().unwrap_or(ty).kind() == TypeKind::Function)
+            let ty = self.view.cursor(*argument).map(Cursor::ty).map(|ty| ty.pointee().unwrap_or(ty));
+            ty.is_some_and(|ty| ty.kind() == TypeKind::Function || leads_to_functions(ty))
         };
         let name = function.name();
         let own = function.ty().parameter(u32::try_from(self.number).ok()?);

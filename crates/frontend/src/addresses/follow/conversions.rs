@@ -5,6 +5,7 @@ use super::super::names;
 use super::super::shapes::wrappers::is_wrapper;
 use super::follower::Follower;
 use crate::clang::{Cursor, Identity, Kind, Operator, Type, TypeKind};
+use crate::sum::nearby::counted_back;
 use crate::sum::reach::reach;
 use crate::tree::Index;
 
@@ -133,7 +134,9 @@ impl<'u> Follower<'_, '_, '_, 'u> {
             true => self.push(parent, state),
             false => {
                 let shape = self.unit.shape(to);
-                self.end(index, state, End::Record(shape));
+                let size = to.size().and_then(|size| i64::try_from(size).ok()).unwrap_or(0);
+                let back = counted_back(view, parent).and_then(|number| number.checked_mul(-size));
+                self.end(index, back.map_or(state, |bytes| state.by(bytes)), End::Record(shape));
                 let named = |variable: Identity| self.unit.names.get(&variable).cloned().unwrap_or_default();
                 if let Some(count) = own.and_then(|own| reach(view, parent, (own, to), named)) {
                     self.end(index, state, End::Bytes { count: Some(count), by: to.spelling() });

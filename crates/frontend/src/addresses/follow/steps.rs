@@ -142,8 +142,16 @@ impl<'u> Follower<'_, '_, '_, 'u> {
             TypeKind::Record | TypeKind::Function | TypeKind::Void => {}
             _ if self.unit.view.is_never_run(node) => {}
             _ => {
-                let by = ty.spelling();
-                self.end(index, state, End::Bytes { count: ty.size(), by });
+                let (count, by) = (ty.size(), ty.spelling());
+                let is_copied =
+                    matches!(ty.kind(), TypeKind::Byte | TypeKind::Number) && self.is_copied(node);
+                match is_copied {
+                    true => {
+                        let end = End::Sets { count, by, is_fixed: false };
+                        self.end(index, self.stepped(index, state), end);
+                    }
+                    false => self.end(index, state, End::Bytes { count, by }),
+                }
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Addresses that are taken for those of other records.
 
-use super::super::facts::{CodePlace, Shape};
+use super::super::facts::{CodePlace, NUMBERED, Shape, ShapeMember};
 use super::super::merged::TypeNumber;
 use super::departure::{Address, Judge, Through};
 use super::reached::{common_prefix, member_at};
@@ -20,6 +20,13 @@ impl<'m> Judge<'m> {
         recorder: &mut Recorder<'_>,
     ) {
         let (Some(own), Some(other)) = (self.merged.shape(ty), self.merged.shape(to)) else { return };
+        if own.name.starts_with(NUMBERED) {
+            let why = "is laid over an array whose elements are read or written by their numbers";
+            return if is_explained {
+            } else {
+                self.whole(to, why, recorder)
+            };
+        }
         if ty == to || other.size == 0 || own.bases.contains(&other.name) || other.bases.contains(&own.name) {
             return;
         }
@@ -55,7 +62,8 @@ impl<'m> Judge<'m> {
         if is_explained && common == 0 {
             return;
         }
-        let covered = own.members.iter().filter(|member| member.offset < other.size).count();
+        let size = known_bytes(other);
+        let covered = own.members.iter().filter(|member| member.offset < size).count();
         let (count, why) = match common {
             0 => (covered.max(1), format!("is taken for {}", other.name)),
             count => (count, format!("is taken for {}, which begins alike", other.name)),
@@ -170,4 +178,14 @@ impl<'m> Judge<'m> {
         }
         self.beyond_member((Some(moved), Some(other.size)), (&other.name, true), Through::NONE, recorder);
     }
+}
+
+/// Bytes of a record that it says the values of: of a union those of its members but arrays of bytes, which are room for
+/// anything, as in `union slot { union slot *next; char room[sizeof(T)]; }`.
+fn known_bytes(shape: &Shape) -> u64 {
+    let is_room = |member: &&ShapeMember| {
+        member.is_array && (member.ty.ends_with("char") || member.ty.ends_with("byte"))
+    };
+    let known = shape.members.iter().filter(|member| !is_room(member)).map(|member| member.size).max();
+    if shape.is_union { known.unwrap_or(shape.size) } else { shape.size }
 }

@@ -1,10 +1,11 @@
 //! Conversions at which an address stops being a pointer to its type.
 
-use super::super::facts::{End, Origin, Outcome, SINGLE, State};
+use super::super::facts::{End, NUMBERED, Origin, Outcome, SINGLE, State};
 use super::super::follow::Follower;
 use super::super::names;
 use super::reader::Reader;
 use crate::clang::{Cursor, Kind, Operator, Type, TypeKind};
+use crate::sum::nearby::{is_element_used, outermost};
 use crate::sum::{Term, View};
 use crate::tree::Index;
 
@@ -34,7 +35,9 @@ impl<'u> Reader<'_, '_, '_, 'u> {
             TypeKind::Number => false,
             _ => return,
         };
-        if is_same || !matches!(own.kind(), TypeKind::Record | TypeKind::Byte | TypeKind::Number) {
+        let is_returned = || from.element().is_some() && self.is_returned(index) && self.is_numbered(inner);
+        let is_kept = is_same && (own.kind() == TypeKind::Record || !is_returned());
+        if is_kept || !matches!(own.kind(), TypeKind::Record | TypeKind::Byte | TypeKind::Number) {
             return;
         }
         // `va_arg` is a conversion of the list's type.
@@ -46,12 +49,30 @@ impl<'u> Reader<'_, '_, '_, 'u> {
         }
         let origin = match self.origin(own) {
             Origin::Other(name) if is_single(view, inner) => Origin::Other(format!("{SINGLE}{name}")),
+            Origin::Other(name) if self.is_numbered(inner) => Origin::Other(format!("{NUMBERED}{name}")),
             origin => origin,
         };
         let mut follower = Follower::new(self.unit);
         follower.push(inner, beside(view, inner, own));
         let outcome = follower.run();
         self.depart(index, origin, outcome);
+    }
+
+    /// Whether an expression is the value that a function returns.
+    fn is_returned(&self, index: Index) -> bool {
+        let view = self.unit.view;
+        let outer = outermost(view, index, |kind| matches!(kind, Kind::Paren | Kind::Unexposed));
+        outer.is_some_and(|(_, parent)| view.tree.kind(parent) == Kind::Return)
+    }
+
+    /// Whether an expression is an array whose elements are values somewhere.
+    fn is_numbered(&self, index: Index) -> bool {
+        let view = self.unit.view;
+        let index = view.peeled(index);
+        let declared = view.cursor(index).filter(|array| array.ty().kind() == TypeKind::Array);
+        let Some(declared) = declared.and_then(Cursor::referenced) else { return false };
+        let names = self.unit.names.get(&declared.identity()).map_or(&[][..], Vec::as_slice);
+        names.iter().any(|name| is_element_used(view, *name))
     }
 
     /// Whether an expression is the address of a subject's member, which is followed as such.

@@ -7,6 +7,7 @@ use crate::addresses::follow;
 use crate::clang::{Cursor, Kind, Operator, TypeKind};
 use crate::records::named_holder;
 use crate::sum::Term;
+use crate::sum::orders::ordered_sides;
 use crate::sum::roots::{has_common_root, roots};
 use crate::tree::Index;
 
@@ -14,11 +15,7 @@ impl<'u> Reader<'_, '_, '_, 'u> {
     /// `first < second`, where both are parameters that other units give.
     pub(crate) fn ordered(&mut self, index: Index) {
         let view = self.unit.view;
-        if view.cursor(index).map(Cursor::binary_operator) != Some(Operator::Order) {
-            return;
-        }
-        let mut sides = view.tree.values(index);
-        let (Some(left), Some(right)) = (sides.next(), sides.next()) else { return };
+        let Some((left, right)) = ordered_sides(view, index) else { return };
         let is_record = |side: Index| {
             let own = view.cursor(side).and_then(|side| side.ty().pointee());
             own.is_some_and(|own| own.kind() == TypeKind::Record)

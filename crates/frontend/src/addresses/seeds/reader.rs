@@ -1,6 +1,8 @@
 //! A unit while it is read, and what is found so far.
 
-use super::super::facts::{CodePlace, Departure, End, Given, Lent, Origin, Outcome, Passage, Place, State};
+use super::super::facts::{
+    CodePlace, Departure, End, Given, Lent, NUMBERED, Origin, Outcome, Passage, Place, State,
+};
 use super::super::follow::Follower;
 use super::super::names;
 use super::super::nodes::Unit;
@@ -118,6 +120,10 @@ impl<'u> Reader<'_, '_, '_, 'u> {
                 End::Record(other) => has_subjects(*other) || has_others(shape, *other),
                 end => *end == End::Frees,
             }),
+            // Only of arrays whose elements are used it is known that they are bytes of nothing else.
+            Origin::Other(ref name) if name.starts_with(NUMBERED) => {
+                outcome.ends.retain(|(_, end, _)| matches!(end, End::Record(other) if has_subjects(*other)))
+            }
             Origin::Other(_) => outcome.ends.clear(),
             _ => {}
         }

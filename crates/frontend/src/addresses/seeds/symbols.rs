@@ -130,8 +130,16 @@ impl Code {
         if SHARED.contains(first) {
             self.shared.extend(words.iter().skip(1).map(|symbol| (*symbol).to_owned()));
         }
-        if matches!(*first, ".section" | ".pushsection") {
-            self.has_section |= second.is_some_and(|name| !name.contains('.'));
+        if let Some(name) =
+            second.filter(|name| matches!(*first, ".section" | ".pushsection") && !name.contains('.'))
+        {
+            self.has_section = true;
+            // The linker makes them, for all files.
+            for symbol in [format!("__start_{name}"), format!("__stop_{name}")] {
+                self.symbols.insert(symbol.clone());
+                self.shared.insert(symbol.clone());
+                self.made.insert(symbol);
+            }
         }
     }
 }
@@ -144,8 +152,8 @@ mod tests {
     fn symbols_are_made_by_labels_and_directives() {
         let code = Code::read(".globl a\\na:\\n\\t.quad b + 8\\n.set c, d; e = f\\n.section table\\n");
         let names = |symbols: &BTreeSet<String>| symbols.iter().cloned().collect::<Vec<_>>().join(" ");
-        assert_eq!(names(&code.made), "a c e");
-        assert_eq!(names(&code.shared), "a");
+        assert_eq!(names(&code.made), "__start_table __stop_table a c e");
+        assert_eq!(names(&code.shared), "__start_table __stop_table a");
         assert!(["b", "d", "f"].iter().all(|symbol| code.symbols.contains(*symbol)) && code.has_section);
         assert!(!Code::read(".section .text\\n").has_section);
     }

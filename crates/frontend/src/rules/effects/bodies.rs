@@ -47,7 +47,7 @@ impl<'u> Search<'_, '_, '_, 'u> {
     /// A variable that lives longer than the function may be changed by others.
     fn named(&mut self, name: Cursor<'u>, is_end: bool) {
         let variable = name.referenced().filter(|named| named.kind() == Kind::Variable);
-        if variable.is_some_and(|variable| !is_local(variable) && !variable.ty().is_const()) {
+        if variable.is_some_and(|variable| !variable.is_local() && !variable.ty().is_const()) {
             self.found.acts = true;
             self.found.looks |= is_end;
         }
@@ -195,20 +195,12 @@ fn is_assignment(operator: Operator) -> bool {
     matches!(operator, Operator::Assign | Operator::Move | Operator::MoveBack | Operator::Other)
 }
 
-/// Whether a variable is gone when its function returns.
-fn is_local(variable: Cursor<'_>) -> bool {
-    let is_of_function = |holder: Cursor<'_>| {
-        matches!(holder.kind(), Kind::Function | Kind::Constructor | Kind::Destructor | Kind::Template)
-    };
-    !variable.is_static() && variable.holder().is_some_and(is_of_function)
-}
-
 /// Whether a name is an object of the function alone: a local one, or the one that another is made from.
 fn is_own_variable(variable: Cursor<'_>) -> bool {
     let own = |ty: Type<'_>| ty.canonical().declaration().map(Cursor::identity);
     let class = variable.holder().and_then(Cursor::holder).map(Cursor::identity);
     match variable.kind() {
-        Kind::Variable => is_local(variable) && !variable.ty().is_reference(),
+        Kind::Variable => variable.is_local() && !variable.ty().is_reference(),
         Kind::Parameter if variable.ty().is_reference() => {
             let pointee = variable.ty().pointee();
             pointee.is_some_and(|pointee| own(pointee).is_some() && own(pointee) == class)

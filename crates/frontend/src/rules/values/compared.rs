@@ -4,8 +4,9 @@ use crate::clang::{Cursor, Kind, Operator, TypeKind};
 use crate::demand::Demand;
 use crate::records::{Part, named_holder};
 use crate::report::{Findings, Found};
+use crate::sum::orders::ordered_sides;
 use crate::sum::roots::has_common_root;
-use crate::sum::{Term, View};
+use crate::sum::{Sum, Term, View};
 use crate::tree::Index;
 use rustc_hash::FxHashSet;
 
@@ -14,11 +15,8 @@ const MOST_VALUES: usize = 64;
 
 /// `first < second`, where each may be the address of one of several members.
 pub(super) fn find<'u>(view: View<'_, '_, 'u>, index: Index, found: &mut Findings<'u>) {
-    let Some(node) = view.cursor(index).filter(|node| node.binary_operator() == Operator::Order) else {
-        return;
-    };
-    let mut sides = view.tree.values(index);
-    let (Some(left), Some(right)) = (sides.next(), sides.next()) else { return };
+    let Some((left, right)) = ordered_sides(view, index) else { return };
+    let Some(node) = view.cursor(index) else { return };
     let may_be_address = |side: Index| {
         let ty = view.cursor(side).map(Cursor::ty);
         ty.is_some_and(|ty| {
@@ -58,7 +56,12 @@ fn members(view: View<'_, '_, '_>, index: Index) -> Vec<(u64, Part)> {
             }
             Kind::Conditional => open.extend(view.tree.values(at).skip(1)),
             Kind::Unary if cursor.map(Cursor::unary_operator) == Some(Operator::AddressOf) => {
-                found.extend(member(view, at));
+                found.extend(member(view, &view.sum(at)));
+                // A reference is the object that it was given.
+                let inner = view.tree.values(at).next().map(|inner| view.peeled(inner));
+                let named = inner.and_then(|inner| view.cursor(inner)).and_then(Cursor::referenced);
+                let given = named.into_iter().flat_map(|named| view.flow.given(named.identity()));
+                found.extend(given.filter_map(|value| member(view, &view.address_sum(view.peeled(*value)))));
             }
             _ => {}
         }
@@ -66,8 +69,7 @@ fn members(view: View<'_, '_, '_>, index: Index) -> Vec<(u64, Part)> {
     found
 }
 
-fn member(view: View<'_, '_, '_>, address: Index) -> Option<(u64, Part)> {
-    let sum = view.sum(address);
+fn member<'u>(view: View<'_, '_, 'u>, sum: &Sum<'u>) -> Option<(u64, Part)> {
     let (true, Term::Offset(path)) = sum.terms.last()? else { return None };
     let (first, last) = (path.first()?, path.last()?);
     let holder = named_holder(*first)?;

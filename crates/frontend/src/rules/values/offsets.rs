@@ -77,7 +77,8 @@ impl<'u> Offset<'_, '_, '_, 'u> {
             Use::Chooses { .. } => Some("chooses between cases"),
             Use::Printed => Some("is printed"),
             Use::TooFar => Some("goes further than is followed"),
-            Use::Tested => None,
+            // It is computed with, too.
+            Use::Divides { .. } | Use::Tested => None,
         }
     }
 

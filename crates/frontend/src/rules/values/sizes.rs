@@ -42,6 +42,9 @@ impl<'u> Size<'_, '_, 'u> {
             {
                 Some("decides how many objects there is room for")
             }
+            (Form::Same, Use::Divides { other }) if self.is_room(other) => {
+                Some("decides how many objects there is room for")
+            }
             (Form::Same, Use::Chooses { switch }) if self.has_case(switch) => {
                 Some("chooses between numbers of cases")
             }
@@ -74,7 +77,10 @@ impl<'u> Size<'_, '_, 'u> {
     /// Whether an expression is the room of an array, or a number of bytes: a constant without a part of the subject.
     fn is_room(&self, index: Index) -> bool {
         let view = self.view;
-        let has_own = view.sum(index).sizes(true).any(|(ty, _)| ty.equals(self.ty));
+        let sum = view.sum(index);
+        let is_own =
+            |ty: Type<'u>| std::iter::successors(Some(ty), |ty| ty.element()).any(|ty| ty.equals(self.ty));
+        let has_own = sum.sizes(true).any(|(ty, _)| is_own(ty));
         !has_own && constant(view, index).is_some_and(|room| room > 0)
     }
 

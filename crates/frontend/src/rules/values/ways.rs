@@ -31,6 +31,8 @@ pub(super) enum Use {
     Compared { other: Index, operator: Operator },
     /// It is shifted, divided, or a part of a number by `|`.
     Computed { operator: Operator },
+    /// Another expression is divided by it.
+    Divides { other: Index },
     /// It is kept in so many bits, the sign apart.
     Kept { bits: u32 },
     /// It is the index of a table.
@@ -252,6 +254,9 @@ impl<'o, 'v, 's, 'u> Way<'o, 'v, 's, 'u> {
             }
             Operator::Divide | Operator::Remainder | Operator::ShiftLeft | Operator::ShiftRight => {
                 self.found.push((form, Use::Computed { operator }));
+                if right == index && matches!(operator, Operator::Divide | Operator::Remainder) {
+                    self.found.push((form, Use::Divides { other }));
+                }
                 self.open.push((parent, Form::Computed));
             }
             Operator::Compare | Operator::Order => self.found.push((form, Use::Compared { other, operator })),

@@ -19,7 +19,6 @@ mod bits;
 mod casts;
 mod classes;
 mod effects;
-mod headers;
 mod initialisers;
 mod layouts;
 mod library;

@@ -6,7 +6,6 @@ mod callee;
 mod calls;
 mod comparisons;
 mod conversions;
-mod copies;
 mod elements;
 mod follower;
 mod masks;

@@ -1,6 +1,7 @@
 //! Bytes and members of other types taken for objects.
 
-use super::headers;
+mod headers;
+
 use super::pairs::{self, Evidence};
 use crate::addresses::is_mapping;
 use crate::clang::{Cursor, Identity, Kind, Operator, Type, TypeKind};

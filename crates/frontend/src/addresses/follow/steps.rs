@@ -1,5 +1,7 @@
 //! The steps of an address from expression to expression.
 
+mod copies;
+
 use super::super::facts::{End, Outcome, State};
 use super::super::numbers;
 use super::super::shapes::wrappers::is_wrapper;

@@ -1,4 +1,4 @@
-//! What comparing and assigning objects of a class does.
+//! Comparisons and assignments of objects of a class.
 
 use super::{Effect, Effects, Search, element};
 use crate::clang::{Cursor, Kind, Type};

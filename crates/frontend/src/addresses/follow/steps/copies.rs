@@ -1,7 +1,7 @@
 //! Bytes and numbers that are read only to be written elsewhere: code that moves objects, whatever they are.
 
-use super::super::facts::State;
-use super::follower::Follower;
+use super::super::super::facts::State;
+use super::super::follower::Follower;
 use crate::clang::{Cursor, Kind, Operator, TypeKind};
 use crate::sum::nearby::outermost;
 use crate::tree::Index;

@@ -6,7 +6,13 @@ use super::*;
 fn objects_that_are_moved_byte_by_byte_ask_nothing() {
     let swap = "static void swap(void *a, void *b, size_t n) { u8 *x = a, *y = b; while (n--) { u8 t = *x; *x++ = *y; *y++ = t; } }\n";
     let sum = "static unsigned sum(void *a, size_t n) { u8 *x = a; unsigned all = 0; while (n--) { u8 t = *x++; all = all * 31 + t; } return all; }\n";
+    let turn = "static void turn(void *a, size_t n) { u8 *x = a; for (size_t i = 0; i < n / 2; i++) { \
+                u8 t = x[i]; x[i] = x[n - 1 - i]; x[n - 1 - i] = t; } }\n";
+    let back = "static void turn(void *a, size_t n) { u8 *x = a, *y = (u8 *)a + n; \
+                while (x < --y) { u8 t = *x; *x++ = *y; *y = t; } }\n";
     let cases: &[(&str, &[Demand])] = &[
+        (&format!("{turn}void f(struct s *p) {{ turn(p, sizeof(*p)); }}"), &[Demand::Whole]),
+        (&format!("{back}void f(struct s *p) {{ turn(p, sizeof(*p)); }}"), &[first(1), Demand::Whole]),
         (&format!("{swap}void f(struct s *p) {{ swap(p, p + 1, sizeof(*p)); }}"), &[]),
         (&format!("{sum}unsigned f(struct s *p) {{ return sum(p, sizeof(*p)); }}"), &[Demand::Whole]),
     ];

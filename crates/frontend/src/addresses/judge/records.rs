@@ -180,12 +180,14 @@ impl<'m> Judge<'m> {
     }
 }
 
-/// Bytes of a record that it says the values of: of a union those of its members but arrays of bytes, which are room for
-/// anything, as in `union slot { union slot *next; char room[sizeof(T)]; }`.
+/// Bytes of a record that it says the values of. Of a union with a link to another one of its kind, those of its members
+/// but arrays of bytes, which are room for anything: `union slot { union slot *next; char room[sizeof(T)]; }`.
 fn known_bytes(shape: &Shape) -> u64 {
     let is_room = |member: &&ShapeMember| {
         member.is_array && (member.ty.ends_with("char") || member.ty.ends_with("byte"))
     };
+    let link = format!("{} *", shape.name);
+    let has_link = shape.members.iter().any(|member| member.value.as_ref() == Some(&link));
     let known = shape.members.iter().filter(|member| !is_room(member)).map(|member| member.size).max();
-    if shape.is_union { known.unwrap_or(shape.size) } else { shape.size }
+    if shape.is_union && has_link { known.unwrap_or(shape.size) } else { shape.size }
 }

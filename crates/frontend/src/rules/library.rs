@@ -47,8 +47,8 @@ fn opened<'u>(view: View<'_, '_, 'u>, index: Index, found: &mut Findings<'u>) {
     }
 }
 
-/// Whether an address is that of a copy in a `std::any`, which gives it back as one of the copy's type alone (C++20
-/// [any.nonmembers]).
+/// Whether an address is that of a copy in a `std::any`, which gives it back as one of the copy's type alone (C++20,
+/// section "Non-member functions" of `any`).
 fn is_checked(view: View<'_, '_, '_>, index: Index) -> bool {
     let mut parents = std::iter::successors(Some(index), |at| view.tree.parent(*at));
     let function = parents.find(|at| matches!(view.tree.kind(*at), Kind::Function | Kind::Template));

@@ -5,7 +5,7 @@ use crate::clang::{Cursor, Kind, Operator};
 use crate::sum::View;
 use crate::tree::Index;
 
-/// Objects of C++'s library that compare what they are called with (C++20 [comparisons]).
+/// Objects of C++'s library that compare what they are called with (C++20, section "Comparisons").
 const FUNCTIONS: [&str; 5] = ["less", "greater", "less_equal", "greater_equal", "compare_three_way"];
 
 /// The two sides that a node asks of which is the lower one: `first < second`, `std::less<T *>()(first, second)`.

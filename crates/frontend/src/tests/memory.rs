@@ -29,6 +29,8 @@ fn headers_in_front_of_memory_are_none_of_its_bytes() {
     let cases: &[(&str, &[Demand])] = &[
         (&format!("{give}{take}{user}"), &[]),
         (&format!("{give}{read}{user}"), &[first(1), Demand::Whole]),
+        // A header on a wire: nothing gives its tail out.
+        ("struct s *f(char *payload) { return (struct s *)(payload - sizeof(struct s)); }", &[Demand::Whole]),
         // No object of the unit has the memory behind it.
         ("int f(char *m) { return ((struct s *)m - 1)->a; }", &[Demand::Whole]),
     ];

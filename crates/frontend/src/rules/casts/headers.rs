@@ -21,14 +21,20 @@ fn is_counted_back<'u>(view: View<'_, '_, 'u>, cast: Index, inner: Index, to: Ty
     counted_back(view, cast).is_some()
 }
 
-/// Whether the unit gives the address behind an object of a type as one of bytes, or the type ends by bytes of any number.
+/// Whether the unit gives the address behind an object of a type as one of bytes, or names the bytes of any number that
+/// its objects end by.
 fn hands_out_behind<'u>(view: View<'_, '_, 'u>, ty: Type<'u>) -> bool {
-    let last = view.records.members(ty).last().map(|member| member.ty);
-    let has_tail = last.is_some_and(|last| {
-        last.kind() == TypeKind::Array
-            && last.size().is_none_or(|size| size == 0)
-            && last.element().is_some_and(|element| element.kind() == TypeKind::Byte)
+    let members = view.records.members(ty);
+    let tail = members.last().filter(|last| {
+        last.ty.kind() == TypeKind::Array
+            && last.ty.size().is_none_or(|size| size == 0)
+            && last.ty.element().is_some_and(|element| element.kind() == TypeKind::Byte)
     });
+    let tail = tail.map(|last| last.cursor.identity());
+    let is_tail = |index: Index| {
+        let named = view.cursor(index).and_then(Cursor::referenced).map(Cursor::identity);
+        tail.is_some() && named == tail
+    };
     let is_open = |index: Index| {
         let pointee = view.cursor(index).and_then(|node| node.ty().pointee());
         pointee.is_some_and(|pointee| matches!(pointee.kind(), TypeKind::Void | TypeKind::Byte))
@@ -46,5 +52,9 @@ fn hands_out_behind<'u>(view: View<'_, '_, 'u>, ty: Type<'u>) -> bool {
             && outermost(view, index, |kind| matches!(kind, Kind::Paren | Kind::Unexposed | Kind::Cast))
                 .is_some_and(|(outer, _)| is_open(outer))
     };
-    has_tail || (0..view.tree.len()).any(|index| view.tree.kind(index) == Kind::Binary && is_behind(index))
+    (0..view.tree.len()).any(|index| match view.tree.kind(index) {
+        Kind::Binary => is_behind(index),
+        Kind::MemberAccess => is_tail(index),
+        _ => false,
+    })
 }

@@ -37,6 +37,6 @@ mod shapes;
 pub(crate) use contracts::{is_mapping, reads_open_bytes};
 pub(crate) use facts::CodePlace;
 pub use facts::UnitFlows;
-pub(crate) use follow::arguments;
+pub(crate) use follow::{arguments, function};
 pub use join::{Demands, MappedUses, demands, mapped};
 pub(crate) use seeds::read;

@@ -68,7 +68,7 @@ pub(crate) fn findings<'u>(view: View<'_, '_, 'u>) -> Findings<'u> {
             }
             Kind::Call => {
                 templates::find(view, index, &mut found);
-                values::ordered(view, index, &mut found);
+                values::called(view, index, &mut found);
             }
             Kind::BitCast => bits::find(view, index, &mut found),
             Kind::New => bits::made(view, index, &mut found),

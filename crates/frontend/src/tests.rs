@@ -6,6 +6,7 @@ mod cpp;
 mod flow;
 mod harmless;
 mod memory;
+mod parts;
 mod projects;
 mod tables;
 mod values;

@@ -131,6 +131,11 @@ pub(crate) fn reads_open_bytes(name: &str) -> bool {
     matches!(of_library(name), Does::Reads | Does::Moves)
 }
 
+/// Whether a library's function copies bytes from one place to another.
+pub(super) fn moves_bytes(name: &str) -> bool {
+    of_library(name) == Does::Moves
+}
+
 /// Whether a library's function may keep an address, or give one back that another one has kept.
 pub(super) fn is_keeper(name: &str) -> bool {
     of_library(name) == Does::Unknown && of_memory(name).is_none()

@@ -17,7 +17,7 @@ mod stores;
 mod unseen;
 
 pub(crate) use assembler::wide_operands;
-pub(crate) use calls::{arguments, function, is_unconverted, pointed_to};
+pub(crate) use calls::{arguments, function, is_given_by_cpp, is_unconverted, pointed_to};
 pub(crate) use follower::Follower;
 pub(crate) use moves::parameter_of;
 pub(crate) use references::binds;

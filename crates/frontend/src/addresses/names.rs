@@ -131,9 +131,12 @@ pub(crate) const HALVES: &str = "memory of halves";
 /// Bits of half an address.
 pub(crate) const HALF_BITS: i64 = 32;
 
+/// Parts of addresses that the program takes one by one: digits, bytes, groups of bits.
+pub(crate) const PARTS: &str = "memory of parts";
+
 /// Whether numbers of all kinds meet at a place, few of which are addresses.
 pub(crate) fn is_of_numbers(place: &str) -> bool {
-    place == TEXTS || place == HALVES
+    [TEXTS, HALVES, PARTS].contains(&place)
 }
 
 /// Whether a place is memory that a function is handed to write to: all its callers' memory meets there.
@@ -154,6 +157,13 @@ pub(crate) fn kept(function: Cursor<'_>) -> Option<Place> {
     let header = function.place().file;
     (!header.is_empty() && function.is_of_system())
         .then(|| format!("{} > memory of {header}", function.identifier()))
+}
+
+/// Numbers that objects of one of C++'s library's classes keep, as `std::bitset` does.
+pub(crate) fn kept_by_class(function: Cursor<'_>) -> Option<Place> {
+    let class = function.holder().filter(|class| matches!(class.kind(), Kind::Record | Kind::Other))?;
+    let is_class = function.is_of_system() && !class.name().is_empty() && class.is_of_cpp();
+    is_class.then(|| format!("memory of numbers in {}", class.name()))
 }
 
 /// An address that is moved at a line by what a place is given, times a number.

@@ -10,6 +10,7 @@ mod lambdas;
 mod members;
 mod numbers;
 mod ordered;
+mod parts;
 mod reader;
 mod symbols;
 mod unconverted;
@@ -128,7 +129,7 @@ impl<'u> Reader<'_, '_, '_, 'u> {
             }
             Kind::Unary => self.address(index),
             Kind::Binary => {
-                self.half(index);
+                self.put_together(index);
                 self.numbers_assigned(index);
                 self.ordered(index);
             }

@@ -420,7 +420,7 @@ impl<'u> Type<'u> {
     pub(crate) fn is_integer(self) -> bool {
         matches!(
             self.canonical().raw.kind,
-            raw::CXType_Char_U..=raw::CXType_ULongLong | raw::CXType_Char_S..=raw::CXType_LongLong
+            raw::CXType_Char_U..=raw::CXType_UInt128 | raw::CXType_Char_S..=raw::CXType_Int128
         )
     }
 

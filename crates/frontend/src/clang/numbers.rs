@@ -18,6 +18,20 @@ impl Cursor<'_> {
         matches!(operator, raw::CXBinaryOperator_Xor | raw::CXBinaryOperator_XorAssign)
     }
 
+    /// Whether it is `x >>= y` or `x /= y`.
+    pub(crate) fn takes_apart(self) -> bool {
+        // SAFETY: see `name`.
+        let operator = unsafe { raw::clang_getCursorBinaryOperatorKind(self.raw) };
+        matches!(operator, raw::CXBinaryOperator_ShrAssign | raw::CXBinaryOperator_DivAssign)
+    }
+
+    /// Whether it is `x <<= y` or `x *= y`.
+    pub(crate) fn makes_room(self) -> bool {
+        // SAFETY: see `name`.
+        let operator = unsafe { raw::clang_getCursorBinaryOperatorKind(self.raw) };
+        matches!(operator, raw::CXBinaryOperator_ShlAssign | raw::CXBinaryOperator_MulAssign)
+    }
+
     /// How many bits a bit-field has.
     pub(crate) fn bits(self) -> Option<u32> {
         // SAFETY: see `name`.

@@ -21,7 +21,7 @@ pub(super) fn find<'u>(view: View<'_, '_, 'u>, index: Index, found: &mut Finding
     let Some(subject) = view.records.declared(record) else { return };
     let members = view.records.members(record.ty());
     let has_attribute = view.tree.children(index).any(|child| view.tree.kind(child) == Kind::Packed);
-    if has_attribute || members.iter().any(is_misaligned) {
+    if has_attribute || members.iter().any(is_misaligned) || is_packed_here(view, index, record) {
         let why = "is packed: its bytes are shared with what isn't this program".to_owned();
         found.push(Found { subject, node: record, demand: Demand::Whole, why });
     }
@@ -100,6 +100,19 @@ pub(super) fn made_by_assembler<'u>(view: View<'_, '_, 'u>, found: &mut Findings
 fn is_misaligned(member: &Member<'_>) -> bool {
     let bits = member.ty.alignment().unwrap_or(1).saturating_mul(8);
     !member.cursor.is_bit_field() && member.offset.checked_rem(bits).is_some_and(|rest| rest > 0)
+}
+
+/// Whether a pragma packs a definition whose members stand where they would without it: in another order they don't, and a
+/// unit that reads it without the pragma has another layout.
+fn is_packed_here(view: View<'_, '_, '_>, index: Index, record: Cursor<'_>) -> bool {
+    let is_plain = |member: Index| {
+        view.tree.kind(member) == Kind::Member
+            && !view.tree.children(member).any(|child| view.tree.kind(child) == Kind::Packed)
+    };
+    let members = view.tree.children(index).filter(|member| is_plain(*member));
+    let members = members.filter_map(|member| view.cursor(member)).filter(|member| !member.is_bit_field());
+    let largest = members.filter_map(|member| member.ty().alignment()).max();
+    largest.zip(record.ty().alignment()).is_some_and(|(largest, own)| own < largest)
 }
 
 /// `[]`, `[0]` or `[1]`.

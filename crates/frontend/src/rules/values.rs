@@ -5,9 +5,11 @@
 //! * `compared`: addresses of members compared with one another; `sorted`: put in order by C++'s library.
 //! * `distances`: distances of objects as numbers.
 //! * `object_sizes`: what the compiler says is left of an object.
+//! * `bounds`: loops from the begin of one array to the end of another.
 //! * `buffers`: addresses kept together with lengths.
 //! * `elements`: offsets kept together with numbers of elements.
 
+mod bounds;
 mod buffers;
 mod compared;
 mod distances;
@@ -30,11 +32,13 @@ pub(crate) fn binary<'u>(view: View<'_, '_, 'u>, index: Index, found: &mut Findi
     buffers::assigned(view, index, found);
     distances::find(view, index, found);
     compared::find(view, index, found);
+    bounds::compared(view, index, found);
 }
 
-/// All that a call of a function which compares asks.
-pub(crate) fn ordered<'u>(view: View<'_, '_, 'u>, index: Index, found: &mut Findings<'u>) {
+/// All that a call asks which compares, or is handed the ends of an array.
+pub(crate) fn called<'u>(view: View<'_, '_, 'u>, index: Index, found: &mut Findings<'u>) {
     compared::find(view, index, found);
+    bounds::handed(view, index, found);
 }
 
 /// All that values ask wherever they go in a unit.

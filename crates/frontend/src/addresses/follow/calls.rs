@@ -211,6 +211,15 @@ fn functions_of(record: Type<'_>) -> Vec<Type<'_>> {
     pointees.filter(|pointee| pointee.kind() == TypeKind::Function).collect()
 }
 
+/// Whether an address comes out of a container: `bytes.data() + at`. It is never an object's own memory.
+pub(crate) fn is_given_by_cpp(view: View<'_, '_, '_>, index: Index) -> bool {
+    let mut nodes = std::iter::once(index).chain(view.tree.below(index));
+    nodes.any(|node| {
+        view.tree.kind(node) == Kind::Call
+            && function(view, node).is_some_and(|by| by.is_of_cpp() && by.is_of_system())
+    })
+}
+
 fn leads_to_functions(ty: Type<'_>) -> bool {
     !functions_of(ty).is_empty()
 }
@@ -372,7 +381,8 @@ impl<'u> Handed<'_, '_, '_, 'u> {
                 follower.end(self.call, state, End::Record(shape));
             }
             TypeKind::Byte | TypeKind::Number
-                if (start.call.is_none() || self.is_given_by_cpp(*other)) && path.is_none_or(is_array) =>
+                if (start.call.is_none() || is_given_by_cpp(self.view, *other))
+                    && path.is_none_or(is_array) =>
             {
                 follower.end(self.call, state, End::Bytes { count, by: name.to_owned() });
             }
@@ -385,16 +395,6 @@ impl<'u> Handed<'_, '_, '_, 'u> {
         if let Some(to) = self.arguments.first().filter(|_| self.number == 1) {
             follower.store(*to, state);
         }
-    }
-
-    /// Whether an address comes out of a container: `bytes.data() + at`. It is never an object's own memory.
-    fn is_given_by_cpp(&self, index: Index) -> bool {
-        let view = self.view;
-        let mut nodes = std::iter::once(index).chain(view.tree.below(index));
-        nodes.any(|node| {
-            view.tree.kind(node) == Kind::Call
-                && function(view, node).is_some_and(|by| by.is_of_cpp() && by.is_of_system())
-        })
     }
 
     /// So many bytes from the address on. Lengths made of offsets are judged where they are made.

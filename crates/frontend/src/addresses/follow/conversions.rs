@@ -1,7 +1,8 @@
 //! Conversions of an address.
 
+mod parts;
+
 use super::super::facts::{End, State};
-use super::super::names;
 use super::super::shapes::wrappers::is_wrapper;
 use super::follower::Follower;
 use crate::clang::{Cursor, Identity, Kind, Operator, Type, TypeKind};
@@ -36,7 +37,7 @@ impl<'u> Follower<'_, '_, '_, 'u> {
             TypeKind::Void => {}
             TypeKind::Number if state.level > 0 => {}
             // Of the two halves of an address, the higher one is followed: none is one without it.
-            TypeKind::Number if to.size() < from.size() => {}
+            TypeKind::Number if to.size() < from.size() && !self.has_room(to) => {}
             TypeKind::Pointer => match to.pointee() {
                 Some(pointee) if pointee.kind() == TypeKind::Record && state.level == 0 => {
                     self.taken_for(index, parent, (from, pointee), state);
@@ -65,34 +66,9 @@ impl<'u> Follower<'_, '_, '_, 'u> {
         }
     }
 
-    /// `address >> 32`: with the lower half, it is an address again. Mixed with other numbers, it is a hash.
-    pub(crate) fn shifted_back(&mut self, index: Index, parent: Index, by: Index, state: State) {
-        let is_half = self.unit.view.cursor(by).and_then(Cursor::constant) == Some(names::HALF_BITS);
-        if is_half && state.level == 0 && !self.is_mixed(parent) {
-            self.hand(index, State { is_number: false, ..state }, names::HALVES.to_owned(), None);
-        }
-        self.push(parent, state.as_number());
-    }
-
-    /// Whether a number becomes a sum, a product or an exclusive or with one that isn't always the same.
-    fn is_mixed(&self, index: Index) -> bool {
-        let view = self.unit.view;
-        let is_wrapping = |kind| matches!(kind, Kind::Paren | Kind::Unexposed | Kind::Cast);
-        let (mut index, mut outer) = (index, view.tree.parent(index));
-        while let Some(at) = outer.filter(|at| is_wrapping(view.tree.kind(*at))) {
-            (index, outer) = (at, view.tree.parent(at));
-        }
-        let Some((outer, operation)) = outer.and_then(|outer| Some((outer, view.cursor(outer)?))) else {
-            return false;
-        };
-        let is_mixing = operation.is_exclusive_or()
-            || matches!(
-                operation.binary_operator(),
-                Operator::Add | Operator::Subtract | Operator::Multiply | Operator::Move | Operator::MoveBack
-            );
-        let mut others = view.tree.values(outer).filter(|side| *side != index);
-        let is_constant = |side| view.cursor(side).is_some_and(|side| side.constant().is_some());
-        view.tree.kind(outer) == Kind::Binary && is_mixing && !others.any(is_constant)
+    /// Whether a number has room for an address.
+    fn has_room(&self, number: Type<'u>) -> bool {
+        number.size().is_some_and(|size| size >= self.unit.address_size)
     }
 
     /// Whether a byte of an address goes into numbers that no address fits in, and into no other byte: a hash, a test.

@@ -207,14 +207,14 @@ impl<'u> Follower<'_, '_, '_, 'u> {
             }
             Operator::Remainder if is_left => self.masked(parent, right, state),
             Operator::ShiftRight if is_left => self.shifted_back(index, parent, right, state),
-            Operator::ShiftLeft | Operator::Divide if is_left => self.push(parent, state.as_number()),
+            Operator::Divide if is_left => self.divided(index, parent, state),
+            Operator::ShiftLeft if is_left => self.push(parent, state.as_number()),
             Operator::Multiply => self.push(parent, state.as_number()),
-            Operator::AssignBits | Operator::Scale if is_left => {
-                if operator == Operator::AssignBits {
-                    self.masked(parent, right, state);
-                }
-                self.push(parent, if operator == Operator::Scale { state.as_number() } else { state });
+            Operator::AssignBits if is_left => {
+                self.masked(parent, right, state);
+                self.push(parent, state);
             }
+            Operator::Scale if is_left => self.divided(index, parent, state),
             Operator::AssignBits => {
                 self.masked(parent, left, state);
                 self.push(parent, state);

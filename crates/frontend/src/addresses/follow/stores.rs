@@ -62,9 +62,23 @@ impl<'u> Follower<'_, '_, '_, 'u> {
         let level = state.level.saturating_add(u8::try_from(arrays).unwrap_or(u8::MAX));
         let state = State { level, ..state };
         if !is_local {
-            return self.hand(index, state, names::variable(declared), None);
+            return self.kept_in(index, declared, state);
         }
         self.follow(declared.identity(), state);
+    }
+
+    /// The address is written to a variable or a member that other functions may know. What stands in the system's records
+    /// is for the system: it may give it back through a file, and a list of arguments is read by whoever takes it.
+    fn kept_in(&mut self, index: Index, declared: Cursor<'u>, state: State) {
+        let holder = declared.holder().filter(|_| declared.kind() == Kind::Member);
+        if let Some(holder) = holder.filter(|_| state.level == 0) {
+            if holder.place().file.is_empty() {
+                self.end(index, state, End::Unknown);
+            } else if holder.is_of_system() {
+                self.hand(index, state, names::FILES.to_owned(), None);
+            }
+        }
+        self.hand(index, state, names::variable(declared), None);
     }
 
     /// The address is written to what an expression names.
@@ -128,7 +142,7 @@ impl<'u> Follower<'_, '_, '_, 'u> {
                 }
                 match is_local {
                     true => self.follow(declared.identity(), state),
-                    false => self.hand(to, state, names::variable(declared), None),
+                    false => self.kept_in(to, declared, state),
                 }
             }
             // `*f() = p`
@@ -153,7 +167,8 @@ impl<'u> Follower<'_, '_, '_, 'u> {
         }
         let view = self.unit.view;
         let given = view.flow.given(variable.identity()).iter();
-        for value in given.filter(|value| leads_to_addresses(view, **value)) {
+        for value in given.filter(|value| leads_to_addresses(view, **value) || leads_to_bytes(view, **value))
+        {
             self.store(*value, state);
         }
     }
@@ -255,6 +270,15 @@ fn points_to_numbers(ty: Type<'_>) -> bool {
 /// pointers, and to numbers that may be addresses.
 pub(crate) fn leads_to_addresses(view: View<'_, '_, '_>, value: Index) -> bool {
     leads(view, value, |ty| points_to_pointers(ty) || points_to_numbers(ty))
+}
+
+/// Whether a value is a variable or a member that points to bytes.
+fn leads_to_bytes(view: View<'_, '_, '_>, value: Index) -> bool {
+    let is_bytes = |ty: Type<'_>| {
+        ty.pointee().is_some_and(|held| matches!(held.kind(), TypeKind::Byte | TypeKind::Void))
+    };
+    let peeled = view.peeled(value);
+    matches!(view.tree.kind(peeled), Kind::Name | Kind::MemberAccess) && leads(view, peeled, is_bytes)
 }
 
 /// The same, of numbers only those that have a type of their own.

@@ -24,6 +24,8 @@ pub(super) struct PlaceFacts<'f> {
     pub(super) is_written: bool,
     /// Whether numbers of all kinds meet there, few of which are addresses.
     pub(super) is_of_numbers: bool,
+    /// Whether they are parts of numbers: any number has some.
+    pub(super) is_of_parts: bool,
     /// The place that gives the number that addresses are moved by there, and what that is multiplied by.
     pub(super) sum: Option<(&'f str, i64)>,
     /// The values that this place is given, asked for once.
@@ -149,6 +151,7 @@ impl<'f> PlaceTable<'f> {
             is_kept: is_kept(name),
             is_written: names::is_written_by_function(name),
             is_of_numbers: names::is_of_numbers(name),
+            is_of_parts: name == names::PARTS,
             sum: names::sum_of(name),
             steps: names::steps_of(name),
             function,

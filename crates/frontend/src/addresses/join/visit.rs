@@ -20,12 +20,14 @@ pub(super) struct Visit {
 impl Visit {
     /// The visit, come from another place. An address may be any number from where it was moved forth or back by a number of
     /// bytes that nobody knows and is kept like that, and from where it was among numbers of all kinds. Such a
-    /// number gets less likely where it meets others: where it is kept, and where functions write what they were handed.
+    /// number gets less likely where it meets others: where it is kept, and where functions write what they were handed. One
+    /// that is put together of parts is least likely.
     pub(super) fn come_to(self, place: &PlaceFacts<'_>) -> Self {
         let is_anywhere = self.state.moved.is_none() && self.state.least.is_none();
         let is_further = self.lost > 0 && (place.is_kept || place.is_written);
         let is_lost = place.is_of_numbers || place.is_kept && is_anywhere || is_further;
-        Self { lost: self.lost.saturating_add(u8::from(is_lost)), ..self }
+        let more = u8::from(is_lost) + u8::from(place.is_of_parts);
+        Self { lost: self.lost.saturating_add(more), ..self }
     }
 
     /// An end, no farther than the caller says.

@@ -1,11 +1,11 @@
 //! Arguments and results of calls.
 
-use super::super::contracts::{is_keeper, is_mapping, of_memory, uses_files, writes_pointers};
+use super::super::contracts::{is_keeper, is_mapping, moves_bytes, of_memory, uses_files, writes_pointers};
 use super::super::facts::{Departure, End, Origin, Outcome, Place, RAW, State};
 use super::super::follow::{Follower, leads_to_addresses, leads_to_pointers};
 use super::super::{follow, names};
 use super::reader::{Reader, is_open};
-use crate::clang::{Cursor, Kind, Operator, Type, TypeKind};
+use crate::clang::{Cursor, Kind, Type, TypeKind};
 use crate::sum::View;
 use crate::tree::Index;
 
@@ -31,6 +31,11 @@ impl<'u> Reader<'_, '_, '_, 'u> {
             if let Some(place) = library(view, index).filter(|_| is_void).and_then(names::kept) {
                 self.results.entry(place).or_default().push(index);
             }
+            if let Some(place) =
+                follow::function(view, index).filter(|_| !is_pointer(ty)).and_then(names::kept_by_class)
+            {
+                self.results.entry(place).or_default().push(index);
+            }
             if maps(view, index) {
                 self.results.entry(names::MAPPED.to_owned()).or_default().push(index);
             }
@@ -38,6 +43,8 @@ impl<'u> Reader<'_, '_, '_, 'u> {
             self.read_from_text(index);
         }
         self.out_parameters(index);
+        self.system_records(index);
+        self.bytes_of_pointers(index);
         self.lists_of_arguments(index);
         self.callbacks(index);
         self.variable_arguments(index);
@@ -76,20 +83,8 @@ impl<'u> Reader<'_, '_, '_, 'u> {
         }
     }
 
-    /// `high << 32`: the half of a number that may be an address.
-    pub(crate) fn half(&mut self, index: Index) {
-        let view = self.unit.view;
-        let is_shift = view
-            .cursor(index)
-            .is_some_and(|node| node.binary_operator() == Operator::ShiftLeft && is_open(node.ty()));
-        let by = view.tree.values(index).nth(1).filter(|_| is_shift);
-        if by.and_then(|by| view.cursor(by)?.constant()) == Some(names::HALF_BITS) {
-            self.computed(index, names::HALVES);
-        }
-    }
-
-    /// A number that a node computes of what was put away as texts or halves.
-    fn computed(&mut self, index: Index, place: &str) {
+    /// A number that a node computes of what was put away as texts or parts.
+    pub(crate) fn computed(&mut self, index: Index, place: &str) {
         let mut follower = Follower::new(self.unit);
         follower.push(index, State::PLAIN.as_number());
         self.computed_by(follower, place);
@@ -97,9 +92,14 @@ impl<'u> Reader<'_, '_, '_, 'u> {
 
     fn computed_by(&mut self, follower: Follower<'_, '_, '_, 'u>, place: &str) {
         let mut outcome = follower.run();
+        // What is asked of bits is asked of any number.
+        outcome.ends.retain(|(state, end, _)| !state.is_number || !matches!(end, End::Masked { .. }));
         for (state, ..) in &mut outcome.ends {
             state.is_number = false;
         }
+        // A number of parts is the address again, also where another function makes a pointer of it.
+        let is_address = place == names::PARTS;
+        outcome.places.iter_mut().filter(|_| is_address).for_each(|(state, ..)| state.is_number = false);
         self.passage(place.to_owned(), 0, outcome);
     }
 
@@ -225,6 +225,42 @@ impl<'u> Reader<'_, '_, '_, 'u> {
                 self.written_through(index, (number, argument), level);
             }
         }
+    }
+
+    /// `read(file, &info, sizeof info)`: numbers and pointers in the system's records that the program reads may be those
+    /// that it gave to the system.
+    fn system_records(&mut self, index: Index) {
+        let view = self.unit.view;
+        if outside(view, index).as_deref() != Some(names::FILES) {
+            return;
+        }
+        for argument in follow::arguments(view, index) {
+            let pointer = view.cursor(view.peeled(argument)).and_then(|pointer| pointer.ty().pointee());
+            let record =
+                pointer.map(|own| own.element().unwrap_or(own)).filter(|own| own.kind() == TypeKind::Record);
+            let record = record.filter(|own| own.canonical().declaration().is_some_and(Cursor::is_of_system));
+            for member in record.into_iter().flat_map(Type::members).filter(|member| is_open(member.ty())) {
+                let mut follower = Follower::new(self.unit);
+                follower.hand(argument, State::PLAIN, names::variable(member), None);
+                let outcome = follower.run();
+                self.passage(names::FILES.to_owned(), 0, outcome);
+            }
+        }
+    }
+
+    /// `memcpy(&pointer, text.data(), sizeof pointer)`: C++'s library keeps bytes that may be those of a pointer.
+    fn bytes_of_pointers(&mut self, index: Index) {
+        let view = self.unit.view;
+        let arguments = follow::arguments(view, index);
+        let (Some(to), Some(from)) = (arguments.first(), arguments.get(1)) else { return };
+        let moves = follow::function(view, index).is_some_and(|function| moves_bytes(&function.name()));
+        if !moves || !leads_to_addresses(view, *to) || !follow::is_given_by_cpp(view, *from) {
+            return;
+        }
+        let mut follower = Follower::new(self.unit);
+        follower.store(*to, State { level: 1, ..State::PLAIN });
+        let outcome = follower.run();
+        self.passage(names::FILES.to_owned(), 0, outcome);
     }
 
     /// Brings what is written behind an argument to the variable whose address it is.
@@ -365,6 +401,10 @@ fn is_open_at(function: Cursor<'_>, number: usize) -> bool {
 fn takes_any_pointer(function: Type<'_>, number: usize) -> bool {
     let own = function.parameter(u32::try_from(number).unwrap_or(u32::MAX));
     own.and_then(Type::pointee).is_some_and(|own| own.kind() == TypeKind::Void)
+}
+
+fn is_pointer(ty: Type<'_>) -> bool {
+    ty.kind() == TypeKind::Pointer
 }
 
 /// The function of a call that has no body here and isn't known to keep nothing.

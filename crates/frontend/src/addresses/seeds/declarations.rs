@@ -15,7 +15,12 @@ impl<'u> Reader<'_, '_, '_, 'u> {
     pub(crate) fn symbol(&mut self, index: Index) {
         let variable = self.unit.view.cursor(index).filter(|variable| variable.is_shared());
         if let Some(variable) = variable {
-            self.named(index, variable.symbol(), variable.ty());
+            let symbol = variable.symbol().trim_start_matches('\u{1}').to_owned();
+            // Units that know it by the linker's name don't say the program's.
+            if symbol != variable.name() && !self.unit.view.records.within(variable.ty()).is_empty() {
+                self.attributed.insert(symbol.clone());
+            }
+            self.named(index, symbol, variable.ty());
         }
     }
 

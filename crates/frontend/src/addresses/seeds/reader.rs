@@ -76,7 +76,10 @@ impl<'u> Reader<'_, '_, '_, 'u> {
 
     /// Where an address goes that a variable holds, or that memory holds to which it points.
     pub(crate) fn held(&mut self, place: &Place, variable: Cursor<'u>) {
-        for level in 0..=levels(variable.ty()) {
+        // Memory of bytes may have pointers.
+        let pointee = variable.ty().pointee();
+        let leads_to_bytes = pointee.is_some_and(|pointee| pointee.kind() == TypeKind::Byte);
+        for level in 0..=levels(variable.ty()).max(u8::from(leads_to_bytes)) {
             let outcome = self.outcome_of(variable, level);
             self.passage(place.clone(), level, outcome);
         }
@@ -153,7 +156,10 @@ pub(crate) fn is_open(ty: Type<'_>) -> bool {
                 TypeKind::Void | TypeKind::Byte | TypeKind::Number | TypeKind::Pointer | TypeKind::Array
             )
         }),
-        TypeKind::Number => ty.size() == Some(8) && !ty.is_enumeration(),
+        // A number of 16 bytes has room for an address and a mark.
+        TypeKind::Number => {
+            ty.size() == Some(8) && !ty.is_enumeration() || ty.size() == Some(16) && ty.is_integer()
+        }
         TypeKind::Record => is_wrapper(ty),
         _ => false,
     }

@@ -1,24 +1,58 @@
 //! Sizes of subjects that are used as numbers: parts of numbers, and what they are compared with.
 
 use super::ways::{Form, Names, Use, Way};
-use crate::clang::{Cursor, Kind, Operator, Type};
+use crate::clang::{Cursor, Kind, Operator, Type, TypeKind};
 use crate::demand::Demand;
 use crate::report::{Findings, Found};
 use crate::sum::View;
 use crate::sum::plain::constant;
 use crate::tree::Index;
+use std::collections::BTreeSet;
 
 /// All sizes of subjects in a unit.
 pub(super) fn find<'u>(view: View<'_, '_, 'u>, names: &Names, found: &mut Findings<'u>) {
     for index in (0..view.tree.len()).filter(|index| view.tree.kind(*index) == Kind::SizeOf) {
         let Some((ty, _)) = view.sum(index).sizes(true).next() else { continue };
-        let (Some(subject), Some(node)) = (view.records.subject(ty), view.cursor(index)) else { continue };
-        let size = Size { view, ty };
+        let Some(node) = view.cursor(index) else { continue };
+        let types = match view.records.subject(ty) {
+            Some(_) => vec![ty],
+            None => made_for(view, index, ty),
+        };
+        if types.is_empty() {
+            continue;
+        }
         let uses = Way::new(view, names).uses(index);
-        if let Some(used) = uses.iter().find_map(|(form, used)| size.fixed(*form, *used)) {
-            found.push(Found { subject, node, demand: Demand::Size, why: format!("its size {used}") });
+        for ty in types {
+            let (Some(subject), size) = (view.records.subject(ty), Size { view, ty }) else { continue };
+            if let Some(used) = uses.iter().find_map(|(form, used)| size.fixed(*form, *used)) {
+                found.push(Found { subject, node, demand: Demand::Size, why: format!("its size {used}") });
+            }
         }
     }
+}
+
+/// The subjects that a class template is made for in a unit, if a node in its text asks for the size of a type that the
+/// template doesn't know: the front end shows no value of such a class as it becomes.
+fn made_for<'u>(view: View<'_, '_, 'u>, index: Index, ty: Type<'u>) -> Vec<Type<'u>> {
+    if ty.kind() != TypeKind::Other {
+        return Vec::new();
+    }
+    let mut holders = std::iter::successors(view.tree.parent(index), |holder| view.tree.parent(*holder));
+    let holders: Vec<Cursor<'u>> = holders
+        .by_ref()
+        .filter(|holder| view.tree.kind(*holder) == Kind::Other)
+        .filter_map(|holder| view.cursor(holder))
+        .collect();
+    let is_made = |own: &Type<'u>| {
+        let class = own.canonical().declaration().and_then(Cursor::template);
+        class.is_some_and(|class| holders.iter().any(|holder| holder.identity() == class.identity()))
+    };
+    let types = (0..view.tree.len()).filter_map(|at| Some(view.cursor(at)?.ty()));
+    let types = types.map(|own| own.pointee().unwrap_or(own)).filter(|own| own.kind() == TypeKind::Record);
+    let arguments = types.filter(|own| !holders.is_empty() && is_made(own));
+    let mut known = BTreeSet::new();
+    let arguments = arguments.flat_map(Type::template_arguments);
+    arguments.filter(|own| view.records.subject(*own).is_some_and(|subject| known.insert(subject))).collect()
 }
 
 /// A subject's size.

@@ -22,6 +22,12 @@ impl<'u> Handed<'_, '_, '_, 'u> {
         if prints(name) && (is_word || pointee.is_some_and(|pointee| pointee.kind() == TypeKind::Void)) {
             return follower.hand(self.call, state, names::TEXTS.to_owned(), None);
         }
+        if state.level > 0 {
+            return self.bytes_kept(follower, pointee, state);
+        }
+        if is_word && let Some(place) = function(self.view, self.call).and_then(names::kept_by_class) {
+            return follower.hand(self.call, state, place, None);
+        }
         if self.is_whole_range() {
             return;
         }
@@ -35,6 +41,15 @@ impl<'u> Handed<'_, '_, '_, 'u> {
                 follower.end(self.call, state, End::Unknown);
             }
             _ => {}
+        }
+    }
+
+    /// The bytes of a pointer are kept as those of a string, or written to a stream.
+    fn bytes_kept(&self, follower: &mut Follower<'_, '_, '_, 'u>, pointee: Option<Type<'u>>, state: State) {
+        let is_bytes = pointee.is_some_and(|own| matches!(own.kind(), TypeKind::Byte | TypeKind::Void));
+        if is_bytes {
+            let state = State { level: state.level.saturating_sub(1), ..state };
+            follower.hand(self.call, state, names::FILES.to_owned(), None);
         }
     }
 

@@ -3,6 +3,7 @@
 pub(in crate::meaning) mod assembler;
 pub(in crate::meaning) mod body;
 pub(in crate::meaning) mod declaration;
+pub(in crate::meaning) mod described;
 pub(in crate::meaning) mod evaluator;
 pub(in crate::meaning) mod expression;
 pub(in crate::meaning) mod lists;

@@ -32,6 +32,8 @@ pub(super) enum Slot<'t> {
     Outside,
     /// Objects of a record whose addresses become something else than pointers to it.
     Escaped(&'t [u8]),
+    /// Members of a record whose addresses become pointers to bytes that aren't followed.
+    EscapedParts(&'t [u8]),
     /// Whether a function changes anything but its own variables.
     Effect(Option<usize>, &'t [u8]),
     /// Arguments of methods of a name, of function objects and of lambdas.

@@ -38,6 +38,7 @@ impl<'t> Program<'t> {
     pub(super) fn new(files: &[ReadFile<'t>], subjects: &'t [TargetStruct], is_complete: bool) -> Self {
         let mut streams: Vec<Stream<'t>> = fieldline_parallel::map(files, |file| stream::read(file.text));
         include_rows(files, &mut streams);
+        packed_includes(files, &mut streams, is_complete);
         let texts = files.iter().map(|file| file.text).collect();
         let named = files.iter().zip(&streams).map(|(file, stream)| (file.path, paths_in(stream)));
         let includes = Arc::new(IncludeGraph::new(&named.collect::<Vec<_>>()));
@@ -50,6 +51,8 @@ impl<'t> Program<'t> {
             }
             if is_complete {
                 assembler.extend(words_of_assembler(&stream.pieces));
+                let bodies = stream.macros.iter().map(|definition| definition.body.as_slice());
+                assembler.extend(bodies.flat_map(words_of_assembler));
             }
             if is_assembler(read.path) {
                 assembler.extend(stream.pieces.iter().map(|piece| piece.text));
@@ -71,6 +74,7 @@ impl<'t> Program<'t> {
         streams.iter().filter(|_| has_cpp).for_each(|stream| template_names(&stream.pieces, &mut templates));
         let templates = Arc::new(templates);
         let has_only_c_library = is_complete && includes_only_c_library(files, &streams);
+        let replaces_storage = has_cpp && streams.iter().any(|stream| replaces_storage(&stream.pieces));
         let enums = streams.iter().filter(|_| has_cpp).flat_map(|stream| enum_names(&stream.pieces));
         let enums = Arc::new(enums.collect());
         let after_bodies = Arc::new(words_after_bodies(&streams));
@@ -83,6 +87,7 @@ impl<'t> Program<'t> {
             subjects,
             is_complete,
             has_cpp,
+            replaces_storage,
             has_only_c_library,
             ..World::default()
         };
@@ -176,6 +181,36 @@ fn words_after_bodies<'t>(streams: &[Stream<'t>]) -> FxHashSet<&'t [u8]> {
     found
 }
 
+/// Whether a file defines `operator new` or `operator delete` outside of classes.
+fn replaces_storage(pieces: &[Piece<'_>]) -> bool {
+    // Of each brace that is open, whether it is a class's.
+    let mut open: Vec<bool> = Vec::new();
+    let mut from = 0;
+    for (at, piece) in pieces.iter().enumerate() {
+        let is_storage = |next: &Piece<'_>| matches!(next.text, b"new" | b"delete");
+        match piece.text {
+            b"{" => {
+                let front = pieces.get(from..at).unwrap_or_default();
+                let has = |wanted: &[u8]| front.iter().any(|piece| piece.text == wanted);
+                open.push((has(b"struct") || has(b"class") || has(b"union")) && !has(b"("));
+            }
+            b"}" => _ = open.pop(),
+            b"operator" if pieces.get(at + 1).is_some_and(is_storage) && !open.contains(&true) => {
+                let rest = pieces.get(at..).unwrap_or_default();
+                let ends = rest.iter().find(|piece| matches!(piece.text, b"{" | b";"));
+                if ends.is_some_and(|piece| piece.text == b"{") {
+                    return true;
+                }
+            }
+            _ => {}
+        }
+        if matches!(piece.text, b"{" | b"}" | b";") {
+            from = at + 1;
+        }
+    }
+    false
+}
+
 /// Names of a file's enums.
 fn enum_names<'t>(pieces: &[Piece<'t>]) -> Vec<&'t [u8]> {
     let name = |at: usize| {
@@ -208,6 +243,25 @@ fn include_rows<'t>(files: &[ReadFile<'t>], streams: &mut [Stream<'t>]) {
         pieces.extend_from_slice(own.pieces.get(from..).unwrap_or_default());
         if let Some(stream) = streams.get_mut(file) {
             stream.pieces = pieces;
+        }
+    }
+}
+
+/// Files that another includes while it packs structs: there they are packed, elsewhere they aren't.
+/// `is_complete`: so are those that these include.
+fn packed_includes(files: &[ReadFile<'_>], streams: &mut [Stream<'_>], is_complete: bool) {
+    let mut packed: FxHashSet<usize> = FxHashSet::default();
+    let mut left: Vec<&[u8]> = streams.iter().flat_map(Stream::packed_paths).collect();
+    while let Some(path) = left.pop() {
+        let named = |file: &usize| files.get(*file).is_some_and(|read| is_path_of(read.path, path));
+        for file in (0..files.len()).filter(named).collect::<Vec<_>>() {
+            let is_new = packed.insert(file);
+            left.extend(streams.get(file).filter(|_| is_new && is_complete).into_iter().flat_map(paths_in));
+        }
+    }
+    for file in packed {
+        if let Some(stream) = streams.get_mut(file) {
+            stream.packs.insert(0, (0, true));
         }
     }
 }

@@ -49,6 +49,16 @@ pub(super) struct Stream<'t> {
     depth: usize,
 }
 
+impl<'t> Stream<'t> {
+    /// The paths of files that are included while structs are packed.
+    pub(super) fn packed_paths(&self) -> impl Iterator<Item = &'t [u8]> + '_ {
+        let is_packed = |line: u32| {
+            self.packs.iter().rev().find(|(from, _)| *from < line).is_some_and(|(_, packed)| *packed)
+        };
+        self.includes.iter().filter(move |include| is_packed(include.line)).map(|include| include.path)
+    }
+}
+
 /// An `#include` of a file of the tree.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Include<'t> {
@@ -206,6 +216,7 @@ fn directive<'t>(text: &'t [u8], line: u32, stream: &mut Stream<'t>) {
     let rest = text.strip_prefix(b"#").unwrap_or_default().trim_ascii_start();
     if let Some(pragma) = rest.strip_prefix(b"pragma") {
         packing(pragma, line, stream);
+        second_name(pragma, line, stream);
     }
     if let Some(path) = rest.strip_prefix(b"include").map(<[u8]>::trim_ascii_start)
         && let Some((first, path)) = path.split_first()
@@ -238,6 +249,25 @@ fn packing(pragma: &[u8], line: u32, stream: &mut Stream<'_>) {
     let number = words.iter().find(|word| word.kind == Kind::Number);
     let is_packed = !has(b"pop") && number.is_some_and(|number| number.text != b"0");
     stream.packs.push((line, is_packed));
+}
+
+/// `#pragma weak name = symbol`, `#pragma redefine_extname name symbol`: what declares the name reads the symbol's
+/// object. It stands for assembler code that says the symbol.
+fn second_name<'t>(pragma: &'t [u8], line: u32, stream: &mut Stream<'t>) {
+    let words = pieces(pragma, line);
+    let symbol = match words.as_slice() {
+        [first, _, sign, symbol] if first.text == b"weak" && sign.text == b"=" => symbol,
+        [first, _, symbol] if first.text == b"redefine_extname" => symbol,
+        _ => return,
+    };
+    let piece = |text, kind| Piece { text, kind, line, source: 0 };
+    stream.pieces.extend([
+        piece(b"__asm__", Kind::Word),
+        piece(b"(", Kind::Sign),
+        piece(symbol.text, Kind::Quoted),
+        piece(b")", Kind::Sign),
+        piece(b";", Kind::Sign),
+    ]);
 }
 
 fn define(rest: &[u8], line: u32) -> Option<Macro<'_>> {

@@ -1,6 +1,8 @@
 use super::*;
 use crate::uses::UseDemand;
 
+mod hidden;
+mod unsaid;
 mod ways;
 
 /// Declarations that the texts share.

@@ -62,15 +62,30 @@ pub(super) struct Record<'t> {
     pub(super) has_constructor: bool,
     /// Whether a constructor is declared whose body stands elsewhere.
     pub(super) is_made_elsewhere: bool,
-    /// Members whose defaults change something.
-    pub(super) computed: Vec<&'t [u8]>,
+    /// Members with defaults.
+    pub(super) defaults: Vec<DefaultValue<'t>>,
     /// Whether an assignment of its own is declared.
     pub(super) has_copy: bool,
     /// Whether a destructor does something.
     pub(super) has_destructor: bool,
     /// Whether it has its own storage, by `operator new`.
     pub(super) has_storage: bool,
+    /// Whether it gives back its own storage, by `operator delete`.
+    pub(super) has_release: bool,
     pub(super) line: u32,
+}
+
+/// The default of a member.
+#[derive(Clone, Debug, Default)]
+pub(super) struct DefaultValue<'t> {
+    /// The member.
+    pub(super) member: &'t [u8],
+    /// Whether it changes something itself, or numbers what it stands in.
+    pub(super) changes: bool,
+    /// Names of what it calls.
+    pub(super) calls: Vec<&'t [u8]>,
+    /// Whether it reads anything but literals.
+    pub(super) reads: bool,
 }
 
 /// A function.
@@ -143,6 +158,12 @@ impl<'t, V> Table<'t, V> {
         self.own.get(name).or_else(|| self.shared.get(name))
     }
 
+    /// A name as it is kept.
+    pub(super) fn name(&self, name: &[u8]) -> Option<&'t [u8]> {
+        let found = self.own.get_key_value(name).or_else(|| self.shared.get_key_value(name));
+        found.map(|(name, _)| *name)
+    }
+
     pub(super) fn contains_key(&self, name: &[u8]) -> bool {
         self.own.contains_key(name) || self.shared.contains_key(name)
     }
@@ -172,6 +193,8 @@ pub(super) struct World<'t> {
     pub(super) has_only_c_library: bool,
     /// Whether a file is C++.
     pub(super) has_cpp: bool,
+    /// Whether the program has its own `operator new` or `operator delete` for all types.
+    pub(super) replaces_storage: bool,
     /// Names that assembler code says.
     pub(super) assembler: Arc<FxHashSet<&'t [u8]>>,
     /// Words behind the bodies of several structs.

@@ -87,6 +87,7 @@ impl<'t> Evaluator<'_, '_, 't> {
             return;
         }
         let mut called: Vec<(&'t [u8], &'t [u8])> = Vec::new();
+        let mut values = Vec::new();
         while let Some(name) = self.cursor.word(self.cursor.at) {
             self.cursor.at += 1;
             if self.cursor.is(b"<") {
@@ -97,6 +98,7 @@ impl<'t> Evaluator<'_, '_, 't> {
             let inside = self.cursor.pieces.get(start..end).unwrap_or_default();
             let class = self.class.or(Some(self.function)).unwrap_or_default();
             let effects = self.effects;
+            values.push((name, start..end));
             self.initialised(class, name);
             let used = self.siblings_in(class, name, start..end);
             if !used.is_empty() {
@@ -119,6 +121,7 @@ impl<'t> Evaluator<'_, '_, 't> {
                 break;
             }
         }
+        self.parameters_changed(self.class.unwrap_or(self.function), &values);
         if let [(class, _), _, ..] = called.as_slice() {
             let names: Vec<&[u8]> = called.iter().map(|(_, name)| *name).collect();
             let what = "the constructor calls functions for members, in their order".to_owned();

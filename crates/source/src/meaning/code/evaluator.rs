@@ -1,5 +1,6 @@
 //! Variables, values that are kept, and uses that are found while a file's code is read.
 
+use crate::meaning::code::described::Described;
 use crate::meaning::flows::{Flows, Known, Slot, add, drop_record};
 use crate::meaning::syntax::cursor::Cursor;
 use crate::meaning::types::{TargetStruct, Type, World};
@@ -87,7 +88,7 @@ pub(in crate::meaning) struct Evaluator<'w, 'p, 't> {
     /// The value of the last statement.
     pub(in crate::meaning) last: Value<'t>,
     /// Objects whose members are given addresses and sizes of a subject in this function.
-    pub(in crate::meaning) described: FxHashMap<&'t [u8], (Vec<&'t [u8]>, Vec<&'t [u8]>)>,
+    pub(in crate::meaning) described: FxHashMap<&'t [u8], Described<'t>>,
     /// Members that this function has tested for null.
     pub(in crate::meaning) tested: FxHashSet<&'t [u8]>,
     pub(in crate::meaning) is_quiet: bool,

@@ -3,7 +3,7 @@
 use crate::meaning::code::evaluator::{Context, Evaluator};
 use crate::meaning::flows::{Slot, drop_record};
 use crate::meaning::syntax::words::is_among;
-use crate::meaning::types::{Type, decayed, lossy};
+use crate::meaning::types::{Type, decayed};
 use crate::meaning::value::{Base, MOST_SUMS, Sum, Term, Value, constant, join, product};
 use crate::uses::UseDemand;
 use rustc_hash::FxHashSet;
@@ -121,7 +121,10 @@ impl<'t> Evaluator<'_, '_, 't> {
             }
             if !self.is_typed(&left.ty) {
                 self.keep_member(record, member, &sums);
+                self.kept_by_library(record, &given);
             }
+            let holder = self.local(self.cursor.text(start)).map(|local| local.ty.clone());
+            self.kept_as_arguments(&holder.unwrap_or_default(), &given);
             self.describe(member, &sums, start);
             // A constructor that sets its own members shows nothing.
             if self.function.is_empty() || self.function != record || self.class != Some(record) {
@@ -140,30 +143,6 @@ impl<'t> Evaluator<'_, '_, 't> {
         if self.world().is_complete {
             self.escape(sums);
             self.keep(Slot::Outside, sums);
-        }
-    }
-
-    /// An address and a size that are given to members of one object say: these bytes.
-    fn describe(&mut self, member: &'t [u8], sums: &[Sum<'t>], start: usize) {
-        let holder = self.cursor.text(start);
-        let mut pairs = Vec::new();
-        let entry = self.described.entry(holder).or_default();
-        for sum in sums {
-            match (sum.base, sum.terms.as_slice()) {
-                (Some(Base::Object(object)), []) => entry.0.push(object),
-                (None, [(true, Term::Size(object))]) => entry.1.push(object),
-                _ => continue,
-            }
-            pairs.extend(entry.0.iter().filter(|object| entry.1.contains(object)).copied());
-        }
-        if member == b"iov_base" {
-            pairs.extend(entry.0.iter().copied());
-        }
-        pairs.sort_unstable();
-        pairs.dedup();
-        for object in pairs {
-            let what = format!("its address and its size are kept together in {}", lossy(holder));
-            self.tell_whole(object, what);
         }
     }
 
@@ -231,9 +210,7 @@ impl<'t> Evaluator<'_, '_, 't> {
                 Value::sums(Type::Number(b"int", 4), shifted)
             }
             b"/" | b">>" => {
-                if !right.sums.iter().any(Sum::is_telling) {
-                    self.distance_is_number(left, "counted in parts");
-                }
+                self.counted_in_parts(left, right);
                 Value::sums(
                     Type::Number(b"long", 8),
                     left.sums.iter().filter(|sum| sum.is_telling()).cloned().collect(),
@@ -255,8 +232,8 @@ impl<'t> Evaluator<'_, '_, 't> {
                 if sign == b"&" {
                     self.masked(right, left, sign);
                 }
-                if sign == b"%" && !right.sums.iter().any(Sum::is_telling) {
-                    self.distance_is_number(left, "counted in parts");
+                if sign == b"%" {
+                    self.counted_in_parts(left, right);
                 }
                 Value::sums(left.ty.clone(), left.sums.clone())
             }

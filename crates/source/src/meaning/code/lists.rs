@@ -68,7 +68,7 @@ impl<'t> Evaluator<'_, '_, 't> {
     }
 
     /// A list of a type that isn't known, or of which only its name is.
-    fn other_list(&mut self, close: usize, name: &[u8], has_name: bool) {
+    fn other_list(&mut self, close: usize, name: &'t [u8], has_name: bool) {
         let (mut values, mut is_named, mut is_pack) = (Vec::new(), false, false);
         while self.cursor.at < close {
             let start = self.cursor.at;
@@ -82,11 +82,13 @@ impl<'t> Evaluator<'_, '_, 't> {
             };
             let given = self.sums_of(&value);
             self.lost(&given);
+            self.kept_as_arguments(&Type::Named(name), &given);
             is_pack |= self.cursor.is(b"...");
             values.push(value);
             self.next_value(start, close);
         }
         self.deleter(name, &values);
+        self.side_by_side(&values);
         if self.is_cpp && !is_named {
             if !has_name {
                 self.any_aggregate(&values, is_pack);
@@ -189,6 +191,7 @@ impl<'t> Evaluator<'_, '_, 't> {
                         self.place_unknown(&value);
                     }
                     self.convert(&value, &ty, false);
+                    self.parts_escape(&value, &ty);
                     values.push(value);
                 }
             }
@@ -369,7 +372,7 @@ impl<'t> Evaluator<'_, '_, 't> {
                 Some(Base::Object(_)) if !is_typed && sum.member().is_some() => {
                     progress.parts.push(sum.clone())
                 }
-                None if sum.is_telling() => progress.lengths.push(sum.clone()),
+                None if sum.is_telling() || record == b"iovec" => progress.lengths.push(sum.clone()),
                 _ => {}
             }
             match (sum.base, sum.terms.as_slice()) {
@@ -388,6 +391,7 @@ impl<'t> Evaluator<'_, '_, 't> {
         if let Some(name) = name.filter(|_| !is_typed) {
             self.keep_member(record, name, &sums);
         }
+        self.kept_by_library(record, &sums);
     }
 }
 

@@ -64,8 +64,32 @@ impl<'t> Evaluator<'_, '_, 't> {
             }
         }
         self.object_to_object(name, arguments, all);
+        self.counted_end(name, arguments, all);
         let all: Vec<Sum<'t>> = all.iter().flatten().cloned().collect();
         self.over_members(&all);
+    }
+
+    /// Bytes of unknown origin whose end is counted by the size of a record: they are those of such records.
+    fn counted_end(&mut self, name: &[u8], arguments: &[Value<'t>], all: &[Vec<Sum<'t>>]) {
+        let world = self.world();
+        if !self.is_cpp || !world.is_complete || does(name) != Does::Unknown {
+            return;
+        }
+        let is_bytes = |value: &Value<'t>| world.pointee(&value.ty) == Some(Type::Byte);
+        for (pair, sums) in arguments.windows(2).zip(all.iter().skip(1)) {
+            for sum in sums.iter().filter(|sum| pair.iter().all(is_bytes) && sum.base.is_none()) {
+                let sizes = sum.terms.iter().filter_map(|(added, term)| match term {
+                    Term::Size(record) if *added => Some(*record),
+                    _ => None,
+                });
+                for record in sizes {
+                    self.tell_whole(
+                        record,
+                        format!("{} is handed where its bytes begin and end", lossy(name)),
+                    );
+                }
+            }
+        }
     }
 
     /// The bytes from one object to another.

@@ -2,8 +2,8 @@
 
 use crate::meaning::code::evaluator::Evaluator;
 use crate::meaning::judge::callee::Does;
-use crate::meaning::types::{Type, World, lossy};
-use crate::meaning::value::{Base, Sum, Term, Value};
+use crate::meaning::types::{TargetStruct, Type, World, lossy};
+use crate::meaning::value::{Base, Sum, Term, Value, constant};
 use crate::uses::UseDemand;
 
 impl<'t> Evaluator<'_, '_, 't> {
@@ -132,15 +132,18 @@ impl<'t> Evaluator<'_, '_, 't> {
             || text.contains("puts")
             || text.contains("scanf")
             || text.contains("printf");
-        let is_bytes = arguments
-            .get(number)
-            .is_some_and(|argument| self.world().pointee(&argument.ty) == Some(Type::Byte));
+        let pointee = arguments.get(number).and_then(|argument| self.world().pointee(&argument.ty));
+        // Functions of strings take whatever they are handed for one.
+        let is_bytes = pointee == Some(Type::Byte) || pointee == Some(Type::Void) && text.starts_with("str");
         if is_string && is_bytes && sum.terms.is_empty() {
             let what = format!("{text} is handed its address as that of a text");
             let changes = ["cpy", "cat", "sprintf", "scanf", "gets"].iter().any(|verb| text.contains(verb));
             match changes && number == 0 {
                 true => self.tell_whole(record, what),
-                false => self.tell(record, UseDemand::Positions(1), Vec::new(), what),
+                false => {
+                    let count = self.members_in_front(record, arguments);
+                    self.tell(record, UseDemand::Positions(count), Vec::new(), what);
+                }
             }
         }
         if is_string
@@ -153,6 +156,16 @@ impl<'t> Evaluator<'_, '_, 't> {
             self.tell_from(record, member, format!("{text} is handed {} as a text", lossy(member)));
         }
         is_bytes
+    }
+
+    /// The members that a number of bytes beside an address reaches; the first one, if none says more.
+    fn members_in_front(&self, record: &[u8], arguments: &[Value<'t>]) -> usize {
+        let bytes = arguments.iter().filter(|argument| !argument.is_type).filter_map(constant).max();
+        let bytes = bytes.and_then(|bytes| u64::try_from(bytes).ok()).unwrap_or(0);
+        let reached = |(_, subject): (usize, &TargetStruct)| {
+            subject.members.iter().filter(|member| member.offset < bytes).count()
+        };
+        self.subject(record).map_or(0, reached).max(1)
     }
 
     /// So many bytes from an address on.

@@ -20,6 +20,7 @@ impl<'t> Evaluator<'_, '_, 't> {
             return Value::typed(ty);
         }
         let made = self.classes_before(self.cursor.at);
+        self.tags_for_macro(name, end);
         self.cursor.at += 1;
         let before = self.context;
         if is_assertion(name) {
@@ -29,6 +30,7 @@ impl<'t> Evaluator<'_, '_, 't> {
         self.context = before;
         self.cursor.at = end;
         self.made_of(&made, &arguments);
+        self.handed_by_reference(&arguments);
         if name.ends_with(b"bit_cast") {
             for argument in &arguments {
                 if let Type::Record(record) = self.world().resolve(&argument.ty) {

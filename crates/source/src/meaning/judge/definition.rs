@@ -1,6 +1,7 @@
 //! Demands of a struct's own definition, and of unions that hold it.
 
 use crate::meaning::code::evaluator::Evaluator;
+use crate::meaning::judge::symbols::mangled;
 use crate::meaning::syntax::items::Items;
 use crate::meaning::types::{Member, Type, World, innermost, lossy};
 use crate::uses::UseDemand;
@@ -57,9 +58,10 @@ impl<'t> Evaluator<'_, '_, 't> {
                 let what = "its own operator new gives it memory".to_owned();
                 self.tell_at(name, line, UseDemand::Whole, Vec::new(), what);
             }
-            if record.computed.len() > 1 {
+            let computed = self.defaults_that_change(record);
+            if computed.len() > 1 {
                 let what = "defaults of members change something, in their order".to_owned();
-                self.pins_at(name, line, &record.computed, what);
+                self.pins_at(name, line, &computed, what);
             }
             self.tail(name, record.members.last(), line);
             self.constructed_members(name, &record.members, line);
@@ -73,6 +75,7 @@ impl<'t> Evaluator<'_, '_, 't> {
         self.functions_elsewhere(items);
         self.symbols();
         self.templates();
+        self.promises();
         self.arrays_beside();
     }
 
@@ -118,13 +121,17 @@ impl<'t> Evaluator<'_, '_, 't> {
         for variable in items.variables.iter().filter(|variable| !variable.is_static) {
             let name = variable.declared.name;
             let own = world.resolve(&variable.declared.ty);
-            let Some(other) = world.globals.shared.get(name).map(|ty| world.resolve(ty)) else { continue };
+            let line = self.cursor.pieces.get(variable.value.start).map_or(0, |piece| piece.line);
+            self.section_is_written(name, &own, line);
+            // By the name that the linker knows a variable of C++ by.
+            let linked = mangled(name).and_then(|name| world.globals.shared.get(name));
+            let Some(other) = linked.or_else(|| world.globals.shared.get(name)) else { continue };
+            let other = world.resolve(other);
             let is_known = |ty: &Type<'t>| !matches!(ty, Type::Unknown | Type::Named(_));
             let is_attribute = world.after_bodies.contains(name);
             if own == other || is_attribute || !is_known(&own) || !is_known(&other) {
                 continue;
             }
-            let line = self.cursor.pieces.get(variable.value.start).map_or(0, |piece| piece.line);
             for (ty, against) in [(&own, &other), (&other, &own)] {
                 let records = [ty, against].map(|ty| innermost(world, ty));
                 if let [Type::Record(record), second] = &records

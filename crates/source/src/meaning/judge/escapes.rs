@@ -29,6 +29,30 @@ impl<'t> Evaluator<'_, '_, 't> {
         }
     }
 
+    /// The address of a member that stands in an array of pointers to bytes, or to anything.
+    pub(in crate::meaning) fn parts_escape(&mut self, value: &Value<'t>, ty: &Type<'t>) {
+        let pointee = self.world().pointee(ty);
+        if !self.world().is_complete || !matches!(pointee, Some(Type::Byte | Type::Void)) {
+            return;
+        }
+        for sum in value.sums.iter().filter(|sum| sum.base.is_some()) {
+            if let Some((record, _)) = sum.member().filter(|(record, _)| self.subject(record).is_some()) {
+                self.keep(Slot::EscapedParts(record), std::slice::from_ref(sum));
+            }
+        }
+    }
+
+    /// Members whose addresses escaped, where a pointer of unknown origin is taken for one to longer numbers.
+    fn parts_taken(&mut self, number: &Type<'t>) {
+        let mut records: Vec<&'t [u8]> = self.world().subjects.keys().copied().collect();
+        records.sort_unstable();
+        for record in records {
+            for (own, member) in self.kept(Slot::EscapedParts(record)).iter().filter_map(Sum::member) {
+                self.inside(own, member, number, true);
+            }
+        }
+    }
+
     /// A pointer that is given a type which doesn't say what it points to.
     pub(in crate::meaning) fn untyped(&mut self, sums: &[Sum<'t>], target: &Type<'t>) {
         let world = self.world();
@@ -121,6 +145,7 @@ impl<'t> Evaluator<'_, '_, 't> {
         if !world.is_complete || is_known || value.is_text || constant(value).is_some() {
             return false;
         }
+        let is_given = !self.is_cpp && value.call.is_some() && world.resolve(&value.ty) == Type::Unknown;
         let is_memory = value.call.is_some_and(|name| does(name) == Does::Keeps);
         let pointee = world.pointee(&value.ty);
         let is_bytes = matches!(pointee, Some(Type::Byte));
@@ -133,11 +158,17 @@ impl<'t> Evaluator<'_, '_, 't> {
         let number = match to {
             Type::Number(..) if is_open && !is_memory => to.clone(),
             // A pointer that is read out of bytes, or out of what isn't known.
-            Type::Pointer(inner) if (is_open || is_bytes) && is_cast => world.resolve(inner),
+            // A library's macro gives it without saying its type.
+            Type::Pointer(inner) if (is_open || is_bytes) && (is_cast || is_given && !is_memory) => {
+                world.resolve(inner)
+            }
             _ => return false,
         };
         if !matches!(number, Type::Number(..)) {
             return false;
+        }
+        if is_cast {
+            self.parts_taken(&number);
         }
         let escaped = self.escaped_as(&number);
         for record in &escaped {

@@ -205,7 +205,10 @@ impl<'t> Evaluator<'_, '_, 't> {
         else {
             return;
         };
-        let (Some(target), Some(source)) = (world.pointee(&to.ty), world.pointee(&from.ty)) else { return };
+        let Some(target) = world.pointee(&to.ty) else { return };
+        // Bytes of unknown origin may be those of any pointer.
+        let source = world.pointee(&from.ty).filter(|source| *source != Type::Byte);
+        let source = source.unwrap_or(Type::Void.pointer());
         let sums = match from.target {
             Some(Kept::Variable(name)) => {
                 self.local(name).map_or_else(|| self.kept(Slot::Global(name)), |local| local.sums.clone())

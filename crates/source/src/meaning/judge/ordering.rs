@@ -4,7 +4,7 @@ use crate::meaning::code::evaluator::Evaluator;
 use crate::meaning::flows::Slot;
 use crate::meaning::judge::callee::{Does, does};
 use crate::meaning::types::{Type, lossy};
-use crate::meaning::value::{Sum, Value};
+use crate::meaning::value::{Base, Sum, Value};
 
 /// Values that are kept of the program as a whole.
 const COMPARED: Slot<'static> = Slot::Global(b"(compared)");
@@ -12,6 +12,13 @@ const MEMORY: Slot<'static> = Slot::Global(b"(memory)");
 
 /// The type of numbers, where types of pointers are kept.
 const NUMBER: &[u8] = b"*";
+
+/// All types, where the pointers that are compared are of whatever type.
+const ANY: &[u8] = b"auto";
+
+fn is_among_kinds(compared: &[Sum<'_>], kind: &[u8]) -> bool {
+    [kind, ANY].iter().any(|kind| compared.iter().any(|known| known.base == Some(Base::Object(kind))))
+}
 
 impl<'t> Evaluator<'_, '_, 't> {
     /// Keeps that pointers of a type are compared for which comes first.
@@ -22,7 +29,9 @@ impl<'t> Evaluator<'_, '_, 't> {
         if !self.world().is_complete || !is_single(left) || !is_single(right) {
             return;
         }
-        if let Some(kind) = self.pointed(&left.ty) {
+        // `[](auto *a, auto *b) { return a < b; }`
+        let is_open = matches!(self.world().pointee(&left.ty), Some(Type::Unknown)) && self.is_cpp;
+        if let Some(kind) = self.pointed(&left.ty).or(is_open.then_some(ANY)) {
             self.keep(COMPARED, &[Sum::object(kind)]);
         }
     }
@@ -44,7 +53,7 @@ impl<'t> Evaluator<'_, '_, 't> {
         let mut found: Vec<(&'t [u8], &'t [u8])> = Vec::new();
         for value in values.iter().filter(|value| !value.is_type) {
             let kind = self.pointed(&value.ty);
-            let is_compared = kind.is_some_and(|kind| compared.contains(&Sum::object(kind)));
+            let is_compared = kind.is_some_and(|kind| is_among_kinds(&compared, kind));
             if is_compared && !matches!(self.world().resolve(&value.ty), Type::Array(..)) {
                 let sums = value.sums.iter().filter(|sum| sum.base.is_some());
                 found.extend(sums.filter_map(Sum::member));
@@ -67,7 +76,7 @@ impl<'t> Evaluator<'_, '_, 't> {
     /// The address of a member that is stored in an array whose pointers are put in order.
     pub(in crate::meaning) fn stored_beside(&mut self, ty: &Type<'t>, sums: &[Sum<'t>]) {
         let compared = self.kept(COMPARED);
-        let kind = self.pointed(ty).filter(|kind| compared.contains(&Sum::object(kind)));
+        let kind = self.pointed(ty).filter(|kind| is_among_kinds(&compared, kind));
         for sum in sums.iter().filter(|_| kind.is_some()) {
             let Some((record, _)) = sum.member().filter(|_| sum.base.is_some()) else { continue };
             self.keep(Slot::Sorted(record), std::slice::from_ref(sum));

@@ -19,6 +19,40 @@ pub(in crate::meaning) fn words_in(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     text.split(move |byte| !is_word(byte)).filter(|word| word.len() > 1)
 }
 
+/// Beginnings of the names that the linker gives the ends of a section.
+const EDGES: [&[u8]; 2] = [b"__start_", b"__stop_"];
+
+/// A text without its quotes.
+fn unquoted(text: &[u8]) -> &[u8] {
+    text.strip_prefix(b"\"").and_then(|text| text.strip_suffix(b"\"")).unwrap_or(text)
+}
+
+/// Whether the text of a pragma gives a name another symbol.
+fn gives_name(text: &[u8]) -> bool {
+    let text = unquoted(text).trim_ascii_start();
+    text.starts_with(b"weak") || text.starts_with(b"redefine_extname")
+}
+
+/// The last name in a symbol of C++: `active` of `_ZN6engine6activeE`.
+pub(in crate::meaning) fn mangled(symbol: &[u8]) -> Option<&[u8]> {
+    let mut rest = symbol.strip_prefix(b"_Z")?;
+    rest = rest.strip_prefix(b"N").unwrap_or(rest);
+    // Marks of constness, and of a name in an unnamed namespace.
+    rest = rest.trim_ascii_start();
+    while let [b'K' | b'V' | b'L', more @ ..] = rest {
+        rest = more;
+    }
+    let mut last = None;
+    loop {
+        let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let (length, behind) = rest.split_at(digits);
+        let length: Option<usize> = std::str::from_utf8(length).ok().and_then(|text| text.parse().ok());
+        let Some(name) = length.and_then(|length| behind.get(..length)) else { return last };
+        rest = behind.get(name.len()..).unwrap_or_default();
+        last = Some(name);
+    }
+}
+
 impl<'t> Evaluator<'_, '_, 't> {
     /// Names of objects that the linker is told: others read them as something else.
     pub(in crate::meaning) fn symbols(&mut self) {
@@ -28,6 +62,9 @@ impl<'t> Evaluator<'_, '_, 't> {
             let is_open = self.cursor.text(at + 1) == b"(";
             match piece.text {
                 b"asm" | b"__asm__" if is_open && world.is_complete => self.symbols_said(at),
+                b"_Pragma" if is_open && world.is_complete && gives_name(self.cursor.text(at + 2)) => {
+                    self.symbols_said(at);
+                }
                 b"ifunc" | b"__ifunc__" | b"alias" | b"__alias__" | b"weakref" | b"__weakref__"
                     if is_open =>
                 {
@@ -37,9 +74,7 @@ impl<'t> Evaluator<'_, '_, 't> {
             }
             match piece.text {
                 b"alias" | b"__alias__" | b"weakref" | b"__weakref__" | b"asm" | b"__asm__" if is_open => {
-                    let text = self.cursor.text(at + 2);
-                    let name = text.strip_prefix(b"\"").and_then(|text| text.strip_suffix(b"\""));
-                    let ty = name.and_then(|name| world.globals.get(name)).map(|ty| innermost(world, ty));
+                    let ty = self.named_by_symbol(unquoted(self.cursor.text(at + 2)));
                     if let Some(Type::Record(record)) = ty {
                         let what = "another symbol is given its address".to_owned();
                         self.tell_at(record, piece.line, UseDemand::Whole, Vec::new(), what);
@@ -66,6 +101,13 @@ impl<'t> Evaluator<'_, '_, 't> {
         }
     }
 
+    /// The type of the variable that a symbol is the name of.
+    pub(in crate::meaning) fn named_by_symbol(&self, symbol: &[u8]) -> Option<Type<'t>> {
+        let world = self.world();
+        let ty = world.globals.get(symbol).or_else(|| world.globals.get(mangled(symbol)?))?;
+        Some(innermost(world, ty))
+    }
+
     /// The subject whose name stands a few words in front.
     fn declared_before(&self, at: usize) -> Option<&'t [u8]> {
         let from = at.saturating_sub(DECLARATION);
@@ -86,7 +128,6 @@ impl<'t> Evaluator<'_, '_, 't> {
 
     /// Objects that assembler code says the names of.
     fn symbols_said(&mut self, at: usize) {
-        let world = self.world();
         let end = self.cursor.behind(at + 1);
         let inside = self.cursor.pieces.get(at + 1..end).unwrap_or_default();
         let texts = inside.iter().take_while(|piece| !matches!(piece.text, b":" | b"::"));
@@ -94,12 +135,22 @@ impl<'t> Evaluator<'_, '_, 't> {
             for word in words_in(piece.text) {
                 // What follows a backslash is a letter of the text's own.
                 let names = [word, word.get(1..).unwrap_or_default()];
-                let known = names.iter().filter_map(|name| world.globals.get(name)).next();
-                if let Some(Type::Record(record)) = known.map(|ty| innermost(world, ty)) {
+                let known = names.iter().find_map(|name| self.named_by_symbol(name));
+                if let Some(Type::Record(record)) = known {
                     let what = "assembler code says its name".to_owned();
                     self.tell_at(record, piece.line, UseDemand::Whole, Vec::new(), what);
                 }
             }
+        }
+    }
+
+    /// Rows between the ends of a section that assembler code says the name of: it may write them.
+    pub(in crate::meaning) fn section_is_written(&mut self, name: &[u8], ty: &Type<'t>, line: u32) {
+        let section = EDGES.iter().find_map(|edge| name.strip_prefix(*edge));
+        let is_said = section.is_some_and(|section| self.world().assembler.contains(section));
+        if let (true, Type::Record(record)) = (is_said, innermost(self.world(), ty)) {
+            let what = "assembler code may write to its section".to_owned();
+            self.tell_at(record, line, UseDemand::Whole, Vec::new(), what);
         }
     }
 

@@ -5,3 +5,4 @@ pub(in crate::meaning) mod library;
 pub(in crate::meaning) mod parts;
 pub(in crate::meaning) mod reached;
 pub(in crate::meaning) mod slots;
+pub(in crate::meaning) mod tags;

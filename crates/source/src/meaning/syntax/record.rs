@@ -4,7 +4,7 @@ use crate::meaning::stream::Kind;
 use crate::meaning::syntax::cursor::{Body, Cursor, Specifiers};
 use crate::meaning::syntax::declarator::DEEPEST;
 use crate::meaning::syntax::words::{SILENT_WORDS, STATEMENT_WORDS};
-use crate::meaning::types::{Function, Member, Record, Type};
+use crate::meaning::types::{DefaultValue, Function, Member, Record, Type};
 use std::ops::Range;
 
 /// Most words of a member's type that are kept.
@@ -81,6 +81,7 @@ impl<'t> Cursor<'_, '_, 't> {
         let is_operator = |at: usize, sign: &[u8]| self.text(at) == b"operator" && self.text(at + 1) == sign;
         record.has_copy = inside.clone().any(|at| is_operator(at, b"=") && !is_defaulted(self, at));
         record.has_storage = inside.clone().any(|at| is_operator(at, b"new"));
+        record.has_release = inside.clone().any(|at| is_operator(at, b"delete"));
         let Some(tag) = tag else { return };
         record.has_constructor = inside.clone().any(|at| {
             let before = self.text(at.wrapping_sub(1));
@@ -201,11 +202,11 @@ impl<'t> Cursor<'_, '_, 't> {
             {
                 self.skip_value(end);
             }
-            let default = self.pieces.get(default..self.at).unwrap_or_default();
-            if let Some(declared) = declared.as_ref().filter(|_| is_field && !is_static && computes(default))
-            {
-                record.computed.push(declared.name);
-            }
+            let default = default..self.at;
+            let with_default = declared
+                .as_ref()
+                .filter(|_| is_field && !is_static && !default.is_empty() && self.world.has_cpp);
+            record.defaults.extend(with_default.map(|declared| self.default_value(declared.name, default)));
             let is_function = declared.as_ref().is_some_and(|declared| declared.function.is_some());
             let body =
                 declared.as_ref().and_then(|declared| Some((declared.name, declared.function.clone()?)));
@@ -300,6 +301,20 @@ impl<'t> Cursor<'_, '_, 't> {
         true
     }
 
+    /// The default of a member, which stands in a range.
+    fn default_value(&self, member: &'t [u8], range: Range<usize>) -> DefaultValue<'t> {
+        let inside = self.pieces.get(range.clone()).unwrap_or_default();
+        let is_change = |text: &[u8]| matches!(text, b"++" | b"--" | b"__COUNTER__");
+        let is_literal = |text: &[u8]| matches!(text, b"true" | b"false" | b"nullptr" | b"NULL");
+        let is_called = |at: &usize| self.word(*at).is_some() && self.text(at + 1) == b"(";
+        DefaultValue {
+            member,
+            changes: inside.iter().any(|piece| is_change(piece.text)),
+            reads: inside.iter().any(|piece| piece.kind == Kind::Word && !is_literal(piece.text)),
+            calls: range.filter(is_called).map(|at| self.text(at)).collect(),
+        }
+    }
+
     /// Keeps where a default stands that is a list.
     pub(in crate::meaning) fn default_list(&mut self, ty: Option<&Type<'t>>) {
         let at = self.at + usize::from(self.is(b"="));
@@ -320,9 +335,4 @@ impl<'t> Cursor<'_, '_, 't> {
 fn is_defaulted(cursor: &Cursor<'_, '_, '_>, at: usize) -> bool {
     let end = cursor.behind(at + 2);
     (end..end + 3).any(|at| matches!(cursor.text(at), b"default" | b"delete"))
-}
-
-/// Whether a default changes something, or may: its members' order is that of the changes.
-fn computes(default: &[crate::meaning::stream::Piece<'_>]) -> bool {
-    default.iter().any(|piece| matches!(piece.text, b"++" | b"--"))
 }

@@ -116,7 +116,8 @@ impl<'t> Evaluator<'_, '_, 't> {
         known.has_destructor
             || is_made && (is_effect(class) || is_unknown)
             || known.has_copy && is_effect(b"operator")
-            || !known.computed.is_empty()
+            || !self.defaults_that_change(known).is_empty()
+            || known.has_release && self.operators_change()
     }
 
     /// Effects that are seen of a type by its words.
@@ -153,11 +154,14 @@ impl<'t> Evaluator<'_, '_, 't> {
         }
         let is_constant = world.globals.contains_key(word) || self.known.get(Slot::Global(word)).is_some();
         let is_plain = word.ends_with(b"_t") || is_keyword || world.enums.contains(word) || is_constant;
+        let is_library = is_among(QUIET, word) || is_among(HOLDERS, word);
         let is_owned = word == b"shared_ptr" && !self.kept(Slot::Effect(None, word)).is_empty();
         match () {
             () if is_plain => Seen::Plain,
             () if is_owned => Seen::Shows,
-            () if is_among(QUIET, word) || is_among(HOLDERS, word) => Seen::Quiet,
+            // Whatever the library's classes keep is given back by the program's own code.
+            () if world.replaces_storage && is_library && self.operators_change() => Seen::Shows,
+            () if is_library => Seen::Quiet,
             () if is_among(OPEN, word) && !self.has_destructors() => Seen::Quiet,
             () => Seen::Shows,
         }
@@ -189,7 +193,7 @@ impl<'t> Evaluator<'_, '_, 't> {
             match self.cursor.text(at) {
                 b"=" => is_default = true,
                 b";" => is_default = false,
-                b"operator" if self.is_compared_in_order(at) => {
+                b"operator" if self.is_compared_in_order(name, at) => {
                     let what = "the compiler compares its members in their order".to_owned();
                     return self.tell_at(name, line, UseDemand::Whole, Vec::new(), what);
                 }
@@ -232,13 +236,14 @@ impl<'t> Evaluator<'_, '_, 't> {
         self.cursor.word(before).is_some() && !is_body && !is_type
     }
 
-    /// `operator<=>(…) … = default`
-    fn is_compared_in_order(&self, at: usize) -> bool {
+    /// `operator<=>(…) … = default`, and `==` where comparing a member shows.
+    fn is_compared_in_order(&self, class: &[u8], at: usize) -> bool {
         let pieces = self.cursor.pieces.get(at + 1..).unwrap_or_default();
         let declaration = pieces.iter().take_while(|piece| !matches!(piece.text, b";" | b"{"));
         let words: Vec<&[u8]> = declaration.map(|piece| piece.text).collect();
         let sign = words.split(|word| *word == b"(").next().unwrap_or_default().concat();
-        sign == b"<=>" && words.last() == Some(&b"default".as_slice())
+        let is_ordered = sign == b"<=>" || sign == b"==" && self.comparison_shows(class);
+        is_ordered && words.last() == Some(&b"default".as_slice())
     }
 
     /// Whether a word is a member of the object itself.

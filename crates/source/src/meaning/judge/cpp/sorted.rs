@@ -11,7 +11,8 @@ use crate::meaning::value::{Base, Sum, Value};
 const KINDS: Slot<'static> = Slot::Global(b"(sorted)");
 
 /// Templates that compare what they keep.
-const SORTED: &str = " map set multimap multiset flat_map flat_set priority_queue less greater less_equal ";
+const SORTED: &str = " map set multimap multiset flat_map flat_set priority_queue less greater less_equal \
+     hash ";
 
 /// Templates whose elements others may sort.
 const ROWS: &str = " vector array deque list span ";
@@ -65,6 +66,16 @@ impl<'t> Evaluator<'_, '_, 't> {
             () if is_among(NUMBERS, last) => Some(NUMBER),
             () if *last == VOID => Some(VOID),
             () => kind_of(&self.world().resolve(&Type::Named(last))),
+        }
+    }
+
+    /// Members that a function is handed, perhaps by reference: it may sort their addresses.
+    pub(in crate::meaning) fn handed_by_reference(&mut self, arguments: &[Value<'t>]) {
+        let is_cpp = self.is_cpp;
+        for argument in arguments.iter().filter(|argument| is_cpp && !argument.is_type) {
+            if matches!(self.world().resolve(&argument.ty), Type::Record(_) | Type::Named(_)) {
+                self.may_be_sorted(argument);
+            }
         }
     }
 

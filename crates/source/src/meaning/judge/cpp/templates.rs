@@ -54,12 +54,16 @@ fn behind_angles(pieces: &[Piece<'_>], start: usize) -> usize {
 
 /// The name that a declaration behind `template <…>` declares.
 fn template_name<'t>(pieces: &[Piece<'t>], start: usize) -> Option<&'t [u8]> {
-    let mut name = None;
+    let (mut name, mut behind) = (None, start);
     for (at, piece) in pieces.iter().enumerate().skip(start) {
+        if at < behind {
+            continue;
+        }
         match piece.text {
             b"operator" => return Some(text(pieces, at + 1)),
             b"template" | b"(" | b";" | b"{" | b"=" | b":" => return name,
-            b"<" => return name,
+            // `std::optional<T> read()`, `struct reader<int>`
+            b"<" => behind = behind_angles(pieces, at).max(at + 1),
             _ if piece.kind == Kind::Word => name = Some(piece.text),
             _ => {}
         }

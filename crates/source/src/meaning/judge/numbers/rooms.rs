@@ -41,6 +41,35 @@ impl<'t> Evaluator<'_, '_, 't> {
         }
     }
 
+    /// A number that is divided by another one: offsets and distances by a number of the program, or a room by the size of
+    /// what it is for.
+    pub(in crate::meaning) fn counted_in_parts(&mut self, left: &Value<'t>, right: &Value<'t>) {
+        if !right.sums.iter().any(Sum::is_telling) {
+            return self.offset_is_number(left, "counted in parts");
+        }
+        if !self.world().is_complete || !self.is_fixed_room(left) {
+            return;
+        }
+        for record in sizes_in(&right.sums) {
+            self.tell_size(record, "a room of a fixed size is divided by its size".to_owned());
+        }
+    }
+
+    /// Whether a value is a number of the program, or the size of an array of bytes.
+    fn is_fixed_room(&self, value: &Value<'t>) -> bool {
+        let world = self.world();
+        let is_bytes = |record: &[u8], member: &[u8]| {
+            let ty = world.member(record, member).map(|ty| world.resolve(&ty));
+            matches!(ty, Some(Type::Array(inner, _)) if world.resolve(&inner) == Type::Byte)
+        };
+        let is_room = |sum: &Sum<'t>| match (sum.base, sum.terms.as_slice()) {
+            (None, [(true, Term::Number(_))]) => true,
+            (None, [(true, Term::MemberSize(record, member))]) => is_bytes(record, member),
+            _ => false,
+        };
+        value.sums.iter().any(is_room)
+    }
+
     fn grown_records(&self, value: &Value<'t>) -> Vec<&'t [u8]> {
         let kept = self.grown_slot(value).map(|slot| self.kept(slot)).unwrap_or_default();
         let records = kept.iter().filter_map(|sum| match sum.base {

@@ -23,6 +23,10 @@ impl<'t> Evaluator<'_, '_, 't> {
             (Some(Type::Record(record)), other) if other.is_some() || self.is_open_pointer(target) => {
                 self.escape(&[Sum::object(record)]);
             }
+            // The pointer's own bytes: whoever gets them may put them together again.
+            (Some(Type::Record(record)), None) if world.pointee(target) == Some(Type::Byte) => {
+                self.escape(&[Sum::object(record)]);
+            }
             // What is written there by its type is read without it.
             (Some(Type::Void | Type::Byte | Type::Number(..)), Some(Type::Record(record))) if is_cast => {
                 self.escape(&[Sum::object(record)]);

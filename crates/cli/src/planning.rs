@@ -49,10 +49,10 @@ impl LimitedStructs {
         &self,
         plan: &mut Plan,
         profile: &AccessProfile,
-        program: &Path,
+        (program, tree): (&Path, Option<&Path>),
         options: &PlanOptions,
     ) -> Result<()> {
-        let sides = embedding::find_side_by_side(&self.layouts, program)?;
+        let sides = embedding::find_side_by_side(&self.layouts, program, tree)?;
         judge_together(plan, profile, &self.requests(), &sides, options);
         Ok(())
     }

@@ -1,5 +1,6 @@
 //! A patch series of a plan: a cover letter, a patch of macros if they are needed, and one patch a struct.
 
+mod alignment;
 pub(crate) mod evidence;
 pub(crate) mod letter;
 mod mail;
@@ -10,7 +11,7 @@ mod visibility;
 use anyhow::{Context, Result};
 use fieldline_access::access::AccessProfile;
 use fieldline_plan::Plan;
-use fieldline_tree::edits::PatchStep;
+use fieldline_tree::edits::{PatchStep, PatchSubject};
 use mail::Mail;
 use mail::SeriesOptions;
 use std::fmt::Write;
@@ -116,13 +117,16 @@ pub(crate) fn build_files(
     };
     let mut files = vec![(cover.file_name(), cover.text(options))];
     for ((number, step), subject) in (1..).zip(steps).zip(&subjects) {
-        let (body, layouts) = match step.name().map(|name| plan.find_struct(name)) {
-            Some(Some(struct_plan)) => (
-                letter::struct_body(plan, struct_plan, step),
-                placement::describe(struct_plan, plan.build_line),
-            ),
-            Some(None) => continue,
-            None => (letter::macros_body(step), String::new()),
+        let (body, layouts) = match &step.subject {
+            PatchSubject::Macros => (letter::macros_body(step), String::new()),
+            PatchSubject::Alignment(holder) => (alignment::body(plan, holder, step), String::new()),
+            PatchSubject::Struct(name) => match plan.find_struct(name) {
+                Some(struct_plan) => (
+                    letter::struct_body(plan, struct_plan, step),
+                    placement::describe(struct_plan, plan.build_line),
+                ),
+                None => continue,
+            },
         };
         let mail = Mail {
             number: (number, count),

@@ -11,7 +11,8 @@ mod predict;
 mod rules;
 
 pub use cacheline::{
-    GroupMarkerKind, layout_with_members, raise_to_line, reproduces, size_with_group, size_with_members,
+    ChangedMembers, GroupMarkerKind, layout_with_members, raise_to_line, reproduces, size_with_group,
+    size_with_members,
 };
 pub use infer::{AbiException, AbiExceptionCause, AbiStruct, PlacementMismatch, find_mismatch, infer_abi};
 pub use predict::{NewMember, adapt_to_line, insert_for_line, is_permutation, reorder, reorder_for_line};

@@ -30,7 +30,9 @@ pub use plan::{
     PinReport, PlacedMember, Plan, PlanError, SearchReport, StructPlan, VERSION, Verdict,
 };
 pub use proof::{Insistence, UseProof};
-pub use together::{Together, TogetherChoice, TogetherLines, TogetherPart};
+pub use together::{
+    AlignedLines, AlignedPart, HolderDeclaration, Together, TogetherChoice, TogetherLines, TogetherPart,
+};
 
 #[cfg(test)]
 mod tests {

@@ -147,6 +147,14 @@ mod tests {
     }
 
     #[test]
+    fn a_member_of_a_holder_is_aligned_where_it_stands() {
+        let text =
+            "struct s {\r\n\tstruct a\ta;\r\n\tstruct b\tb; /* of a */\r\n} __no_randomize_layout;\r\n";
+        let (new, without) = annotated(text, &["a", "b"], &[("b", "", true)]);
+        assert_eq!((new, without), (text.replace("\tb;", "\tb ____cacheline_aligned;"), vec![]));
+    }
+
+    #[test]
     fn under_an_if_the_comment_goes_above_it_and_nothing_is_aligned() {
         let text = "struct s {\n\tint a;\n\n#ifdef A\n#ifdef B\n\tint b;\n\tint c;\n#endif\n#endif\n};\n";
         let (new, without) = annotated(text, &["a", "b", "c"], &[("b", "Two", true), ("c", "Three", false)]);

@@ -1,4 +1,8 @@
 //! A plan as changes of the tree: patches of its files, step by step.
+//!
+//! * `align`: planned structs aligned within the one that holds them.
+
+pub(crate) mod align;
 
 use crate::documents::{self, NewRow};
 use crate::header::{self, Declaration, FileChange, HeaderChange};
@@ -51,13 +55,15 @@ pub enum PatchSubject {
     Macros,
     /// The struct with this tag.
     Struct(String),
+    /// Members aligned in the struct with this tag, which keep their order.
+    Alignment(String),
 }
 
 impl PatchStep {
-    /// The struct's tag.
+    /// The tag of the struct that is reordered.
     pub fn name(&self) -> Option<&str> {
         match &self.subject {
-            PatchSubject::Macros => None,
+            PatchSubject::Macros | PatchSubject::Alignment(_) => None,
             PatchSubject::Struct(name) => Some(name),
         }
     }
@@ -79,6 +85,9 @@ pub fn build_patches(plan: &Plan, tree: &Path, options: &IdiomOptions) -> Result
             Verdict::Refused { reason } => patched.refusals.push((struct_plan.name.clone(), reason.clone())),
             Verdict::NoGain { .. } | Verdict::TooFewSamples { .. } => {}
         }
+    }
+    for found in &plan.together {
+        align::add_holder(&mut changes, &mut patched, (found, &plan.structs), tree)?;
     }
     if patched.steps.iter().any(|step| step.needs_macros) {
         add_macros(&mut changes, &mut patched, tree)?;

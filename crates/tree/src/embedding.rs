@@ -11,7 +11,7 @@ use fieldline_debuginfo::btf;
 use fieldline_debuginfo::types::{self, Types};
 use fieldline_layout::embed::{Embedder, SizeChange, embedders};
 use fieldline_layout::{Layout, TypeTable};
-use fieldline_plan::result::{Embedding, slab_class};
+use fieldline_plan::result::{Embedding, Together, slab_class};
 use fieldline_plan::{Plan, StructPlan};
 use std::path::Path;
 
@@ -22,11 +22,17 @@ pub fn fill_embeddings(plan: &mut Plan, vmlinux: &Path) -> Result<()> {
     if resized.is_empty() {
         return Ok(());
     }
+    let aligned: Vec<&Together> = plan.together.iter().filter(|found| !found.aligned.is_empty()).collect();
     types::with_types(vmlinux, None, None, |types| {
         let names: Vec<&str> = resized.iter().map(|planned| types::strip_keyword(&planned.name)).collect();
         let table = read_holders(types, &names)?;
         let changes: Vec<SizeChange> = resized.iter().map(|planned| size_change(planned)).collect();
-        let together = embedders(&table, &changes);
+        let mut together = embedders(&table, &changes);
+        for all in &mut together {
+            // Alignments are in no size of what it holds.
+            let own = aligned.iter().find(|own| own.holder == all.name && own.before == all.before);
+            all.after = own.map_or(all.after, |own| own.after);
+        }
         for (planned, change) in resized.iter_mut().zip(&changes) {
             let found = embedders(&table, std::slice::from_ref(change)).into_iter();
             planned.embedded_in = found.map(|embedder| embedding(embedder, &together)).collect();

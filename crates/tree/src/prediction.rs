@@ -63,8 +63,13 @@ pub fn predict_build(plan: &StructPlan, declared: &Layout, built: Option<&Layout
     let (order, mut predicted) = predict_order(&plan.declared, &plan.order(), declared)?;
     let mut inferred = abi::infer_abi(declared);
     inferred.members = order.iter().filter_map(|index| inferred.members.get(*index).copied()).collect();
+    for (index, own) in order.iter().zip(&mut inferred.members) {
+        let known = declared_index(&plan.declared, declared, *index);
+        let aligned = plan.aligned.iter().find(|(member, _)| Some(*member) == known);
+        own.align = aligned.map_or(own.align, |(_, align)| own.align.max(*align));
+    }
     let new = markers(&predicted.members, built);
-    let mut is_raised = !new.is_empty();
+    let mut is_raised = !new.is_empty() || !plan.aligned.is_empty();
     for (at, marker) in new {
         // What is marked last stands furthest behind, so each place counts those before it.
         let at = at.min(predicted.members.len());
@@ -213,6 +218,21 @@ pub(crate) mod tests {
         let predicted = predict_build(&struct_plan, &other, Some(&built)).unwrap();
         let offsets: Vec<u64> = predicted.members.iter().map(Member::offset).collect();
         assert_eq!((offsets, predicted.size), (vec![0, 64, 72], 128));
+    }
+
+    #[test]
+    fn members_that_the_plan_aligns_are_predicted_so_in_every_build() {
+        let recorded = layout(&[("a", 8), ("b", 8), ("c", 8)]);
+        let struct_plan = StructPlan { aligned: vec![(1, 64)], ..plan(&recorded, &[0, 1, 2]) };
+        let place = |other: &Layout, built: Option<&Layout>| {
+            let predicted = predict_build(&struct_plan, other, built).unwrap();
+            (offsets(&predicted), predicted.size)
+        };
+        assert_eq!(place(&recorded, None), (vec![0, 64, 72], 128));
+        // What was built without it is not as predicted.
+        assert_eq!(place(&recorded, Some(&recorded)), (vec![0, 64, 72], 128));
+        // It is found by name in a build with other members.
+        assert_eq!(place(&layout(&[("x", 8), ("b", 8)]), None), (vec![0, 64], 128));
     }
 
     #[test]

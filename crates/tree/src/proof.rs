@@ -28,7 +28,7 @@ mod units;
 mod untouched;
 
 pub use applied::{apply, current_texts};
-pub use build::{BuildProof, BuildToProve, LayoutVerdict, ShownStruct, judge_layouts};
+pub use build::{BuildProof, BuildToProve, LayoutVerdict, ShownStruct, judge_layouts, set_sizes_before};
 pub use held::{declared_layouts, holds_planned};
 pub use holders::{find_declared_holders, find_holders, structs_not_in};
 pub use overlay::Patch;

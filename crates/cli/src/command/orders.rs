@@ -65,7 +65,7 @@ pub(crate) fn plan(args: &PlanArgs) -> Result<CommandOutcome> {
         (None, None) => packing::pack(&limited.requests(), &options),
     };
     if let Some(profile) = &profile {
-        limited.judge_together(&mut plan, profile, program, &options)?;
+        limited.judge_together(&mut plan, profile, (program, tree), &options)?;
     }
     limited.annotate(&mut plan, &inputs)?;
     check_candidate(&plan, args.search.candidate)?;

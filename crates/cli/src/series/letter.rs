@@ -1,7 +1,7 @@
 //! Bodies of a series' mails: measurement, prediction, moved members, unchanged structs.
 
 use super::mail::{SeriesOptions, write_paragraph};
-use super::visibility;
+use super::{alignment, visibility};
 use crate::report::plan::{member_name, member_names};
 use crate::report::profile::coverage::rank_reasons;
 use fieldline_access::access::{Access, AccessProfile, EventCoverage, Recording, TypeProfile};
@@ -10,7 +10,7 @@ use fieldline_plan::result::{
 };
 use fieldline_plan::visits::occurrences;
 use fieldline_plan::{Outcome, Plan, StructPlan};
-use fieldline_tree::edits::PatchStep;
+use fieldline_tree::edits::{PatchStep, PatchSubject};
 use std::fmt::Write;
 use std::path::Path;
 
@@ -34,10 +34,13 @@ pub(crate) fn subject(step: &PatchStep, plan: &Plan) -> String {
     let path = step.files.first().map_or("", |file| file.path.as_str());
     let file = path.rsplit('/').next().unwrap_or(path);
     let area = file.split('.').next().unwrap_or(file);
-    match (step.name(), plan.basis) {
-        (None, _) => format!("{area}: Add cacheline groups aligned on some machines only"),
-        (Some(name), Basis::Profile) => format!("{area}: Reorder struct {name} by what is touched together"),
-        (Some(name), Basis::Layout) => format!("{area}: Pack struct {name}"),
+    match (&step.subject, plan.basis) {
+        (PatchSubject::Macros, _) => format!("{area}: Add cacheline groups aligned on some machines only"),
+        (PatchSubject::Alignment(holder), _) => alignment::subject(area, plan, holder),
+        (PatchSubject::Struct(name), Basis::Profile) => {
+            format!("{area}: Reorder struct {name} by what is touched together")
+        }
+        (PatchSubject::Struct(name), Basis::Layout) => format!("{area}: Pack struct {name}"),
     }
 }
 
@@ -105,6 +108,7 @@ pub(crate) fn cover_body(
         let seen = header.map(|header| visibility::describe(struct_plan, header, tree)).unwrap_or_default();
         write_list(&mut out, "Who sees the layout:", &seen);
     }
+    alignment::write_cover(&mut out, plan, steps);
     if steps.iter().any(|step| step.needs_macros) {
         out.push_str("\nWhy alignment has a condition\n=============================\n\n");
         write_paragraph(&mut out, "", ALIGNMENT_RATIONALE);
@@ -306,7 +310,7 @@ fn write_forecast(out: &mut String, plan: &Plan, struct_plan: &StructPlan) {
 }
 
 /// Appends a paragraph with a blank line above.
-fn write_separate_paragraph(out: &mut String, text: &str) {
+pub(super) fn write_separate_paragraph(out: &mut String, text: &str) {
     out.push('\n');
     write_paragraph(out, "", text);
 }

@@ -1,5 +1,6 @@
 //! Orders: pins, plans, patches, verification, simulation.
 
+mod aligned;
 mod confidence;
 mod front_end;
 mod groups;

@@ -1,6 +1,7 @@
 //! Alignment to the cacheline: where another build shows it, and what it costs.
 
 use super::infer::{AbiStruct, infer_abi};
+use super::predict::adapt_to_line;
 use super::rules::{AbiMember, place_members, round_size};
 use crate::layout::Layout;
 
@@ -34,30 +35,68 @@ pub fn reproduces(inferred: &AbiStruct, layout: &Layout) -> bool {
     placed.size == layout.size && offsets.eq(placed.bit_offsets)
 }
 
+/// Members of a layout, by index, that become others.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ChangedMembers<'c> {
+    /// Their sizes in bytes.
+    pub sizes: &'c [(usize, u64)],
+    /// Alignments in bytes that are written at them.
+    pub aligned: &'c [(usize, u64)],
+}
+
+impl ChangedMembers<'_> {
+    fn apply(self, inferred: &mut AbiStruct) {
+        for (index, size) in self.sizes {
+            if let Some(member_abi) = inferred.members.get_mut(*index) {
+                member_abi.bit_size = size.saturating_mul(8);
+            }
+        }
+        for (index, align) in self.aligned {
+            if let Some(member_abi) = inferred.members.get_mut(*index) {
+                member_abi.align = member_abi.align.max(*align);
+            }
+        }
+    }
+
+    /// The size in bytes of the layout with them on a machine whose cacheline has `line` bytes instead of
+    /// `build_line`; the sizes are those of that machine.
+    pub fn size_for_line(self, layout: &Layout, build_line: u64, line: u64) -> u64 {
+        let (mut inferred, _) = adapt_to_line(layout, build_line, line);
+        self.apply(&mut inferred);
+        inferred.place().size
+    }
+
+    /// The layout with them. Other alignments stay.
+    pub fn layout(self, layout: &Layout) -> Layout {
+        let mut inferred = infer_abi(layout);
+        self.apply(&mut inferred);
+        let placed = inferred.place();
+        let mut changed = layout.members.clone();
+        for ((member, own), offset) in changed.iter_mut().zip(&inferred.members).zip(&placed.bit_offsets) {
+            (member.bit_offset, member.bit_size) = (*offset, own.bit_size);
+        }
+        for (index, align) in self.aligned {
+            if let Some(member) = changed.get_mut(*index) {
+                member.align = member.align.max(*align);
+                member.explicit_align = member.explicit_align.max(Some(*align));
+                member.aligned_type = false;
+            }
+        }
+        let align = if self.aligned.is_empty() { layout.align } else { placed.align.max(layout.align) };
+        Layout { align, ..Layout::from_members(layout, changed, placed.size) }
+    }
+}
+
 /// The size in bytes of a layout some of whose members, by index, have other sizes in bytes. Alignments stay.
 pub fn size_with_members(layout: &Layout, members: &[(usize, u64)]) -> u64 {
-    resized_abi(layout, members).place().size
+    let mut inferred = infer_abi(layout);
+    ChangedMembers { sizes: members, aligned: &[] }.apply(&mut inferred);
+    inferred.place().size
 }
 
 /// A layout some of whose members, by index, have other sizes in bytes. Alignments stay.
 pub fn layout_with_members(layout: &Layout, members: &[(usize, u64)]) -> Layout {
-    let inferred = resized_abi(layout, members);
-    let placed = inferred.place();
-    let mut resized = layout.members.clone();
-    for ((member, own), offset) in resized.iter_mut().zip(&inferred.members).zip(&placed.bit_offsets) {
-        (member.bit_offset, member.bit_size) = (*offset, own.bit_size);
-    }
-    Layout::from_members(layout, resized, placed.size)
-}
-
-fn resized_abi(layout: &Layout, members: &[(usize, u64)]) -> AbiStruct {
-    let mut inferred = infer_abi(layout);
-    for (index, size) in members {
-        if let Some(member_abi) = inferred.members.get_mut(*index) {
-            member_abi.bit_size = size.saturating_mul(8);
-        }
-    }
-    inferred
+    ChangedMembers { sizes: members, aligned: &[] }.layout(layout)
 }
 
 /// How a group of members is marked in the source.
@@ -133,6 +172,22 @@ mod tests {
         assert_eq!([64, 128].map(|line| size(GroupMarkerKind::Named, line)), [448, 640]);
         assert_eq!([64, 128].map(|line| size(GroupMarkerKind::Aligned, line)), [448, 768]);
         assert_eq!([64, 128].map(|line| size(GroupMarkerKind::AlignedAt(64), line)), [448, 640]);
+    }
+
+    #[test]
+    fn changed_members_get_their_sizes_and_alignments() {
+        let holder = crate::testing::numbered("holder", &[(512, 64), (320, 64), (256, 64)]);
+        let sizes = [(0, 448), (1, 256)];
+        let layout = |aligned| ChangedMembers { sizes: &sizes, aligned }.layout(&holder);
+        let offsets = |layout: &Layout| layout.members.iter().map(|m| m.bit_offset / 8).collect::<Vec<_>>();
+        let plain = layout(&[]);
+        assert_eq!((offsets(&plain), plain.size, plain.align), (vec![0, 448, 704], 960, 64));
+        let aligned = layout(&[(1, 128)]);
+        assert_eq!((offsets(&aligned), aligned.size, aligned.align), (vec![0, 512, 768], 1024, 128));
+        // Read again, the layout shows the alignment.
+        assert!(reproduces(&infer_abi(&aligned), &aligned));
+        let changed = ChangedMembers { sizes: &[(0, 640), (1, 384)], aligned: &[(1, 128)] };
+        assert_eq!(changed.size_for_line(&holder, 64, 128), 1280);
     }
 
     #[test]

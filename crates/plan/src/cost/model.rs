@@ -168,6 +168,11 @@ impl VisitModel {
         }
     }
 
+    /// The same visits to objects that begin elsewhere.
+    pub(crate) fn with_phases(self, phases: BTreeMap<u64, u64>) -> Self {
+        Self { phases, ..self }
+    }
+
     /// Lines of `line` bytes that a visit is expected to touch in the declared layout, of an object that
     /// begins on one.
     pub fn lines_per_visit(&self, line: u64) -> f64 {

@@ -9,7 +9,7 @@ use crate::visits::Visits;
 use std::collections::BTreeMap;
 
 /// A smaller relative gain is not significant.
-const LEAST_GAIN: f64 = 0.02;
+pub(crate) const LEAST_GAIN: f64 = 0.02;
 
 /// Lines that the visits of a problem touch, by configuration.
 fn lines_in(problem: &Problem<'_>, order: &[usize]) -> Vec<u64> {

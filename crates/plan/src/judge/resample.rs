@@ -241,7 +241,9 @@ impl Planner<'_> {
             is_drawn_alone: false,
             known,
         };
-        VisitModel::learn(&samples, self.layout, self.constraints, self.options.build_line)
+        let model = VisitModel::learn(&samples, self.layout, self.constraints, self.options.build_line);
+        // Objects begin where they do in the whole recording, or where they are judged to.
+        model.with_phases(self.model.phases.clone())
     }
 
     /// A cheap order, by a shorter search.

@@ -8,8 +8,10 @@
 //! * `side`: which structs a holder has; `flat`: the holder as one struct; `pooled`: its accesses.
 //! * `parts`: each struct judged alone; `judge`: orders of all of them, judged in the holder; `adopt`: the plans
 //!   changed.
+//! * `align`: parts aligned within the holder, where that pays.
 
 mod adopt;
+mod align;
 mod flat;
 mod judge;
 mod parts;
@@ -22,6 +24,7 @@ pub use side::{HeldPart, SideBySide};
 use crate::options::{PlanOptions, PlanRequest};
 use crate::result::{Plan, Together, TogetherPart, slab_class};
 use fieldline_access::AccessProfile;
+use fieldline_layout::abi::ChangedMembers;
 
 /// Judges planned structs in those that hold several of them, and changes their plans where that is better.
 /// `requests` are those the plan was made of, in its order.
@@ -34,37 +37,47 @@ pub fn judge_together(
 ) {
     for side in sides {
         let judged = judge::judge(plan, profile, requests, side, options);
-        let mut found = match judged {
+        let found = match judged {
             Ok(judged) => adopt::adopt(plan, profile, requests, side, options, judged),
             Err(reason) => Together { unjudged: Some(reason), ..Together::default() },
         };
-        describe_sizes(&mut found, plan, side);
         plan.together.push(found);
     }
     // A later holder may have changed what an earlier one holds.
-    for (found, side) in plan.together.clone().iter().zip(sides) {
-        let mut found = found.clone();
-        describe_sizes(&mut found, plan, side);
-        if let Some(kept) = plan.together.iter_mut().find(|kept| kept.holder == found.holder) {
-            *kept = found;
-        }
+    let mut all = std::mem::take(&mut plan.together);
+    for (found, side) in all.iter_mut().zip(sides) {
+        align::HolderToAlign { plan, profile, requests, side, options }.align(found);
+        describe_sizes(found, plan, side);
     }
+    plan.together = all;
 }
 
-/// Sizes and offsets of a holder by the orders that the plan has now.
+/// Planned sizes in bytes of a holder's parts, by its members.
+fn planned_sizes(plan: &Plan, side: &SideBySide) -> Vec<(usize, u64)> {
+    let size = |part: &HeldPart| Some((part.member, plan.structs.get(part.request)?.chosen.size));
+    side.parts.iter().filter_map(size).collect()
+}
+
+/// Sizes and offsets of a holder by the orders and alignments that the plan has now.
 fn describe_sizes(found: &mut Together, plan: &Plan, side: &SideBySide) {
     let planned = |part: &HeldPart| plan.structs.get(part.request);
-    let changes: Vec<(usize, u64)> =
-        side.parts.iter().filter_map(|part| Some((part.member, planned(part)?.chosen.size))).collect();
-    let placed = fieldline_layout::abi::layout_with_members(&side.holder, &changes);
-    found.holder = side.holder.name.clone();
-    (found.before, found.after) = (side.holder.size, placed.size);
-    (found.slab_before, found.slab_after) = (slab_class(found.before), slab_class(found.after));
+    let label = |part: &HeldPart| side.holder.members.get(part.member).map_or("", |member| member.label());
+    let align = |part: &HeldPart| {
+        let written = found.aligned.iter().find(|aligned| aligned.member == label(part))?;
+        Some((part.member, written.to))
+    };
+    let aligned: Vec<(usize, u64)> = side.parts.iter().filter_map(align).collect();
+    let changed = ChangedMembers { sizes: &planned_sizes(plan, side), aligned: &aligned };
+    let placed = changed.layout(&side.holder);
     let parts = side.parts.iter().map(|part| TogetherPart {
         name: planned(part).map(|planned| planned.name.clone()).unwrap_or_default(),
-        member: side.holder.members.get(part.member).map_or("", |member| member.label()).to_owned(),
+        member: label(part).to_owned(),
         from: side.base(part),
         to: placed.members.get(part.member).map_or(0, fieldline_layout::Member::offset),
     });
-    found.parts = parts.collect();
+    let parts = parts.collect();
+    found.holder = side.holder.name.clone();
+    (found.before, found.after) = (side.holder.size, placed.size);
+    (found.slab_before, found.slab_after) = (slab_class(found.before), slab_class(found.after));
+    found.parts = parts;
 }

@@ -164,6 +164,9 @@ pub struct StructPlan {
     /// Members that move among the others, in declared order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub moved: Vec<MovedMember>,
+    /// Members that the patch aligns, by declared index, and to how many bytes: of holders alone.
+    #[serde(skip)]
+    pub aligned: Vec<(usize, u64)>,
     /// Members that may not move freely, in declared order.
     #[serde(default, skip_serializing_if = "Vec::is_empty", rename = "held")]
     pub constraints: Vec<ConstrainedMember>,
@@ -353,6 +356,12 @@ impl Plan {
     /// The plan of a struct.
     pub fn find_struct(&self, name: &str) -> Option<&StructPlan> {
         self.structs.iter().find(|plan| plan.name == name)
+    }
+
+    /// The planned structs, then the holders whose declarations the plan changes.
+    pub fn structs_and_holders(&self) -> Vec<StructPlan> {
+        let holders = self.together.iter().filter_map(Together::struct_plan);
+        self.structs.iter().cloned().chain(holders).collect()
     }
 }
 

@@ -1,6 +1,7 @@
 //! Planned structs that stand side by side in another one.
 
 use super::forecast::BeforeAfter;
+use super::plan::{Arrangement, StructPlan, Verdict};
 use serde::{Deserialize, Serialize};
 
 /// A struct that holds planned ones side by side, by value, and what their orders make of it.
@@ -26,6 +27,80 @@ pub struct Together {
     /// Why they were not judged together, if so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unjudged: Option<String>,
+    /// Planned members that the holder's declaration aligns, in declared order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub aligned: Vec<AlignedPart>,
+    /// Why a part stays where it is that an alignment would serve, a sentence without its full stop.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unaligned: Option<String>,
+    /// The declaration that gets the alignments; none without any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub declaration: Option<HolderDeclaration>,
+}
+
+/// A planned struct that is aligned within its holder.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct AlignedPart {
+    /// The member of the holder.
+    pub member: String,
+    /// Alignment in bytes.
+    pub to: u64,
+    /// Bytes by which the holder is larger for it.
+    pub padding: u64,
+    /// Lines that a visit to the struct touches `before`, without the alignment, and `after`.
+    pub lines: Vec<AlignedLines>,
+}
+
+/// Lines per visit of an aligned struct at one line size.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct AlignedLines {
+    /// Line size in bytes.
+    pub line: u64,
+    /// Line size in bytes the program is compiled for.
+    pub build_line: u64,
+    /// Without and with the alignment.
+    #[serde(flatten)]
+    pub lines: BeforeAfter,
+}
+
+/// A holder's declaration that the plan changes.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HolderDeclaration {
+    /// [`fieldline_layout::Layout::fingerprint`] of the declared layout.
+    pub fingerprint: u64,
+    /// File that declares it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// Line that declares it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
+    /// Its layout as compiled.
+    pub declared: Arrangement,
+    /// Its layout with the planned orders and alignments.
+    pub chosen: Arrangement,
+}
+
+impl Together {
+    /// The holder as a struct of the plan whose members keep their order, if it gets alignments.
+    pub fn struct_plan(&self) -> Option<StructPlan> {
+        let own = self.declaration.as_ref()?;
+        let index = |aligned: &AlignedPart| {
+            let is_named = |name: &Option<String>| name.as_deref() == Some(&aligned.member);
+            let placed = own.declared.members.iter().find(|placed| is_named(&placed.name))?;
+            Some((placed.index, aligned.to))
+        };
+        Some(StructPlan {
+            name: self.holder.clone(),
+            fingerprint: own.fingerprint,
+            file: own.file.clone(),
+            line: own.line,
+            verdict: Verdict::Moved { reason: None },
+            declared: own.declared.clone(),
+            chosen: own.chosen.clone(),
+            aligned: self.aligned.iter().filter_map(index).collect(),
+            ..StructPlan::default()
+        })
+    }
 }
 
 /// A planned struct in its holder.

@@ -39,6 +39,8 @@ pub struct ReplayCounts {
     pub visits: u64,
     /// Lines they touched.
     pub lines: u64,
+    /// Visits that touched more lines than they would if their object began on one.
+    pub costlier: u64,
     /// Accesses that missed the CPU's first level.
     pub first_misses: f64,
     /// Accesses that missed the CPU's own caches, or had to ask before they could write.
@@ -55,6 +57,7 @@ impl ReplayCounts {
         self.accesses += other.accesses;
         self.visits += other.visits;
         self.lines += other.lines;
+        self.costlier += other.costlier;
         self.first_misses += other.first_misses;
         self.private_misses += other.private_misses;
         self.memory += other.memory;
@@ -125,6 +128,8 @@ struct ObjectVisit {
     /// The CPU's count of accesses at the last one to the object.
     last: Option<u64>,
     lines: u128,
+    /// Those of an object that begins on one; none where it has a second allocation.
+    own: u128,
 }
 
 struct SimulationRun<'r> {
@@ -195,8 +200,12 @@ impl SimulationRun<'_> {
         let line = self.machine.line;
         let number = |base: u64, address: u64| (address / line).saturating_sub(base / line);
         let Some((pointer, first)) = placed.behind else {
-            let most = if self.relocation.has_second(placed.struct_index) { SECOND } else { MAX_LINES };
+            let has_second = self.relocation.has_second(placed.struct_index);
+            let most = if has_second { SECOND } else { MAX_LINES };
             visit.lines |= 1 << number(placed.base, placed.address).min(most - 1);
+            if !has_second {
+                visit.own |= 1 << (placed.address.saturating_sub(placed.base) / line).min(most - 1);
+            }
             return None;
         };
         let is_new = visit.lines >> SECOND == 0;
@@ -209,5 +218,6 @@ impl SimulationRun<'_> {
 fn end_visit(visit: &mut ObjectVisit, counts: &mut ReplayCounts) {
     counts.visits += 1;
     counts.lines += u64::from(visit.lines.count_ones());
+    counts.costlier += u64::from(visit.own != 0 && visit.lines.count_ones() > visit.own.count_ones());
     *visit = ObjectVisit::default();
 }

@@ -1,8 +1,10 @@
 //! Structs that hold several planned ones side by side, by value.
 
 use super::read_holders;
+use crate::edits::align;
 use anyhow::Result;
 use fieldline_debuginfo::types::{self, Types};
+use fieldline_layout::embed::{SizeChange, resized_members};
 use fieldline_layout::types::{Aggregate, Type};
 use fieldline_layout::{Layout, TypeTable};
 use fieldline_plan::judge::together::{HeldPart, SideBySide};
@@ -10,27 +12,51 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 /// The structs of a program in which several of `planned` are members one behind the other, by name. Structs that
-/// hold one of them twice are left out: its two objects there would need one order.
+/// hold one of them twice are left out: its two objects there would need one order. In `tree` their declarations are
+/// looked up, whether members can be aligned there.
 ///
 /// # Errors
 /// If the program can't be read.
-pub fn find_side_by_side(planned: &[Layout], program: &Path) -> Result<Vec<SideBySide>> {
+pub fn find_side_by_side(planned: &[Layout], program: &Path, tree: Option<&Path>) -> Result<Vec<SideBySide>> {
     if planned.len() < 2 {
         return Ok(Vec::new());
     }
-    types::with_types(program, None, None, |types| find(planned, types))
+    types::with_types(program, None, None, |types| find(planned, types, tree))
 }
 
-fn find(planned: &[Layout], types: &Types<'_, '_>) -> Result<Vec<SideBySide>> {
+fn find(planned: &[Layout], types: &Types<'_, '_>, tree: Option<&Path>) -> Result<Vec<SideBySide>> {
     let names: Vec<&str> = planned.iter().map(|layout| types::strip_keyword(&layout.name)).collect();
     let table = read_holders(types, &names)?;
     let mut found = Vec::new();
     for (name, size) in holders(&table, planned) {
         let all = types.layouts(&name)?;
         let sides = all.into_iter().filter(|holder| holder.size == size);
-        found.extend(sides.filter_map(|holder| parts(holder, planned)).next());
+        let side = sides.filter_map(|holder| parts(holder, planned)).next();
+        found.extend(side.map(|side| SideBySide { unalignable: find_obstacle(&table, &side, tree), ..side }));
     }
     Ok(found)
+}
+
+/// Why members of a holder can't be aligned in its declaration; `None` if they can.
+fn find_obstacle(table: &TypeTable, side: &SideBySide, tree: Option<&Path>) -> Option<String> {
+    let holder = &side.holder;
+    let as_it_is = SizeChange { name: holder.name.clone(), before: holder.size, after: holder.size };
+    let is_outer = |aggregate: &Aggregate| aggregate.name.as_deref() != Some(&holder.name);
+    let mut outer = table.iter().filter_map(|(id, ty)| match ty {
+        Type::Aggregate(aggregate) if is_outer(aggregate) => Some((id, aggregate)),
+        _ => None,
+    });
+    let change = std::slice::from_ref(&as_it_is);
+    if let Some((_, found)) = outer.find(|(id, _)| !resized_members(table, *id, change).is_empty()) {
+        let name = found.name.as_deref().unwrap_or("(anonymous)");
+        return Some(format!("struct {name} holds struct {}, and would be aligned, too", holder.name));
+    }
+    let Some(tree) = tree else {
+        return Some("with --tree, its declaration is looked up".to_owned());
+    };
+    let members = side.parts.iter().map(|part| part.member);
+    let behind: Vec<usize> = members.filter(|member| *member > 0).collect();
+    align::find_obstacle(tree, holder, &behind)
 }
 
 /// Names and sizes in bytes of the structs that hold more than one of the planned ones as members.
@@ -68,7 +94,8 @@ fn parts(holder: Layout, planned: &[Layout]) -> Option<SideBySide> {
     let parts: Vec<HeldPart> = holder.members.iter().enumerate().filter_map(part).collect();
     let distinct: BTreeSet<usize> = parts.iter().map(|part| part.request).collect();
     let has_neighbours = parts.windows(2).any(|pair| pair[0].member + 1 == pair[1].member);
-    (has_neighbours && distinct.len() == parts.len()).then_some(SideBySide { holder, parts })
+    let side = SideBySide { holder, parts, unalignable: None };
+    (has_neighbours && distinct.len() == side.parts.len()).then_some(side)
 }
 
 #[cfg(test)]

@@ -170,7 +170,8 @@ impl BuildToProve<'_> {
             for ((before, object, read), declared) in done.iter().zip(&all_declared) {
                 let Some(declared) = declared.get(index).filter(|all| !all.is_empty()) else { continue };
                 check_read(read, site, &[file], Path::new(&before.unit.name))?;
-                let verdicts = judge_layouts(plan, Some(declared), &layouts(object, &plan.name)?)?;
+                let mut verdicts = judge_layouts(plan, Some(declared), &layouts(object, &plan.name)?)?;
+                set_sizes_before(&mut verdicts, plan, &layouts(&before.object, &plan.name)?);
                 let (name, unit) = (plan.name.clone(), before.unit.name.clone());
                 proof.shown.push(ShownStruct { name, unit, verdicts });
                 break;
@@ -267,6 +268,12 @@ pub fn judge_layouts(
         before: declared.map(|layout| layout.size),
     });
     Ok(judged.collect())
+}
+
+/// Takes sizes without the patch from the layouts there: what is predicted from may have what it holds in other sizes.
+pub fn set_sizes_before(verdicts: &mut [LayoutVerdict], plan: &StructPlan, before: &[Layout]) {
+    let size = closest_definition(plan, before).map(|layout| layout.size);
+    verdicts.iter_mut().for_each(|verdict| verdict.before = size);
 }
 
 /// The definition that has most members of the plan's, the one most units share first.

@@ -60,7 +60,7 @@ pub(crate) fn run(args: &ProposeArgs) -> Result<CommandOutcome> {
     meter.finish();
     let options = inputs.add_builds(args.search.options(RESAMPLES), &args.search.also)?;
     let mut plan = plan_shown(&profile, &limited, &options);
-    limited.judge_together(&mut plan, &profile, program, &options)?;
+    limited.judge_together(&mut plan, &profile, (program, Some(tree)), &options)?;
     let limited_layouts = limited.layouts().to_vec();
     limited.annotate(&mut plan, &inputs)?;
     check_candidate(&plan, args.search.candidate)?;

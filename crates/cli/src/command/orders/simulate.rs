@@ -6,7 +6,9 @@ use crate::input::document;
 use crate::input::recordings::check_profile;
 use crate::input::trace::{self, Trace};
 use crate::output::{self, CommandOutcome};
-use crate::report::plan::simulate_text::{self, SimulatedMetric, SimulatedRow, SimulationTable};
+use crate::report::plan::simulate_text::{
+    self, CostlierVisits, SimulatedMetric, SimulatedRow, SimulationTable,
+};
 use anyhow::{Context, Result, bail};
 use fieldline_debuginfo::types;
 use fieldline_layout::Layout;
@@ -43,7 +45,7 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<CommandOutcome> {
     let tables = fieldline_parallel::map(&args.lines, |line| {
         let (before, after) =
             rayon::join(|| run(*line, &declared, &held), || run(*line, &chosen, &held_then));
-        table(&machine(*line), &plan.structs, &before, &after)
+        table(&machine(*line), &plan, &before, &after)
     });
     let document = simulate_text::document(&tables, input.note.as_deref());
     document::write_if_named(args.output.as_ref(), &document)?;
@@ -133,13 +135,20 @@ fn check_sizes(place: &Path, structs: &[StructPlan], objects: &[TraceObject]) ->
 
 fn table(
     machine: &SimulatedMachine,
-    structs: &[StructPlan],
+    plan: &Plan,
     before: &Simulation,
     after: &Simulation,
 ) -> SimulationTable {
+    let structs = &plan.structs;
+    let [then, now] = [before, after].map(Simulation::totals);
     let of_struct = |(index, struct_plan): (usize, &StructPlan)| {
         let sizes = (struct_plan.declared.size, struct_plan.chosen.size);
-        row(&struct_plan.name, Some(sizes), before, after, &[index])
+        let mut held = plan.together.iter().flat_map(|found| &found.parts);
+        let counts =
+            then.get(index).zip(now.get(index)).filter(|_| held.any(|part| part.name == struct_plan.name));
+        let costlier =
+            counts.map(|(before, after)| CostlierVisits { before: before.costlier, after: after.costlier });
+        SimulatedRow { costlier, ..row(&struct_plan.name, Some(sizes), before, after, &[index]) }
     };
     let mut rows: Vec<SimulatedRow> = structs.iter().enumerate().map(of_struct).collect();
     if structs.len() > 1 {
@@ -186,5 +195,5 @@ pub(super) fn row(
         metric("HITM", |counts| (counts.modified, 1.0)),
     ];
     let ReplayCounts { accesses, visits, .. } = totals[0];
-    SimulatedRow { name: name.to_owned(), sizes, accesses, visits, metrics }
+    SimulatedRow { name: name.to_owned(), sizes, accesses, visits, metrics, costlier: None }
 }

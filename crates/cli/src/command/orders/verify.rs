@@ -14,6 +14,7 @@ use fieldline_tree::edits::{self, PatchSet, PatchSubject};
 use fieldline_tree::proof::TestRun;
 use fieldline_tree::proof::{
     BuildProof, BuildToProve, LayoutVerdict, TestProof, declared_layouts, holds_planned, judge_layouts,
+    set_sizes_before,
 };
 use std::path::{Path, PathBuf};
 #[cfg(unix)]
@@ -72,17 +73,22 @@ fn run_tests(_: &Path, _: &str, _: &PatchSet, _: &VerifyArgs) -> Result<Option<T
 /// Compares every struct of the plan with one build.
 fn judge_object(plan: &Plan, object: &BuiltObject) -> Result<Vec<LayoutVerdict>> {
     let before = object.before.as_deref();
-    let structs: Vec<&StructPlan> = plan.structs.iter().collect();
+    let planned = plan.structs_and_holders();
+    let structs: Vec<&StructPlan> = planned.iter().collect();
     let declared = before.map(|path| declared_layouts(path, &structs)).transpose()?;
-    let built = layouts(&object.after, &plan.structs)?;
+    let unpatched = before.map(|path| layouts(path, &planned)).transpose()?;
+    let built = layouts(&object.after, &planned)?;
     let mut found = Vec::new();
-    for (index, (struct_plan, built)) in plan.structs.iter().zip(built).enumerate() {
+    for (index, (struct_plan, built)) in planned.iter().zip(built).enumerate() {
         let mut declared = declared.as_ref().and_then(|all| all.get(index)).map(Vec::as_slice);
         // The plan has the sizes of what it holds as they were: here they are as planned.
-        if declared.is_none() && holds_planned(&object.after, struct_plan, &plan.structs)? {
+        if declared.is_none() && holds_planned(&object.after, struct_plan, &planned)? {
             declared = Some(&built);
         }
-        let judged = judge_layouts(struct_plan, declared, &built)?;
+        let mut judged = judge_layouts(struct_plan, declared, &built)?;
+        if let Some(before) = unpatched.as_ref().and_then(|all| all.get(index)) {
+            set_sizes_before(&mut judged, struct_plan, before);
+        }
         if built.len() > judged.len() {
             let (file, name) = (object.after.display(), &struct_plan.name);
             output::print_note(&format!(
@@ -109,9 +115,11 @@ fn prove_builds(
     patched: &PatchSet,
     args: &VerifyArgs,
 ) -> Result<Vec<(PathBuf, BuildProof)>> {
+    let planned = plan.structs_and_holders();
     let structs = patched.steps.iter().filter_map(|step| {
-        let PatchSubject::Struct(name) = &step.subject else { return None };
-        Some((plan.find_struct(name)?, step.files.first()?.path.as_str()))
+        let (PatchSubject::Struct(name) | PatchSubject::Alignment(name)) = &step.subject else { return None };
+        let own = planned.iter().find(|own| own.name == *name)?;
+        Some((own, step.files.first()?.path.as_str()))
     });
     let structs: Vec<(&StructPlan, &str)> = structs.collect();
     let prove = |folder: &PathBuf| {

@@ -25,6 +25,16 @@ pub(crate) struct SimulatedRow {
     pub(crate) accesses: u64,
     pub(crate) visits: u64,
     pub(crate) metrics: Vec<SimulatedMetric>,
+    /// Visits that touch more lines than in an allocation of the struct's own, where another struct holds it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) costlier: Option<CostlierVisits>,
+}
+
+/// Counts before and after.
+#[derive(Serialize)]
+pub(crate) struct CostlierVisits {
+    pub(crate) before: u64,
+    pub(crate) after: u64,
 }
 
 /// The counts at one line size.
@@ -65,6 +75,12 @@ fn draw_row(out: &mut String, row: &SimulatedRow, paint: Palette) {
         });
         let (SimulatedMetric { name, before, after, .. }, change) = (metric, change.unwrap_or_default());
         let _ = writeln!(out, "    {name:<16} {before:>10.digits$} -> {after:>10.digits$}  {change}");
+    }
+    if let Some(CostlierVisits { before, after }) = row.costlier {
+        let _ = writeln!(
+            out,
+            "    visits that touch more lines than in an allocation of its own: {before} -> {after}"
+        );
     }
 }
 

@@ -38,7 +38,10 @@ impl FlatStruct {
         for (index, held) in side.holder.members.iter().enumerate() {
             let part = side.parts.iter().position(|part| part.member == index);
             let request = part.and_then(|part| requests.get(side.parts.get(part)?.request));
-            let align = request.map_or(held.align, |request| request.layout.align).max(1);
+            // A part that is aligned in its holder has more alignment there than its type.
+            let own = request.map_or(1, |request| request.layout.align).max(1);
+            let written = held.explicit_align.filter(|align| *align > own);
+            let align = if request.is_some() { written.unwrap_or(own) } else { held.align.max(1) };
             let border = border(held.bit_offset, align.max(before));
             members.push(border);
             before = align;

@@ -11,7 +11,7 @@ use crate::options::{PlanOptions, PlanRequest};
 use crate::progress::{Steps, StructSteps};
 use crate::result::{Plan, StructPlan, TogetherChoice, TogetherLines};
 use fieldline_access::AccessProfile;
-use fieldline_layout::constraint::constraints;
+use fieldline_layout::constraint::{Constraints, constraints};
 
 /// The orders picked for a holder's parts.
 pub(super) struct Judged {
@@ -77,6 +77,34 @@ pub(super) fn judge(
         TogetherLines { line, build_line, lines: chosen.together, alone: alone.together.after }
     });
     Ok(Judged { choice: offer.choice, lines: lines.collect(), orders: offer.orders })
+}
+
+/// Lines that visits to a holder touch in orders of its parts if it becomes another one, whose members have more
+/// alignment: by line size and build, as of [`Judged::lines`]. The visits are those that the orders were judged in.
+pub(super) fn pooled_lines(
+    profile: &AccessProfile,
+    requests: &[PlanRequest<'_>],
+    (side, aligned): (&SideBySide, &SideBySide),
+    options: &PlanOptions,
+    orders: &[Vec<usize>],
+) -> Option<Vec<f64>> {
+    let [own, flat] = [side, aligned].map(|side| FlatStruct::new(side, requests).ok());
+    let (own, flat) = own.zip(flat)?;
+    let pooled = pool(profile, side, requests, &own.layout);
+    let [own_limits, limits] = [&own, &flat].map(|flat| constraints(&flat.layout, &flat.requests).ok());
+    let (own_limits, limits) = own_limits.zip(limits)?;
+    let members = |limits: &Constraints| limits.units.iter().map(|unit| unit.members.clone()).collect();
+    let units: [Vec<Vec<usize>>; 2] = [&own_limits, &limits].map(members);
+    if units[0] != units[1] {
+        return None;
+    }
+    let options = PlanOptions { resamples: 0, other_builds: Vec::new(), ..options.clone() };
+    let model = VisitModel::new(&pooled, &own.layout, &own_limits, options.build_line);
+    let steps = Steps::new(0, &|_| {});
+    let own = StructSteps::new(&steps, 0);
+    let planner = Planner::new(&flat.layout, &limits, &model, &options, &own);
+    let found = planner.evaluate(&unit_order(&limits, &flat.order(orders))?);
+    Some(planner.forecasts(&found, &found).into_iter().map(|row| row.together.after).collect())
 }
 
 /// The plans made alone, those of which some are left out, and what was found together. Of equal cost the first is

@@ -9,6 +9,8 @@ pub struct SideBySide {
     pub holder: Layout,
     /// The planned structs in it, in declared order.
     pub parts: Vec<HeldPart>,
+    /// Why no alignment can be written at its members; `None` if one can.
+    pub unalignable: Option<String>,
 }
 
 /// A planned struct that another one holds.

@@ -51,9 +51,8 @@ fn find_obstacle(table: &TypeTable, side: &SideBySide, tree: Option<&Path>) -> O
         let name = found.name.as_deref().unwrap_or("(anonymous)");
         return Some(format!("struct {name} holds struct {}, and would be aligned, too", holder.name));
     }
-    let Some(tree) = tree else {
-        return Some("with --tree, its declaration is looked up".to_owned());
-    };
+    // Without a tree no declaration is read, neither for orders: patches refuse what can't be written.
+    let tree = tree?;
     let members = side.parts.iter().map(|part| part.member);
     let behind: Vec<usize> = members.filter(|member| *member > 0).collect();
     align::find_obstacle(tree, holder, &behind)

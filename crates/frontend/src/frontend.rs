@@ -62,12 +62,7 @@ impl Frontend {
         subjects: &[Subject],
         read_elsewhere: &BTreeSet<&Path>,
     ) -> Result<UnitUses, Error> {
-        if !unit.file.is_file() {
-            let message = "the build compiled it, but it isn't there".to_owned();
-            return Err(Error::Content { file: unit.file.clone(), message });
-        }
-        let parsed = ParsedUnit::parse(&self.library, &words(unit, &self.resources))
-            .map_err(|code| Error::Unit { file: unit.file.clone(), code })?;
+        let parsed = self.parse(unit)?;
         let (tree, library) = Tree::read(&parsed);
         let records = Records::new(subjects, &unit.directory, &tree);
         let is_c = unit.file.extension().is_some_and(|end| end == "c");
@@ -92,6 +87,33 @@ impl Frontend {
         });
         let has_lists = rules::has_lists(view);
         Ok(UnitUses { uses, flows, errors, has_lists, files, skipped: skipped.collect() })
+    }
+
+    /// The places in a unit that say some members of a struct, by the members' own names.
+    ///
+    /// # Errors
+    /// If the unit's file isn't there, or if libclang gives up.
+    pub fn named_members(
+        &self,
+        unit: &SourceUnit,
+        subject: &Subject,
+        members: &BTreeSet<&str>,
+    ) -> Result<NamedMembers, Error> {
+        let parsed = self.parse(unit)?;
+        let (tree, _) = Tree::read(&parsed);
+        let records = Records::new(std::slice::from_ref(subject), &unit.directory, &tree);
+        let places = report::named::places(&tree, &records, members);
+        let errors = parsed.errors().into_iter().map(|message| diagnostic(unit, message)).collect();
+        Ok(NamedMembers { places, errors })
+    }
+
+    fn parse(&self, unit: &SourceUnit) -> Result<ParsedUnit, Error> {
+        if !unit.file.is_file() {
+            let message = "the build compiled it, but it isn't there".to_owned();
+            return Err(Error::Content { file: unit.file.clone(), message });
+        }
+        ParsedUnit::parse(&self.library, &words(unit, &self.resources))
+            .map_err(|code| Error::Unit { file: unit.file.clone(), code })
     }
 }
 
@@ -134,6 +156,15 @@ pub struct Diagnostic {
     pub line: u32,
     /// The front end's sentence.
     pub message: String,
+}
+
+/// Places of a unit's text that say some members of a struct.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NamedMembers {
+    /// The file, absolute, and the byte of it, each place once: of a name in a macro, where the macro is defined.
+    pub places: BTreeSet<(PathBuf, u32)>,
+    /// Why parts of the unit could not be read: it may have more places.
+    pub errors: Vec<Diagnostic>,
 }
 
 /// All uses of the subjects in a unit.

@@ -33,7 +33,7 @@ pub use addresses::{Demands, MappedUses, UnitFlows, demands, mapped};
 pub use database::{listed, saved_unit, units};
 pub use demand::{CodeUse, Demand, Edge, MacroPlace, Subject};
 pub use error::Error;
-pub use frontend::{Diagnostic, Frontend, SkippedLines, UnitUses};
+pub use frontend::{Diagnostic, Frontend, NamedMembers, SkippedLines, UnitUses};
 pub use records::absolute;
 pub use unit::SourceUnit;
 

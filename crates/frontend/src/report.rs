@@ -1,5 +1,6 @@
 //! Findings of rules, and uses made of them.
 
+pub(crate) mod named;
 mod spelled;
 
 use crate::addresses::CodePlace;

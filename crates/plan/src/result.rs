@@ -1,12 +1,13 @@
 //! The plan as a serialisable value (`docs/formats.md`), and the checks a plan read back must pass.
 //!
-//! * `plan`: orders for some structs.
+//! * `plan`: orders for some structs; `arrangement`: members with their places.
 //! * `forecast`: the cost of orders, members that share a line, and other builds that orders were judged in.
 //! * `embedding`: structs that hold planned ones.
 //! * `together`: planned structs side by side in another one.
 //! * `proof`: the proof that nothing depends on an order.
 //! * `confidence`: the evidence for the visits, and how sure the plan is.
 
+mod arrangement;
 mod confidence;
 mod embedding;
 mod forecast;
@@ -14,6 +15,7 @@ mod plan;
 mod proof;
 mod together;
 
+pub use arrangement::{Arrangement, PlacedMember};
 pub use confidence::{
     Confidence, CrossValidation, Grouping, Interval, PatternEvidence, Stability, VisitEvidence,
 };
@@ -26,8 +28,8 @@ pub use forecast::{
 };
 pub(crate) use plan::constrained_members;
 pub use plan::{
-    Arrangement, Basis, CommentToCheck, ConditionalMember, ConstrainedMember, FORMAT, MovedMember, Outcome,
-    PinReport, PlacedMember, Plan, PlanError, SearchReport, StructPlan, VERSION, Verdict,
+    Basis, CommentToCheck, ConditionalMember, ConstrainedMember, FORMAT, MovedMember, Outcome, PinReport,
+    Plan, PlanError, SearchReport, StructPlan, VERSION, Verdict,
 };
 pub use proof::{Insistence, UseProof};
 pub use together::{

@@ -6,6 +6,7 @@
 //! * `definitions`: the units that define functions.
 //! * `cache`: what was read before.
 //! * `lines`: lines that were read.
+//! * `mentions`: places that say members, whatever they do with them.
 //! * `shared_headers`: which unit reads which header's functions.
 //! * `read`: units, read on all threads.
 //! * `demands`: what code demands, as requests for the planner.
@@ -15,10 +16,12 @@ mod choice;
 mod definitions;
 mod demands;
 mod lines;
+mod mentions;
 mod names;
 mod read;
 mod shared_headers;
 mod texts;
 
+pub use mentions::MemberMentions;
 pub use read::{CodeReader, Progress, StructCode};
 pub(crate) use texts::check_regular;

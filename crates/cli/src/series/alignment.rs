@@ -1,7 +1,6 @@
 //! Mails about structs that are aligned within the one that holds them.
 
-use super::letter::write_separate_paragraph;
-use super::mail::write_paragraph;
+use super::mail::{write_paragraph, write_separate_paragraph};
 use crate::report::plan::together_text;
 use fieldline_plan::Plan;
 use fieldline_plan::result::Together;

@@ -1,6 +1,6 @@
 //! Bodies of a series' mails: measurement, prediction, moved members, unchanged structs.
 
-use super::mail::{SeriesOptions, write_paragraph};
+use super::mail::{SeriesOptions, write_paragraph, write_separate_paragraph};
 use super::{alignment, visibility};
 use crate::report::plan::{member_name, member_names};
 use crate::report::profile::coverage::rank_reasons;
@@ -307,12 +307,6 @@ fn write_forecast(out: &mut String, plan: &Plan, struct_plan: &StructPlan) {
         );
         write_paragraph(out, "  ", &text);
     }
-}
-
-/// Appends a paragraph with a blank line above.
-pub(super) fn write_separate_paragraph(out: &mut String, text: &str) {
-    out.push('\n');
-    write_paragraph(out, "", text);
 }
 
 /// The data that access patterns were fitted to, and the interval that the choice of samples gives.

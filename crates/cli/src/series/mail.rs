@@ -172,6 +172,12 @@ pub(crate) fn diffstat(steps: &[&PatchStep]) -> String {
     out
 }
 
+/// Appends a paragraph with a blank line above.
+pub(crate) fn write_separate_paragraph(out: &mut String, text: &str) {
+    out.push('\n');
+    write_paragraph(out, "", text);
+}
+
 /// Appends a paragraph, wrapped. `first` stands before its first line, blanks of the same width before the
 /// others.
 pub(crate) fn write_paragraph(out: &mut String, first: &str, text: &str) {

@@ -47,3 +47,22 @@ fn known_breakers_are_found() {
     ];
     expect(cases, |text| demands("a.c", &format!("{HEAD}{text}")));
 }
+
+#[test]
+fn places_that_say_members_are_counted_where_they_are_written() {
+    let Some(frontend) = frontend() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let text = "struct s { int a; int b; }; struct other { int a; };\n\
+        #define A(p) ((p)->a)\n\
+        #define OF(p, m) ((p)->m)\n\
+        static struct s one = { .a = 1, .b = 2 };\n\
+        int f(struct s *p, struct other *o) { return A(p) + A(p) + o->a + OF(p, a) + one.a; }\n\
+        unsigned long g(void) { return __builtin_offsetof(struct s, a) + __builtin_offsetof(struct other, a); }\n";
+    let unit = unit(folder.path(), "a.c", text);
+    let members = BTreeSet::from(["a"]);
+    let found = frontend.named_members(&unit, &subject("s"), &members).unwrap();
+    let line = |offset: u32| text[..usize::try_from(offset).unwrap()].lines().count();
+    let lines: Vec<usize> = found.places.iter().map(|(_, offset)| line(*offset)).collect();
+    // The macro once, the designator, the macro's argument, the member of the variable, the offset.
+    assert_eq!((lines, found.errors), (vec![2, 4, 5, 5, 6], Vec::new()));
+}

@@ -52,12 +52,6 @@ pub fn judge_together(
     plan.together = all;
 }
 
-/// Planned sizes in bytes of a holder's parts, by its members.
-fn planned_sizes(plan: &Plan, side: &SideBySide) -> Vec<(usize, u64)> {
-    let size = |part: &HeldPart| Some((part.member, plan.structs.get(part.request)?.chosen.size));
-    side.parts.iter().filter_map(size).collect()
-}
-
 /// Sizes and offsets of a holder by the orders and alignments that the plan has now.
 fn describe_sizes(found: &mut Together, plan: &Plan, side: &SideBySide) {
     let planned = |part: &HeldPart| plan.structs.get(part.request);
@@ -67,7 +61,7 @@ fn describe_sizes(found: &mut Together, plan: &Plan, side: &SideBySide) {
         Some((part.member, written.to))
     };
     let aligned: Vec<(usize, u64)> = side.parts.iter().filter_map(align).collect();
-    let changed = ChangedMembers { sizes: &planned_sizes(plan, side), aligned: &aligned };
+    let changed = ChangedMembers { sizes: &side.planned_sizes(plan), aligned: &aligned };
     let placed = changed.layout(&side.holder);
     let parts = side.parts.iter().map(|part| TogetherPart {
         name: planned(part).map(|planned| planned.name.clone()).unwrap_or_default(),

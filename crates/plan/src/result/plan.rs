@@ -1,10 +1,11 @@
 //! Orders for some structs, and the checks a plan read back must pass.
 
+use super::arrangement::Arrangement;
 use super::confidence::{Confidence, VisitEvidence};
 use super::embedding::Embedding;
 use super::forecast::{BuildNote, Candidate, CohortForecast, Forecast, Group, SizeForecast, Term};
 use super::proof::{Insistence, UseProof};
-use super::together::Together;
+use super::together::{AlignedPart, Together};
 use fieldline_layout::constraint::Constraints;
 use fieldline_layout::{Layout, abi, line_number};
 use serde::{Deserialize, Serialize};
@@ -210,38 +211,27 @@ pub struct StructPlan {
     pub terms: Vec<Term>,
 }
 
-/// Top-level members by offset.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Arrangement {
-    /// Size of the struct in bytes.
-    pub size: u64,
-    /// Its members.
-    pub members: Vec<PlacedMember>,
-}
-
-/// A member with its offset.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PlacedMember {
-    /// Its index in declared order, which also identifies unnamed members.
-    pub index: usize,
-    /// Name; absent for an anonymous struct or union.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub name: Option<String>,
-    /// Type as C spells it.
-    pub type_name: String,
-    /// Offset in bytes of the first byte that holds a bit of it.
-    pub offset: u64,
-    /// Bytes that hold a bit of it.
-    pub size: u64,
-    /// For a bit-field, its offset in bits from the start of the struct.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub bit_offset: Option<u64>,
-    /// For a bit-field, its width.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub bit_size: Option<u64>,
-    /// Line of the declaration.
-    #[serde(default, with = "line_number")]
-    pub line: Option<u32>,
+impl StructPlan {
+    /// A holder as a struct of the plan whose members keep their order, if it gets alignments.
+    pub fn of_holder(found: &Together) -> Option<Self> {
+        let own = found.declaration.as_ref()?;
+        let index = |aligned: &AlignedPart| {
+            let is_named = |name: &Option<String>| name.as_deref() == Some(&aligned.member);
+            let placed = own.declared.members.iter().find(|placed| is_named(&placed.name))?;
+            Some((placed.index, aligned.to))
+        };
+        Some(Self {
+            name: found.holder.clone(),
+            fingerprint: own.fingerprint,
+            file: own.file.clone(),
+            line: own.line,
+            verdict: Verdict::Moved { reason: None },
+            declared: own.declared.clone(),
+            chosen: own.chosen.clone(),
+            aligned: found.aligned.iter().filter_map(index).collect(),
+            ..Self::default()
+        })
+    }
 }
 
 /// A member that moves, and why.
@@ -360,7 +350,7 @@ impl Plan {
 
     /// The planned structs, then the holders whose declarations the plan changes.
     pub fn structs_and_holders(&self) -> Vec<StructPlan> {
-        let holders = self.together.iter().filter_map(Together::struct_plan);
+        let holders = self.together.iter().filter_map(StructPlan::of_holder);
         self.structs.iter().cloned().chain(holders).collect()
     }
 }
@@ -419,23 +409,6 @@ impl StructPlan {
             size if size == placed.size => Ok(placed),
             planned => Err(PlanError::OtherSize { name, planned, placed: placed.size }),
         }
-    }
-}
-
-impl Arrangement {
-    /// The members of a layout that has them in `order`.
-    pub fn new(layout: &Layout, order: impl IntoIterator<Item = usize>) -> Self {
-        let members = order.into_iter().zip(&layout.members).map(|(index, member)| PlacedMember {
-            index,
-            name: member.name.clone(),
-            type_name: member.type_name.clone(),
-            offset: member.offset(),
-            size: member.size(),
-            bit_offset: member.is_bit_field().then_some(member.bit_offset),
-            bit_size: member.is_bit_field().then_some(member.bit_size),
-            line: member.line,
-        });
-        Self { size: layout.size, members: members.collect() }
     }
 }
 

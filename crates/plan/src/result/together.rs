@@ -1,7 +1,7 @@
 //! Planned structs that stand side by side in another one.
 
+use super::arrangement::Arrangement;
 use super::forecast::BeforeAfter;
-use super::plan::{Arrangement, StructPlan, Verdict};
 use serde::{Deserialize, Serialize};
 
 /// A struct that holds planned ones side by side, by value, and what their orders make of it.
@@ -78,29 +78,6 @@ pub struct HolderDeclaration {
     pub declared: Arrangement,
     /// Its layout with the planned orders and alignments.
     pub chosen: Arrangement,
-}
-
-impl Together {
-    /// The holder as a struct of the plan whose members keep their order, if it gets alignments.
-    pub fn struct_plan(&self) -> Option<StructPlan> {
-        let own = self.declaration.as_ref()?;
-        let index = |aligned: &AlignedPart| {
-            let is_named = |name: &Option<String>| name.as_deref() == Some(&aligned.member);
-            let placed = own.declared.members.iter().find(|placed| is_named(&placed.name))?;
-            Some((placed.index, aligned.to))
-        };
-        Some(StructPlan {
-            name: self.holder.clone(),
-            fingerprint: own.fingerprint,
-            file: own.file.clone(),
-            line: own.line,
-            verdict: Verdict::Moved { reason: None },
-            declared: own.declared.clone(),
-            chosen: own.chosen.clone(),
-            aligned: self.aligned.iter().filter_map(index).collect(),
-            ..StructPlan::default()
-        })
-    }
 }
 
 /// A planned struct in its holder.

@@ -141,7 +141,7 @@ fn a_part_is_aligned_where_that_pays_and_the_holder_has_room() {
     };
     assert_eq!(lines(64).before, lines(64).after);
     assert!(lines(128).after < 0.9 * lines(128).before, "{:?}", part.lines);
-    let own = found.struct_plan().unwrap();
+    let own = fieldline_plan::StructPlan::of_holder(&found).unwrap();
     let offsets: Vec<u64> = own.chosen.members.iter().map(|member| member.offset).collect();
     assert_eq!((own.name.as_str(), own.chosen.size, offsets), ("holder", 512, vec![0, 384]));
     assert_eq!((own.declared.size, own.aligned), (512, vec![(1, 128)]));

@@ -43,21 +43,7 @@ impl<'t> Program<'t> {
         let named = files.iter().zip(&streams).map(|(file, stream)| (file.path, paths_in(stream)));
         let includes = Arc::new(IncludeGraph::new(&named.collect::<Vec<_>>()));
         let mut macros = Macros { is_complete, texts, includes, ..Macros::default() };
-        let mut assembler = FxHashSet::default();
-        for (file, (stream, read)) in streams.iter().zip(files).enumerate() {
-            for definition in &stream.macros {
-                let is_shared = !is_unit(read.path);
-                macros.add(KnownMacro { definition: definition.clone(), file, is_shared });
-            }
-            if is_complete {
-                assembler.extend(words_of_assembler(&stream.pieces));
-                let bodies = stream.macros.iter().map(|definition| definition.body.as_slice());
-                assembler.extend(bodies.flat_map(words_of_assembler));
-            }
-            if is_assembler(read.path) {
-                assembler.extend(stream.pieces.iter().map(|piece| piece.text));
-            }
-        }
+        let assembler = add_macros(&mut macros, &streams, files);
         let named = subjects.iter().enumerate().map(|(number, subject)| (subject.name.as_bytes(), number));
         let subjects = Arc::new(named.collect::<FxHashMap<&[u8], usize>>());
         let (macros, assembler) = (Arc::new(macros), Arc::new(assembler));
@@ -120,6 +106,30 @@ impl<'t> Program<'t> {
         find_holders(&mut world);
         Self { world, relations, streams, expanded }
     }
+}
+
+/// Adds the macros that files define, and returns the words that assembler code says.
+fn add_macros<'t>(
+    macros: &mut Macros<'t>,
+    streams: &[Stream<'t>],
+    files: &[ReadFile<'t>],
+) -> FxHashSet<&'t [u8]> {
+    let mut assembler = FxHashSet::default();
+    for (file, (stream, read)) in streams.iter().zip(files).enumerate() {
+        for definition in &stream.macros {
+            let is_shared = !is_unit(read.path);
+            macros.add(KnownMacro { definition: definition.clone(), file, is_shared });
+        }
+        if macros.is_complete {
+            assembler.extend(words_of_assembler(&stream.pieces));
+            let bodies = stream.macros.iter().map(|definition| definition.body.as_slice());
+            assembler.extend(bodies.flat_map(words_of_assembler));
+        }
+        if is_assembler(read.path) {
+            assembler.extend(stream.pieces.iter().map(|piece| piece.text));
+        }
+    }
+    assembler
 }
 
 /// The paths that a file's `#include` lines name.

@@ -30,10 +30,10 @@ const MOST_ROUNDS: usize = 4;
 /// The units of a build and the front end that reads them.
 #[derive(Debug)]
 pub struct CodeReader {
-    tree: PathBuf,
-    build: PathBuf,
-    frontend: Frontend,
-    units: Vec<SourceUnit>,
+    pub(super) tree: PathBuf,
+    pub(super) build: PathBuf,
+    pub(super) frontend: Frontend,
+    pub(super) units: Vec<SourceUnit>,
     cache: Option<Cache>,
     imported: BTreeSet<String>,
 }
@@ -252,7 +252,7 @@ impl CodeReader {
     }
 }
 
-fn subject(layout: &Layout, header: &str) -> Subject {
+pub(super) fn subject(layout: &Layout, header: &str) -> Subject {
     let members = layout
         .members
         .iter()

@@ -1,6 +1,6 @@
 //! Alignments of planned structs within their holder, written into its declaration.
 
-use super::{PatchSet, PatchStep, PatchSubject};
+use super::patches::{PatchSet, PatchStep, PatchSubject};
 use crate::header::{self, Declaration, Header, HeaderChange};
 use anyhow::{Result, anyhow, bail};
 use fieldline_layout::Layout;
@@ -62,7 +62,7 @@ pub(super) fn add_holder(
     (found, structs): (&Together, &[StructPlan]),
     tree: &Path,
 ) -> Result<()> {
-    let Some(holder) = found.struct_plan() else { return Ok(()) };
+    let Some(holder) = StructPlan::of_holder(found) else { return Ok(()) };
     let is_patched = |name: &str| patched.steps.iter().any(|step| step.name() == Some(name));
     let changes_order = |name: &str| structs.iter().any(|own| own.name == name && own.changes());
     let missing = found.parts.iter().find(|part| changes_order(&part.name) && !is_patched(&part.name));

@@ -9,7 +9,7 @@ use crate::input::trace::{self, Trace};
 use crate::output::{self, CommandOutcome};
 use crate::planning::PlanInputs;
 use crate::report::plan::simulate_text::SimulatedRow;
-use crate::report::plan::split_text::{self, SplitDocument, SplitReplay};
+use crate::report::plan::split_text::{self, ReadUnits, SplitDocument, SplitReplay};
 use anyhow::{Context, Result, bail};
 use fieldline_layout::Layout;
 use fieldline_plan::PlanOptions;
@@ -18,6 +18,7 @@ use fieldline_plan::result::Arrangement;
 use fieldline_plan::simulate::{
     Rearrangement, SimulatedMachine, Simulation, TraceObject, simulate, touches_by_kind,
 };
+use fieldline_tree::code::CodeReader;
 use fieldline_tree::limits::SourceInput;
 use fieldline_tree::{embedding, places};
 
@@ -57,7 +58,7 @@ pub(crate) fn run(args: &SplitArgs) -> Result<CommandOutcome> {
         }
     };
     let replay = recorded.as_ref().map(|recorded| recorded.replay(args, layout, &mut report));
-    let document = describe(args, layout, report, replay.unwrap_or_default())?;
+    let document = describe(args, (layout, code.as_ref()), report, replay.unwrap_or_default())?;
     document::write_if_named(args.output.as_ref(), &document)?;
     output::print_as(args.format, &document, |out, paint| split_text::draw(out, &document, paint))?;
     Ok(CommandOutcome::Done)
@@ -66,7 +67,7 @@ pub(crate) fn run(args: &SplitArgs) -> Result<CommandOutcome> {
 /// The report with what debug info and the tree say of the struct.
 fn describe(
     args: &SplitArgs,
-    layout: &Layout,
+    (layout, code): (&Layout, Option<&CodeReader>),
     report: SplitReport,
     replay: Vec<SplitReplay>,
 ) -> Result<SplitDocument> {
@@ -74,13 +75,19 @@ fn describe(
     let holders = embedding::find_holders(layout, program)?;
     let shown = report.splits.get(report.advised.unwrap_or(0));
     let header = layout.file.as_deref().and_then(|file| places::in_tree(args.tree.as_deref()?, file));
-    let places = match (args.tree.as_deref(), header, shown) {
-        (Some(tree), Some(header), Some(shown)) => {
-            Some(places::find_places(tree, &header, &layout.name, &shown.members)?)
-        }
-        _ => None,
+    let Some(((tree, header), shown)) = args.tree.as_deref().zip(header).zip(shown) else {
+        return Ok(SplitDocument::new(report, holders, None, replay));
     };
-    Ok(SplitDocument::new(report, holders, places, replay))
+    let mut places = places::find_places(tree, &header, &layout.name, &shown.members)?;
+    let mentions = match code {
+        Some(code) => Some(code.find_mentions(layout, &header, &shown.members)?),
+        None => None,
+    };
+    let read = mentions.map(|mentions| {
+        places.files = mentions.files;
+        ReadUnits { count: mentions.units, unread: mentions.unread }
+    });
+    Ok(SplitDocument::new(report, holders, Some((places, read)), replay))
 }
 
 /// A trace and the objects of the struct in it.

@@ -22,9 +22,12 @@ pub(crate) struct SplitDocument {
     report: SplitReport,
     /// Structs that hold this one by value, with the members that do.
     held_by: Vec<(String, String)>,
-    /// Files with the places that say members which leave, as text.
+    /// Files with the places that say members which leave.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     files: Vec<(String, usize)>,
+    /// The units that a front end counted them in. Otherwise they are counted in the text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    units: Option<ReadUnits>,
     /// Lines that allocate it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     allocations: Vec<String>,
@@ -33,6 +36,15 @@ pub(crate) struct SplitDocument {
     /// The best order, then the first splits, on a trace.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     replay: Vec<SplitReplay>,
+}
+
+/// Units of a build that a front end read.
+#[derive(Serialize)]
+pub(crate) struct ReadUnits {
+    pub(crate) count: usize,
+    /// Those that may have more places, since parts of them can't be read.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) unread: Vec<String>,
 }
 
 /// A layout replayed on a trace.
@@ -81,12 +93,13 @@ impl SplitDocument {
     pub(crate) fn new(
         report: SplitReport,
         held_by: Vec<(String, String)>,
-        places: Option<SourcePlaces>,
+        places: Option<(SourcePlaces, Option<ReadUnits>)>,
         replay: Vec<SplitReplay>,
     ) -> Self {
         let has_tree = places.is_some();
-        let SourcePlaces { files, allocations } = places.unwrap_or_default();
-        Self { format: "fieldline-split", version: 1, report, held_by, files, allocations, has_tree, replay }
+        let (SourcePlaces { files, allocations }, units) = places.unwrap_or_default();
+        let format = "fieldline-split";
+        Self { format, version: 1, report, held_by, files, units, allocations, has_tree, replay }
     }
 }
 
@@ -185,9 +198,18 @@ fn draw_source(out: &mut String, document: &SplitDocument) {
         document.files.iter().take(FILES).map(|(path, count)| format!("{path} {count}")).collect();
     let more = document.files.len().saturating_sub(FILES);
     let more = if more > 0 { format!(" and {more} more files") } else { String::new() };
-    let _ = writeln!(
-        out,
-        "  at most {all} places say the members that leave (read as text: others may have such names): {}{more}",
-        files.join(", ")
-    );
+    let files = format!("{}{more}", files.join(", "));
+    let Some(ReadUnits { count, unread }) = &document.units else {
+        let _ = writeln!(
+            out,
+            "  at most {all} places say the members that leave (read as text: others may have such names): {files}"
+        );
+        return;
+    };
+    let units = if *count == 1 { "1 unit" } else { &format!("{count} units") };
+    let _ =
+        writeln!(out, "  {all} places say the members that leave ({units} read by a C front end): {files}");
+    if !unread.is_empty() {
+        let _ = writeln!(out, "  more may be in units that can't be read: {}", unread.join(", "));
+    }
 }

@@ -124,7 +124,7 @@ impl HolderToAlign<'_> {
 
     /// The holder with the planned sizes of its parts and alignments of its members.
     fn placed(&self, aligned: &[(usize, u64)]) -> Layout {
-        let sizes = super::planned_sizes(self.plan, self.side);
+        let sizes = self.side.planned_sizes(self.plan);
         ChangedMembers { sizes: &sizes, aligned }.layout(&self.side.holder)
     }
 

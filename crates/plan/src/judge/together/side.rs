@@ -1,5 +1,6 @@
 //! Which planned structs a holder has, and where.
 
+use crate::result::Plan;
 use fieldline_layout::Layout;
 
 /// A struct that holds planned ones side by side.
@@ -26,5 +27,11 @@ impl SideBySide {
     /// Where a part begins in the declared holder, in bytes.
     pub(super) fn base(&self, part: &HeldPart) -> u64 {
         self.holder.members.get(part.member).map_or(0, fieldline_layout::Member::offset)
+    }
+
+    /// Planned sizes in bytes of its parts, by its members.
+    pub(super) fn planned_sizes(&self, plan: &Plan) -> Vec<(usize, u64)> {
+        let size = |part: &HeldPart| Some((part.member, plan.structs.get(part.request)?.chosen.size));
+        self.parts.iter().filter_map(size).collect()
     }
 }

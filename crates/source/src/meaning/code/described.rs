@@ -9,16 +9,6 @@ use crate::meaning::value::{Base, Sum, Term};
 /// Names of the type of a list of arguments.
 const ARGUMENTS: &str = " va_list __builtin_va_list __gnuc_va_list __va_list_tag ";
 
-/// Addresses and lengths that members of one object were given in a function.
-#[derive(Clone, Debug, Default)]
-pub(in crate::meaning) struct Described<'t> {
-    objects: Vec<&'t [u8]>,
-    sizes: Vec<&'t [u8]>,
-    /// The address of a member that was given last, and the lengths that belong to it.
-    part: Vec<Sum<'t>>,
-    lengths: Vec<Sum<'t>>,
-}
-
 impl<'t> Evaluator<'_, '_, 't> {
     /// An address and a size that are given to members of one object say: these bytes.
     pub(in crate::meaning) fn describe(&mut self, member: &'t [u8], sums: &[Sum<'t>], start: usize) {

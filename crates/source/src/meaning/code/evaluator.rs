@@ -1,6 +1,5 @@
 //! Variables, values that are kept, and uses that are found while a file's code is read.
 
-use crate::meaning::code::described::Described;
 use crate::meaning::flows::{Flows, Known, Slot, add, drop_record};
 use crate::meaning::syntax::cursor::Cursor;
 use crate::meaning::types::{TargetStruct, Type, World};
@@ -68,6 +67,16 @@ impl<'t> Callee<'t> {
             Self::Any(place) => Slot::Results(place),
         }
     }
+}
+
+/// Addresses and lengths that members of one object were given in a function.
+#[derive(Clone, Debug, Default)]
+pub(in crate::meaning) struct Described<'t> {
+    pub(super) objects: Vec<&'t [u8]>,
+    pub(super) sizes: Vec<&'t [u8]>,
+    /// The address of a member that was given last, and the lengths that belong to it.
+    pub(super) part: Vec<Sum<'t>>,
+    pub(super) lengths: Vec<Sum<'t>>,
 }
 
 #[derive(Debug)]

@@ -1,0 +1,55 @@
+//! Members with their places.
+
+use fieldline_layout::{Layout, line_number};
+use serde::{Deserialize, Serialize};
+
+/// Top-level members by offset.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Arrangement {
+    /// Size of the struct in bytes.
+    pub size: u64,
+    /// Its members.
+    pub members: Vec<PlacedMember>,
+}
+
+/// A member with its offset.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlacedMember {
+    /// Its index in declared order, which also identifies unnamed members.
+    pub index: usize,
+    /// Name; absent for an anonymous struct or union.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Type as C spells it.
+    pub type_name: String,
+    /// Offset in bytes of the first byte that holds a bit of it.
+    pub offset: u64,
+    /// Bytes that hold a bit of it.
+    pub size: u64,
+    /// For a bit-field, its offset in bits from the start of the struct.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bit_offset: Option<u64>,
+    /// For a bit-field, its width.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bit_size: Option<u64>,
+    /// Line of the declaration.
+    #[serde(default, with = "line_number")]
+    pub line: Option<u32>,
+}
+
+impl Arrangement {
+    /// The members of a layout that has them in `order`.
+    pub fn new(layout: &Layout, order: impl IntoIterator<Item = usize>) -> Self {
+        let members = order.into_iter().zip(&layout.members).map(|(index, member)| PlacedMember {
+            index,
+            name: member.name.clone(),
+            type_name: member.type_name.clone(),
+            offset: member.offset(),
+            size: member.size(),
+            bit_offset: member.is_bit_field().then_some(member.bit_offset),
+            bit_size: member.is_bit_field().then_some(member.bit_size),
+            line: member.line,
+        });
+        Self { size: layout.size, members: members.collect() }
+    }
+}

@@ -183,6 +183,7 @@ fn tags_are_handed_to_macros_of_the_system() {
             ("int f(struct s *p) { int s = 3; return LOG(p, s); }", &[]),
             ("void f(struct s *p) { TAILQ_HEAD(list, s) all; use(&all); }", &[]),
             ("TAILQ_HEAD(list, s) all; int f(struct s *p) { return ENTRY(p, struct s, in); }", &[]),
+            ("int f(struct s *p) { return STAILQ_LAST(p, s, in)->a; }", &[]),
         ],
         asked,
     );

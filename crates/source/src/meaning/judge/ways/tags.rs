@@ -23,7 +23,10 @@ impl<'t> Evaluator<'_, '_, 't> {
                 && !world.globals.contains_key(word)
                 && !world.functions.contains_key(word)
                 && self.local(word).is_none();
-            if is_alone && is_tag {
+            // `STAILQ_LAST(head, job, link)` asks for the offset of the member, wherever that is.
+            let names_member =
+                || (at + 1..end).any(|other| world.member(word, self.cursor.text(other)).is_some());
+            if is_alone && is_tag && !names_member() {
                 let what = "a macro that isn't defined here is handed its tag".to_owned();
                 self.tell_whole(word, what);
             }

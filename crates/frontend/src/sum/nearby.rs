@@ -2,7 +2,7 @@
 
 use super::View;
 use super::plain::constant;
-use crate::clang::{Cursor, Kind, Operator, TypeKind};
+use crate::clang::{Cursor, Identity, Kind, Operator, TypeKind};
 use crate::tree::Index;
 
 /// The number of objects that code goes back at once from an address that it takes for one of theirs:
@@ -34,6 +34,16 @@ pub(crate) fn outermost(
         (index, parent) = (parent, view.tree.parent(parent)?);
     }
     Some((index, parent))
+}
+
+/// Whether a node stands for the value inside: brackets, conversions.
+pub(crate) fn is_wrapping(kind: Kind) -> bool {
+    matches!(kind, Kind::Paren | Kind::Unexposed | Kind::Cast)
+}
+
+/// The variable or member that an expression names.
+pub(crate) fn named(view: View<'_, '_, '_>, index: Index) -> Option<Identity> {
+    view.cursor(view.peeled(index)).and_then(Cursor::referenced).map(Cursor::identity)
 }
 
 /// Whether a node is the name of an array of which one element's value is read or written: `array[number]`, not its address.

@@ -3,6 +3,7 @@
 use crate::clang::{Cursor, Identity, Kind, Operator};
 use crate::sum::View;
 use crate::tree::Index;
+use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
 
 /// Most variables on the way.
@@ -40,6 +41,28 @@ pub(crate) fn roots<'u>(view: View<'_, '_, 'u>, index: Index) -> BTreeMap<Identi
             {
                 open.extend(view.tree.values(at));
             }
+            _ => {}
+        }
+    }
+    found
+}
+
+/// The expressions that an expression may have its value from, inside one unit: itself, both sides of a choice, and what
+/// variables are given.
+pub(crate) fn sources(view: View<'_, '_, '_>, index: Index) -> Vec<Index> {
+    let (mut found, mut seen, mut open) = (Vec::new(), FxHashSet::default(), vec![index]);
+    while let Some(at) = open.pop() {
+        let at = view.peeled(at);
+        if found.len() >= MOST_VALUES || !seen.insert(at) {
+            continue;
+        }
+        found.push(at);
+        match view.tree.kind(at) {
+            Kind::Name => {
+                let variable = view.cursor(at).and_then(Cursor::referenced);
+                open.extend(variable.into_iter().flat_map(|own| view.flow.given(own.identity())).copied());
+            }
+            Kind::Conditional => open.extend(view.tree.values(at).skip(1)),
             _ => {}
         }
     }

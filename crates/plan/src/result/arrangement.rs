@@ -1,6 +1,6 @@
 //! Members with their places.
 
-use fieldline_layout::{Layout, line_number};
+use fieldline_layout::{Layout, Member, line_number};
 use serde::{Deserialize, Serialize};
 
 /// Top-level members by offset.
@@ -37,10 +37,10 @@ pub struct PlacedMember {
     pub line: Option<u32>,
 }
 
-impl Arrangement {
-    /// The members of a layout that has them in `order`.
-    pub fn new(layout: &Layout, order: impl IntoIterator<Item = usize>) -> Self {
-        let members = order.into_iter().zip(&layout.members).map(|(index, member)| PlacedMember {
+impl PlacedMember {
+    /// A member of a layout, with its index in declared order.
+    pub fn new(index: usize, member: &Member) -> Self {
+        Self {
             index,
             name: member.name.clone(),
             type_name: member.type_name.clone(),
@@ -49,7 +49,15 @@ impl Arrangement {
             bit_offset: member.is_bit_field().then_some(member.bit_offset),
             bit_size: member.is_bit_field().then_some(member.bit_size),
             line: member.line,
-        });
+        }
+    }
+}
+
+impl Arrangement {
+    /// The members of a layout that has them in `order`.
+    pub fn new(layout: &Layout, order: impl IntoIterator<Item = usize>) -> Self {
+        let placed = order.into_iter().zip(&layout.members);
+        let members = placed.map(|(index, member)| PlacedMember::new(index, member));
         Self { size: layout.size, members: members.collect() }
     }
 }

@@ -2,8 +2,8 @@
 
 use super::super::names;
 use super::reader::{Reader, is_open};
-use crate::clang::{Cursor, Kind, Operator};
-use crate::sum::nearby::outermost;
+use crate::clang::{Cursor, Operator};
+use crate::sum::nearby::{is_wrapping, named, outermost};
 use crate::tree::Index;
 use std::collections::BTreeSet;
 
@@ -64,8 +64,7 @@ impl<'u> Reader<'_, '_, '_, 'u> {
         if !matches!(operator, Some(Operator::Multiply | Operator::ShiftLeft)) {
             return false;
         }
-        let named =
-            |at: Index| view.cursor(view.peeled(at)).and_then(Cursor::referenced).map(Cursor::identity);
+        let named = |at: Index| named(view, at);
         let Some((inner, sum)) = outermost(view, product, is_wrapping) else { return false };
         let is_sum = |at: Index| {
             let operator = view.cursor(at).map(Cursor::binary_operator);
@@ -82,8 +81,4 @@ impl<'u> Reader<'_, '_, '_, 'u> {
         let mut parts = view.tree.values(product);
         is_sum(sum) && to.is_some() && parts.any(|part| named(part) == to)
     }
-}
-
-fn is_wrapping(kind: Kind) -> bool {
-    matches!(kind, Kind::Paren | Kind::Unexposed | Kind::Cast)
 }

@@ -5,12 +5,9 @@ use crate::clang::{Cursor, Kind, Operator, Type, TypeKind};
 use crate::demand::Demand;
 use crate::records::Part;
 use crate::report::{Findings, Found, before, behind};
+use crate::sum::roots::sources;
 use crate::sum::{Term, View};
 use crate::tree::Index;
-use rustc_hash::FxHashSet;
-
-/// Most values that an operand is followed back to.
-const MOST_VALUES: usize = 64;
 
 /// Functions that give the address of an array's first element.
 const FIRST: [&str; 3] = ["begin", "cbegin", "data"];
@@ -68,24 +65,8 @@ fn between<'u>(
 
 /// The members whose begin or end an expression may be.
 fn arrays(view: View<'_, '_, '_>, index: Index, names: &[&str]) -> Vec<Part> {
-    let (mut found, mut seen, mut open) = (Vec::new(), FxHashSet::default(), vec![index]);
-    while let Some(at) = open.pop() {
-        let at = view.peeled(at);
-        if seen.len() >= MOST_VALUES || !seen.insert(at) {
-            continue;
-        }
-        let cursor = view.cursor(at);
-        match view.tree.kind(at) {
-            Kind::Name => {
-                let variable = cursor.and_then(Cursor::referenced);
-                open.extend(variable.into_iter().flat_map(|own| view.flow.given(own.identity())).copied());
-            }
-            Kind::Conditional => open.extend(view.tree.values(at).skip(1)),
-            Kind::Call => found.extend(array(view, at, names)),
-            _ => {}
-        }
-    }
-    found
+    let calls = sources(view, index).into_iter().filter(|at| view.tree.kind(*at) == Kind::Call);
+    calls.filter_map(|call| array(view, call, names)).collect()
 }
 
 /// The member that is an array, of which a call gives the begin or the end.

@@ -5,13 +5,9 @@ use crate::demand::Demand;
 use crate::records::{Part, named_holder};
 use crate::report::{Findings, Found};
 use crate::sum::orders::ordered_sides;
-use crate::sum::roots::has_common_root;
+use crate::sum::roots::{has_common_root, sources};
 use crate::sum::{Sum, Term, View};
 use crate::tree::Index;
-use rustc_hash::FxHashSet;
-
-/// Most values that an operand is followed back to.
-const MOST_VALUES: usize = 64;
 
 /// `first < second`, where each may be the address of one of several members.
 pub(super) fn find<'u>(view: View<'_, '_, 'u>, index: Index, found: &mut Findings<'u>) {
@@ -42,29 +38,18 @@ pub(super) fn find<'u>(view: View<'_, '_, 'u>, index: Index, found: &mut Finding
 /// The members whose addresses an expression may be, with the bits in front of each. Arrays have several addresses,
 /// which are compared with one another.
 fn members(view: View<'_, '_, '_>, index: Index) -> Vec<(u64, Part)> {
-    let (mut found, mut seen, mut open) = (Vec::new(), FxHashSet::default(), vec![index]);
-    while let Some(at) = open.pop() {
-        let at = view.peeled(at);
-        if seen.len() >= MOST_VALUES || !seen.insert(at) {
-            continue;
-        }
-        let cursor = view.cursor(at);
-        match view.tree.kind(at) {
-            Kind::Name => {
-                let variable = cursor.and_then(Cursor::referenced);
-                open.extend(variable.into_iter().flat_map(|own| view.flow.given(own.identity())).copied());
-            }
-            Kind::Conditional => open.extend(view.tree.values(at).skip(1)),
-            Kind::Unary if cursor.map(Cursor::unary_operator) == Some(Operator::AddressOf) => {
-                found.extend(member(view, &view.sum(at)));
-                // A reference is the object that it was given.
-                let inner = view.tree.values(at).next().map(|inner| view.peeled(inner));
-                let named = inner.and_then(|inner| view.cursor(inner)).and_then(Cursor::referenced);
-                let given = named.into_iter().flat_map(|named| view.flow.given(named.identity()));
-                found.extend(given.filter_map(|value| member(view, &view.address_sum(view.peeled(*value)))));
-            }
-            _ => {}
-        }
+    let mut found = Vec::new();
+    let is_address = |at: &Index| {
+        view.tree.kind(*at) == Kind::Unary
+            && view.cursor(*at).map(Cursor::unary_operator) == Some(Operator::AddressOf)
+    };
+    for at in sources(view, index).into_iter().filter(is_address) {
+        found.extend(member(view, &view.sum(at)));
+        // A reference is the object that it was given.
+        let inner = view.tree.values(at).next().map(|inner| view.peeled(inner));
+        let named = inner.and_then(|inner| view.cursor(inner)).and_then(Cursor::referenced);
+        let given = named.into_iter().flat_map(|named| view.flow.given(named.identity()));
+        found.extend(given.filter_map(|value| member(view, &view.address_sum(view.peeled(*value)))));
     }
     found
 }

@@ -160,7 +160,7 @@ impl DividedStruct {
         for (flat, member) in order.iter().zip(&placed.members) {
             let side = usize::from(*flat > self.pointer + 1);
             match self.declared.get(*flat).copied().flatten() {
-                Some(index) => sides.placed.members.push(placed_member(index, member)),
+                Some(index) => sides.placed.members.push(PlacedMember::new(index, member)),
                 None if *flat == self.pointer => sides.pointer = member.offset(),
                 None => {
                     sides.border = member.offset();
@@ -279,18 +279,4 @@ fn moved(member: &Member, bit_offset: u64) -> Member {
         moved(inner, bit_offset.saturating_add(inner.bit_offset.saturating_sub(member.bit_offset)))
     });
     Member { bit_offset, members: inner.collect(), ..member.clone() }
-}
-
-/// A member of the declared struct at another place.
-fn placed_member(index: usize, member: &fieldline_layout::Member) -> PlacedMember {
-    PlacedMember {
-        index,
-        name: member.name.clone(),
-        type_name: member.type_name.clone(),
-        offset: member.offset(),
-        size: member.size(),
-        bit_offset: member.is_bit_field().then_some(member.bit_offset),
-        bit_size: member.is_bit_field().then_some(member.bit_size),
-        line: member.line,
-    }
 }

@@ -4,7 +4,7 @@ use super::super::super::facts::State;
 use super::super::super::names;
 use super::super::follower::Follower;
 use crate::clang::{Cursor, Kind, Operator};
-use crate::sum::nearby::outermost;
+use crate::sum::nearby::{is_wrapping, named, outermost};
 use crate::tree::Index;
 use std::collections::BTreeSet;
 
@@ -39,9 +39,7 @@ impl<'u> Follower<'_, '_, '_, 'u> {
         if view.cursor(parent).is_some_and(Cursor::takes_apart) {
             return true;
         }
-        let named =
-            |at: Index| view.cursor(view.peeled(at)).and_then(Cursor::referenced).map(Cursor::identity);
-        let is_wrapping = |kind| matches!(kind, Kind::Paren | Kind::Unexposed | Kind::Cast);
+        let named = |at: Index| named(view, at);
         let outer = outermost(view, parent, is_wrapping).map(|(_, outer)| outer);
         let outer =
             outer.filter(|outer| view.cursor(*outer).map(Cursor::binary_operator) == Some(Operator::Assign));
@@ -59,8 +57,7 @@ impl<'u> Follower<'_, '_, '_, 'u> {
         let declared = view.cursor(view.peeled(index)).and_then(Cursor::referenced);
         let names = declared.and_then(|declared| self.unit.names.get(&declared.identity()));
         let distance = |name: &Index| {
-            let (_, shift) =
-                outermost(view, *name, |kind| matches!(kind, Kind::Paren | Kind::Unexposed | Kind::Cast))?;
+            let (_, shift) = outermost(view, *name, is_wrapping)?;
             let is_shift =
                 view.cursor(shift)?.binary_operator() == Operator::ShiftRight && !self.is_mixed(shift);
             view.cursor(view.tree.values(shift).nth(1).filter(|_| is_shift)?)?.constant()
@@ -72,7 +69,6 @@ impl<'u> Follower<'_, '_, '_, 'u> {
     /// Whether a number becomes a sum, a product or an exclusive or with one that isn't always the same.
     fn is_mixed(&self, index: Index) -> bool {
         let view = self.unit.view;
-        let is_wrapping = |kind| matches!(kind, Kind::Paren | Kind::Unexposed | Kind::Cast);
         let (mut index, mut outer) = (index, view.tree.parent(index));
         while let Some(at) = outer.filter(|at| is_wrapping(view.tree.kind(*at))) {
             (index, outer) = (at, view.tree.parent(at));

@@ -157,6 +157,9 @@ fn no_part_is_aligned_that_gains_nothing_or_makes_the_holder_larger() {
     let (_, found) = shrunk(&vec![(vec![3], 20_000), (vec![5], 20_000)], &best_order(), |_| ());
     assert_eq!((found.aligned.len(), found.parts[1].to, found.after), (0, 320, 448));
     assert_eq!((found.unaligned, found.declaration), (None, None));
+    // Nobody touches the part.
+    let (_, found) = shrunk(&Sets::new(), &best_order(), |_| ());
+    assert_eq!((found.aligned.len(), found.parts[1].to, found.after), (0, 320, 448));
     // With 64 bytes more behind the parts, the alignment rounds 576 bytes up to 640.
     let longer = |side: &mut SideBySide| {
         let last = Member {

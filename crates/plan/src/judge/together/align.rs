@@ -219,7 +219,8 @@ impl HolderToAlign<'_> {
         let (longest, build_line) = (self.longest_line(), self.options.build_line);
         let recorded = |row: &&Forecast| row.build.is_none() && row.build_line == build_line;
         let own = moved.forecasts.iter().filter(recorded).find(|row| row.line == longest)?.together;
-        let is_gain = own.after <= own.before * (1.0 - LEAST_GAIN);
+        // A part without visits touches no lines in either place.
+        let is_gain = own.before > 0.0 && own.after <= own.before * (1.0 - LEAST_GAIN);
         let is_sure = match Interval::half_width(&moved.folds) {
             Some(half) => moved.folds.iter().sum::<f64>() / (moved.folds.len() as f64) + half < 0.0,
             None => self.options.resamples == 0 || self.profile.blocks.len() < FOLDS,

@@ -21,13 +21,13 @@ struct List<'l, 'v, 's, 'u> {
 pub(super) fn find<'u>(view: View<'_, '_, 'u>, index: Index, found: &mut Findings<'u>) {
     let Some(cursor) = view.cursor(index) else { return };
     let values: Vec<Index> = view.tree.children(index).collect();
-    if values.is_empty() || is_zero(view, index) {
+    let ty = cursor.ty();
+    if values.is_empty() || is_zero(view, index) && fits_any_first(view, index, ty) {
         return;
     }
-    asked(view, index, cursor.ty(), found);
+    asked(view, index, ty, found);
     let mut list = List { view, node: index, found };
     let mut values = values.into_iter().peekable();
-    let ty = cursor.ty();
     match ty.kind() {
         TypeKind::Record => {
             list.evaluated(ty);
@@ -56,6 +56,22 @@ fn is_zero(view: View<'_, '_, '_>, index: Index) -> bool {
         Kind::Unexposed if is_designated(view, only) => false,
         _ => view.cursor(only).is_some_and(|cursor| cursor.constant() == Some(0)),
     }
+}
+
+/// Whether what clears an object may stand for whatever member is the first. In C a pointer is no number
+/// (`{NULL}`, `-Wint-conversion`), and braces don't belong around a number (`{{0}}`): compilers warn.
+fn fits_any_first(view: View<'_, '_, '_>, index: Index, ty: Type<'_>) -> bool {
+    let Some(only) = view.tree.only(index) else { return true };
+    if view.tree.kind(only) == Kind::List {
+        // Lists of elements are judged by themselves.
+        let is_cpp = ty.canonical().declaration().is_some_and(|record| record.is_of_cpp());
+        return is_cpp || ty.kind() == TypeKind::Array;
+    }
+    let is_pointer = |node: Index| {
+        view.tree.kind(node) == Kind::Cast
+            && view.cursor(node).is_some_and(|cursor| cursor.ty().kind() == TypeKind::Pointer)
+    };
+    !is_pointer(only) && !view.tree.below(only).any(is_pointer)
 }
 
 /// Whether a value of a list says where it goes. It has no type of its own then.

@@ -22,6 +22,11 @@ fn initialisers_by_position_hold_as_many_members_as_they_have_values() {
         ("struct s v[] = { [2].a = 1, 2 };", &[first(1), Demand::Whole]),
         ("void f(int x) { struct s v = (struct s){ x, .c = 2 }; use(&v); }", &[first(1)]),
         ("typedef struct s row[2]; row v = { { 1, 2 } };", &[first(2)]),
+        // Compilers warn of these if another kind of member comes first.
+        ("struct s v = { NULL };", &[first(1)]),
+        ("struct s v = { { 0 } };", &[first(1)]),
+        ("struct s v[2] = { NULL };", &[first(1)]),
+        ("struct s v = { 0 }, w[2] = { { 0 }, { 0 } }, x[2] = { 0 };", &[]),
     ];
     expect(cases, asked);
 }

@@ -99,6 +99,10 @@ fn initialisers_by_position_hold_as_many_members_as_they_have_values() {
             ("typedef struct s row[2]; row v = { { 1, 2 } };", &["first 2"]),
             ("extern struct s *p; struct s *q, w = { 1, 2, { 3, 4 } };", &["first 3"]),
             ("#define DECLARE(n) struct s n = { 1, 2 }\nDECLARE(v);", &["first 2"]),
+            // Compilers warn of these if another kind of member comes first.
+            ("struct s v = { NULL };", &["first 1"]),
+            ("struct s v = { { 0 } };", &["first 1"]),
+            ("struct s v = { 0 }, w[2] = { { 0 }, { 0 } }, x[2] = { 0 };", &[]),
         ],
         asked,
     );

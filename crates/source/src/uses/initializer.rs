@@ -129,15 +129,16 @@ fn is_macro(source: &SourceText, first: usize) -> bool {
     source.word(first).is_some_and(crate::body::attribute::is_shouted) && source.text(first) != b"NULL"
 }
 
-/// `{ 0 }`, `{ NULL }`, `{ {} }` and the like.
+/// `{ 0 }` and the like, whichever member is the first: compilers warn of `{ NULL }` for a number, and of braces
+/// around one.
 fn is_zero(source: &SourceText, open: usize) -> bool {
     let close = source.partner(open).unwrap_or(open);
     (open + 1..close).all(|at| match source.kind(at) {
-        Some(TokenKind::Punct(b'{' | b'}' | b',') | TokenKind::Comment) => true,
+        Some(TokenKind::Punct(b',') | TokenKind::Comment) => true,
         Some(TokenKind::Number) => {
             source.text(at).iter().all(|byte| matches!(byte, b'0' | b'x' | b'U' | b'L'))
         }
-        Some(TokenKind::Word) => matches!(source.text(at), b"NULL" | b"false"),
+        Some(TokenKind::Word) => source.text(at) == b"false",
         _ => false,
     })
 }

@@ -169,15 +169,16 @@ fn initialisers_without_names_hold_places() {
     assert_eq!(count("struct box b = { HEAD_INIT(x), LOCK_INIT };"), 2);
     let through = "#define BOX_INIT(b) { HEAD_INIT(b.head), 1, 2 }\nstruct box b = BOX_INIT(b);";
     assert_eq!(count(through), 3);
+    // Compilers warn of these if another kind of member comes first.
+    assert_eq!(count("struct box b = { NULL };"), 1);
+    assert_eq!(count("struct box b = { { 0 } };"), 1);
     assert_eq!(count(&through.replace("\nstruct box b =", "\n#define BOX(b) struct box b =")), 3);
     for text in [
         "struct box b = { .head = 1, .lock = 2 };",
         "TYPE_SAFE(struct box) {\n\tstruct lid *l;\n};",
         "TYPE_SAFE(struct box) { 1, 2 };",
         "struct box b = { 0 };",
-        "struct box b = { NULL };",
         "struct box b = { };",
-        "struct box b = { { 0 } };",
         "struct box b = { BOX_INIT(b) };",
         "struct box b = { BOX_INIT(b), .lock = 2 };",
         "#define BOX_INIT(b) { .lock = 1 }\nstruct box b = BOX_INIT(b);",

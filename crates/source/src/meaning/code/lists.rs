@@ -201,7 +201,7 @@ impl<'t> Evaluator<'_, '_, 't> {
         let is_nothing = loose.len() == 1
             && loose
                 .iter()
-                .all(|(at, _)| is_zero(self.cursor.pieces.get(*at).map_or(b"", |piece| piece.text)));
+                .all(|(at, _)| fits_any_first(self.cursor.pieces.get(*at).map_or(b"", |piece| piece.text)));
         if loose.iter().any(|(_, is_macro)| !is_macro) && !is_nothing {
             self.elided(inner);
         }
@@ -287,7 +287,7 @@ impl<'t> Evaluator<'_, '_, 't> {
                 .get(open + 1..close)
                 .unwrap_or_default()
                 .iter()
-                .all(|piece| is_zero(piece.text));
+                .all(|piece| fits_any_first(piece.text));
         let may_be_names = progress.macros > 0
             && (progress.is_named || progress.macros == progress.count && progress.count == 1);
         if progress.count > 0 && !is_nothing && !may_be_names {
@@ -405,6 +405,12 @@ fn may_be<'t>(world: &World<'t>, value: &Type<'t>, wanted: &Type<'t>) -> bool {
         (Type::Record(_), Type::Number(..) | Type::Byte | Type::Pointer(_)) => false,
         _ => true,
     }
+}
+
+/// Whether a piece of what clears an object may stand there whatever member is the first: compilers warn of `{NULL}`
+/// for a number, and of braces around one.
+fn fits_any_first(text: &[u8]) -> bool {
+    is_zero(text) && !matches!(text, b"{" | b"}" | b"NULL" | b"nullptr")
 }
 
 pub(in crate::meaning) fn is_zero(text: &[u8]) -> bool {

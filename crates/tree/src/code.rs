@@ -4,6 +4,7 @@
 //! * `texts`: the files of a tree and of its build, by the words in them.
 //! * `choice`: the units that may see a struct.
 //! * `definitions`: the units that define functions.
+//! * `assembler`: what files in assembler name.
 //! * `cache`: what was read before.
 //! * `lines`: lines that were read.
 //! * `mentions`: places that say members, whatever they do with them.
@@ -11,6 +12,7 @@
 //! * `read`: units, read on all threads.
 //! * `demands`: what code demands, as requests for the planner.
 
+mod assembler;
 mod cache;
 mod choice;
 mod definitions;

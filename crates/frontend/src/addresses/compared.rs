@@ -1,6 +1,6 @@
 //! Addresses that are compared: of members with one another, and with those of their objects.
 
-use super::facts::{CodePlace, End, State, UnitFlows};
+use super::facts::{CodePlace, Comparison, End, ShapeMember, State, UnitFlows};
 use super::judge::Address;
 use super::merged::{Merged, TypeNumber};
 use super::names;
@@ -17,7 +17,7 @@ type Arrived = FxHashMap<TypeNumber, BTreeSet<Option<u64>>>;
 /// Addresses that come to comparisons.
 #[derive(Debug, Default)]
 pub(crate) struct Comparisons<'f> {
-    by_place: FxHashMap<(&'f CodePlace, bool), Arrived>,
+    by_place: FxHashMap<(&'f CodePlace, Comparison), Arrived>,
 }
 
 impl<'f> Comparisons<'f> {
@@ -30,7 +30,7 @@ impl<'f> Comparisons<'f> {
         end: &End,
         at: &'f CodePlace,
     ) {
-        let End::Compared { has_order } = end else { return };
+        let End::Compared { by } = end else { return };
         let is_whole = state.level == 0 && state.moved == Some(0) && !state.is_number;
         let (ty, member) = match address {
             Address::Object(ty) => (ty, state.member),
@@ -40,7 +40,7 @@ impl<'f> Comparisons<'f> {
         if !is_whole || member.is_some_and(is_array) || merged.subjects(ty).next().is_none() {
             return;
         }
-        let arrived = self.by_place.entry((at, *has_order)).or_default().entry(ty).or_default();
+        let arrived = self.by_place.entry((at, *by)).or_default().entry(ty).or_default();
         if arrived.len() < MOST_MEMBERS {
             arrived.insert(member);
         }
@@ -60,36 +60,86 @@ impl<'f> Comparisons<'f> {
 
     /// Demands of the comparisons on the order.
     pub(crate) fn judge(&self, merged: &Merged, found: &mut Vec<CodeUse>) {
-        for ((at, has_order), arrived) in &self.by_place {
+        for ((at, by), arrived) in &self.by_place {
             for (ty, members) in arrived.iter().filter(|(_, members)| members.len() > 1) {
                 for (subject, front, inner) in merged.subjects(*ty) {
-                    let inside = |member: &Option<u64>| member.and_then(|offset| offset.checked_sub(front));
-                    let own: Vec<u64> = members.iter().filter_map(inside).collect();
-                    let name = |offset: &u64| merged.member(inner, *offset).map(|own| own.name.clone());
-                    let names: Vec<String> = own.iter().filter_map(name).collect();
-                    let mut tell = |demand, why: &str| found.push(at.used(subject, demand, why.to_owned()));
-                    if *has_order {
-                        let pairs =
-                            names.iter().zip(names.iter().skip(1)).filter(|(first, then)| first != then);
-                        for (first, then) in pairs {
-                            let demand = Demand::Order { first: first.clone(), then: then.clone() };
-                            tell(demand, "addresses of its members are compared");
-                        }
-                    } else if members.contains(&None) && front == 0 {
-                        let first = merged.shape(inner).and_then(|shape| shape.members.first());
-                        let Some(first) = first.map(|first| first.name.clone()) else { continue };
-                        for (offset, then) in own.iter().zip(&names) {
-                            let demand = match *offset {
-                                0 => Demand::First { count: 1 },
-                                _ if *then == first => continue,
-                                _ => Demand::Order { first: first.clone(), then: then.clone() },
-                            };
-                            tell(demand, "its address is compared with that of a member");
-                        }
-                    }
+                    let members: Vec<Option<u64>> = members
+                        .iter()
+                        .filter_map(|member| member.map(|offset| offset.checked_sub(front)).or(Some(None)))
+                        .collect();
+                    let compared = Compared { merged, inner, front, members: &members };
+                    let demands = match by {
+                        Comparison::Order => compared.order(),
+                        Comparison::Distance => compared.distances(),
+                        Comparison::Same => compared.begin(),
+                    };
+                    let tell = |(demand, why): (Demand, &str)| at.used(subject, demand, why.to_owned());
+                    found.extend(demands.into_iter().map(tell));
                 }
             }
         }
+    }
+}
+
+/// Addresses of one record that come to one comparison.
+struct Compared<'c> {
+    merged: &'c Merged,
+    inner: TypeNumber,
+    /// Bytes in front of the record in what the addresses are of.
+    front: u64,
+    /// Its members' places; `None` is its own, or in front of it.
+    members: &'c [Option<u64>],
+}
+
+impl Compared<'_> {
+    fn offsets(&self) -> impl Iterator<Item = u64> + '_ {
+        self.members.iter().flatten().copied()
+    }
+
+    fn name(&self, offset: u64) -> Option<String> {
+        self.merged.member(self.inner, offset).map(|own| own.name.clone())
+    }
+
+    /// Which is the lower one.
+    fn order(&self) -> Vec<(Demand, &'static str)> {
+        let names: Vec<String> = self.offsets().filter_map(|offset| self.name(offset)).collect();
+        let pairs = names.iter().zip(names.iter().skip(1)).filter(|(first, then)| first != then);
+        let demand = |(first, then): (&String, &String)| {
+            let demand = Demand::Order { first: first.clone(), then: then.clone() };
+            (demand, "addresses of its members are compared")
+        };
+        pairs.map(demand).collect()
+    }
+
+    /// How many bytes lie between them: those have to stay, and what is in them.
+    fn distances(&self) -> Vec<(Demand, &'static str)> {
+        let (Some(first), Some(last)) = (self.offsets().min(), self.offsets().max()) else {
+            return Vec::new();
+        };
+        let members = self.merged.shape(self.inner).into_iter().flat_map(|shape| &shape.members);
+        let between = members.filter(|member| (first..=last).contains(&member.offset));
+        let demand = |member: &ShapeMember| {
+            (Demand::Offset { member: member.name.clone() }, "distances between addresses in it are counted")
+        };
+        between.map(demand).collect()
+    }
+
+    /// Whether a member's address is the object's.
+    fn begin(&self) -> Vec<(Demand, &'static str)> {
+        let first = self.merged.shape(self.inner).and_then(|shape| shape.members.first());
+        let Some(first) = first.filter(|_| self.members.contains(&None) && self.front == 0) else {
+            return Vec::new();
+        };
+        let demand = |offset: u64| {
+            let then = self.name(offset)?;
+            let demand = match offset {
+                0 => Demand::First { count: 1 },
+                _ if then == first.name => return None,
+                _ => Demand::Order { first: first.name.clone(), then },
+            };
+            Some((demand, "its address is compared with that of a member"))
+        };
+        self.offsets().filter_map(demand).collect()
     }
 }
 

@@ -97,6 +97,8 @@ pub(crate) struct Shape {
     pub(crate) place: Place,
     /// Whether its members share their bytes.
     pub(crate) is_union: bool,
+    /// Whether a header of the system declares it: functions that nobody sees read and write all of it.
+    pub(crate) is_of_system: bool,
     /// Subjects it is or holds by value, with the bytes in front of each, and its shape.
     pub(crate) subjects: Vec<(usize, u64, ShapeNumber)>,
     /// Classes it is derived from.
@@ -295,12 +297,23 @@ pub(crate) enum End {
     Frees,
     /// Counts on in steps of so many bytes, whatever size the type has.
     Strides { bytes: u64 },
-    /// Compares it with another address: which is the lower one, or whether they are the same.
-    Compared { has_order: bool },
+    /// Compares it with another address.
+    Compared { by: Comparison },
     /// Takes bits of it that are zero only at multiples of so many bytes: `address | 1`, `address & ~7`.
     Masked { bytes: u64 },
     /// Nothing that is understood.
     Unknown,
+}
+
+/// The question that two addresses answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub(crate) enum Comparison {
+    /// Whether they are the same.
+    Same,
+    /// Which is the lower one.
+    Order,
+    /// How many bytes lie between them.
+    Distance,
 }
 
 /// A line of code.

@@ -232,6 +232,11 @@ fn add_symbols(units: &[&UnitFlows], merged: &Merged, found: &mut Demands) {
     for (unit, flows) in units.iter().enumerate() {
         for (symbol, shape, place) in &flows.symbols {
             let ty = merged.number(unit, *shape);
+            for (subject, ..) in merged.subjects(ty) {
+                let why = format!("{symbol} is a variable of it");
+                let used = place.used(subject, crate::Demand::Whole, why);
+                found.variables.entry(symbol.clone()).or_default().push(used);
+            }
             let other = *known.entry(symbol).or_insert(ty);
             if other == ty {
                 continue;

@@ -47,6 +47,8 @@ pub(crate) struct Unit<'v, 's, 'u> {
     pub(crate) names: FxHashMap<Identity, Vec<Index>>,
     /// The only members of wrappers.
     wrapped: FxHashSet<Identity>,
+    /// Arrays of numbers whose values are listed where they are defined.
+    filled: FxHashSet<Identity>,
     pub(crate) shapes: RefCell<Shapes>,
     pub(crate) places: RefCell<Places<'v, 's, 'u>>,
     /// Functions of this unit alone that only calls by name lead to.
@@ -74,6 +76,7 @@ impl<'v, 's, 'u> Unit<'v, 's, 'u> {
             address_size,
             names,
             wrapped,
+            filled: filled(view),
             shapes: RefCell::default(),
             places: RefCell::new(Places::new(view.records)),
             private: private(view),
@@ -96,6 +99,11 @@ impl<'v, 's, 'u> Unit<'v, 's, 'u> {
         Some((holder, view.cursor(holder)?.ty().kind() == TypeKind::Pointer))
     }
 
+    /// Whether an array's values are listed where it is defined.
+    pub(crate) fn is_filled(&self, array: Cursor<'u>) -> bool {
+        self.filled.contains(&array.identity())
+    }
+
     /// Whether a member is the only one of a wrapper.
     pub(crate) fn is_wrapped(&self, member: Cursor<'u>) -> bool {
         self.wrapped.contains(&member.identity())
@@ -108,6 +116,32 @@ impl<'v, 's, 'u> Unit<'v, 's, 'u> {
     pub(crate) fn place(&self, index: Index) -> CodePlace {
         self.view.cursor(index).map(|cursor| self.places.borrow_mut().find(cursor)).unwrap_or_default()
     }
+}
+
+/// Arrays of numbers or bytes with a list of values, or a text, that isn't nothing but zero.
+fn filled(view: View<'_, '_, '_>) -> FxHashSet<Identity> {
+    let is_array_of_numbers = |variable: &Cursor<'_>| {
+        let mut ty = variable.ty();
+        while let Some(element) = ty.element() {
+            ty = element;
+        }
+        variable.ty().kind() == TypeKind::Array && matches!(ty.kind(), TypeKind::Number | TypeKind::Byte)
+    };
+    // The array's length stands in front of its values.
+    let has_values = |variable: Index| {
+        let Some(values) = view.tree.children(variable).last() else { return false };
+        std::iter::once(values).chain(view.tree.below(values)).any(|below| {
+            let has_no_parts = view.tree.below(below).next().is_none() && view.tree.kind(below) != Kind::List;
+            let is_value = |value: Cursor<'_>| value.constant() != Some(0) && value.words() != ["\"\""];
+            has_no_parts && view.cursor(below).is_some_and(is_value)
+        })
+    };
+    let variables = (0..view.tree.len()).filter(|index| view.tree.kind(*index) == Kind::Variable);
+    let filled = variables.filter_map(|index| {
+        let variable = view.cursor(index).filter(is_array_of_numbers)?;
+        (variable.is_initialized() && has_values(index)).then(|| variable.identity())
+    });
+    filled.collect()
 }
 
 /// Static functions with a body whose addresses are not taken.

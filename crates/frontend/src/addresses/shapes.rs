@@ -31,14 +31,17 @@ impl Shapes {
         let number = self.all.len();
         self.by_name.insert(name.clone(), number);
         let bases = records.bases(ty).into_iter().map(type_name).collect();
-        let is_union = ty.canonical().declaration().is_some_and(|record| record.kind() == Kind::Union);
-        let place = ty.canonical().declaration().map(Cursor::identifier).unwrap_or_default();
+        let declared = ty.canonical().declaration();
+        let is_union = declared.is_some_and(|record| record.kind() == Kind::Union);
+        let is_of_system = declared.is_some_and(|record| record.is_of_system() && !record.is_of_cpp());
+        let place = declared.map(Cursor::identifier).unwrap_or_default();
         self.all.push(Shape {
             name,
             size: ty.size().unwrap_or(0),
             bases,
             place,
             is_union,
+            is_of_system,
             ..Shape::default()
         });
         let members: Vec<ShapeMember> = match depth {

@@ -5,7 +5,6 @@ use fieldline_frontend::{Demands, SourceUnit};
 use fieldline_source::declared::words;
 use rustc_hash::FxHashSet;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 
 /// Most units that are read because they define functions that some pointer could lead to.
 const MOST_CALLABLE: usize = 64;
@@ -40,31 +39,6 @@ pub(super) fn defining(
         true => chosen(|(is_named, is_callback)| *is_named || *is_callback),
         false => chosen(|(is_named, _)| *is_named),
     }
-}
-
-/// Files in assembler that give a function of a name to others, by the name.
-///
-/// A label alone is seen by no other file: boot code has a `die:` that is not the kernel's `die()`.
-pub(super) fn assembled<'t>(texts: &'t Texts, functions: &BTreeSet<&str>) -> BTreeMap<String, &'t Path> {
-    let mut found = BTreeMap::new();
-    for (path, file) in texts.files.iter().filter(|(path, _)| super::texts::is_assembler(path)) {
-        for line in file.text.split(|byte| *byte == b'\n').filter(|line| is_entry(line)) {
-            let named = words(line).filter_map(|word| std::str::from_utf8(word).ok());
-            for word in named.filter(|word| functions.contains(word)) {
-                found.insert(word.to_owned(), path.as_path());
-            }
-        }
-    }
-    found
-}
-
-/// `SYM_FUNC_START(name)`, `ENTRY(name)`, `.globl name`, `global name`, `FUNCTION name`: a macro's name is in capitals.
-fn is_entry(line: &[u8]) -> bool {
-    let Some(first) = words(line).next().filter(|first| !first.starts_with(b"SYM_FUNC_START_LOCAL")) else {
-        return false;
-    };
-    let is_macro = first.len() > 1 && !first.iter().any(u8::is_ascii_lowercase);
-    is_macro || first.ends_with(b"globl") || first.ends_with(b"global")
 }
 
 fn defines_any(text: &[u8], wanted: &FxHashSet<&str>) -> bool {
@@ -156,21 +130,6 @@ mod tests {
             assert_eq!(defines_callback(text.as_bytes(), &wanted), expected, "{text}");
         }
         assert!(!defines_callback(b"void f(int n, void *data) { }", &BTreeSet::new()));
-    }
-
-    #[test]
-    fn labels_are_entries_if_others_see_them() {
-        for (line, expected) in [
-            ("\t.globl die", true),
-            ("SYM_FUNC_START(die)", true),
-            ("GLOBAL(die)", true),
-            ("cglobal die, 4, 4", true),
-            ("die:", false),
-            ("\tcall\tdie", false),
-            ("SYM_FUNC_START_LOCAL(die)", false),
-        ] {
-            assert_eq!(is_entry(line.as_bytes()), expected, "{line}");
-        }
     }
 
     #[test]

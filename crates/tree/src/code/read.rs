@@ -1,8 +1,9 @@
 //! Units read on all threads.
 
+use super::assembler::add_assembled;
 use super::cache::{Asked, Cache, Contents};
 use super::choice::{Choice, choose};
-use super::definitions::{assembled, defining};
+use super::definitions::defining;
 use super::lines::ReadLines;
 use super::shared_headers::{SharedHeaders, UnitPart};
 use super::texts::Texts;
@@ -136,10 +137,8 @@ impl CodeReader {
             (structs, &subjects),
             progress,
         );
-        let handed = demanded.given.keys().chain(demanded.handed.keys());
-        let given: BTreeSet<&str> = handed.map(String::as_str).collect();
-        let assembled = assembled(&texts, &given);
-        add_demanded(&mut found, &demanded, &assembled);
+        add_demanded(&mut found, &demanded);
+        add_assembled(&mut found, &demanded, &texts);
         add_imported(&mut found, &demanded, &self.imported);
         let lines = Arc::new(lines);
         for code in &mut found {
@@ -340,23 +339,11 @@ fn add_unit(
     Some(uses.flows)
 }
 
-/// Adds what addresses ask of structs, and functions in assembler that are given them.
-fn add_demanded(found: &mut [StructCode], demanded: &Demands, assembled: &BTreeMap<String, &Path>) {
+/// Adds what addresses ask of structs.
+fn add_demanded(found: &mut [StructCode], demanded: &Demands) {
     for used in &demanded.uses {
         if let Some(code) = found.get_mut(used.subject) {
             code.followed.push(CodeUse { subject: 0, ..used.clone() });
-        }
-    }
-    for (function, file) in assembled {
-        let handed = [demanded.given.get(function), demanded.handed.get(function)];
-        for used in handed.into_iter().flatten().flatten() {
-            let Some(code) = found.get_mut(used.subject) else { continue };
-            // Assembler that is given the offsets by name goes by those.
-            if code.uses.iter().any(|own| matches!(own.demand, Demand::Assembler { .. })) {
-                continue;
-            }
-            let why = format!("its address is handed to {function}, in assembler ({})", file.display());
-            code.followed.push(CodeUse { subject: 0, why, ..used.clone() });
         }
     }
 }

@@ -1,10 +1,15 @@
 //! Addresses that are compared with others.
 
-use super::super::facts::{End, State};
+use super::super::facts::{Comparison, End, State};
 use super::follower::Follower;
 use crate::clang::{Cursor, Kind, Operator, TypeKind};
-use crate::sum::roots::has_common_root;
+use crate::sum::nearby::{is_wrapping, outermost};
+use crate::sum::plain::constant;
+use crate::sum::roots::{has_common_root, sources};
 use crate::tree::Index;
+
+/// Most bytes that a distance may be rounded to for its address to be had back from it: a cacheline. Pages hold many.
+const MOST: u64 = 64;
 
 impl<'u> Follower<'_, '_, '_, 'u> {
     /// The address is compared with another expression. What is counted from the same variable leads into one object
@@ -17,8 +22,49 @@ impl<'u> Follower<'_, '_, '_, 'u> {
         let operator =
             view.tree.parent(index).and_then(|node| view.cursor(node)).map(Cursor::binary_operator);
         if !has_common_root(view, index, other) {
-            self.end(index, state, End::Compared { has_order: operator == Some(Operator::Order) });
+            let by = if operator == Some(Operator::Order) { Comparison::Order } else { Comparison::Same };
+            self.end(index, state, End::Compared { by });
         }
+    }
+
+    /// The address is subtracted from another expression, or that from it.
+    pub(crate) fn subtracted(
+        &mut self,
+        index: Index,
+        (difference, other): (Index, Index),
+        is_left: bool,
+        state: State,
+    ) {
+        let view = self.unit.view;
+        let is_pointer = |at: Index| self.ty(at).is_some_and(|ty| ty.kind() == TypeKind::Pointer);
+        // A number that comes from no pointer here may as well be a member's place.
+        let is_address = || is_pointer(other) || sources(view, other).into_iter().any(is_pointer);
+        if state.level > 0 || state.is_number || !self.may_be_address(other) || !is_address() {
+            return;
+        }
+        if is_left && let Some(bytes) = self.rest_of_distance(difference) {
+            self.end(difference, state, End::Masked { bytes });
+        }
+        if !has_common_root(view, index, other) {
+            self.end(index, state, End::Compared { by: Comparison::Distance });
+        }
+    }
+
+    /// Bytes that a distance is taken to be a multiple of: `(address - begin) >> 3`, `(address - begin) / 8`.
+    fn rest_of_distance(&self, difference: Index) -> Option<u64> {
+        let view = self.unit.view;
+        let (left, operation) = outermost(view, difference, is_wrapping)?;
+        let (own, by) = {
+            let mut sides = view.tree.values(operation);
+            (sides.next()?, sides.next()?)
+        };
+        let by = constant(view, by).filter(|_| own == left)?;
+        match view.cursor(operation)?.binary_operator() {
+            Operator::ShiftRight => 1_u64.checked_shl(u32::try_from(by).ok()?),
+            Operator::Divide => u64::try_from(by).ok(),
+            _ => None,
+        }
+        .filter(|bytes| (2..=MOST).contains(bytes))
     }
 
     fn may_be_address(&self, index: Index) -> bool {

@@ -21,6 +21,9 @@ impl<'u> Follower<'_, '_, '_, 'u> {
     ) {
         let view = self.unit.view;
         let Some(amount) = view.cursor(other) else { return };
+        if !is_added {
+            self.subtracted(index, (parent, other), is_left, state);
+        }
         // A distance between two addresses is none.
         if !is_added && (!is_left || amount.ty().kind() == TypeKind::Pointer) {
             return;

@@ -18,6 +18,8 @@ pub struct Demands {
     pub given: BTreeMap<String, Vec<CodeUse>>,
     /// The same of those that are given it as any pointer, and of which nothing is known.
     pub handed: BTreeMap<String, Vec<CodeUse>>,
+    /// Variables of subjects that other files may name: the subject, and where.
+    pub variables: BTreeMap<String, Vec<CodeUse>>,
     /// Those of `given` that a unit has the body of.
     pub defined: BTreeSet<String>,
 }
@@ -25,20 +27,28 @@ pub struct Demands {
 impl Demands {
     /// Puts the uses in order, each once: those of one address are often many times the same.
     pub(super) fn settle(&mut self) {
-        for uses in self.given.values_mut().chain(self.handed.values_mut()).chain([&mut self.uses]) {
+        for uses in self
+            .given
+            .values_mut()
+            .chain(self.handed.values_mut())
+            .chain(self.variables.values_mut())
+            .chain([&mut self.uses])
+        {
             uses.sort_unstable();
             uses.dedup();
         }
     }
 
     pub(super) fn add(&mut self, other: Self) {
-        let Self { uses, unread, symbols, callbacks, given, handed, defined } = other;
+        let Self { uses, unread, symbols, callbacks, given, handed, variables, defined } = other;
         self.uses.extend(uses);
         self.unread.extend(unread);
         self.symbols.extend(symbols);
         self.callbacks.extend(callbacks);
         self.defined.extend(defined);
-        for (own, other) in [(&mut self.given, given), (&mut self.handed, handed)] {
+        for (own, other) in
+            [(&mut self.given, given), (&mut self.handed, handed), (&mut self.variables, variables)]
+        {
             for (function, uses) in other {
                 own.entry(function).or_default().extend(uses);
             }

@@ -64,6 +64,23 @@ pub(crate) fn common_prefix(own: &Shape, other: &Shape, by_name: bool) -> usize 
     own.members.iter().zip(&other.members).take_while(is_equal).count()
 }
 
+/// The end of the bytes of a record that may be several of what so many of them are taken for: as long as the members
+/// behind them have the same sizes at the same distances. Nobody says how many a pointer leads to.
+pub(crate) fn end_of_like(shape: &Shape, (from, to): (u64, u64)) -> u64 {
+    let size = to.saturating_sub(from);
+    let within = |from: u64| -> Vec<(u64, u64)> {
+        let to = from.saturating_add(size);
+        let inside = shape.members.iter().filter(|member| member.offset >= from && member.offset < to);
+        inside.map(|member| (member.offset - from, member.size)).collect()
+    };
+    let first = within(from);
+    let mut end = to;
+    while !first.is_empty() && size > 0 && end.saturating_add(size) <= shape.size && within(end) == first {
+        end = end.saturating_add(size);
+    }
+    end
+}
+
 pub(crate) fn number_at(shape: &Shape, offset: u64) -> Option<usize> {
     shape
         .members

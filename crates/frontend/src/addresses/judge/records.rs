@@ -3,7 +3,7 @@
 use super::super::facts::{CodePlace, NUMBERED, Shape, ShapeMember};
 use super::super::merged::TypeNumber;
 use super::departure::{Address, Judge, Through};
-use super::reached::{common_prefix, member_at};
+use super::reached::{common_prefix, end_of_like, member_at};
 use super::recorder::Recorder;
 use crate::demand::{CodeUse, Demand};
 
@@ -21,7 +21,7 @@ impl<'m> Judge<'m> {
     ) {
         let (Some(own), Some(other)) = (self.merged.shape(ty), self.merged.shape(to)) else { return };
         if own.name.starts_with(NUMBERED) {
-            let why = "is laid over an array whose elements are read or written by their numbers";
+            let why = "is laid over an array whose elements are listed, or read or written by their numbers";
             return if is_explained {
             } else {
                 self.whole(to, why, recorder)
@@ -62,7 +62,9 @@ impl<'m> Judge<'m> {
         if is_explained && common == 0 {
             return;
         }
-        let size = known_bytes(other);
+        // Code of this build goes by what both begin with, a system's by all members.
+        let common = if other.is_of_system && !is_explained { 0 } else { common };
+        let size = end_of_like(own, (0, known_bytes(other)));
         let covered = own.members.iter().filter(|member| member.offset < size).count();
         let (count, why) = match common {
             0 => (covered.max(1), format!("is taken for {}", other.name)),
@@ -176,7 +178,9 @@ impl<'m> Judge<'m> {
         {
             return;
         }
-        self.beyond_member((Some(moved), Some(other.size)), (&other.name, true), Through::NONE, recorder);
+        let from = u64::try_from(start).unwrap_or(0);
+        let count = end_of_like(shape, (from, from.saturating_add(other.size))).saturating_sub(from);
+        self.beyond_member((Some(moved), Some(count)), (&other.name, true), Through::NONE, recorder);
     }
 }
 

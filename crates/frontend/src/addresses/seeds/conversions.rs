@@ -65,14 +65,14 @@ impl<'u> Reader<'_, '_, '_, 'u> {
         outer.is_some_and(|(_, parent)| view.tree.kind(parent) == Kind::Return)
     }
 
-    /// Whether an expression is an array whose elements are values somewhere.
+    /// Whether an expression is an array whose elements are values somewhere, or are listed where it is defined.
     fn is_numbered(&self, index: Index) -> bool {
         let view = self.unit.view;
         let index = view.peeled(index);
         let declared = view.cursor(index).filter(|array| array.ty().kind() == TypeKind::Array);
         let Some(declared) = declared.and_then(Cursor::referenced) else { return false };
         let names = self.unit.names.get(&declared.identity()).map_or(&[][..], Vec::as_slice);
-        names.iter().any(|name| is_element_used(view, *name))
+        self.unit.is_filled(declared) || names.iter().any(|name| is_element_used(view, *name))
     }
 
     /// Whether an expression is the address of a subject's member, which is followed as such.

@@ -20,7 +20,7 @@ pub(crate) use self::reader::is_open;
 use super::facts::{Place, State, UnitFlows};
 use super::follow::Follower;
 use super::nodes::Unit;
-use crate::clang::{Kind, TypeKind};
+use crate::clang::{Kind, Type, TypeKind};
 use crate::sum::View;
 use crate::tree::Index;
 use std::collections::BTreeSet;
@@ -40,7 +40,9 @@ pub(crate) fn read<'u>(view: View<'_, '_, 'u>, address_size: u64) -> UnitFlows {
             let mut follower = Follower::new(&unit);
             let is_deep = |node: &usize| {
                 let held = view.cursor(*node).and_then(|node| node.ty().pointee());
-                level == 0 || held.is_some_and(|held| held.kind() == TypeKind::Pointer)
+                // Any pointer may lead to pointers, too.
+                let may_be = |held: Type<'_>| matches!(held.kind(), TypeKind::Pointer | TypeKind::Void);
+                level == 0 || held.is_some_and(may_be)
             };
             for node in nodes.iter().filter(|node| is_deep(node)) {
                 follower.push(*node, State { level, ..State::PLAIN });

@@ -256,8 +256,13 @@ fn comparison<'u>(
     effects: &Effects<'_, '_, 'u>,
     found: &mut Findings<'u>,
 ) {
-    let Some(node) = view.cursor(index).filter(|node| node.is_defaulted()) else { return };
-    let Some(class) = node.holder() else { return };
+    let Some(node) = view.cursor(index).filter(|node| node.is_defaulted() || is_defaulted_friend(*node))
+    else {
+        return;
+    };
+    let of_friend = || node.argument(0)?.ty().pointee()?.canonical().declaration();
+    let class = if node.is_defaulted() { node.holder() } else { of_friend() };
+    let Some(class) = class else { return };
     let Some(subject) = view.records.declared(class) else { return };
     // It ends at the first members that differ.
     if node.name() == "operator==" && effects.of_comparing(class.ty()).acts {
@@ -268,6 +273,12 @@ fn comparison<'u>(
         let why = "is ordered by its members in turn".to_owned();
         found.push(Found { subject, node, demand: Demand::Whole, why });
     }
+}
+
+/// `friend bool operator<(const T &, const T &) = default;`: the front end tells only of methods.
+fn is_defaulted_friend(node: Cursor<'_>) -> bool {
+    let is_operator = !node.is_of_system() && node.name().starts_with("operator");
+    is_operator && node.words().ends_with(&["=".to_owned(), "default".to_owned()])
 }
 
 /// `auto [a, b] = object;`

@@ -380,7 +380,8 @@ impl<'u> Handed<'_, '_, '_, 'u> {
                 let shape = follower.unit.shape(ty);
                 follower.end(self.call, state, End::Record(shape));
             }
-            TypeKind::Byte | TypeKind::Number
+            // Others are vectors and complex numbers.
+            TypeKind::Byte | TypeKind::Number | TypeKind::Other
                 if (start.call.is_none() || is_given_by_cpp(self.view, *other))
                     && path.is_none_or(is_array) =>
             {

@@ -6,6 +6,7 @@ use super::super::elements::bytes;
 use super::{Does, Handed, function, is_number};
 use crate::clang::{Cursor, Kind, Operator, Type, TypeKind};
 use crate::sum::Term;
+use crate::sum::roots::sources;
 use crate::tree::Index;
 
 impl<'u> Handed<'_, '_, '_, 'u> {
@@ -17,10 +18,13 @@ impl<'u> Handed<'_, '_, '_, 'u> {
         !is_whole && !sum.has_offsets()
     }
 
-    /// A size less an unknown number.
+    /// A size less an unknown number, or the lesser one of two, also where a variable has it.
     pub(super) fn is_rest(&self, index: Index) -> bool {
+        sources(self.view, index).into_iter().any(|value| self.is_less(value))
+    }
+
+    fn is_less(&self, index: Index) -> bool {
         let view = self.view;
-        let index = view.peeled(index);
         let operator = view.cursor(index).map(Cursor::binary_operator);
         let right = view.tree.values(index).nth(1).filter(|_| view.tree.kind(index) == Kind::Binary);
         let is_unknown = right.is_some_and(|right| {

@@ -264,6 +264,13 @@ pub(crate) fn callback_of(place: &str) -> Option<(usize, usize)> {
     Some((count, number.parse().ok()?))
 }
 
+/// The record and the member whose name in all units a place has: `c:@S@region@FI@from`.
+pub(crate) fn member_of(place: &str) -> Option<(String, String)> {
+    let (record, member) = place.rsplit_once("@FI@")?;
+    let record = record.rsplit('@').next().filter(|name| !name.is_empty())?;
+    Some((record.to_owned(), member.to_owned()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

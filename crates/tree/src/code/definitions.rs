@@ -6,14 +6,16 @@ use fieldline_source::declared::words;
 use rustc_hash::FxHashSet;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Most units that are read because they define functions that some pointer could lead to.
+/// Most units that are read because they define functions that some pointer could lead to, or because they name members
+/// that addresses are kept in.
 const MOST_CALLABLE: usize = 64;
 
 /// How far behind a name the body of its function may begin.
 const FARTHEST: usize = 4096;
 
 /// The units (by number) that define any of the functions that addresses go to and are not read yet: those named, and
-/// those that can be called through the pointers, if these are few.
+/// those that can be called through the pointers and those that name members which the addresses are kept in, if these
+/// are few.
 pub(super) fn defining(
     texts: &Texts,
     units: &[SourceUnit],
@@ -25,20 +27,29 @@ pub(super) fn defining(
     let open: Vec<usize> = (0..units.len()).filter(|number| !read.contains_key(number)).collect();
     let has = fieldline_parallel::map(&open, |number| {
         let Some(file) = units.get(*number).and_then(|unit| texts.files.get(&unit.file)) else {
-            return (false, false);
+            return [false; 3];
         };
         let is_named = defines_any(&file.text, &wanted) || names_any(&file.text, &symbols);
-        (is_named, defines_callback(&file.text, &demanded.callbacks))
+        let is_callback = defines_callback(&file.text, &demanded.callbacks);
+        [is_named, is_callback, names_members(&file.text, &demanded.members)]
     });
-    let chosen = |is_chosen: fn(&(bool, bool)) -> bool| {
-        let found = open.iter().zip(&has).filter(|(_, has)| is_chosen(has));
-        found.map(|(number, _)| *number).collect::<Vec<usize>>()
-    };
-    let callable = chosen(|(_, is_callback)| *is_callback);
-    match callable.len() <= MOST_CALLABLE {
-        true => chosen(|(is_named, is_callback)| *is_named || *is_callback),
-        false => chosen(|(is_named, _)| *is_named),
+    let are_few = |reason: usize| has.iter().filter(|has| has[reason]).count() <= MOST_CALLABLE;
+    let counts = [true, are_few(1), are_few(2)];
+    let is_chosen = |has: &[bool; 3]| has.iter().zip(counts).any(|(has, counts)| *has && counts);
+    open.iter().zip(&has).filter(|(_, has)| is_chosen(has)).map(|(number, _)| *number).collect()
+}
+
+/// Whether a text names a record and a member of it.
+fn names_members(text: &[u8], members: &BTreeSet<(String, String)>) -> bool {
+    if members.is_empty() {
+        return false;
     }
+    let asked: FxHashSet<&str> =
+        members.iter().flat_map(|(record, member)| [record.as_str(), member.as_str()]).collect();
+    let named: FxHashSet<&str> = words(text)
+        .filter_map(|word| std::str::from_utf8(word).ok().filter(|word| asked.contains(word)))
+        .collect();
+    members.iter().any(|(record, member)| named.contains(record.as_str()) && named.contains(member.as_str()))
 }
 
 fn defines_any(text: &[u8], wanted: &FxHashSet<&str>) -> bool {

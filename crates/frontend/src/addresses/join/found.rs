@@ -10,6 +10,8 @@ pub struct Demands {
     pub uses: Vec<CodeUse>,
     /// Functions that subjects' addresses are handed to and that no unit has the body of.
     pub unread: BTreeSet<String>,
+    /// Members that subjects' addresses are kept in and that no unit reads: the record and the member, by name.
+    pub members: BTreeSet<(String, String)>,
     /// Second names of variables of subjects, and names of the sections that they are in.
     pub symbols: BTreeSet<String>,
     /// Functions that are called through pointers with subjects' addresses: how many parameters, and which.
@@ -40,9 +42,10 @@ impl Demands {
     }
 
     pub(super) fn add(&mut self, other: Self) {
-        let Self { uses, unread, symbols, callbacks, given, handed, variables, defined } = other;
+        let Self { uses, unread, members, symbols, callbacks, given, handed, variables, defined } = other;
         self.uses.extend(uses);
         self.unread.extend(unread);
+        self.members.extend(members);
         self.symbols.extend(symbols);
         self.callbacks.extend(callbacks);
         self.defined.extend(defined);

@@ -260,6 +260,8 @@ impl<'f> Walk<'f> {
         }
         if let Some(function) = place.function {
             found.unread.insert(function.to_owned());
+        } else if self.merged.subjects(judge.address().ty()).next().is_some() {
+            found.members.extend(names::member_of(place.name));
         }
         let otherwise = if place.is_assembled { Some(&End::Unknown) } else { handed.otherwise };
         if otherwise.is_none()

@@ -88,11 +88,8 @@ impl<'t> Evaluator<'_, '_, 't> {
         (arguments, all): (&[Value<'t>], &[Vec<Sum<'t>>]),
     ) {
         let is_read = name.ends_with(b"read") || name.ends_with(b"recv");
-        let (Some((to, from)), true) =
-            (all.first().zip(arguments.get(1)), self.world().is_complete && does == Does::Moves || is_read)
-        else {
-            return;
-        };
+        let is_filling = self.world().is_complete && (is_read || does == Does::Moves);
+        let Some((to, from)) = all.first().zip(arguments.get(1)).filter(|_| is_filling) else { return };
         let to = if is_read && !name.ends_with(b"fread") { all.get(1).unwrap_or(to) } else { to };
         // An object's own bytes may come back as that.
         let is_object = |sum: &Sum<'t>| sum.base.is_some();

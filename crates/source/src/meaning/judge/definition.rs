@@ -116,8 +116,8 @@ impl<'t> Evaluator<'_, '_, 't> {
         }
     }
 
-    /// A function of C that files declare with other numbers of parameters: what is handed by value lies where the others
-    /// expect something else.
+    /// A function of C that files declare with other numbers of parameters: what is handed by value lies where the
+    /// others expect something else.
     fn declared_with_other_count(&mut self, name: &'t [u8], both: [&Function<'t>; 2]) {
         let is_old = both.iter().any(|function| function.parameters.is_empty());
         if self.is_cpp || is_old || !self.world().is_complete {

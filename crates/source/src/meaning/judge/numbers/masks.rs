@@ -27,7 +27,7 @@ impl<'t> Evaluator<'_, '_, 't> {
         }
     }
 
-    /// `is_known`: by bits that the code says. Of others there are as many as there is room for where the member stands.
+    /// `is_known`: by bits that the code says. Of others there are as many as there is room for where the member is.
     fn counted_on_multiple(&mut self, sum: &Sum<'t>, bytes: u64, is_known: bool) {
         let (Some(Base::Object(record)), [(true, Term::Offset(own, member))]) =
             (sum.base, sum.terms.as_slice())

@@ -26,6 +26,10 @@ pub(super) enum Slot<'t> {
     LooseMember(Option<usize>, &'t [u8]),
     /// Values that a function leaves where a parameter points to.
     Written(Option<usize>, &'t [u8], usize),
+    /// Records that a function is handed by value through a pointer, or, as the last parameter of all, gives back so.
+    ByValue(Option<usize>, &'t [u8], usize),
+    /// Whether bytes of unknown origin are put into a member, which is an array of numbers.
+    Filled(&'t [u8], &'t [u8]),
     /// Addresses of members that a parameter may be a reference to.
     Referred(Option<usize>, &'t [u8], usize),
     /// Values that are handed to functions that nobody defines.

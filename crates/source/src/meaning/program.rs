@@ -3,7 +3,7 @@
 use super::flows::related::Relations;
 use super::includes::{IncludeGraph, is_path_of};
 use super::judge::cpp::templates::template_names;
-use super::judge::symbols::words_in;
+use super::judge::symbols::{mangled, words_in};
 use super::judge::ways::library::is_of_c_library;
 use super::macros::{KnownMacro, Macros};
 use super::stream::{self, Kind, Piece, Stream};
@@ -126,7 +126,10 @@ fn add_macros<'t>(
             assembler.extend(bodies.flat_map(words_of_assembler));
         }
         if is_assembler(read.path) {
-            assembler.extend(stream.pieces.iter().map(|piece| piece.text));
+            let bodies = stream.macros.iter().flat_map(|definition| &definition.body);
+            let words = stream.pieces.iter().chain(bodies).map(|piece| piece.text);
+            // A variable of C++ is said by another name.
+            assembler.extend(words.flat_map(|word| [Some(word), mangled(word)]).flatten());
         }
     }
     assembler

@@ -149,6 +149,8 @@ pub(super) fn read_code<'t>(
         is_quiet: !tells,
         steps: 0,
         switched: Vec::new(),
+        bounds: FxHashMap::default(),
+        is_head: false,
         effects: 0,
         is_cpp: !path.ends_with(".c") && world.has_cpp,
         has_templates: pieces.iter().any(|piece| piece.text == b"template"),

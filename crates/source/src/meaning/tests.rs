@@ -1,6 +1,8 @@
 use super::*;
 use crate::uses::UseDemand;
 
+mod found;
+mod found_files;
 mod hidden;
 mod unsaid;
 mod ways;

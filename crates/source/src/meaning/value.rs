@@ -1,6 +1,6 @@
 //! Values as what is known of them: addresses in objects, offsets, sizes.
 
-use super::types::{TargetStruct, Type};
+use super::types::{TargetStruct, Type, World};
 
 /// The place that an address is counted from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -13,6 +13,8 @@ pub(super) enum Base<'t> {
     Behind(&'t [u8]),
     /// Memory that is declared as bytes.
     Bytes,
+    /// An array of numbers that the program gives values.
+    Numbers,
     /// Memory that is shared with others: the function that gave it.
     Mapped(&'t [u8]),
     /// Memory of which parts of a fixed size are counted.
@@ -256,6 +258,8 @@ pub(super) struct Value<'t> {
     pub(super) is_type: bool,
     /// The function whose name or result it is.
     pub(super) call: Option<&'t [u8]>,
+    /// Whether it is that function's result.
+    pub(super) is_result: bool,
     /// Whether it is a text in quotes.
     pub(super) is_text: bool,
     /// That text with its quotes, if it is one piece.
@@ -302,6 +306,12 @@ impl<'t> Value<'t> {
             Type::Pointer(inner) => matches!(**inner, Type::Function(_)),
             _ => false,
         }
+    }
+
+    /// Whether it is a pointer that a function gives and that is called: nothing else than one to a function, whatever the
+    /// function's definition says.
+    pub(super) fn is_given_function(&self, world: &World<'t>) -> bool {
+        self.is_result && matches!(world.pointee(&self.ty), Some(Type::Function(_) | Type::Void))
     }
 
     pub(super) fn sums(ty: Type<'t>, sums: Vec<Sum<'t>>) -> Self {

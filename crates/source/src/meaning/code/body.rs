@@ -65,10 +65,12 @@ impl<'t> Evaluator<'_, '_, 't> {
         self.returns = body.function.returns.clone();
         self.described.clear();
         self.tested.clear();
+        self.bounds.clear();
         self.switched.clear();
         self.cursor.at = body.range.start;
         // A constructor is called by its class.
         let scope = self.parameters(self.function, &body.function);
+        self.taken_by_value(self.function, &body.function);
         self.scopes = vec![scope];
         self.cursor.at = body.range.start;
         if let Some(class) = body.class.filter(|class| is_unnamed || body.name == *class) {

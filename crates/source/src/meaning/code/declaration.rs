@@ -45,6 +45,9 @@ impl<'t> Evaluator<'_, '_, 't> {
         }
         self.cursor.eat(b"=");
         if self.cursor.is(b"{") {
+            if self.is_row_of_numbers(ty) && self.cursor.at + 3 < self.cursor.behind(self.cursor.at) {
+                self.holds_numbers(name);
+            }
             return self.list(ty);
         }
         let right = self.assignment();

@@ -107,6 +107,10 @@ pub(in crate::meaning) struct Evaluator<'w, 'p, 't> {
     pub(in crate::meaning) has_templates: bool,
     /// Records by whose sizes the function chooses cases.
     pub(in crate::meaning) switched: Vec<&'t [u8]>,
+    /// Numbers that variables of this function stay below, as loops and tests say.
+    pub(in crate::meaning) bounds: FxHashMap<&'t [u8], i64>,
+    /// Whether what is read now is a loop's head.
+    pub(in crate::meaning) is_head: bool,
     /// How often something changed that others see.
     pub(in crate::meaning) effects: usize,
 }
@@ -273,7 +277,8 @@ impl<'w, 'p, 't> Evaluator<'w, 'p, 't> {
             (Type::Array(..), Some(place)) => place.clone(),
             _ => value.sums.clone(),
         };
-        if let Some(name) = value.call.filter(|_| value.is_function() && sums.is_empty()) {
+        let is_name = value.is_function() && !value.is_result;
+        if let Some(name) = value.call.filter(|_| is_name && sums.is_empty()) {
             let home = world.functions.get(name).and_then(|function| function.home);
             sums.push(Sum { base: Some(Base::Function(home, name)), terms: Vec::new() });
         }
@@ -293,6 +298,16 @@ impl<'w, 'p, 't> Evaluator<'w, 'p, 't> {
                     if !is_known || matches!(ty, Type::Array(..)) && self.subject(record).is_some() {
                         join(&mut sums, &[own]);
                     }
+                }
+                // The place that a pointer to a pointer points to keeps the address of an object.
+                Type::Pointer(inner) if sums.is_empty() => {
+                    let record = match world.resolve(&inner) {
+                        Type::Record(record) => self.subject(record).map(|_| record),
+                        _ => None,
+                    };
+                    let content =
+                        record.map(|record| Sum { base: Some(Base::Content(record)), terms: Vec::new() });
+                    sums.extend(content);
                 }
                 Type::Byte if sums.is_empty() && matches!(ty, Type::Array(..)) => {
                     sums.push(Sum { base: Some(Base::Bytes), terms: Vec::new() });

@@ -96,6 +96,7 @@ impl<'t> Evaluator<'_, '_, 't> {
     /// Keeps a value where it is put.
     fn store(&mut self, left: &Value<'t>, (value, right): (&Value<'t>, &Value<'t>), start: usize) {
         let given = self.sums_of(value);
+        self.number_stored(left, start);
         if left.is_content || left.name.is_none() && left.member.is_none() {
             self.stored_beside(&left.ty, &given);
         }
@@ -152,7 +153,7 @@ impl<'t> Evaluator<'_, '_, 't> {
             return value;
         }
         self.cursor.at += 1;
-        self.null_is_tested(&value);
+        self.is_condition(&value);
         let first = if self.cursor.is(b":") { value } else { self.expression() };
         if !self.cursor.eat(b":") {
             return first;
@@ -167,9 +168,14 @@ impl<'t> Evaluator<'_, '_, 't> {
         if is_half && is_number(&first) && is_number(&second) && sums.iter().any(Sum::is_telling) {
             join(&mut sums, &[Sum::term(Term::Other)]);
         }
-        let is_first = self.is_typed(&first.ty) || !self.is_typed(&second.ty);
+        // A pointer beside 0 is what both are.
+        let is_pointer = |value: &Value<'t>| !is_number(value);
+        let is_first = match self.is_typed(&first.ty) == self.is_typed(&second.ty) {
+            true => is_pointer(&first) || !is_pointer(&second),
+            false => self.is_typed(&first.ty),
+        };
         let ty = if is_first { first.ty } else { second.ty };
-        Value::sums(ty, sums)
+        Value { target: first.target.or(second.target), ..Value::sums(ty, sums) }
     }
 
     fn binary(&mut self, least: u8) -> Value<'t> {
@@ -238,12 +244,13 @@ impl<'t> Evaluator<'_, '_, 't> {
                 Value::sums(left.ty.clone(), left.sums.clone())
             }
             b"<" | b">" | b"<=" | b">=" | b"==" | b"!=" => {
+                self.bounded(left, sign, right);
                 self.compare(left, right, matches!(sign, b"==" | b"!="));
                 Value::typed(Type::Number(b"int", 4))
             }
             _ => {
-                self.null_is_tested(left);
-                self.null_is_tested(right);
+                self.is_condition(left);
+                self.is_condition(right);
                 Value::typed(Type::Number(b"int", 4))
             }
         }

@@ -5,7 +5,7 @@ use crate::meaning::code::evaluator::Evaluator;
 use crate::meaning::flows::Slot;
 use crate::meaning::judge::callee::Does;
 use crate::meaning::stream::Kind;
-use crate::meaning::types::{Type, World, innermost, lossy};
+use crate::meaning::types::{Member, Record, Type, World, innermost, lossy};
 use crate::meaning::value::{Base, Sum, Term, Value};
 use crate::uses::UseDemand;
 
@@ -89,6 +89,7 @@ impl<'t> Evaluator<'_, '_, 't> {
         }
         self.deleter(name, &values);
         self.side_by_side(&values);
+        self.any_pointers(&values);
         if self.is_cpp && !is_named {
             if !has_name {
                 self.any_aggregate(&values, is_pack);
@@ -118,6 +119,32 @@ impl<'t> Evaluator<'_, '_, 't> {
                 let count = if is_pack { known.members.len() } else { values.len() };
                 let what = format!("a list gives {count} values by position to a type that isn't known");
                 self.tell(record, UseDemand::Positions(count), Vec::new(), what);
+            }
+        }
+    }
+
+    /// Addresses of members in a list for any struct of so many pointers to bytes: it may keep them.
+    fn any_pointers(&mut self, values: &[Value<'t>]) {
+        let world = self.world();
+        let all: Vec<Vec<Sum<'t>>> = values.iter().map(|value| self.sums_of(value)).collect();
+        let is_part = |sum: &Sum<'t>| sum.base.is_some() && sum.member().is_some();
+        if !world.is_complete || all.len() < 2 || !all.iter().all(|sums| sums.iter().any(is_part)) {
+            return;
+        }
+        let is_open =
+            |member: &Member<'t>| matches!(world.pointee(&member.ty), Some(Type::Void | Type::Byte));
+        let fits =
+            |record: &Record<'t>| record.members.len() == all.len() && record.members.iter().all(is_open);
+        let tables = [&world.records.own, &*world.records.shared];
+        let records = tables.into_iter().flatten().filter(|(_, record)| fits(record));
+        let mut holders: Vec<(&'t [u8], Vec<&'t [u8]>)> = records
+            .map(|(name, record)| (*name, record.members.iter().map(|member| member.name).collect()))
+            .collect();
+        holders.sort_unstable();
+        holders.dedup();
+        for (holder, members) in holders {
+            for (member, sums) in members.into_iter().zip(&all) {
+                self.keep_member(holder, member, sums);
             }
         }
     }

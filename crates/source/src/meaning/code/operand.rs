@@ -5,7 +5,7 @@ use crate::meaning::flows::Slot;
 use crate::meaning::stream::Kind;
 use crate::meaning::syntax::words::is_among;
 use crate::meaning::types::Type;
-use crate::meaning::value::{Sum, Term, Value, constant, number_sum};
+use crate::meaning::value::{Sum, Term, Value, constant, join, number_sum};
 use std::sync::Arc;
 
 /// Words that cast what stands in brackets behind a type.
@@ -48,6 +48,7 @@ impl<'t> Evaluator<'_, '_, 't> {
                         && self.world().resolve(&index.ty).element().is_some();
                     let (array, index) = if is_turned { (index, value) } else { (value, index) };
                     let number = constant(&index);
+                    self.goes_beyond(&array, &index);
                     value = self.dereference(&array, number);
                 }
                 b"(" => value = self.call(&value),
@@ -242,7 +243,8 @@ impl<'t> Evaluator<'_, '_, 't> {
                 Some(number) => self.kept(Slot::Referred(self.home, self.function, number)),
                 None => Vec::new(),
             };
-            let place = self.own_place(&local.ty).unwrap_or(handed);
+            let mut place = self.own_place(&local.ty).unwrap_or(handed);
+            join(&mut place, &self.place_of_numbers(&local.ty, &local.sums));
             return Value {
                 ty: local.ty.clone(),
                 sums: local.sums.clone(),
@@ -271,8 +273,8 @@ impl<'t> Evaluator<'_, '_, 't> {
             return self.member(&this, word, true);
         }
         if let Some(ty) = world.globals.get(word).filter(|_| !self.cursor.is(b"(")) {
-            let place = self.own_place(ty).unwrap_or_default();
             let sums = if self.is_typed(ty) { Vec::new() } else { self.kept(Slot::Global(word)) };
+            let place = self.own_place(ty).unwrap_or_else(|| self.place_of_numbers(ty, &sums));
             return Value { ty: ty.clone(), sums, place: Some(place), name: Some(word), ..Value::default() };
         }
         if let Some(function) = world.functions.get(word) {

@@ -75,11 +75,13 @@ impl<'t> Evaluator<'_, '_, 't> {
     fn condition(&mut self) {
         let is_loop = self.cursor.is(b"for");
         let is_choice = self.cursor.is(b"switch");
+        let before = std::mem::replace(&mut self.is_head, is_loop || self.cursor.is(b"while"));
         self.cursor.at += 1;
         if matches!(self.cursor.here(), b"constexpr") {
             self.cursor.at += 1;
         }
         if !self.cursor.is(b"(") {
+            self.is_head = before;
             return;
         }
         let close = self.cursor.behind(self.cursor.at);
@@ -98,12 +100,16 @@ impl<'t> Evaluator<'_, '_, 't> {
             ends += usize::from(before == b";" || self.cursor.text(start) == b";");
             if !is_loop || ends == 1 {
                 let value = std::mem::take(&mut self.last);
-                self.null_is_tested(&value);
-                if is_choice {
-                    self.switched_by(&value);
+                match is_choice {
+                    true => {
+                        self.null_is_tested(&value);
+                        self.switched_by(&value);
+                    }
+                    false => self.is_condition(&value),
                 }
             }
         }
+        self.is_head = before;
         self.cursor.at = close;
     }
 

@@ -42,8 +42,7 @@ impl<'t> Evaluator<'_, '_, 't> {
                 self.cursor.at += 1;
                 let inner = self.unary();
                 self.escape(&inner.sums);
-                self.offset_is_tested(&inner);
-                self.null_is_tested(&inner);
+                self.is_condition(&inner);
                 Value { ty: Type::Number(b"int", 4), sums: inner.sums, ..Value::default() }
             }
             b"-" => {

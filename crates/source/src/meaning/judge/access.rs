@@ -25,6 +25,7 @@ impl<'t> Evaluator<'_, '_, 't> {
                 self.read_at(sum, &inner, index, &resolved);
             }
         }
+        let has_content = sums.iter().any(|sum| matches!(sum.base, Some(Base::Content(_))));
         let place = match &inner {
             Type::Record(record) => {
                 let own = Sum::object(record);
@@ -43,6 +44,10 @@ impl<'t> Evaluator<'_, '_, 't> {
             true => (value.name, value.member, self.content(value)),
             false => (None, None, Vec::new()),
         };
+        // An object's address comes out of a place by a type that isn't its own.
+        if has_content && !kept.is_empty() {
+            self.convert(&Value::sums(Type::Void.pointer(), kept.clone()), &pointee, false);
+        }
         let mut found = Value { ty: pointee, place: Some(place), name, member, ..Value::default() };
         (found.sums, found.is_content) = (kept, is_kept);
         found

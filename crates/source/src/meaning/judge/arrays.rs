@@ -3,7 +3,7 @@
 use crate::meaning::code::evaluator::Evaluator;
 use crate::meaning::judge::callee::{Does, does};
 use crate::meaning::types::{Type, lossy};
-use crate::meaning::value::{Base, Sum, Term, Value};
+use crate::meaning::value::{Base, Sum, Term, Value, constant};
 use crate::uses::UseDemand;
 
 impl<'t> Evaluator<'_, '_, 't> {
@@ -17,6 +17,48 @@ impl<'t> Evaluator<'_, '_, 't> {
                 self.tell_pins(record, &[member, next.as_bytes()], what);
             }
             None => self.tell(record, UseDemand::Offset, vec![number], what),
+        }
+    }
+
+    /// `at < 11`: a variable stays below a number. What a loop says holds in it; other tests may say less.
+    pub(in crate::meaning) fn bounded(&mut self, left: &Value<'t>, sign: &[u8], right: &Value<'t>) {
+        let (value, number, is_closed) = match sign {
+            b"<" | b"!=" => (left, right, false),
+            b"<=" => (left, right, true),
+            b">" => (right, left, false),
+            b">=" => (right, left, true),
+            _ => return,
+        };
+        let (Some(name), Some(number)) = (value.name, constant(number)) else { return };
+        let number = number.saturating_add(i64::from(is_closed));
+        match self.bounds.get_mut(name).filter(|_| !self.is_head) {
+            Some(bound) => *bound = number.min(*bound),
+            None => _ = self.bounds.insert(name, number),
+        }
+    }
+
+    /// Elements of a member by a number that goes up to more than it has: those of the members behind it.
+    pub(in crate::meaning) fn goes_beyond(&mut self, array: &Value<'t>, index: &Value<'t>) {
+        let world = self.world();
+        let bound = index.name.and_then(|name| self.bounds.get(name)).copied();
+        let width = world.pointee(&array.ty).and_then(|element| world.size(&element));
+        let (Some(bound), Some(width)) = (bound.and_then(|bound| u64::try_from(bound).ok()), width) else {
+            return;
+        };
+        for sum in self.sums_of(array) {
+            let (Some(Base::Object(record)), [(true, Term::Offset(own, member))]) =
+                (sum.base, sum.terms.as_slice())
+            else {
+                continue;
+            };
+            let Some((_, subject)) = self.subject(record).filter(|_| record == *own) else { continue };
+            let Some((first, placed)) = subject.number(member).zip(subject.member(member)) else { continue };
+            let end = placed.offset.saturating_add(bound.saturating_mul(width));
+            let reached = subject.members.iter().filter(|other| other.offset < end).count();
+            if reached > first + 1 && placed.size > 0 {
+                let what = format!("elements of {} are counted up to {bound}", lossy(member));
+                self.tell(record, UseDemand::Boundary, (first..reached).collect(), what);
+            }
         }
     }
 

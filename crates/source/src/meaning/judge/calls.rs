@@ -13,7 +13,9 @@ impl<'t> Evaluator<'_, '_, 't> {
     /// A call by the bracket here.
     pub(in crate::meaning) fn call(&mut self, callee: &Value<'t>) -> Value<'t> {
         let end = self.cursor.behind(self.cursor.at);
-        let name = callee.call.unwrap_or_default();
+        // A function that another one gives.
+        let is_given = callee.is_given_function(self.world());
+        let name = callee.call.filter(|_| !is_given).unwrap_or_default();
         if callee.is_type {
             let ty = callee.ty.clone();
             self.constructed(&ty);
@@ -150,6 +152,9 @@ impl<'t> Evaluator<'_, '_, 't> {
             if !is_known {
                 self.between(name, arguments, &all);
             }
+        }
+        if !is_known {
+            self.filled(does, name, (arguments, &all));
         }
         if does == Does::Moves || name.ends_with(b"strncpy") {
             self.endless_text(arguments, &all);
@@ -303,6 +308,7 @@ impl<'t> Evaluator<'_, '_, 't> {
         self.cursor.at += 1;
         let values = self.arguments(b"", end);
         self.cursor.at = end;
+        self.handed_by_reference(&values);
         let ty = self.world().resolve(ty);
         if !self.is_aggregate(&ty) {
             if let Type::Record(class) = ty {

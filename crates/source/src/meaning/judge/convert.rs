@@ -35,6 +35,9 @@ impl<'t> Evaluator<'_, '_, 't> {
             if target == Type::Byte && world.is_complete {
                 self.offset_is_number(value, "kept in a byte");
             }
+            if matches!(target, Type::Number(b"bool" | b"_Bool", _)) {
+                self.offset_is_tested(value);
+            }
             // An object that is made of a value without saying so.
             if let Type::Record(class) = target
                 && self.is_cpp
@@ -47,6 +50,7 @@ impl<'t> Evaluator<'_, '_, 't> {
                 ty: if target == Type::Unknown { value.ty.clone() } else { target },
                 sums,
                 call: value.call,
+                is_result: value.is_result,
                 is_object: value.is_object,
                 ..Value::default()
             };
@@ -65,6 +69,7 @@ impl<'t> Evaluator<'_, '_, 't> {
             }
             if let Type::Record(record) = to {
                 self.bytes_as(value, &sums, record, is_cast, is_pointer);
+                self.viewed(value, &sums, record, is_cast);
             }
         }
         let keeps = match &to {
@@ -77,7 +82,8 @@ impl<'t> Evaluator<'_, '_, 't> {
         if is_escaped && !self.is_quiet {
             sums.push(Sum { base: Some(Base::Escaped), terms: Vec::new() });
         }
-        Value { ty: target, sums, call: value.call, entry, is_object: value.is_object, ..Value::default() }
+        let (call, is_result, is_object) = (value.call, value.is_result, value.is_object);
+        Value { ty: target, sums, call, is_result, entry, is_object, ..Value::default() }
     }
 
     /// A function whose type is cast.

@@ -3,7 +3,7 @@
 use crate::meaning::code::evaluator::Evaluator;
 use crate::meaning::judge::symbols::mangled;
 use crate::meaning::syntax::items::Items;
-use crate::meaning::types::{Member, Type, World, innermost, lossy};
+use crate::meaning::types::{Function, Member, Type, World, innermost, lossy};
 use crate::uses::UseDemand;
 
 /// Beginnings of the names of numbers whose byte order is fixed.
@@ -95,6 +95,7 @@ impl<'t> Evaluator<'_, '_, 't> {
             let own = function.parameters.iter().map(|(_, ty)| ty).chain([&function.returns]);
             let others = other.parameters.iter().map(|(_, ty)| ty).chain([&other.returns]);
             if function.parameters.len() != other.parameters.len() {
+                self.declared_with_other_count(name, [function, other]);
                 continue;
             }
             for (own, other) in own.zip(others) {
@@ -115,6 +116,21 @@ impl<'t> Evaluator<'_, '_, 't> {
         }
     }
 
+    /// A function of C that files declare with other numbers of parameters: what is handed by value lies where the
+    /// others expect something else.
+    fn declared_with_other_count(&mut self, name: &'t [u8], both: [&Function<'t>; 2]) {
+        let is_old = both.iter().any(|function| function.parameters.is_empty());
+        if self.is_cpp || is_old || !self.world().is_complete {
+            return;
+        }
+        for (_, ty) in both.iter().flat_map(|function| &function.parameters) {
+            if let Type::Record(record) = self.world().resolve(ty) {
+                let what = format!("{} is declared with other parameters elsewhere", lossy(name));
+                self.tell_at(record, items_line(self, name), UseDemand::Whole, Vec::new(), what);
+            }
+        }
+    }
+
     /// Variables that another file declares as something else.
     fn declared_elsewhere(&mut self, items: &Items<'t>) {
         let world = self.world();
@@ -123,6 +139,7 @@ impl<'t> Evaluator<'_, '_, 't> {
             let own = world.resolve(&variable.declared.ty);
             let line = self.cursor.pieces.get(variable.value.start).map_or(0, |piece| piece.line);
             self.section_is_written(name, &own, line);
+            self.said_by_assembler(name, &own, line);
             // By the name that the linker knows a variable of C++ by.
             let linked = mangled(name).and_then(|name| world.globals.shared.get(name));
             let Some(other) = linked.or_else(|| world.globals.shared.get(name)) else { continue };

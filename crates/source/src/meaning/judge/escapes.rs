@@ -140,8 +140,9 @@ impl<'t> Evaluator<'_, '_, 't> {
         is_cast: bool,
     ) -> bool {
         let world = self.world();
-        let is_known =
-            sums.iter().any(|sum| !matches!(sum.base, None | Some(Base::Bytes | Base::Sized | Base::Parts)));
+        let is_known = sums.iter().any(|sum| {
+            !matches!(sum.base, None | Some(Base::Bytes | Base::Numbers | Base::Sized | Base::Parts))
+        });
         if !world.is_complete || is_known || value.is_text || constant(value).is_some() {
             return false;
         }

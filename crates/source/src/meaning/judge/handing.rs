@@ -31,6 +31,7 @@ impl<'t> Evaluator<'_, '_, 't> {
             self.called_with_kept(&called, arguments);
         }
         for (number, argument) in arguments.iter().enumerate() {
+            self.elements_handed(argument, &called);
             let mut sums = self.sums_of(argument);
             if let Some(function) = function.filter(|function| function.is_defined) {
                 if number >= function.parameters.len() {
@@ -225,7 +226,7 @@ impl<'t> Evaluator<'_, '_, 't> {
     }
 
     /// The values of a pointer to a function.
-    fn called_values(&self, callee: &Value<'t>) -> Vec<Sum<'t>> {
+    pub(in crate::meaning) fn called_values(&self, callee: &Value<'t>) -> Vec<Sum<'t>> {
         let mut sums = self.sums_of(callee);
         join(&mut sums, callee.place.as_deref().unwrap_or_default());
         sums
@@ -249,6 +250,7 @@ impl<'t> Evaluator<'_, '_, 't> {
     /// Arguments of a call through a pointer: functions were cast to be called so.
     pub(in crate::meaning) fn called_through_pointer(&mut self, callee: &Value<'t>, arguments: &[Value<'t>]) {
         self.changes();
+        self.handed_by_value(callee, arguments);
         let callees = self.callees_among(&self.called_values(callee));
         if callees.is_empty() {
             self.handed_to_unknown(callee, arguments);
@@ -341,7 +343,7 @@ impl<'t> Evaluator<'_, '_, 't> {
         if self.is_typed(&ty) {
             sums.clear();
         }
-        Value { ty, sums, call: Some(name), ..Value::default() }
+        Value { ty, sums, call: Some(name), is_result: true, ..Value::default() }
     }
 
     /// Records whose sizes the function here is handed as numbers.

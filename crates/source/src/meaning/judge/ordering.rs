@@ -1,6 +1,6 @@
 //! Addresses of members that are put in order.
 
-use crate::meaning::code::evaluator::Evaluator;
+use crate::meaning::code::evaluator::{Callee, Evaluator};
 use crate::meaning::flows::Slot;
 use crate::meaning::judge::callee::{Does, does};
 use crate::meaning::types::{Type, lossy};
@@ -29,10 +29,46 @@ impl<'t> Evaluator<'_, '_, 't> {
         if !self.world().is_complete || !is_single(left) || !is_single(right) {
             return;
         }
+        self.addresses_compared(left, right);
         // `[](auto *a, auto *b) { return a < b; }`
         let is_open = matches!(self.world().pointee(&left.ty), Some(Type::Unknown)) && self.is_cpp;
         if let Some(kind) = self.pointed(&left.ty).or(is_open.then_some(ANY)) {
             self.keep(COMPARED, &[Sum::object(kind)]);
+        }
+    }
+
+    /// Pointers that are compared as numbers, or as pointers to anything.
+    fn addresses_compared(&mut self, left: &Value<'t>, right: &Value<'t>) {
+        let ours = self.kinds_of(left);
+        let mut both = self.kinds_of(right);
+        both.retain(|kind| ours.contains(kind));
+        for kind in both {
+            self.keep(COMPARED, &[Sum::object(kind)]);
+        }
+    }
+
+    fn kinds_of(&self, value: &Value<'t>) -> Vec<&'t [u8]> {
+        let is_open = match self.world().resolve(&value.ty) {
+            Type::Number(_, 8) => true,
+            ty => matches!(self.world().pointee(&ty), Some(Type::Void | Type::Byte)),
+        };
+        let sums = value.sums.iter().filter(|sum| is_open && sum.terms.is_empty());
+        let kinds = sums.filter_map(|sum| match sum.base {
+            Some(Base::Object(kind)) => Some(kind),
+            _ => None,
+        });
+        kinds.collect()
+    }
+
+    /// An array of pointers beside functions that are handed its elements: they may compare what these keep.
+    pub(in crate::meaning) fn elements_handed(&mut self, argument: &Value<'t>, called: &[Callee<'t>]) {
+        let is_complete = self.world().is_complete;
+        let element = self.world().pointee(&argument.ty).filter(|_| is_complete);
+        let Some(kind) = element.and_then(|element| self.pointed(&element)) else { return };
+        let content = [Sum { base: Some(Base::Content(kind)), terms: Vec::new() }];
+        for callee in called {
+            self.keep(callee.parameter(0), &content);
+            self.keep(callee.parameter(1), &content);
         }
     }
 

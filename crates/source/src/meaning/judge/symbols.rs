@@ -4,7 +4,7 @@ use crate::meaning::code::evaluator::Evaluator;
 use crate::meaning::flows::Slot;
 use crate::meaning::stream::Kind;
 use crate::meaning::types::{Type, innermost};
-use crate::meaning::value::{Sum, Value};
+use crate::meaning::value::{Base, Sum, Value};
 use crate::uses::UseDemand;
 
 /// Most words between a declaration's type and an attribute.
@@ -89,16 +89,46 @@ impl<'t> Evaluator<'_, '_, 't> {
                     self.tell_at(record, piece.line, UseDemand::Whole, Vec::new(), what);
                 }
                 b"cleanup" | b"__cleanup__" if is_open => {
-                    let (Some(record), Some(name)) = (self.declared_before(at), self.cursor.word(at + 2))
-                    else {
-                        continue;
-                    };
-                    let home = world.functions.get(name).and_then(|function| function.home);
-                    self.keep(Slot::Parameter(home, name, 0), &[Sum::object(record)]);
+                    if let Some(name) = self.cursor.word(at + 2) {
+                        self.cleaned_up(at, name);
+                    }
                 }
                 _ => {}
             }
         }
+    }
+
+    /// A function that is handed the address of a variable when its scope ends.
+    fn cleaned_up(&mut self, at: usize, name: &'t [u8]) {
+        let world = self.world();
+        let from = at.saturating_sub(DECLARATION);
+        let is_edge = |at: &usize| matches!(self.cursor.text(*at), b";" | b"}" | b"{" | b"(" | b")" | b",");
+        // Attributes stand in brackets, in front of the type or behind the name.
+        let before = (from..at).rev().skip_while(|at| self.is_attribute(*at)).take_while(|at| !is_edge(at));
+        let end = self.cursor.behind(at + 1);
+        let behind = (end..end + DECLARATION).skip_while(|at| self.cursor.text(*at) == b")");
+        let behind = behind.take_while(|at| !is_edge(at) && self.cursor.text(*at) != b"=");
+        let typed = |at: usize| match world.resolve(&Type::Named(self.cursor.word(at)?)) {
+            Type::Record(record) => Some((record, self.cursor.text(at + 1) == b"*")),
+            Type::Pointer(inner) => match world.resolve(&inner) {
+                Type::Record(record) => Some((record, true)),
+                _ => None,
+            },
+            _ => None,
+        };
+        let Some((record, is_pointer)) = before.chain(behind).find_map(typed) else { return };
+        let base = if is_pointer { Base::Content(record) } else { Base::Object(record) };
+        let sums = vec![Sum { base: Some(base), terms: Vec::new() }];
+        let function = world.functions.get(name);
+        self.keep(Slot::Parameter(function.and_then(|function| function.home), name, 0), &sums);
+        if let Some((_, ty)) = function.and_then(|function| function.parameters.first()) {
+            self.convert(&Value::sums(Type::Void.pointer(), sums), ty, false);
+        }
+    }
+
+    /// Whether a piece is the beginning of an attribute, in front of its name.
+    fn is_attribute(&self, at: usize) -> bool {
+        matches!(self.cursor.text(at), b"(" | b"__attribute__" | b"__attribute" | b"[" | b"gnu" | b"::")
     }
 
     /// The type of the variable that a symbol is the name of.
@@ -150,6 +180,21 @@ impl<'t> Evaluator<'_, '_, 't> {
         let is_said = section.is_some_and(|section| self.world().assembler.contains(section));
         if let (true, Type::Record(record)) = (is_said, innermost(self.world(), ty)) {
             let what = "assembler code may write to its section".to_owned();
+            self.tell_at(record, line, UseDemand::Whole, Vec::new(), what);
+        }
+    }
+
+    /// A variable that others may know by its name, or a pointer to an object: assembler code that says the name counts
+    /// bytes from there.
+    pub(in crate::meaning) fn said_by_assembler(&mut self, name: &[u8], ty: &Type<'t>, line: u32) {
+        let world = self.world();
+        if !world.is_complete || !world.assembler.contains(name) {
+            return;
+        }
+        let ty = innermost(world, ty);
+        let ty = if let Type::Pointer(inner) = &ty { innermost(world, inner) } else { ty };
+        if let Type::Record(record) = ty {
+            let what = "assembler code says its name".to_owned();
             self.tell_at(record, line, UseDemand::Whole, Vec::new(), what);
         }
     }

@@ -41,9 +41,21 @@ impl<'t> Evaluator<'_, '_, 't> {
         for at in 0..pieces.len() {
             let word = self.cursor.text(at);
             let is_sorted = is_among(SORTED, word) || sorts && is_among(ROWS, word);
-            if let Some(kind) = self.first_argument(at + 1).filter(|_| is_sorted) {
+            let row = self.row_of_pointers(at).filter(|_| sorts);
+            if let Some(kind) = self.first_argument(at + 1).filter(|_| is_sorted).or(row) {
                 self.keep(KINDS, &[Sum::object(kind)]);
             }
+        }
+    }
+
+    /// The kind of pointer of an array that is declared by the word here: `lock *all[2];`.
+    fn row_of_pointers(&self, at: usize) -> Option<&'t [u8]> {
+        let word = self.cursor.word(at).filter(|_| self.cursor.text(at + 1) == b"*")?;
+        let is_row = self.cursor.word(at + 2).is_some() && self.cursor.text(at + 3) == b"[";
+        match is_row {
+            true if is_among(NUMBERS, word) => Some(NUMBER),
+            true => kind_of(&self.world().resolve(&Type::Named(word))),
+            false => None,
         }
     }
 

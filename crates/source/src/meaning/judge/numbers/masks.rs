@@ -16,17 +16,19 @@ impl<'t> Evaluator<'_, '_, 't> {
     /// An address beside bits, or divided.
     pub(in crate::meaning) fn masked(&mut self, address: &Value<'t>, bits: &Value<'t>, sign: &[u8]) {
         let bits = constant(bits);
+        let is_known = bits.is_some() || sign == b"%";
         let bytes = match sign {
             b"%" => bits.and_then(|by| u64::try_from(by).ok()).filter(|by| by.is_power_of_two()),
             _ => bits.map_or(Some(OF_ANY), multiple),
         };
         let Some(bytes) = bytes.filter(|bytes| (2..=MOST).contains(bytes)) else { return };
         for sum in self.sums_of(address) {
-            self.counted_on_multiple(&sum, bytes);
+            self.counted_on_multiple(&sum, bytes, is_known);
         }
     }
 
-    fn counted_on_multiple(&mut self, sum: &Sum<'t>, bytes: u64) {
+    /// `is_known`: by bits that the code says. Of others there are as many as there is room for where the member is.
+    fn counted_on_multiple(&mut self, sum: &Sum<'t>, bytes: u64, is_known: bool) {
         let (Some(Base::Object(record)), [(true, Term::Offset(own, member))]) =
             (sum.base, sum.terms.as_slice())
         else {
@@ -35,6 +37,8 @@ impl<'t> Evaluator<'_, '_, 't> {
         let Some((_, subject)) = self.subject(record).filter(|_| own == &record) else { return };
         let Some((number, placed)) = subject.number(member).zip(subject.member(member)) else { return };
         let ty = self.world().member(record, member).unwrap_or_default();
+        let room = 1_u64.checked_shl(placed.offset.trailing_zeros()).unwrap_or(bytes);
+        let bytes = if is_known { bytes } else { bytes.min(room) };
         // Its type sees to it wherever it stands.
         if self.world().alignment(&ty).is_multiple_of(bytes) || !placed.offset.is_multiple_of(bytes) {
             return;

@@ -120,9 +120,25 @@ impl<'t> Evaluator<'_, '_, 't> {
 
     /// An offset that is tested for 0, which may say that there is none.
     pub(in crate::meaning) fn offset_is_tested(&mut self, value: &Value<'t>) {
-        if self.world().is_complete {
-            self.offsets_are(value, "tested for 0");
+        if !self.world().is_complete {
+            return;
         }
+        for sum in value.sums.iter().filter(|sum| sum.base.is_none()) {
+            match sum.member() {
+                // As long as the first member stays, it alone has the offset 0.
+                Some((record, member)) => {
+                    let what = format!("the offset of {} is tested for 0", lossy(member));
+                    self.tell(record, UseDemand::First, Vec::new(), what);
+                }
+                None => self.offset_of(sum, "tested for 0"),
+            }
+        }
+    }
+
+    /// A value that decides: it is tested for 0.
+    pub(in crate::meaning) fn is_condition(&mut self, value: &Value<'t>) {
+        self.offset_is_tested(value);
+        self.null_is_tested(value);
     }
 
     /// An address that is looked for by that of a member, or the other way.
@@ -170,13 +186,16 @@ impl<'t> Evaluator<'_, '_, 't> {
 
     fn offsets_are(&mut self, value: &Value<'t>, what: &str) {
         for sum in value.sums.iter().filter(|sum| sum.base.is_none()) {
-            let offsets: Vec<_> = sum.offsets().collect();
-            for (_, record, member) in offsets {
-                let number = self.subject(record).and_then(|(_, subject)| subject.number(member));
-                let Some(number) = number else { continue };
-                let what = format!("the offset of {} is {what}", lossy(member));
-                self.tell(record, UseDemand::Offset, vec![number], what);
-            }
+            self.offset_of(sum, what);
+        }
+    }
+
+    fn offset_of(&mut self, sum: &Sum<'t>, what: &str) {
+        for (_, record, member) in sum.offsets() {
+            let number = self.subject(record).and_then(|(_, subject)| subject.number(member));
+            let Some(number) = number else { continue };
+            let what = format!("the offset of {} is {what}", lossy(member));
+            self.tell(record, UseDemand::Offset, vec![number], what);
         }
     }
 

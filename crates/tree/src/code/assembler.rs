@@ -1,39 +1,32 @@
 //! Files in assembler: what they name knows a struct by its bytes.
 
-use super::read::StructCode;
 use super::texts::{Texts, is_assembler};
-use fieldline_frontend::{CodeUse, Demand, Demands};
+use fieldline_frontend::{CodeUse, Demands};
 use fieldline_source::declared::words;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// Adds structs whose objects assembler is given, by the functions in it that are handed their addresses and by the
+/// Uses of structs whose objects assembler is given, by the functions in it that are handed their addresses and by the
 /// variables that it names.
-///
-/// Assembler that is given the offsets by name goes by those.
-pub(super) fn add_assembled(found: &mut [StructCode], demanded: &Demands, texts: &Texts) {
+pub(super) fn assembled(demanded: &Demands, texts: &Texts) -> Vec<CodeUse> {
+    let mut found = Vec::new();
+    let mut add = |uses: Option<&Vec<CodeUse>>, why: &str| {
+        let uses = uses.into_iter().flatten();
+        found.extend(uses.map(|used| CodeUse { why: why.to_owned(), ..used.clone() }));
+    };
     let handed = demanded.given.keys().chain(demanded.handed.keys());
     let functions: BTreeSet<&str> = handed.map(String::as_str).collect();
     for (function, file) in named(texts, &functions, is_entry) {
-        let handed = [demanded.given.get(&function), demanded.handed.get(&function)];
         let why = format!("its address is handed to {function}, in assembler ({})", file.display());
-        add(found, handed.into_iter().flatten().flatten(), &why);
+        add(demanded.given.get(&function), &why);
+        add(demanded.handed.get(&function), &why);
     }
     let variables: BTreeSet<&str> = demanded.variables.keys().map(String::as_str).collect();
     for (variable, file) in named(texts, &variables, |_| true) {
         let why = format!("assembler code knows {variable} by its name ({})", file.display());
-        add(found, demanded.variables.get(&variable).into_iter().flatten(), &why);
+        add(demanded.variables.get(&variable), &why);
     }
-}
-
-fn add<'u>(found: &mut [StructCode], uses: impl Iterator<Item = &'u CodeUse>, why: &str) {
-    for used in uses {
-        let Some(code) = found.get_mut(used.subject) else { continue };
-        let goes_by_names = code.uses.iter().any(|own| matches!(own.demand, Demand::Assembler { .. }));
-        if !goes_by_names {
-            code.followed.push(CodeUse { subject: 0, why: why.to_owned(), ..used.clone() });
-        }
-    }
+    found
 }
 
 /// The names that files in assembler say in lines of a kind, each with a file.

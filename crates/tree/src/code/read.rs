@@ -1,6 +1,6 @@
 //! Units read on all threads.
 
-use super::assembler::add_assembled;
+use super::assembler::assembled;
 use super::cache::{Asked, Cache, Contents};
 use super::choice::{Choice, choose};
 use super::definitions::defining;
@@ -138,7 +138,7 @@ impl CodeReader {
             progress,
         );
         add_demanded(&mut found, &demanded);
-        add_assembled(&mut found, &demanded, &texts);
+        add_assembled(&mut found, assembled(&demanded, &texts));
         add_imported(&mut found, &demanded, &self.imported);
         let lines = Arc::new(lines);
         for code in &mut found {
@@ -344,6 +344,16 @@ fn add_demanded(found: &mut [StructCode], demanded: &Demands) {
     for used in &demanded.uses {
         if let Some(code) = found.get_mut(used.subject) {
             code.followed.push(CodeUse { subject: 0, ..used.clone() });
+        }
+    }
+}
+
+/// Adds what assembler knows of structs. Assembler that is given the offsets by name goes by those.
+fn add_assembled(found: &mut [StructCode], uses: Vec<CodeUse>) {
+    for used in uses {
+        let Some(code) = found.get_mut(used.subject) else { continue };
+        if !code.uses.iter().any(|own| matches!(own.demand, Demand::Assembler { .. })) {
+            code.followed.push(CodeUse { subject: 0, ..used });
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What functions, files and assembler code hand one another as something else.
+//! Values that functions, files and assembler code hand one another as something else.
 
 use super::*;
 

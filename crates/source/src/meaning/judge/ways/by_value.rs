@@ -43,7 +43,7 @@ impl<'t> Evaluator<'_, '_, 't> {
         }
     }
 
-    /// What the function here takes for something else than its callers do.
+    /// Parameters that the function here takes for something else than its callers do.
     pub(in crate::meaning) fn taken_by_value(&mut self, name: &'t [u8], function: &Function<'t>) {
         let parameters = function.parameters.iter().map(|(_, ty)| ty).enumerate();
         let own = parameters.chain([(RESULT, &function.returns)]);

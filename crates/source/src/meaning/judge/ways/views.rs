@@ -65,7 +65,7 @@ impl<'t> Evaluator<'_, '_, 't> {
         let world = self.world();
         let ty = world.member(wanted, member).map(|ty| innermost(world, &ty));
         let from = sum.offsets().find(|(added, _, _)| *added);
-        let is_alike = match (sum.base, from) {
+        let is_same_kind = match (sum.base, from) {
             // Heads of lists stand outside of what is linked.
             (Some(Base::Object(holder)), Some((_, own, other))) if holder == own && holder != wanted => {
                 let other = world.member(own, other).map(|ty| innermost(world, &ty));
@@ -74,7 +74,7 @@ impl<'t> Evaluator<'_, '_, 't> {
             (Some(Base::Numbers | Base::Bytes | Base::Content(_)), _) => false,
             _ => true,
         };
-        if !is_alike {
+        if !is_same_kind {
             let what = format!("what isn't its {} is taken for it", lossy(member));
             self.tell_whole(wanted, what);
         }

@@ -10,6 +10,7 @@ mod parts;
 mod projects;
 mod tables;
 mod values;
+mod views;
 
 use crate::{CodeUse, Demand, Edge, Frontend, SourceUnit, Subject, UnitUses};
 use std::collections::BTreeSet;

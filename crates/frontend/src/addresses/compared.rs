@@ -61,23 +61,40 @@ impl<'f> Comparisons<'f> {
     /// Demands of the comparisons on the order.
     pub(crate) fn judge(&self, merged: &Merged, found: &mut Vec<CodeUse>) {
         for ((at, by), arrived) in &self.by_place {
-            for (ty, members) in arrived.iter().filter(|(_, members)| members.len() > 1) {
-                for (subject, front, inner) in merged.subjects(*ty) {
-                    let members: Vec<Option<u64>> = members
-                        .iter()
-                        .filter_map(|member| member.map(|offset| offset.checked_sub(front)).or(Some(None)))
-                        .collect();
-                    let compared = Compared { merged, inner, front, members: &members };
-                    let demands = match by {
-                        Comparison::Order => compared.order(),
-                        Comparison::Distance => compared.distances(),
-                        Comparison::Same => compared.begin(),
-                    };
-                    let tell = |(demand, why): (Demand, &str)| at.used(subject, demand, why.to_owned());
-                    found.extend(demands.into_iter().map(tell));
+            for (ty, members) in arrived {
+                // A distance from something else is none inside an object.
+                let other = match by {
+                    Comparison::To => self.by_place.get(&(*at, Comparison::From)).and_then(|own| own.get(ty)),
+                    Comparison::From => None,
+                    Comparison::Order | Comparison::Same => Some(members),
+                };
+                let both: BTreeSet<Option<u64>> =
+                    other.into_iter().flat_map(|other| members.union(other)).copied().collect();
+                if both.len() > 1 {
+                    demand(merged, (at, *by), (*ty, &both), found);
                 }
             }
         }
+    }
+}
+
+/// Demands of addresses of a type that come to one comparison.
+fn demand(
+    merged: &Merged,
+    (at, by): (&CodePlace, Comparison),
+    (ty, members): (TypeNumber, &BTreeSet<Option<u64>>),
+    found: &mut Vec<CodeUse>,
+) {
+    for (subject, front, inner) in merged.subjects(ty) {
+        let members: Vec<Option<u64>> =
+            members.iter().map(|member| member.and_then(|offset| offset.checked_sub(front))).collect();
+        let compared = Compared { merged, inner, front, members: &members };
+        let demands = match by {
+            Comparison::Order => compared.order(),
+            Comparison::To | Comparison::From => compared.distances(),
+            Comparison::Same => compared.begin(),
+        };
+        found.extend(demands.into_iter().map(|(demand, why)| at.used(subject, demand, why.to_owned())));
     }
 }
 

@@ -312,8 +312,10 @@ pub(crate) enum Comparison {
     Same,
     /// Which is the lower one.
     Order,
-    /// How many bytes lie between them.
-    Distance,
+    /// How many bytes it lies behind the other.
+    To,
+    /// How many bytes the other lies behind it.
+    From,
 }
 
 /// A line of code.

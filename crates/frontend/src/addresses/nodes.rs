@@ -132,7 +132,9 @@ fn filled(view: View<'_, '_, '_>) -> FxHashSet<Identity> {
         let Some(values) = view.tree.children(variable).last() else { return false };
         std::iter::once(values).chain(view.tree.below(values)).any(|below| {
             let has_no_parts = view.tree.below(below).next().is_none() && view.tree.kind(below) != Kind::List;
-            let is_value = |value: Cursor<'_>| value.constant() != Some(0) && value.words() != ["\"\""];
+            let is_value = |value: Cursor<'_>| {
+                value.constant() != Some(0) && value.words().first().is_none_or(|word| word != "\"\"")
+            };
             has_no_parts && view.cursor(below).is_some_and(is_value)
         })
     };

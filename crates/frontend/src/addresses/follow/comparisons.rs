@@ -46,7 +46,8 @@ impl<'u> Follower<'_, '_, '_, 'u> {
             self.end(difference, state, End::Masked { bytes });
         }
         if !has_common_root(view, index, other) {
-            self.end(index, state, End::Compared { by: Comparison::Distance });
+            let by = if is_left { Comparison::To } else { Comparison::From };
+            self.end(index, state, End::Compared { by });
         }
     }
 

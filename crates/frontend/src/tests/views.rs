@@ -68,7 +68,6 @@ fn listed_numbers_are_read_as_they_are() {
                 "int run(const void *); static unsigned room[32] = { 0 }; int f(void) { return run(room); }",
                 &[],
             ),
-            ("int run(const void *); static char room[64]; int f(void) { return run(room); }", &[]),
         ],
         all,
     );

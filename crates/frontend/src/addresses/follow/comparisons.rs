@@ -45,7 +45,13 @@ impl<'u> Follower<'_, '_, '_, 'u> {
         if is_left && let Some(bytes) = self.rest_of_distance(difference) {
             self.end(difference, state, End::Masked { bytes });
         }
-        if !has_common_root(view, index, other) {
+        // Where the text names the members, the range between them is asked by itself.
+        let is_address_of =
+            |node: Index| view.cursor(node).map(Cursor::unary_operator) == Some(Operator::AddressOf);
+        let is_named = [index, other]
+            .into_iter()
+            .any(|side| std::iter::once(side).chain(view.tree.below(side)).any(is_address_of));
+        if !is_named && !has_common_root(view, index, other) {
             let by = if is_left { Comparison::To } else { Comparison::From };
             self.end(index, state, End::Compared { by });
         }

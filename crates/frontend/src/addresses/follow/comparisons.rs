@@ -2,14 +2,12 @@
 
 use super::super::facts::{Comparison, End, State};
 use super::follower::Follower;
+use super::masks::MOST;
 use crate::clang::{Cursor, Kind, Operator, TypeKind};
 use crate::sum::nearby::{is_wrapping, outermost};
 use crate::sum::plain::constant;
 use crate::sum::roots::{has_common_root, sources};
 use crate::tree::Index;
-
-/// Most bytes that a distance may be rounded to for its address to be had back from it: a cacheline. Pages hold many.
-const MOST: u64 = 64;
 
 impl<'u> Follower<'_, '_, '_, 'u> {
     /// The address is compared with another expression. What is counted from the same variable leads into one object

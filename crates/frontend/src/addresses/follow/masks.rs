@@ -10,7 +10,7 @@ use crate::tree::Index;
 const OF_ANY: u64 = 8;
 
 /// Most bytes that memory is known to begin at a multiple of: a cacheline. Pages and such don't begin where objects do.
-const MOST: u64 = 64;
+pub(super) const MOST: u64 = 64;
 
 impl Follower<'_, '_, '_, '_> {
     /// The address is an operand beside bits.

@@ -32,6 +32,7 @@ mod values;
 mod walks;
 
 pub(crate) use library::find as of_library;
+pub(crate) use values::ordering;
 
 use crate::clang::Kind;
 use crate::report::Findings;

@@ -3,6 +3,7 @@
 mod c;
 mod classes;
 mod cpp;
+mod elsewhere;
 mod flow;
 mod harmless;
 mod memory;

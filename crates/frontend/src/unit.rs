@@ -16,6 +16,14 @@ pub struct SourceUnit {
     pub reads: Vec<PathBuf>,
 }
 
+impl SourceUnit {
+    /// Whether a unit is compiled for a kernel, as kbuild says it (KBUILD_CPPFLAGS of the kernel's Makefile). Programs that
+    /// only run while a kernel is built are not.
+    pub fn is_of_kernel(&self) -> bool {
+        self.arguments.iter().any(|word| word == "-D__KERNEL__")
+    }
+}
+
 /// Options whose value is the next word and that the front end is not given.
 const DROPPED_PAIRS: [&str; 21] = [
     "-o",

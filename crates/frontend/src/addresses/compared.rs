@@ -6,7 +6,7 @@ use super::merged::{Merged, TypeNumber};
 use super::names;
 use crate::demand::{CodeUse, Demand};
 use rustc_hash::FxHashMap;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Most members whose addresses are told apart at one place: what takes more takes any.
 const MOST_MEMBERS: usize = 64;
@@ -160,28 +160,31 @@ impl Compared<'_> {
     }
 }
 
-/// Members whose addresses units hand to a function that asks which of them is the lower one.
-pub(crate) fn handed(units: &[&UnitFlows], merged: &Merged, found: &mut Vec<CodeUse>) {
-    let mut lent: FxHashMap<&str, BTreeSet<(TypeNumber, u64, &CodePlace)>> = FxHashMap::default();
-    for (unit, own) in
-        units.iter().enumerate().flat_map(|(unit, flows)| flows.lent.iter().map(move |own| (unit, own)))
-    {
-        let ty = merged.number(unit, own.holder);
-        lent.entry(&own.place).or_default().insert((ty, own.offset, &own.at));
+/// Members that are records, and whose addresses may come where two of such records are asked which is the lower one: by
+/// type, whatever memory they are kept in on the way.
+pub(crate) fn ordered(units: &[&UnitFlows], merged: &Merged, found: &mut Vec<CodeUse>) {
+    let mut asked: BTreeMap<(TypeNumber, bool), &CodePlace> = BTreeMap::new();
+    for (unit, flows) in units.iter().enumerate() {
+        for ((shape, is_distance), at) in &flows.ordered {
+            asked.entry((merged.number(unit, *shape), *is_distance)).or_insert(at);
+        }
     }
-    for (left, right) in units.iter().flat_map(|flows| &flows.ordered) {
-        let lent_at = |place: &str| lent.get(place).into_iter().flatten();
-        for (ty, offset, at) in lent_at(left) {
-            for (_, other, _) in lent_at(right).filter(|(own, other, _)| own == ty && other != offset) {
-                let name = |offset: &u64| merged.member(*ty, *offset).map(|own| own.name.clone());
-                let (Some(first), Some(then)) = (name(offset.min(other)), name(offset.max(other))) else {
-                    continue;
-                };
-                let own = merged.subjects(*ty).find(|(_, front, inner)| *front == 0 && inner == ty);
-                let demand = Demand::Order { first, then };
-                let why = "addresses of its members are compared".to_owned();
-                found.extend(own.map(|(subject, ..)| at.used(subject, demand, why)));
-            }
+    let all =
+        units.iter().enumerate().flat_map(|(unit, flows)| flows.taken.iter().map(move |own| (unit, own)));
+    let mut taken: BTreeMap<(TypeNumber, TypeNumber), BTreeSet<u64>> = BTreeMap::new();
+    for (unit, own) in all {
+        let (holder, ty) = (merged.number(unit, own.holder), merged.number(unit, own.ty));
+        taken.entry((holder, ty)).or_default().insert(own.offset);
+    }
+    for ((holder, ty), offsets) in taken.iter().filter(|(_, offsets)| offsets.len() > 1) {
+        let own = merged.subjects(*holder).find(|(_, front, inner)| *front == 0 && inner == holder);
+        let Some((subject, ..)) = own else { continue };
+        let members: Vec<Option<u64>> = offsets.iter().copied().map(Some).collect();
+        let compared = Compared { merged, inner: *holder, front: 0, members: &members };
+        for is_distance in [false, true] {
+            let Some(at) = asked.get(&(*ty, is_distance)) else { continue };
+            let demands = if is_distance { compared.distances() } else { compared.order() };
+            found.extend(demands.into_iter().map(|(demand, why)| at.used(subject, demand, why.to_owned())));
         }
     }
 }

@@ -45,10 +45,21 @@ pub struct UnitFlows {
     pub(crate) read: Vec<Place>,
     /// Members that may keep addresses and are given some.
     pub(crate) written: Vec<Place>,
-    /// Parameters whose addresses are compared: which is the lower one.
-    pub(crate) ordered: Vec<(Place, Place)>,
+    /// Records of which code asks for two addresses, which is the lower one, or how far apart they are (`true`), each with
+    /// one place that does.
+    pub(crate) ordered: Vec<((ShapeNumber, bool), CodePlace)>,
+    /// Members of subjects that are records, and whose addresses may come there.
+    pub(crate) taken: Vec<TakenMember>,
     /// Addresses of members that functions of other units are handed.
     pub(crate) lent: Vec<Lent>,
+    /// Variables and functions that this unit uses and others define.
+    pub(crate) external: Vec<External>,
+    /// Functions with a body, as the linker knows them, each with a number for its type.
+    pub(crate) types: Vec<(String, u64)>,
+    /// Variables that have their memory from this unit, as the linker knows them.
+    pub(crate) made: Vec<String>,
+    /// Subjects that variables in sections are of.
+    pub(crate) in_sections: Vec<usize>,
     /// Functions without a body here that are given a subject's address as what it is, with the place of a call.
     pub(crate) given: Vec<(String, ShapeNumber, CodePlace)>,
     /// Symbols that assembler code between functions makes, as far as others see them.
@@ -63,7 +74,27 @@ pub(crate) struct Lent {
     pub(crate) place: Place,
     pub(crate) holder: ShapeNumber,
     pub(crate) offset: u64,
+}
+
+/// A variable of subjects, or a function that passes them by value, or leads to one that does, which other code defines.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(crate) struct External {
+    /// The name that the linker knows it by.
+    pub(crate) symbol: String,
+    /// A function's type, as it is declared here.
+    pub(crate) function: Option<String>,
+    pub(crate) subjects: Vec<usize>,
     pub(crate) at: CodePlace,
+}
+
+/// A member that is a record or several, and whose address is taken.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(crate) struct TakenMember {
+    pub(crate) holder: ShapeNumber,
+    /// Bytes in front of the holder's own member that it is or lies in.
+    pub(crate) offset: u64,
+    /// The record.
+    pub(crate) ty: ShapeNumber,
 }
 
 /// A number that a parameter or a member is given.

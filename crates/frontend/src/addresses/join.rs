@@ -2,6 +2,7 @@
 
 mod found;
 mod mapped;
+mod outside;
 mod places;
 mod strides;
 mod taken;
@@ -10,9 +11,10 @@ mod walk;
 
 pub use self::found::Demands;
 pub use self::mapped::{MappedUses, mapped};
+use self::outside::add_external;
 use self::places::PlaceNumber;
 use self::walk::{Begin, Begins, Found, Walk};
-use super::compared::{comparing, handed};
+use super::compared::{comparing, ordered};
 use super::counterparts::Pairs;
 use super::facts::{CodePlace, Departure, Origin, State, UnitFlows};
 use super::judge::{Address, Judge};
@@ -59,9 +61,10 @@ pub fn demands(units: &[&UnitFlows], held: &BTreeSet<usize>) -> Demands {
     take(units, &walk, &mut found);
     let (mut found, noted) = found;
     noted.compared.judge(&merged, &mut found.uses);
-    handed(units, &merged, &mut found.uses);
+    ordered(units, &merged, &mut found.uses);
     found.unread.extend(comparing(units, &merged));
     add_symbols(units, &merged, &mut found);
+    add_external(units, &mut found);
     let symbols = units.iter().flat_map(|flows| &flows.attributed).cloned();
     found.symbols.extend(symbols);
     found.settle();

@@ -159,6 +159,11 @@ pub(crate) fn kept(function: Cursor<'_>) -> Option<Place> {
         .then(|| format!("{} > memory of {header}", function.identifier()))
 }
 
+/// A place that a function hands on to, as far as anybody knows: it is none if a unit has the function's body.
+pub(crate) fn unless_defined(function: Cursor<'_>, place: &str) -> Place {
+    format!("{} > {place}", self::function(function))
+}
+
 /// Numbers that objects of one of C++'s library's classes keep, as `std::bitset` does.
 pub(crate) fn kept_by_class(function: Cursor<'_>) -> Option<Place> {
     let class = function.holder().filter(|class| matches!(class.kind(), Kind::Record | Kind::Other))?;
@@ -192,7 +197,7 @@ pub(crate) fn sum_of(place: &str) -> Option<(&str, i64)> {
     Some((parts.next()?, scale))
 }
 
-/// The function and the memory of such a place.
+/// The function and the place, of one that is none if the function has a body.
 pub(crate) fn kept_by(place: &str) -> Option<(&str, &str)> {
     place.split_once(" > ")
 }

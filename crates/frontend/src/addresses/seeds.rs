@@ -10,11 +10,13 @@ mod lambdas;
 mod members;
 mod numbers;
 mod ordered;
+mod outside;
 mod parts;
 mod reader;
 mod symbols;
 mod unconverted;
 
+pub(crate) use self::outside::fingerprint;
 use self::reader::Reader;
 pub(crate) use self::reader::is_open;
 use super::facts::{Place, State, UnitFlows};
@@ -33,6 +35,8 @@ pub(crate) fn read<'u>(view: View<'_, '_, 'u>, address_size: u64) -> UnitFlows {
         read.node(index);
     }
     read.variables();
+    read.ordered_by_library();
+    read.from_elsewhere();
     read.written_behind();
     let results = std::mem::take(&mut read.results);
     for (place, nodes) in results {
@@ -67,7 +71,12 @@ pub(crate) fn read<'u>(view: View<'_, '_, 'u>, address_size: u64) -> UnitFlows {
         overlaid,
         filed,
         ordered,
+        taken,
         lent,
+        external,
+        types,
+        made,
+        in_sections,
         ..
     } = read;
     defined.sort_unstable();
@@ -80,7 +89,10 @@ pub(crate) fn read<'u>(view: View<'_, '_, 'u>, address_size: u64) -> UnitFlows {
     let (attributed, open) = (attributed.into_iter().collect(), open.into_iter().collect());
     let numbers = numbers.into_iter().collect();
     let (assembled, mentioned) = (assembled.into_iter().collect(), mentioned.into_iter().collect());
-    let (ordered, lent) = (ordered.into_iter().collect(), lent.into_iter().collect());
+    let (ordered, taken) = (ordered.into_iter().collect(), taken.into_iter().collect());
+    let (lent, external) = (lent.into_iter().collect(), external.into_iter().collect());
+    let (types, made) = (types.into_iter().collect(), made.into_iter().collect());
+    let in_sections = in_sections.into_iter().collect();
     let (overlaid, filed) = (overlaid.into_iter().collect(), filed.into_iter().collect());
     UnitFlows {
         shapes,
@@ -98,7 +110,12 @@ pub(crate) fn read<'u>(view: View<'_, '_, 'u>, address_size: u64) -> UnitFlows {
         read: read_only,
         written,
         ordered,
+        taken,
         lent,
+        external,
+        types,
+        made,
+        in_sections,
         given,
     }
 }
@@ -138,11 +155,13 @@ impl<'u> Reader<'_, '_, '_, 'u> {
             Kind::MemberAccess => {
                 self.array(index);
                 self.alternative(index);
+                self.taken(index);
             }
             Kind::Call => {
                 self.call(index);
                 self.numbers_of_call(index);
                 self.filed(index);
+                self.ordered(index);
                 self.lent(index);
             }
             Kind::List => {
@@ -161,7 +180,10 @@ impl<'u> Reader<'_, '_, '_, 'u> {
             Kind::Name => self.callback(index),
             Kind::Return => self.returned_memory(index),
             Kind::Lambda => self.lambda(index),
-            Kind::Variable => self.symbol(index),
+            Kind::Variable => {
+                self.symbol(index);
+                self.placed(index);
+            }
             Kind::Attribute => self.attribute(index),
             _ => {}
         }

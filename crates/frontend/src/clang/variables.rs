@@ -11,6 +11,13 @@ impl Cursor<'_> {
         unsafe { raw::clang_Cursor_getStorageClass(self.raw) == raw::CX_SC_Static }
     }
 
+    /// Whether a variable is declared `extern`, without a value: another declaration makes it.
+    pub(crate) fn is_extern(self) -> bool {
+        // SAFETY: the cursor's unit is alive.
+        let class = unsafe { raw::clang_Cursor_getStorageClass(self.raw) };
+        class == raw::CX_SC_Extern && !self.is_initialized()
+    }
+
     /// Whether a variable is gone when its function returns.
     pub(crate) fn is_local(self) -> bool {
         let is_function = |holder: Cursor<'_>| {

@@ -8,6 +8,7 @@ use crate::clang::{Cursor, Identity, Kind, Operator, Type, TypeKind};
 use crate::demand::Demand;
 use crate::report::{Findings, Found};
 use crate::sum::nearby::is_element_used;
+use crate::sum::plain::is_null;
 use crate::sum::{Sum, Term, View};
 use crate::tree::Index;
 
@@ -15,10 +16,19 @@ pub(super) fn find<'u>(view: View<'_, '_, 'u>, index: Index, found: &mut Finding
     let Some(node) = view.cursor(index) else { return };
     let Some(to) = node.ty().pointee() else { return };
     let Some(inner) = view.tree.only(index) else { return };
-    let Some(own) = view.cursor(inner).and_then(|inner| inner.ty().pointee()) else { return };
     if view.is_never_run(index) {
         return;
     }
+    let own = view.cursor(inner).and_then(|inner| inner.ty().pointee());
+    // The address of a function that isn't said to be one, or of another.
+    if to.kind() == TypeKind::Function
+        && own.is_none_or(|own| own.kind() != TypeKind::Function)
+        && view.cursor(inner).is_some_and(|inner| inner.ty().kind() != TypeKind::Function)
+        && !is_null(view, inner)
+    {
+        return handed_by_value(view, node, to, found);
+    }
+    let Some(own) = own else { return };
     if to.kind() == TypeKind::Void && is_sent(view, index) {
         return sent(view, node, inner, found);
     }

@@ -19,9 +19,11 @@ mod object_sizes;
 mod offsets;
 mod sizes;
 mod sorted;
+
 mod ways;
 
 pub(super) use buffers::listed;
+pub(crate) use sorted::ordering;
 
 use crate::report::Findings;
 use crate::sum::View;

@@ -1,6 +1,6 @@
 //! The variables that addresses and numbers are counted from.
 
-use crate::clang::{Cursor, Identity, Kind, Operator};
+use crate::clang::{Cursor, Identity, Kind, Operator, TypeKind};
 use crate::sum::View;
 use crate::tree::Index;
 use rustc_hash::FxHashSet;
@@ -33,6 +33,16 @@ pub(crate) fn roots<'u>(view: View<'_, '_, 'u>, index: Index) -> BTreeMap<Identi
                 }
             }
             Kind::Binary if is_sum(cursor) => open.extend(view.tree.values(at)),
+            // `&array[number]`
+            Kind::Unary if cursor.map(Cursor::unary_operator) == Some(Operator::AddressOf) => {
+                let element = view.tree.only(at).map(|inner| view.peeled(inner));
+                let element = element.filter(|inner| view.tree.kind(*inner) == Kind::Subscript);
+                open.extend(element.and_then(|element| view.tree.values(element).next()));
+            }
+            Kind::MemberAccess if cursor.is_some_and(|member| member.ty().kind() == TypeKind::Array) => {
+                let member = cursor.and_then(Cursor::referenced);
+                found.extend(member.map(|member| (member.identity(), member)));
+            }
             Kind::Unary
                 if matches!(
                     cursor.map(Cursor::unary_operator),

@@ -24,7 +24,12 @@ pub(super) fn defining(
 ) -> Vec<usize> {
     let wanted: FxHashSet<&str> = demanded.unread.iter().map(String::as_str).collect();
     let symbols: FxHashSet<&str> = demanded.symbols.iter().map(String::as_str).collect();
-    let open: Vec<usize> = (0..units.len()).filter(|number| !read.contains_key(number)).collect();
+    // No address of a kernel's comes to the programs that its build runs.
+    let is_kernel = units.iter().any(SourceUnit::is_of_kernel);
+    let is_open = |number: &usize| {
+        !read.contains_key(number) && units.get(*number).is_some_and(|unit| !is_kernel || unit.is_of_kernel())
+    };
+    let open: Vec<usize> = (0..units.len()).filter(is_open).collect();
     let has = fieldline_parallel::map(&open, |number| {
         let Some(file) = units.get(*number).and_then(|unit| texts.files.get(&unit.file)) else {
             return [false; 3];

@@ -122,7 +122,7 @@ impl<'u> Follower<'_, '_, '_, 'u> {
         self.bring(call, (function, number), state);
         self.hand(call, state, names::parameter(function, number), otherwise);
         if function.definition().is_none() {
-            handed.to_callbacks(self, state);
+            handed.to_callbacks(self, function, state);
         }
     }
 }
@@ -258,13 +258,13 @@ impl<'u> Handed<'_, '_, '_, 'u> {
         follower.hand(self.call, state, names::callback(function, self.number), otherwise);
     }
 
-    /// A function that is handed another one may call it with what it is handed.
-    fn to_callbacks(&self, follower: &mut Follower<'_, '_, '_, 'u>, state: State) {
+    /// A function that is handed another one may call it with what it is handed. If a unit has its body, that tells.
+    fn to_callbacks(&self, follower: &mut Follower<'_, '_, '_, 'u>, by: Cursor<'u>, state: State) {
         for argument in self.arguments {
             let own = self.view.cursor(*argument).map(Cursor::ty);
             let ty = own.and_then(Type::pointee).or(own);
             if let Some(record) = ty.filter(|ty| ty.kind() == TypeKind::Record) {
-                self.to_members(follower, record, state);
+                self.to_members(follower, record, by, state);
             }
             let Some(ty) = ty.filter(|ty| ty.kind() == TypeKind::Function) else { continue };
             let named = self.view.cursor(self.view.peeled(*argument)).and_then(Cursor::referenced);
@@ -280,24 +280,32 @@ impl<'u> Handed<'_, '_, '_, 'u> {
                     }
                     _ => (names::callback(ty, number), None),
                 };
-                follower.hand(self.call, state, place, end);
+                follower.hand(self.call, state, names::unless_defined(by, &place), end);
             }
         }
     }
 
     /// Functions that a library's struct leads to may be called with what is handed over beside it, or beside an object of
     /// the library's that has it.
-    fn to_members(&self, follower: &mut Follower<'_, '_, '_, 'u>, record: Type<'u>, state: State) {
+    fn to_members(
+        &self,
+        follower: &mut Follower<'_, '_, '_, 'u>,
+        record: Type<'u>,
+        by: Cursor<'u>,
+        state: State,
+    ) {
+        let unless_defined = |place: String| names::unless_defined(by, &place);
         for function in functions_of(record) {
             for number in 0..function.parameter_count() {
                 let own = function.parameter(u32::try_from(number).unwrap_or(u32::MAX));
                 let Some(pointee) = own.and_then(Type::pointee) else { continue };
                 if pointee.kind() == TypeKind::Void {
-                    follower.hand(self.call, state, names::callback(function, number), None);
+                    let place = unless_defined(names::callback(function, number));
+                    follower.hand(self.call, state, place, None);
                 }
                 if pointee.kind() == TypeKind::Record && is_of_system(pointee) {
                     for member in pointee.members().into_iter().filter(|member| is_void(member.ty())) {
-                        follower.hand(self.call, state, names::variable(member), None);
+                        follower.hand(self.call, state, unless_defined(names::variable(member)), None);
                     }
                 }
             }

@@ -11,7 +11,7 @@ use crate::clang::{Cursor, Kind, Operator, Type, TypeKind};
 use crate::tree::Index;
 
 /// Most steps on one way: what goes further is not understood.
-const MOST_STEPS: usize = 4000;
+const MOST_STEPS: usize = 1 << 16;
 
 impl<'u> Follower<'_, '_, '_, 'u> {
     /// Follows to all ends.

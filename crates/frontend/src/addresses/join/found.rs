@@ -10,7 +10,7 @@ pub struct Demands {
     pub uses: Vec<CodeUse>,
     /// Functions that subjects' addresses are handed to and that no unit has the body of.
     pub unread: BTreeSet<String>,
-    /// Members that subjects' addresses are kept in and that no unit reads: the record and the member, by name.
+    /// Members that subjects' addresses are kept in: the record and the member, by name.
     pub members: BTreeSet<(String, String)>,
     /// Second names of variables of subjects, and names of the sections that they are in.
     pub symbols: BTreeSet<String>,

@@ -255,13 +255,15 @@ impl<'f> Walk<'f> {
             }
         }
         open.extend(place.counterparts.iter().map(|place| Visit { place: *place, is_kept: true, ..visit }));
+        // Units that are not read may read a member that these know.
+        if place.function.is_none() && self.merged.subjects(judge.address().ty()).next().is_some() {
+            found.members.extend(names::member_of(place.name));
+        }
         if place.is_known(visit.state.level) {
             return open.push(visit);
         }
         if let Some(function) = place.function {
             found.unread.insert(function.to_owned());
-        } else if self.merged.subjects(judge.address().ty()).next().is_some() {
-            found.members.extend(names::member_of(place.name));
         }
         let otherwise = if place.is_assembled { Some(&End::Unknown) } else { handed.otherwise };
         if otherwise.is_none()

@@ -58,6 +58,7 @@ impl<'u> Reader<'_, '_, '_, 'u> {
         }
         if function.is_shared() {
             self.defined.push(names::function(function));
+            self.defined_as(function);
         }
         let parameters = view.tree.children(index).filter(|child| view.tree.kind(*child) == Kind::Parameter);
         for (number, node) in parameters.enumerate().collect::<Vec<_>>() {

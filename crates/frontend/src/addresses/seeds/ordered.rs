@@ -1,35 +1,80 @@
-//! Functions that ask which of two addresses is the lower one, and members whose addresses they are handed.
+//! Code that asks which of two addresses is the lower one, and members whose addresses may come there.
 
 use super::super::names;
 use super::reader::Reader;
-use crate::addresses::facts::Lent;
+use crate::addresses::facts::{Lent, TakenMember};
 use crate::addresses::follow;
-use crate::clang::{Cursor, Kind, Operator, TypeKind};
+use crate::clang::{Cursor, Kind, Operator, Type, TypeKind};
 use crate::records::named_holder;
-use crate::sum::Term;
+use crate::rules::ordering;
 use crate::sum::orders::ordered_sides;
-use crate::sum::roots::{has_common_root, roots};
+use crate::sum::roots::has_common_root;
+use crate::sum::{Sum, Term};
 use crate::tree::Index;
 
 impl<'u> Reader<'_, '_, '_, 'u> {
-    /// `first < second`, where both are parameters that other units give.
+    /// `first < second` of two pointers to records that aren't counted from one variable.
     pub(crate) fn ordered(&mut self, index: Index) {
         let view = self.unit.view;
-        let Some((left, right)) = ordered_sides(view, index) else { return };
-        let is_record = |side: Index| {
-            let own = view.cursor(side).and_then(|side| side.ty().pointee());
-            own.is_some_and(|own| own.kind() == TypeKind::Record)
+        let Some((left, right)) = ordered_sides(view, index).or_else(|| self.difference(index)) else {
+            return;
         };
-        if !is_record(left) || !is_record(right) || has_common_root(view, left, right) {
+        let record = |side: Index| {
+            let own = view.cursor(side).and_then(|side| side.ty().pointee());
+            own.filter(|own| own.kind() == TypeKind::Record)
+        };
+        let Some((own, _)) = record(left).zip(record(right)) else { return };
+        if !has_common_root(view, left, right) {
+            let is_distance = self.difference(index).is_some();
+            self.is_ordered((own, is_distance), index);
+        }
+    }
+
+    /// `first - second`: its sign tells the order, its value the distance.
+    fn difference(&self, index: Index) -> Option<(Index, Index)> {
+        let view = self.unit.view;
+        let is_difference = view.cursor(index).map(Cursor::binary_operator) == Some(Operator::Subtract);
+        let mut sides = view.tree.values(index).filter(|_| is_difference);
+        sides.next().zip(sides.next())
+    }
+
+    /// Containers and functions of C++'s library that order addresses.
+    pub(crate) fn ordered_by_library(&mut self) {
+        for (index, ty) in ordering(self.unit.view) {
+            if ty.kind() == TypeKind::Record {
+                self.is_ordered((ty, false), index);
+            }
+        }
+    }
+
+    fn is_ordered(&mut self, (ty, is_distance): (Type<'u>, bool), index: Index) {
+        let (shape, at) = (self.unit.shape(ty), self.unit.place(index));
+        self.ordered.entry((shape, is_distance)).or_insert(at);
+    }
+
+    /// A member of a subject that is a record, or several, and whose address somebody may keep.
+    pub(crate) fn taken(&mut self, index: Index) {
+        let view = self.unit.view;
+        let Some(member) = view.cursor(index) else { return };
+        let mut ty = member.ty();
+        let is_array = ty.kind() == TypeKind::Array;
+        while let Some(element) = ty.element() {
+            ty = element;
+        }
+        if ty.kind() != TypeKind::Record {
             return;
         }
-        let parameter = |side: Index| {
-            let all = roots(view, side);
-            let own = all.values().find(|own| own.kind() == Kind::Parameter).copied();
-            own.and_then(follow::parameter_of)
+        let is_address = |outer: Index| {
+            view.cursor(outer).map(Cursor::unary_operator) == Some(Operator::AddressOf)
+                && view.tree.kind(outer) == Kind::Unary
         };
-        if let Some(pair) = parameter(left).zip(parameter(right)) {
-            self.ordered.insert(pair);
+        // References and methods of C++ take addresses that the text doesn't show.
+        let is_cpp = ty.canonical().declaration().is_some_and(Cursor::is_of_cpp);
+        let is_taken = is_array || is_cpp || view.tree.parent(index).is_some_and(is_address);
+        if let Some((holder, offset)) = self.member_of_subject(&view.address_sum(index)).filter(|_| is_taken)
+        {
+            let (holder, ty) = (self.unit.shape(holder), self.unit.shape(ty));
+            self.taken.insert(TakenMember { holder, offset, ty });
         }
     }
 
@@ -45,13 +90,22 @@ impl<'u> Reader<'_, '_, '_, 'u> {
             }
             let sum = view.sum(address);
             let Some((true, Term::Offset(path))) = sum.terms.last() else { continue };
-            let Some((first, last)) = path.first().zip(path.last()) else { continue };
-            let holder = named_holder(*first).filter(|_| last.ty().kind() == TypeKind::Record);
-            let Some(holder) = holder.filter(|_| view.records.part(*first).is_some()) else { continue };
-            let offset = holder.ty().offset_of(&first.name()).unwrap_or(0);
+            if path.last().is_none_or(|last| last.ty().kind() != TypeKind::Record) {
+                continue;
+            }
+            let Some((holder, offset)) = self.member_of_subject(&sum) else { continue };
             let place = names::parameter(function, number);
-            let (holder, at) = (self.unit.shape(holder.ty()), self.unit.place(argument));
-            self.lent.insert(Lent { place, holder, offset, at });
+            let holder = self.unit.shape(holder);
+            self.lent.insert(Lent { place, holder, offset });
         }
+    }
+
+    /// The record and the bytes in front of the member that an address is counted to, if that is a subject's.
+    fn member_of_subject(&self, sum: &Sum<'u>) -> Option<(Type<'u>, u64)> {
+        let (true, Term::Offset(path)) = sum.terms.last()? else { return None };
+        let first = path.first()?;
+        let holder = named_holder(*first)?;
+        self.unit.view.records.part(*first)?;
+        Some((holder.ty(), holder.ty().offset_of(&first.name()).unwrap_or(0)))
     }
 }

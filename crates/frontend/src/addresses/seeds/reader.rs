@@ -1,7 +1,8 @@
 //! A unit while it is read, and what is found so far.
 
 use super::super::facts::{
-    CodePlace, Departure, End, Given, Lent, NUMBERED, Origin, Outcome, Passage, Place, State,
+    CodePlace, Departure, End, External, Given, Lent, NUMBERED, Origin, Outcome, Passage, Place, State,
+    TakenMember,
 };
 use super::super::follow::Follower;
 use super::super::names;
@@ -31,8 +32,13 @@ pub(crate) struct Reader<'r, 'v, 's, 'u> {
     pub(crate) numbers: BTreeSet<(Place, Given)>,
     pub(crate) overlaid: BTreeSet<(usize, usize)>,
     pub(crate) filed: BTreeSet<usize>,
-    pub(crate) ordered: BTreeSet<(Place, Place)>,
+    pub(crate) ordered: BTreeMap<(usize, bool), CodePlace>,
+    pub(crate) taken: BTreeSet<TakenMember>,
     pub(crate) lent: BTreeSet<Lent>,
+    pub(crate) external: BTreeSet<External>,
+    pub(crate) types: BTreeSet<(String, u64)>,
+    pub(crate) made: BTreeSet<String>,
+    pub(crate) in_sections: BTreeSet<usize>,
 }
 
 impl<'r, 'v, 's, 'u> Reader<'r, 'v, 's, 'u> {
@@ -53,8 +59,13 @@ impl<'r, 'v, 's, 'u> Reader<'r, 'v, 's, 'u> {
             numbers: BTreeSet::new(),
             overlaid: BTreeSet::new(),
             filed: BTreeSet::new(),
-            ordered: BTreeSet::new(),
+            ordered: BTreeMap::new(),
+            taken: BTreeSet::new(),
             lent: BTreeSet::new(),
+            external: BTreeSet::new(),
+            types: BTreeSet::new(),
+            made: BTreeSet::new(),
+            in_sections: BTreeSet::new(),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Containers and functions of C++'s library that order addresses: of members' addresses the lower one comes first.
 
+use crate::addresses::arguments;
 use crate::clang::{Cursor, Kind, Operator, Type, TypeKind};
 use crate::demand::Demand;
 use crate::records::Part;
@@ -12,8 +13,8 @@ use std::collections::BTreeMap;
 const CONTAINERS: [&str; 5] = ["map", "set", "multimap", "multiset", "priority_queue"];
 /// Functions that compare by `<` or `>`.
 const COMPARED_BY: [&str; 4] = ["less", "greater", "less_equal", "greater_equal"];
-/// Functions that order values, and how many arguments they have if they are told nothing else to order them by.
-const FUNCTIONS: [(&str, u32); 11] = [
+/// Functions that order values, and how many arguments they have beside what they order them by.
+const FUNCTIONS: [(&str, usize); 11] = [
     ("sort", 2),
     ("stable_sort", 2),
     ("min", 2),
@@ -29,7 +30,7 @@ const FUNCTIONS: [(&str, u32); 11] = [
 
 pub(super) fn find<'u>(view: View<'_, '_, 'u>, found: &mut Findings<'u>) {
     let ordered: Vec<(Cursor<'u>, Type<'u>)> =
-        (0..view.tree.len()).filter_map(|index| ordered(view, index)).collect();
+        ordering(view).into_iter().filter_map(|(index, ty)| Some((view.cursor(index)?, ty))).collect();
     if ordered.is_empty() {
         return;
     }
@@ -54,14 +55,17 @@ pub(super) fn find<'u>(view: View<'_, '_, 'u>, found: &mut Findings<'u>) {
     }
 }
 
+/// The nodes that order addresses by means of C++'s library, and of what.
+pub(crate) fn ordering<'u>(view: View<'_, '_, 'u>) -> Vec<(Index, Type<'u>)> {
+    (0..view.tree.len()).filter_map(|index| Some((index, ordered(view, index)?))).collect()
+}
+
 /// The objects whose addresses a node orders.
-fn ordered<'u>(view: View<'_, '_, 'u>, index: Index) -> Option<(Cursor<'u>, Type<'u>)> {
+fn ordered<'u>(view: View<'_, '_, 'u>, index: Index) -> Option<Type<'u>> {
     let node = view.cursor(index)?;
     match view.tree.kind(index) {
-        Kind::Variable | Kind::Member | Kind::Parameter | Kind::FunctionalCast | Kind::Name => {
-            key(node.ty()).map(|own| (node, own))
-        }
-        Kind::Call => sorted(view, index, node).or_else(|| key(node.ty())).map(|own| (node, own)),
+        Kind::Variable | Kind::Member | Kind::Parameter | Kind::FunctionalCast | Kind::Name => key(node.ty()),
+        Kind::Call => sorted(view, index, node).or_else(|| key(node.ty())),
         _ => None,
     }
 }
@@ -82,23 +86,41 @@ fn key(ty: Type<'_>) -> Option<Type<'_>> {
 
 /// The addresses' type that a function orders.
 fn sorted<'u>(view: View<'_, '_, 'u>, index: Index, node: Cursor<'u>) -> Option<Type<'u>> {
+    let arguments: Vec<Index> = arguments(view, index);
+    let is_comparison = |ty: Type<'_>| {
+        let by = ty.canonical().declaration().map(Cursor::name).unwrap_or_default();
+        COMPARED_BY.contains(&by.as_str())
+    };
+    let last = arguments.last().and_then(|last| view.cursor(*last)).map(Cursor::ty);
+    let count = arguments.len().saturating_sub(usize::from(last.is_some_and(is_comparison)));
+    let Some(named) = node.referenced() else { return sorted_in_template(view, index, count) };
     // libclang says of functions that templates become that they are C.
-    let function =
-        node.referenced().filter(|function| function.is_of_system() && function.template().is_some())?;
+    let function = Some(named).filter(|function| function.is_of_system() && function.template().is_some())?;
     let name = function.name();
-    FUNCTIONS.iter().find(|(own, count)| *own == name && *count == node.argument_count())?;
+    FUNCTIONS.iter().find(|(own, own_count)| *own == name && *own_count == count)?;
     view.tree.values(index).filter_map(|value| view.cursor(value)).find_map(|value| {
         let ty = value.ty();
         let element = ty.pointee().or_else(|| ty.element());
         let inner = ty.canonical().template_arguments().first().and_then(|own| own.pointee());
         let is_value = name.starts_with("min") || name.starts_with("max");
-        let own = match node.argument_count() {
+        let own = match count {
             // `std::min({first, second})`
             1 => return inner,
             _ if is_value && !name.contains("element") => Some(ty),
             _ => element.or(inner),
         };
         own.and_then(Type::pointee).filter(|own| own.kind() != TypeKind::Function)
+    })
+}
+
+/// The same in a template, as far as nobody knows yet which function it will be: `std::sort(std::begin(all), std::end(all))`.
+fn sorted_in_template<'u>(view: View<'_, '_, 'u>, index: Index, count: usize) -> Option<Type<'u>> {
+    let called = view.tree.values(index).next().and_then(|callee| view.cursor(callee))?.name();
+    FUNCTIONS.iter().find(|(own, own_count)| *own == called && *own_count == count)?;
+    view.tree.below(index).filter_map(|value| view.cursor(value)).find_map(|value| {
+        let ty = value.ty();
+        let addresses = ty.element().or_else(|| ty.pointee())?;
+        addresses.pointee().filter(|own| own.kind() == TypeKind::Record)
     })
 }
 

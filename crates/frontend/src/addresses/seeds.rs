@@ -36,7 +36,7 @@ pub(crate) fn read<'u>(view: View<'_, '_, 'u>, address_size: u64) -> UnitFlows {
     }
     read.variables();
     read.ordered_by_library();
-    read.from_elsewhere();
+    read.defined_elsewhere();
     read.written_behind();
     let results = std::mem::take(&mut read.results);
     for (place, nodes) in results {

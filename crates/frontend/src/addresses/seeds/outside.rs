@@ -15,7 +15,7 @@ const MANGLED: &str = "_Z";
 impl<'u> Reader<'_, '_, '_, 'u> {
     /// Variables of subjects that have no definition here, and functions that take or give subjects by value, or that lead
     /// to such functions.
-    pub(crate) fn from_elsewhere(&mut self) {
+    pub(crate) fn defined_elsewhere(&mut self) {
         let view = self.unit.view;
         let unit = self.unit;
         for node in unit.names.values().filter_map(|nodes| nodes.first().copied()) {

@@ -72,7 +72,8 @@ fn join<'b, 's, 't>(
     body: &'b StructBody<'s, 't>,
     names: &[Option<String>],
 ) -> Result<Join<'b, 's, 't>, SourceRefusal> {
-    let expected = names.iter().map(|name| ExpectedMember { name: name.clone(), line: None });
+    let expected =
+        names.iter().map(|name| ExpectedMember { name: name.clone(), ..ExpectedMember::default() });
     Join::new(body, &expected.collect::<Vec<_>>())
 }
 

@@ -68,6 +68,8 @@ pub enum MemberRole {
     GroupEnd,
     /// `__cacheline_group_pad__NAME` or another member without size that only aligns.
     Pad,
+    /// A C++ base class or the pointer to virtual functions: the compiler places it.
+    Inherited,
 }
 
 impl MemberRole {
@@ -117,6 +119,11 @@ impl Member {
     /// none contradicts another.
     pub fn straddles_line(&self, line: u64) -> bool {
         self.size() <= line.max(1) && self.crosses_line(line)
+    }
+
+    /// Whether no declaration among the members stands for it, but the compiler of C++ places it.
+    pub fn is_inherited(&self) -> bool {
+        self.role == MemberRole::Inherited
     }
 
     /// Whether it is a bit-field.
@@ -218,7 +225,12 @@ impl Layout {
             remaining: MAX_MEMBERS,
             file,
         };
-        let members = reader.members(aggregate, 0, MAX_DEPTH);
+        let mut members = reader.members(aggregate, 0, MAX_DEPTH);
+        // An empty base class lies where another begins.
+        members.sort_by_key(|member| match member.is_inherited() {
+            true => (0, member.bit_offset, member.bit_size),
+            false => (1, 0, 0),
+        });
         let name = match table.get(id) {
             Type::Typedef { name, .. } if aggregate.name.is_none() => name.to_string(),
             _ => aggregate.name.as_deref().unwrap_or("(anonymous)").to_owned(),
@@ -232,7 +244,7 @@ impl Layout {
             explicit_align: aggregate.align,
             file: decl.map(|decl| decl.file.to_string()).filter(|file| !file.is_empty()),
             line: decl.and_then(|decl| decl.line),
-            order: aggregate.order,
+            order: find_order(table, aggregate),
             items: tile_members(&members, aggregate.size.saturating_mul(8)),
             members,
         })
@@ -291,6 +303,29 @@ impl Layout {
         }
         hash
     }
+}
+
+/// How many members an order of a class with base classes keeps at its start: those that the compiler places, and those
+/// that lie, or may come to lie, in the padding at the end of a base class. So where a class begins to have room is of no
+/// account, nor what code clears or copies a whole base class.
+pub fn inherited_part(members: &[Member]) -> usize {
+    let inherited = members.iter().take_while(|member| member.is_inherited()).count();
+    let (placed, declared) = members.split_at(inherited);
+    let end = placed.iter().map(Member::bit_end).max().unwrap_or(0);
+    let data_end = placed.iter().map(data_end).max().unwrap_or(0);
+    if data_end.div_ceil(8) >= end / 8 {
+        return inherited;
+    }
+    let before = declared.iter().take_while(|member| member.bit_end() < end).count();
+    members.len().min(inherited + before + 1)
+}
+
+/// The first bit behind the last member of what the compiler places, also within its base classes.
+fn data_end(member: &Member) -> u64 {
+    let inner = member.members.iter();
+    let ends = inner.map(|inner| if inner.is_inherited() { data_end(inner) } else { inner.bit_end() });
+    let is_pointer = member.name.is_some();
+    ends.max().unwrap_or(if is_pointer { member.bit_end() } else { member.bit_offset })
 }
 
 /// Index of the member that holds a byte, the smallest if several overlap.
@@ -356,8 +391,29 @@ impl MemberReader<'_> {
     }
 }
 
+/// Who orders the members, also where a base class has a virtual one.
+fn find_order(table: &TypeTable, aggregate: &Aggregate) -> MemberOrder {
+    let is_inherited = aggregate.order == MemberOrder::Inherited;
+    if is_inherited && has_virtual_base(table, aggregate, MAX_DEPTH) {
+        return MemberOrder::Virtual;
+    }
+    aggregate.order
+}
+
+fn has_virtual_base(table: &TypeTable, aggregate: &Aggregate, depth: u32) -> bool {
+    let mut bases = aggregate.members.iter().filter(|member| member.is_base);
+    bases.any(|base| {
+        let inner = table.aggregate(base.ty);
+        let may_have = |inner: &Aggregate| depth == 0 || has_virtual_base(table, inner, depth - 1);
+        base.is_static || inner.is_some_and(may_have)
+    })
+}
+
 fn find_role(table: &TypeTable, member: &MemberDecl, size: u64) -> MemberRole {
     let name = member.name.as_deref().unwrap_or("");
+    if member.is_base || name.starts_with("_vptr") {
+        return MemberRole::Inherited;
+    }
     if size > 0 {
         return MemberRole::Plain;
     }

@@ -155,8 +155,10 @@ pub enum MemberOrder {
     PerhapsCompiler,
     /// The compiler of Rust: they don't lie as written.
     Compiler,
-    /// The compiler of C++, which puts base classes and the pointer to virtual functions where it wants.
+    /// The compiler of C++ puts base classes and the pointer to virtual functions first; what is declared follows.
     Inherited,
+    /// The compiler of C++, which puts a virtual base class behind all else, of which debug info doesn't say where.
+    Virtual,
 }
 
 impl MemberOrder {

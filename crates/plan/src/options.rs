@@ -104,7 +104,11 @@ impl PlanRequest<'_> {
             return (Vec::new(), refusal.to_string());
         };
         let found = self.constrained(&limits);
-        let reason = match found.first() {
+        // That the compiler places something is said of others only by what holds them.
+        let is_declared = |held: &&ConstrainedMember| {
+            self.layout.members.get(held.index).is_some_and(|member| !member.is_inherited())
+        };
+        let reason = match found.iter().find(is_declared).or(found.first()) {
             Some(first) => {
                 let label = self.layout.members.get(first.index).map_or("", |member| member.label());
                 format!("{label}: {}", first.reason)

@@ -124,3 +124,34 @@ fn comments<'t>(body: &StructBody<'_, 't>) -> Vec<&'t [u8]> {
     found.sort_unstable();
     found
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::definition::DefinitionQuery;
+    use crate::scan::SourceText;
+
+    #[test]
+    fn what_no_declaration_stands_for_comes_first() {
+        let text = "struct s : base {\n\tint a;\n\tint f();\n\tint b;\n\tint c;\n};\n";
+        let source = SourceText::new(text.as_bytes());
+        let definition = source.find(&DefinitionQuery::for_name("s")).unwrap();
+        let body = StructBody::parse(&source, &definition).unwrap();
+        let named = ["a", "b", "c"].map(ExpectedMember::named);
+        let expected =
+            [vec![ExpectedMember::inherited(), ExpectedMember::inherited()], named.to_vec()].concat();
+        let join = Join::new(&body, &expected).unwrap();
+        let edits = join.reorder(&[0, 1, 2, 4, 3]).unwrap().edits;
+        let new = String::from_utf8(edits.apply(text.as_bytes())).unwrap();
+        assert!(new.contains("\tint f();\n\tint c;\n\tint b;\n"), "{new}");
+        assert_eq!(join.statement_of(0), None);
+        assert_eq!(join.statement_of(2).map(|statement| statement.line), Some(2));
+        // Neither before what is inherited nor past what declares no member.
+        for order in [[2, 0, 1, 3, 4], [1, 0, 2, 3, 4], [0, 1, 3, 2, 4]] {
+            let refusal = join.reorder(&order).unwrap_err();
+            assert!(matches!(refusal, SourceRefusal::CrossesBarrier { .. }), "{order:?}: {refusal}");
+        }
+        let without = ["a", "b"].map(ExpectedMember::named);
+        assert!(Join::new(&body, &without).is_err());
+    }
+}

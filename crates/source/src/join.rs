@@ -26,25 +26,31 @@ pub struct Join<'b, 's, 't> {
     pub(crate) expected: Vec<ExpectedMember>,
     /// For each statement its run of members.
     runs: Vec<Range<usize>>,
-    /// For each member its statement.
-    owners: Vec<usize>,
+    /// For each member its statement; none of what is inherited.
+    owners: Vec<Option<usize>>,
+    /// How many members come first that no declaration stands for.
+    pub(crate) inherited: usize,
 }
 
 impl<'b, 's, 't> Join<'b, 's, 't> {
-    /// Finds the branches that declare exactly these members in this order.
+    /// Finds the branches that declare exactly these members in this order; what is inherited stands before them.
     /// Fails if no choice of branches or more than one does so.
     pub fn new(body: &'b StructBody<'s, 't>, expected: &[ExpectedMember]) -> Result<Self> {
-        let facts = ConditionFacts::derive(body, expected)?;
+        let inherited = expected.iter().take_while(|member| member.is_inherited).count();
+        let declared = expected.get(inherited..).unwrap_or_default();
+        let facts = ConditionFacts::derive(body, declared)?;
         let program = BranchProgram::compile(body, &facts);
-        let assignment = AssignmentSolver::new(body, expected, &program, &facts).solve()?;
+        let assignment = AssignmentSolver::new(body, declared, &program, &facts).solve()?;
         let mut join = Self {
             body,
             expected: expected.to_vec(),
             runs: vec![0..0; body.statements().len()],
-            owners: vec![0; expected.len()],
+            owners: vec![None; expected.len()],
+            inherited,
         };
         for (statement, members) in assignment {
-            join.owners[members.clone()].fill(statement);
+            let members = members.start + inherited..members.end + inherited;
+            join.owners[members.clone()].fill(Some(statement));
             join.runs[statement] = members;
         }
         Ok(join)
@@ -71,7 +77,7 @@ impl<'b, 's, 't> Join<'b, 's, 't> {
 
     /// Index of the statement that declares a member.
     pub(crate) fn statement_index(&self, member: usize) -> Option<usize> {
-        self.owners.get(member).copied()
+        self.owners.get(member).copied().flatten()
     }
 
     /// The statement that declares a member.

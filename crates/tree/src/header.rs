@@ -33,6 +33,8 @@ pub struct Declaration {
     pub line: Option<u32>,
     /// Name and line of each top-level member in declared order.
     pub members: Vec<(Option<String>, Option<u32>)>,
+    /// How many of them come first that the text doesn't declare: base classes, the pointer to virtual functions.
+    pub inherited: usize,
 }
 
 impl From<&Layout> for Declaration {
@@ -43,6 +45,7 @@ impl From<&Layout> for Declaration {
             file: layout.file.clone(),
             line: layout.line,
             members,
+            inherited: layout.members.iter().take_while(|member| member.is_inherited()).count(),
         }
     }
 }
@@ -56,6 +59,7 @@ impl From<&StructPlan> for Declaration {
             file: struct_plan.file.clone(),
             line: struct_plan.line,
             members,
+            inherited: struct_plan.declared.members.iter().take_while(|member| member.inherited).count(),
         }
     }
 }
@@ -120,16 +124,17 @@ fn normalize(path: &Path) -> Vec<String> {
     parts
 }
 
-fn definition_query(declaration: &Declaration) -> DefinitionQuery {
+/// The query for the definition of a declared struct.
+pub(crate) fn definition_query(declaration: &Declaration) -> DefinitionQuery {
     DefinitionQuery::for_name(&declaration.name).with_line(declaration.line)
 }
 
 fn expected_members(declaration: &Declaration) -> Vec<ExpectedMember> {
-    let member = |(name, line): &(Option<String>, Option<u32>)| {
+    let member = |(index, (name, line)): (usize, &(Option<String>, Option<u32>))| {
         let member = name.as_deref().map_or_else(ExpectedMember::unnamed, ExpectedMember::named);
-        member.with_line(*line)
+        ExpectedMember { is_inherited: index < declaration.inherited, ..member.with_line(*line) }
     };
-    declaration.members.iter().map(member).collect()
+    declaration.members.iter().enumerate().map(member).collect()
 }
 
 /// Facts of a declaration's text.

@@ -30,6 +30,7 @@
 //!     file: Some("pair.h".to_owned()),
 //!     line: Some(1),
 //!     members: vec![(Some("a".to_owned()), Some(2)), (Some("b".to_owned()), Some(3))],
+//!     inherited: 0,
 //! };
 //! let header = header::open(tree.path(), &declaration)?;
 //! let notes = header::read_notes(&header, &declaration)?.members;

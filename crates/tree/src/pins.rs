@@ -7,7 +7,7 @@ mod request;
 
 pub use request::{PinFile, line_of, nearest};
 
-use crate::uses::{has_name, names};
+use crate::uses::{self, names};
 use anyhow::{Context, Result, bail};
 use conflict::PinChecker;
 use fieldline_layout::Layout;
@@ -69,7 +69,7 @@ impl PinFile {
 /// Index of the top-level member of a name, or of the unnamed struct or union that holds it.
 fn member_named(layout: &Layout, name: &str) -> Option<usize> {
     let own = layout.members.iter().position(|member| member.name.as_deref() == Some(name));
-    own.or_else(|| layout.members.iter().position(|member| has_name(member, name)))
+    own.or_else(|| uses::member_named(&layout.members, name))
 }
 
 #[cfg(test)]

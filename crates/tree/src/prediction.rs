@@ -1,5 +1,6 @@
 //! The layout that a plan predicts, for the build it was made with and for others.
 
+use fieldline_layout::layout::MemberRole;
 use fieldline_layout::{Layout, Member, abi};
 use fieldline_plan::StructPlan;
 use fieldline_plan::cost::other_build;
@@ -53,6 +54,7 @@ fn member(placed: &PlacedMember) -> Member {
         bit_size: placed.bit_size.unwrap_or_else(|| placed.size.saturating_mul(8)),
         align: 1,
         line: placed.line,
+        role: if placed.inherited { MemberRole::Inherited } else { MemberRole::Plain },
         ..Member::default()
     }
 }

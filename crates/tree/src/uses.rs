@@ -1,5 +1,6 @@
 //! Code elsewhere in the tree that depends on the order of members: constraints and notes.
 
+mod bases;
 mod by_file;
 mod kept_findings;
 mod kept_words;
@@ -13,7 +14,7 @@ mod view;
 mod words;
 
 use anyhow::{Context, Result};
-pub(crate) use by_file::{UsesByFile, has_name, names, summarize_reasons};
+pub(crate) use by_file::{UsesByFile, first_declared, member_named, names, summarize_reasons};
 pub(crate) use kept_words::{program, write_whole};
 pub(crate) use scope::{DeclaredStruct, read_up_to};
 pub(crate) use view::BuildView;
@@ -42,20 +43,18 @@ pub(crate) fn find_in_tree(
     let kept = kept.filter(|_| stamped.len() > MANY);
     let before =
         kept.filter(|_| view.is_none()).map(|folder| KeptFindings::new((tree, folder), &stamped, structs));
-    if let Some(found) = before.as_ref().and_then(KeptFindings::find) {
-        return Ok(found);
-    }
+    let known = before.as_ref().and_then(KeptFindings::find);
     let files: Vec<String> = stamped.into_iter().map(|(path, _)| path).collect();
-    let mut found = match view {
+    let is_known = known.is_some();
+    let mut found = known.unwrap_or_else(|| match view {
         Some(view) => left_out::find(tree, &files, structs, view),
         None => find_anywhere((tree, kept), &files, structs),
-    };
-    for struct_uses in &mut found {
-        struct_uses.drop_repeated();
-    }
-    if let Some(before) = before {
+    });
+    found.iter_mut().for_each(UsesByFile::drop_repeated);
+    if let Some(before) = before.filter(|_| !is_known) {
         before.keep(&found);
     }
+    bases::add_uses(tree, &files, structs, &mut found, |bases| find_anywhere((tree, None), &files, bases));
     Ok(found)
 }
 

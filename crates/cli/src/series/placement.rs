@@ -113,6 +113,7 @@ mod tests {
             bit_offset: None,
             bit_size: None,
             line: None,
+            inherited: false,
         };
         let layout = Arrangement { size: 80, members: vec![member(0, 4), member(8, 56), member(64, 8)] };
         let mut text = String::new();

@@ -71,6 +71,7 @@ mod tests {
             bit_offset: None,
             bit_size: None,
             line: None,
+            inherited: false,
         };
         let members = names.iter().enumerate().map(member).collect();
         StructPlan { declared: Arrangement { members, size: 8 }, ..StructPlan::default() }

@@ -172,18 +172,26 @@ impl<'a> AbiShape<'a> {
         let mut inferred = AbiStruct { struct_align, is_union: self.is_union, cap, ..AbiStruct::default() };
         let mut end = 0;
         for (index, member) in self.members.iter().enumerate() {
-            let natural = natural_abi(member, cap, depth);
+            let natural = self.own_bits(index, natural_abi(member, cap, depth));
             let offset = member.bit_offset.saturating_sub(self.base);
             let previous_end = if self.is_union { 0 } else { end };
             let (member_abi, cause) = explain_offset(natural, previous_end, offset);
+            let stop = offset.saturating_add(member_abi.bit_size);
             inferred.members.push(member_abi);
             inferred.exceptions.extend(cause.map(|cause| AbiException { member: Some(index), cause }));
-            let stop = offset.saturating_add(member.bit_size);
             end = if self.is_union { end.max(stop) } else { stop };
         }
         prefer_common_alignment(&mut inferred, self.members, self.base);
         self.explain_size(&mut inferred, end);
         inferred
+    }
+
+    /// A base class with the bits that are its own: in its padding, and in one without members, others begin.
+    fn own_bits(&self, index: usize, natural: AbiMember) -> AbiMember {
+        let own = self.members.get(index).filter(|member| member.is_inherited());
+        let next = self.members.get(index + 1).map(|next| next.bit_offset);
+        let Some((own, next)) = own.zip(next) else { return natural };
+        AbiMember { bit_size: natural.bit_size.min(next.saturating_sub(own.bit_offset)), ..natural }
     }
 
     /// Raises the struct's own alignment, or assumes a tail, if the members don't explain the size.
@@ -297,7 +305,7 @@ fn prefer_common_alignment(inferred: &mut AbiStruct, members: &[Member], base: u
             continue;
         };
         let end = match index.checked_sub(1) {
-            Some(before) => members[before].bit_end().saturating_sub(base),
+            Some(before) => members[before].bit_end().min(members[index].bit_offset).saturating_sub(base),
             None => 0,
         };
         let offset = members[index].bit_offset.saturating_sub(base);

@@ -2,10 +2,10 @@
 
 use super::infer::{AbiShape, AbiStruct, infer_abi, natural_abi};
 use super::rules::{AbiMember, place_members, round_size};
-use crate::layout::{Layout, Member};
+use crate::layout::{Layout, Member, inherited_part};
 
-/// The layout with its members in `order` (declared indices). `None` if that is no permutation or the type is
-/// a union.
+/// The layout with its members in `order` (declared indices). `None` if that is no permutation, the type is a union, or
+/// it moves what stands in or before the padding of a base class.
 pub fn reorder(layout: &Layout, order: &[usize]) -> Option<Layout> {
     build_layout(layout, &layout.members, &infer_abi(layout), order)
 }
@@ -77,7 +77,9 @@ pub fn adapt_to_line(layout: &Layout, build_line: u64, line: u64) -> (AbiStruct,
 }
 
 fn build_layout(template: &Layout, members: &[Member], rules: &AbiStruct, order: &[usize]) -> Option<Layout> {
-    if rules.is_union || !is_permutation(order, members.len()) {
+    let kept = order.get(..inherited_part(members))?;
+    let keeps_bases = kept.iter().enumerate().all(|(place, index)| place == *index);
+    if rules.is_union || !keeps_bases || !is_permutation(order, members.len()) {
         return None;
     }
     let ordered: Vec<AbiMember> = order.iter().map(|index| rules.members[*index]).collect();
@@ -133,7 +135,9 @@ impl LineSizes {
         let adapted = members.iter().zip(&mut inferred.members).map(|(member, member_abi)| {
             let member = self.adapt_member(member, member_abi.align);
             member_abi.align = self.scale(member_abi.align);
-            member_abi.bit_size = member.bit_size;
+            if !member.is_inherited() {
+                member_abi.bit_size = member.bit_size;
+            }
             Member {
                 align: self.scale(member.align),
                 explicit_align: member.explicit_align.map(|align| self.scale(align)),

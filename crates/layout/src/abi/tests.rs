@@ -1,5 +1,5 @@
 use super::*;
-use crate::layout::Member;
+use crate::layout::{Layout, Member, MemberRole};
 use crate::testing::{layout, member};
 
 fn plain(size: u64) -> AbiMember {
@@ -265,4 +265,55 @@ fn a_type_aligned_to_the_line_grows_with_it_also_where_the_member_repeats_its_al
         reorder_for_line(&before, &[0, 1], 64, 128).map(|layout| (layout.members[1].size(), layout.size))
     };
     assert_eq!((size(true), size(false)), (Some((128, 256)), Some((64, 256))));
+}
+
+/// A base class that holds members of so many bytes, one behind another; the rest is padding.
+fn base(size: u64, held: &[u64]) -> Member {
+    let inherited = Member { role: MemberRole::Inherited, ..member("", 0, size, 8) };
+    let mut end = 0;
+    let inner = held.iter().map(|held| {
+        end += held;
+        member("own", end - held, *held, *held)
+    });
+    holding(inherited, inner.collect())
+}
+
+#[test]
+fn members_in_the_padding_of_a_base_class_stay() {
+    let offsets = |declared: &Layout, order: &[usize]| {
+        reorder(declared, order)
+            .map(|chosen| (chosen.members.iter().map(Member::offset).collect::<Vec<_>>(), chosen.size))
+    };
+    // `a` and `b` lie in the padding, and what follows them in front of it may come there.
+    let members = vec![
+        base(16, &[8, 1]),
+        member("a", 10, 2, 2),
+        member("b", 12, 4, 4),
+        member("c", 16, 1, 1),
+        member("d", 20, 4, 4),
+    ];
+    let declared = layout("sample", 24, members);
+    assert_eq!(find_mismatch(&declared), None);
+    assert_eq!(infer_abi(&declared).exceptions, []);
+    assert_eq!(offsets(&declared, &[0, 1, 2, 4, 3]), Some((vec![0, 10, 12, 16, 20], 24)));
+    for moved in [[1, 0, 2, 3, 4], [0, 2, 1, 3, 4], [0, 1, 3, 2, 4]] {
+        assert_eq!(offsets(&declared, &moved), None, "{moved:?}");
+    }
+    // Without padding all that is declared may move, with a first member that the padding has no room for not that.
+    let full = layout("sample", 24, vec![base(8, &[8]), member("a", 8, 8, 8), member("b", 16, 4, 4)]);
+    assert_eq!(offsets(&full, &[0, 2, 1]), Some((vec![0, 8, 16], 24)));
+    let padded = layout("sample", 32, vec![base(16, &[8, 4]), member("a", 16, 8, 8), member("b", 24, 4, 4)]);
+    assert_eq!(offsets(&padded, &[0, 2, 1]), None);
+}
+
+#[test]
+fn empty_base_classes_take_no_room() {
+    let empty = Member { bit_size: 8, align: 1, ..base(1, &[]) };
+    let members =
+        vec![empty, base(8, &[8]), member("a", 8, 4, 4), member("b", 16, 8, 8), member("c", 24, 4, 4)];
+    let declared = layout("sample", 32, members);
+    assert_eq!(find_mismatch(&declared), None);
+    let chosen = reorder(&declared, &[0, 1, 2, 4, 3]).unwrap();
+    assert_eq!(chosen.members.iter().map(Member::offset).collect::<Vec<_>>(), [0, 0, 8, 12, 16]);
+    assert_eq!(chosen.size, 24);
 }

@@ -23,6 +23,9 @@ pub enum ReorderRefusal {
     /// A member reserves room for a frozen binary interface.
     #[error("member {0} reserves room for a frozen binary interface")]
     Reserved(String),
+    /// A base class that debug info only names.
+    #[error("it is derived from {0}, of which debug info has no members")]
+    UnknownBase(String),
     /// Offsets that no order of members explains.
     #[error("the offset of {0} follows no placement rule")]
     Unexplained(String),
@@ -42,11 +45,13 @@ fn describe_order(order: MemberOrder) -> &'static str {
         MemberOrder::Compiler => {
             "the Rust compiler orders its members itself, and they don't lie as written; with #[repr(C)] they would"
         }
-        MemberOrder::Inherited => {
-            "it has base classes or virtual functions, and where those stand is the C++ compiler's choice; a plan needs \
-             the members in a struct of their own"
+        MemberOrder::Virtual => {
+            "it has a virtual base class, and where that stands is the C++ compiler's choice; a plan needs the members in \
+             a struct of their own"
         }
-        MemberOrder::Declared | MemberOrder::PerhapsCompiler => "its members lie as declared",
+        MemberOrder::Declared | MemberOrder::PerhapsCompiler | MemberOrder::Inherited => {
+            "its members lie as declared"
+        }
     }
 }
 
@@ -58,7 +63,7 @@ pub(super) fn check_reorderable(
     if layout.is_union() {
         return Err(ReorderRefusal::Union);
     }
-    if !matches!(layout.order, MemberOrder::Declared | MemberOrder::PerhapsCompiler) {
+    if matches!(layout.order, MemberOrder::Compiler | MemberOrder::Virtual) {
         return Err(ReorderRefusal::Order(layout.order));
     }
     if let Some(refusal) = refusal_if_shared(layout, inferred).filter(|_| !requests.is_shared_allowed) {
@@ -73,6 +78,9 @@ pub(super) fn check_reorderable(
     }
     if let Some(member) = layout.members.iter().find(|member| is_reserved(member)) {
         return Err(ReorderRefusal::Reserved(member.label().to_owned()));
+    }
+    if let Some(base) = layout.members.iter().find(|member| member.is_inherited() && member.bit_size == 0) {
+        return Err(ReorderRefusal::UnknownBase(base.type_name.clone()));
     }
     let unexplained = inferred.exceptions.iter().find(|found| found.cause == AbiExceptionCause::Overlap);
     let Some(found) = unexplained else { return Ok(()) };

@@ -1,6 +1,7 @@
 use super::*;
 use crate::layout::{Layout, Member, MemberRole};
 use crate::testing;
+use crate::types::MemberOrder;
 
 fn member(name: &str, bit_offset: u64, bit_size: u64, align: u64) -> Member {
     Member { bit_offset, bit_size, ..testing::member(name, 0, 0, align) }
@@ -262,4 +263,33 @@ fn ordered_members_pass_others_but_not_each_other() {
     let found = constraints(&longs(3), &requests).unwrap();
     assert_eq!(found.check(&[1, 0, 2]), Ok(()));
     assert_eq!(found.check(&[2, 1, 0]), Err(OrderViolation::ImmovableOrder(0)));
+}
+
+#[test]
+fn what_the_compiler_of_cpp_places_stays_first() {
+    let inherited = |ty: &str| Member {
+        name: None,
+        type_name: ty.to_owned(),
+        role: MemberRole::Inherited,
+        members: vec![long("own", 0)],
+        ..long("", 0)
+    };
+    let mut declared = longs(4);
+    declared.members[0] = inherited("struct base");
+    declared.order = MemberOrder::Inherited;
+    let found = constraints(&declared, &PlacementRequests::default()).unwrap();
+    assert_eq!(found.check(&[0, 3, 1, 2]), Ok(()));
+    assert_eq!(found.check(&[1, 0, 2, 3]), Err(OrderViolation::Region(0)));
+    // Padding at its end, where a member may come to lie.
+    declared.members[0].members[0].bit_size = 32;
+    let found = constraints(&declared, &PlacementRequests::default()).unwrap();
+    assert_eq!(found.check(&[0, 2, 1, 3]), Err(OrderViolation::Region(1)));
+    assert_eq!(found.check(&[0, 1, 3, 2]), Ok(()));
+    // Of a class that is only named nothing is known, nor where a virtual one is.
+    declared.members[0].bit_size = 0;
+    let refusal = constraints(&declared, &PlacementRequests::default()).unwrap_err();
+    assert_eq!(refusal, ReorderRefusal::UnknownBase("struct base".to_owned()));
+    declared.order = MemberOrder::Virtual;
+    let refusal = constraints(&declared, &PlacementRequests::default()).unwrap_err();
+    assert_eq!(refusal, ReorderRefusal::Order(MemberOrder::Virtual));
 }

@@ -2,7 +2,7 @@
 
 use super::requests::{MemberNote, MemberRun, PinnedMember, PlacementRequests};
 use crate::abi::{AbiMember, AbiStruct};
-use crate::layout::{Layout, Member, MemberRole};
+use crate::layout::{Layout, Member, MemberRole, inherited_part};
 
 /// Alignments from here on are meant for cachelines, not for a scalar or a double-word exchange.
 const LINE_ALIGN: u64 = 32;
@@ -87,6 +87,9 @@ pub(super) fn build_units(layout: &Layout, requests: &PlacementRequests) -> Vec<
 /// declarators of one declaration (without source: of one line).
 fn moves_with(layout: &Layout, notes: &[MemberNote], before: usize, index: usize) -> bool {
     let (previous, other) = (&layout.members[before], &layout.members[index]);
+    if previous.is_inherited() {
+        return false;
+    }
     if previous.is_bit_field() && other.is_bit_field() || has_open_record(previous) {
         return true;
     }
@@ -142,6 +145,12 @@ fn declaration_site(layout: &Layout, member: &Member) -> String {
 /// Why a member's place is part of the struct's meaning.
 fn layout_reason(layout: &Layout, index: usize, member_abi: &AbiMember) -> Option<&'static str> {
     let member = layout.members.get(index)?;
+    if member.is_inherited() {
+        return Some("the C++ compiler places it");
+    }
+    if index < inherited_part(&layout.members) {
+        return Some("it stands where a base class may leave room");
+    }
     let is_last = index + 1 == layout.members.len();
     let group_marker = matches!(member.role, MemberRole::GroupBegin | MemberRole::GroupEnd)
         || member.label().starts_with("__cacheline_group_");

@@ -35,6 +35,9 @@ pub struct PlacedMember {
     /// Line of the declaration.
     #[serde(default, with = "line_number")]
     pub line: Option<u32>,
+    /// Whether it is a C++ base class or the pointer to virtual functions, which no declaration stands for.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub inherited: bool,
 }
 
 impl PlacedMember {
@@ -49,6 +52,7 @@ impl PlacedMember {
             bit_offset: member.is_bit_field().then_some(member.bit_offset),
             bit_size: member.is_bit_field().then_some(member.bit_size),
             line: member.line,
+            inherited: member.is_inherited(),
         }
     }
 }

@@ -223,6 +223,7 @@ mod tests {
             bit_offset: None,
             bit_size: None,
             line: None,
+            inherited: false,
         });
         Arrangement { size, members: members.collect() }
     }

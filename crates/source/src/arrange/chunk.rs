@@ -78,7 +78,7 @@ pub(super) struct LineChunks {
 impl LineChunks {
     pub(super) fn build(join: &Join) -> Self {
         let (chunks, path) = (Vec::new(), Vec::new());
-        let mut builder = ChunkBuilder { join, body: join.body, chunks, path, next_member: 0 };
+        let mut builder = ChunkBuilder { join, body: join.body, chunks, path, next_member: join.inherited };
         // An own stack: nesting depth is the input's choice.
         let mut work: Vec<_> = join.body.root.iter().rev().map(|node| Work::Node(*node)).collect();
         while let Some(next) = work.pop() {
@@ -102,7 +102,7 @@ impl LineChunks {
             chunk.fixed.get_or_insert(FixedPlace { line: line_number(chunk.lines.start), reason });
         }
         chunks.attach_followers();
-        chunks.number_zones();
+        chunks.number_zones(u32::try_from(join.inherited).unwrap_or(u32::MAX / 2));
         chunks
     }
 
@@ -133,8 +133,9 @@ impl LineChunks {
         }
     }
 
-    fn number_zones(&mut self) {
-        let mut zone = 0;
+    /// The first zones are of what is inherited, one each, which all else follows.
+    fn number_zones(&mut self, first: u32) {
+        let mut zone = first;
         for chunk in &mut self.list {
             let alone = u32::from(chunk.fixed.is_some());
             chunk.zone = zone + alone;

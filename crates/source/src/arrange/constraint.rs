@@ -91,6 +91,7 @@ impl TextConstraints {
             comments: comments_on_places(join),
             barriers: BTreeMap::new(),
         };
+        found.add_inherited(join);
         let mut numbers = BTreeMap::from([(Vec::new(), 0)]);
         let line = |member: usize| join.statement_of(member).map_or(0, |statement| statement.line);
         let (mut paragraph, mut is_under_comment) = (0, false);
@@ -120,8 +121,30 @@ impl TextConstraints {
             found.units.push(MemberUnit { line: line(members.start), members, unit_reason });
         }
         let fixed = chunks.list.iter().filter_map(|chunk| Some((chunk.zone, chunk.fixed.clone()?)));
-        found.barriers = fixed.collect();
+        found.barriers.extend(fixed);
         found
+    }
+
+    /// Adds what no declaration among the members stands for: it comes first, as it is.
+    fn add_inherited(&mut self, join: &Join) {
+        let line = join.body.definition().line;
+        let reason = "the C++ compiler places base classes and the pointer to virtual functions".to_owned();
+        let fixed = FixedPlace { line, reason };
+        for (zone, (member, expected)) in (0..).zip(join.expected.iter().enumerate().take(join.inherited)) {
+            self.members.push(MemberTextPosition {
+                label: expected.label(),
+                unit: self.units.len(),
+                guard: 0,
+                zone,
+                fixed: Some(fixed.clone()),
+                paragraph: 0,
+                is_under_comment: false,
+                line,
+            });
+            let unit_reason = UnitReason::Declaration;
+            self.units.push(MemberUnit { members: member..member + 1, line, unit_reason });
+            self.barriers.insert(zone, fixed.clone());
+        }
     }
 
     /// Checks an order as [`Join::reorder`] takes it.

@@ -9,17 +9,25 @@ pub struct ExpectedMember {
     pub name: Option<String>,
     /// 1-based line of its declaration, if known. Only used to choose between branches that fit equally well.
     pub line: Option<u32>,
+    /// Whether it is a base class or the pointer to virtual functions: no declaration among the members stands for it.
+    /// These come first.
+    pub is_inherited: bool,
 }
 
 impl ExpectedMember {
     /// A member with a name.
     pub fn named(name: &str) -> Self {
-        Self { name: Some(name.to_owned()), line: None }
+        Self { name: Some(name.to_owned()), ..Self::default() }
     }
 
     /// An unnamed struct or union.
     pub fn unnamed() -> Self {
         Self::default()
+    }
+
+    /// A base class or the pointer to virtual functions.
+    pub fn inherited() -> Self {
+        Self { is_inherited: true, ..Self::default() }
     }
 
     /// Adds the line of its declaration.

@@ -287,6 +287,16 @@ impl<'t> World<'t> {
         }
     }
 
+    /// Whether a class is derived from a record: its members stand behind those of the record, and in the padding there.
+    pub(super) fn has_derived(&self, record: &[u8]) -> bool {
+        let is_base = |member: &Member<'t>| member.name.is_empty() && self.holds(&member.ty, record);
+        // What a base class is made of by a template is none.
+        let is_derived = |(name, known): (&&'t [u8], &Record<'t>)| {
+            *name != record && known.has_base && known.members.iter().any(is_base)
+        };
+        self.has_cpp && self.records.own.iter().chain(self.records.shared.iter()).any(is_derived)
+    }
+
     fn holds(&self, ty: &Type<'t>, wanted: &[u8]) -> bool {
         matches!(self.resolve(ty), Type::Record(name) if name == wanted)
     }

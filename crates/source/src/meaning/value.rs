@@ -1,6 +1,7 @@
 //! Values as what is known of them: addresses in objects, offsets, sizes.
 
 use super::types::{TargetStruct, Type, World};
+use std::sync::Arc;
 
 /// The place that an address is counted from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -264,6 +265,10 @@ pub(super) struct Value<'t> {
     pub(super) is_text: bool,
     /// That text with its quotes, if it is one piece.
     pub(super) text: &'t [u8],
+    /// Of a format that is literals throughout, the text.
+    pub(super) format: Option<Arc<[u8]>>,
+    /// Whether it is flags, by their names, that ask for memory of no file.
+    pub(super) is_anonymous: bool,
     /// Whether it is a size that something unknown multiplies.
     pub(super) is_product: bool,
     /// The member of a record that the value is an entry by: where it is the first one, the entry of a null link is null.

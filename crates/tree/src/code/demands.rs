@@ -1,7 +1,7 @@
 //! Demands of code, as requests for the planner.
 
 use super::read::StructCode;
-use crate::uses::has_name;
+use crate::uses::{first_declared, member_named};
 use fieldline_frontend::{CodeUse, Demand, Edge};
 use fieldline_layout::Layout;
 use fieldline_layout::constraint::{MemberRun, PinnedMember, PlacementRequests};
@@ -95,13 +95,13 @@ fn add_limit(
     requests: &mut PlacementRequests,
     limits: &mut Limits,
 ) -> bool {
-    let index = |name: &String| layout.members.iter().position(|member| has_name(member, name));
+    let index = |name: &String| member_named(&layout.members, name);
     let mut add = |limit: Limit, member: usize| {
         limits.entry((limit, member)).or_default().push(reason.to_owned());
     };
     match demand {
         Demand::First { count } => {
-            (0..(*count).min(layout.members.len())).for_each(|member| add(Limit::Fixed, member))
+            first_declared(&layout.members, *count).for_each(|member| add(Limit::Fixed, member))
         }
         Demand::Run { members } => {
             let found: Option<Vec<usize>> = members.iter().map(index).collect();

@@ -184,7 +184,8 @@ mod tests {
 
     #[test]
     fn definitions_are_marked_behind_their_bodies() {
-        let declaration = Declaration { name: "s".to_owned(), file: None, line: None, members: Vec::new() };
+        let declaration =
+            Declaration { name: "s".to_owned(), file: None, line: None, members: Vec::new(), inherited: 0 };
         let marked = mark(b"typedef struct { int a; } s, *p;\n", &declaration).unwrap();
         assert_eq!(marked, b"typedef struct { int a; } __attribute__((designated_init)) s, *p;\n");
     }

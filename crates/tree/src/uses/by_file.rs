@@ -7,7 +7,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Uses of one struct by file, in order of paths.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct UsesByFile(pub(super) Vec<(String, StructUse)>);
+pub(crate) struct UsesByFile(pub(super) Vec<(String, StructUse)>, pub(super) UsesOfBases);
+
+/// Uses of a struct's base classes that hold all of its members.
+pub(super) type UsesOfBases = Vec<(String, StructUse)>;
 
 impl UsesByFile {
     /// Sorts the uses; of those that demand the same at the same place, found in several ways, the first stays.
@@ -18,7 +21,7 @@ impl UsesByFile {
         self.0.sort();
     }
 
-    /// Leaves out uses at places that something else answers for, each a file and a line.
+    /// Leaves out uses at places that something else answers for, each a file and a line, but those of base classes.
     pub(crate) fn retain_places(&mut self, is_kept: impl Fn(&str, u32) -> bool) {
         self.0.retain(|(path, used)| is_kept(path, used.line));
     }
@@ -28,7 +31,7 @@ impl UsesByFile {
         let mut limits: BTreeMap<(usize, bool), Vec<String>> = BTreeMap::new();
         let mut notes = Vec::new();
         let (mut files, mut members) = (BTreeSet::new(), BTreeSet::new());
-        for (path, used) in &self.0 {
+        for (path, used) in self.0.iter().chain(&self.1) {
             let place = format!("{path}:{}", used.line);
             match used.demand {
                 UseDemand::Assembler => {
@@ -42,8 +45,7 @@ impl UsesByFile {
                 UseDemand::Note => notes.push(format_note(&place, used)),
                 UseDemand::Last => {
                     let reason = format!("{} ({place})", used.description);
-                    let named =
-                        |name: &String| layout.members.iter().position(|member| has_name(member, name));
+                    let named = |name: &String| member_named(&layout.members, name);
                     for member in used.members.iter().filter_map(named) {
                         if !requests.last.iter().any(|pin| pin.member == member) {
                             requests.last.push(PinnedMember { member, reason: reason.clone() });
@@ -88,13 +90,26 @@ fn format_note(place: &str, used: &StructUse) -> String {
 
 /// Members that a use limits, by declared index.
 fn limited_members(demand: UseDemand, used: &StructUse, layout: &Layout) -> Vec<usize> {
-    let named = |name: &String| layout.members.iter().position(|member| has_name(member, name));
+    let named = |name: &String| member_named(&layout.members, name);
     match demand {
         UseDemand::First => Vec::from_iter(layout.members.iter().position(|member| member.bit_size > 0)),
         UseDemand::Whole => (0..layout.members.len()).collect(),
-        UseDemand::Positions(count) => (0..count.min(layout.members.len())).collect(),
+        UseDemand::Positions(count) => first_declared(&layout.members, count).collect(),
         _ => used.members.iter().filter_map(named).collect(),
     }
+}
+
+/// Index of the member that code says a name for: of those of base classes only if none is declared that hides it.
+pub(crate) fn member_named(members: &[Member], name: &str) -> Option<usize> {
+    let mut named = members.iter().enumerate().filter(|(_, member)| has_name(member, name));
+    let found = named.clone().find(|(_, member)| !member.is_inherited()).or_else(|| named.next());
+    found.map(|(index, _)| index)
+}
+
+/// Indices of the first declared members, so many of them, and of what is inherited, which lists may give values too.
+pub(crate) fn first_declared(members: &[Member], count: usize) -> std::ops::Range<usize> {
+    let inherited = members.iter().filter(|member| member.is_inherited()).count();
+    0..inherited.saturating_add(count).min(members.len())
 }
 
 /// Whether code says a name for a member or, if that is unnamed, for something in it.

@@ -57,7 +57,8 @@ impl KeptFindings {
     pub(super) fn find(&self) -> Option<Vec<UsesByFile>> {
         let bytes = fieldline_files::read(&self.path).ok()?;
         let entry: Entry = postcard::from_bytes(&bytes).ok()?;
-        (entry.files == self.files).then(|| entry.found.into_iter().map(UsesByFile).collect())
+        (entry.files == self.files)
+            .then(|| entry.found.into_iter().map(|found| UsesByFile(found, Vec::new())).collect())
     }
 
     /// Keeps findings. A folder that can't be written to keeps nothing.
@@ -98,7 +99,7 @@ mod tests {
             std::fs::File::options().write(true).open(&path).unwrap().set_modified(time).unwrap();
         };
         let used = StructUse { line: 1, demand: UseDemand::Whole, members: vec![], description: "is".into() };
-        let found = [UsesByFile(vec![("a.c".into(), used)])];
+        let found = [UsesByFile(vec![("a.c".into(), used)], Vec::new())];
         write("int one;", 100);
         let asked = KeptFindings { is_settled: true, ..open() };
         assert!(asked.find().is_none());

@@ -3,7 +3,7 @@
 //! A small tree is read whole. Of a large one those files are read that say the struct's tag; the names that these
 //! give it (typedefs, macros, variables, functions, members of other structs that hold it) lead to more.
 
-use super::by_file::{UsesByFile, names};
+use super::by_file::{UsesByFile, has_name, names};
 use super::kept_words::{KeptWords, Stamp, Wanted};
 use super::scope::{DeclaredStruct, Scope, read_up_to};
 use super::words::WordFinder;
@@ -193,8 +193,15 @@ pub(super) fn read(tree: &Path, path: &str) -> Text {
 
 pub(super) fn subject(declared: &DeclaredStruct<'_>) -> TargetStruct {
     let layout: &Layout = declared.layout;
+    let hides =
+        |name: &str| layout.members.iter().any(|member| !member.is_inherited() && has_name(member, name));
+    let own_names = |member: &fieldline_layout::Member| {
+        let mut own = names(std::slice::from_ref(member));
+        own.retain(|name| !member.is_inherited() || !hides(name));
+        own.into_iter().map(str::to_owned).collect()
+    };
     let member = |member: &fieldline_layout::Member| TargetMember {
-        names: names(std::slice::from_ref(member)).into_iter().map(str::to_owned).collect(),
+        names: own_names(member),
         offset: member.offset(),
         size: if member.bit_size == 0 { 0 } else { member.size() },
     };

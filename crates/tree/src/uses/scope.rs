@@ -185,6 +185,10 @@ pub(super) fn used_struct(layout: &Layout) -> UsedStruct {
     let members = layout.members.iter().enumerate().flat_map(|(number, member)| {
         names(std::slice::from_ref(member)).into_iter().map(move |name| (name.to_owned(), number))
     });
+    // Declared names hide those of base classes.
+    let (own, inherited): (Vec<_>, Vec<_>) = members
+        .partition(|(_, number)| layout.members.get(*number).is_some_and(|member| !member.is_inherited()));
+    let members = own.into_iter().chain(inherited);
     let (tag, prefix_tags) = (layout.name.clone(), prefix_tags(&layout.members));
     UsedStruct { tag, members: members.collect(), prefix_tags }
 }

@@ -144,7 +144,11 @@ fn compare(source: &SourceText<'_>, text: &[u8], layout: &Layout) -> Result<Comp
     let query = DefinitionQuery::for_name(&layout.name).with_line(layout.line);
     let definition: StructDefinition = source.find(&query)?;
     let body = StructBody::parse(source, &definition)?;
-    let expected = |member: &Member| ExpectedMember { name: member.name.clone(), line: member.line };
+    let expected = |member: &Member| ExpectedMember {
+        name: member.name.clone(),
+        line: member.line,
+        is_inherited: member.is_inherited(),
+    };
     let expected: Vec<ExpectedMember> = layout.members.iter().map(expected).collect();
     let join = Join::new(&body, &expected)?;
     let declared: Vec<usize> = (0..expected.len()).collect();

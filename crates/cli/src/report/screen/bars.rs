@@ -238,6 +238,7 @@ mod tests {
             bit_offset: None,
             bit_size: None,
             line: None,
+            inherited: false,
         });
         Arrangement { size, members: placed.collect() }
     }

@@ -1,6 +1,7 @@
 //! Objects that are read by steps and indexes.
 
 use crate::meaning::code::evaluator::Evaluator;
+use crate::meaning::judge::callee::ANONYMOUS;
 use crate::meaning::types::{Type, lossy, spell};
 use crate::meaning::value::{Base, Sum, Term, Value, number_sum};
 use crate::uses::UseDemand;
@@ -65,6 +66,9 @@ impl<'t> Evaluator<'_, '_, 't> {
     fn read_at(&mut self, sum: &Sum<'t>, pointee: &Type<'t>, index: Option<i64>, ty: &Type<'t>) {
         let taken = if *pointee == Type::Byte { Type::Byte.pointer() } else { pointee.clone() };
         self.taken_behind(sum, &taken);
+        if sum.base == Some(Base::Mapped(ANONYMOUS)) && !matches!(pointee, Type::Record(_)) {
+            self.mapped_otherwise();
+        }
         if let Some(Base::Behind(record)) = sum.base
             && (index.is_some_and(|index| index < 0) || sum.terms.iter().any(|(added, _)| !added))
         {

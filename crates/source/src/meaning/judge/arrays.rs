@@ -69,6 +69,8 @@ impl<'t> Evaluator<'_, '_, 't> {
         arguments: &[Value<'t>],
         all: &[Vec<Sum<'t>>],
     ) {
+        let alone = self.printed_alone(name, arguments, all);
+        let first = alone.as_ref().map_or(arguments.len(), |(first, _)| *first);
         let world = self.world();
         let is_unknown = |(argument, sums): (&Value<'t>, &Vec<Sum<'t>>)| {
             let is_number = matches!(world.resolve(&argument.ty), Type::Number(..));
@@ -77,8 +79,12 @@ impl<'t> Evaluator<'_, '_, 't> {
         if !arguments.iter().zip(all).any(is_unknown) {
             return;
         }
-        for (argument, sums) in arguments.iter().zip(all) {
-            let is_array = matches!(world.resolve(&argument.ty), Type::Array(..));
+        let is_text = |number: usize| {
+            let texts = alone.as_ref().map(|(_, texts)| texts.as_slice()).unwrap_or_default();
+            number.checked_sub(first).is_some_and(|number| texts.get(number) == Some(&true))
+        };
+        for (number, (argument, sums)) in arguments.iter().zip(all).enumerate() {
+            let is_array = matches!(world.resolve(&argument.ty), Type::Array(..)) && !is_text(number);
             for (record, member) in sums.iter().filter(|_| is_array).filter_map(Sum::member) {
                 self.beyond(record, member, format!("{} is handed its address with a number", lossy(name)));
             }

@@ -1,7 +1,7 @@
 //! Numbers of bytes from an address on.
 
 use crate::meaning::code::evaluator::Evaluator;
-use crate::meaning::judge::callee::Does;
+use crate::meaning::judge::callee::{ANONYMOUS, Does};
 use crate::meaning::types::{TargetStruct, Type, World, lossy};
 use crate::meaning::value::{Base, Sum, Term, Value, constant};
 use crate::uses::UseDemand;
@@ -16,6 +16,9 @@ impl<'t> Evaluator<'_, '_, 't> {
         (number, arguments, all): (usize, &[Value<'t>], &[Vec<Sum<'t>>]),
     ) {
         self.taken_behind(sum, &Type::Void.pointer());
+        if sum.base == Some(Base::Mapped(ANONYMOUS)) && !matches!(does, Does::Sets | Does::Keeps) {
+            self.mapped_otherwise();
+        }
         let Some(Base::Object(record)) = sum.base else { return };
         if self.subject(record).is_none() {
             return self.handed_with_base(name, does, record, (number, arguments, all));
@@ -54,7 +57,9 @@ impl<'t> Evaluator<'_, '_, 't> {
         };
         let other = other.and_then(|at| Some((arguments.get(at)?, all.get(at)?)));
         let has_number = (0..all.len()).any(is_number);
-        if lengths.is_empty() && does == Does::Reads && has_number {
+        // Behind a class that others are derived from there is more to read.
+        let is_read = does == Does::Reads || self.world().has_derived(record);
+        if lengths.is_empty() && is_read && has_number {
             let bytes = all.iter().enumerate().filter(|(at, _)| is_number(*at)).find_map(|(_, sums)| {
                 sums.iter().find(|sum| matches!(sum.terms.as_slice(), [(true, Term::Number(_))]))
             });
@@ -303,6 +308,15 @@ impl<'t> Evaluator<'_, '_, 't> {
             let is_it = |sum: &Sum<'t>| matches!(sum.base, Some(Base::Object(own)) if own == record && sum.terms.is_empty());
             typed || sums.iter().any(is_it)
         });
+        let writes = match does {
+            Does::Sets => true,
+            Does::Moves => is_same_kind,
+            _ => false,
+        };
+        if writes && world.has_derived(record) {
+            let what = format!("{what}, in the last of which members of what is derived from it may lie");
+            return self.tell_whole(record, what);
+        }
         match does {
             Does::Sets | Does::Keeps => {}
             Does::Moves if is_same_kind => {}

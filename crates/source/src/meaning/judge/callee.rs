@@ -1,6 +1,8 @@
 //! Functions by what they do with bytes.
 
+use crate::meaning::stream::{Kind, Piece};
 use crate::meaning::types::lossy;
+use crate::meaning::value::Value;
 
 /// A function's effect on bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,13 +51,13 @@ const READS: [&str; 19] = [
 /// Verbs of hash tables.
 const TABLES: [&str; 9] = ["add", "insert", "find", "lookup", "get", "put", "remove", "del", "init"];
 
-const KEEPS: [&str; 12] = [
+const KEEPS: [&str; 13] = [
     "alloc", "free", "dup", "sort", "search", "assert", "print", "prefetch", "poison", "sizeof", "kasan",
-    "kmsan",
+    "kmsan", "munmap",
 ];
 
 /// Functions that give memory which others see as well.
-pub(in crate::meaning) const MAPS: [&str; 8] = [
+const MAPS: [&str; 8] = [
     "mmap",
     "mmap64",
     "shmat",
@@ -65,6 +67,29 @@ pub(in crate::meaning) const MAPS: [&str; 8] = [
     "devm_ioremap",
     "devm_ioremap_resource",
 ];
+
+/// The function that gives memory of no file if its flags say so, and what says so.
+const MAPS_NOTHING: [&str; 2] = ["mmap", "mmap64"];
+const OF_NO_FILE: [&[u8]; 2] = [b"MAP_ANONYMOUS", b"MAP_ANON"];
+
+/// Whether an argument is flags, all by their names, that ask for memory of no file.
+pub(in crate::meaning) fn is_anonymous(pieces: &[Piece<'_>]) -> bool {
+    let is_flag = |piece: &Piece<'_>| match piece.kind {
+        Kind::Word => piece.text.starts_with(b"MAP_"),
+        _ => matches!(piece.text, b"|" | b"(" | b")"),
+    };
+    pieces.iter().all(is_flag) && pieces.iter().any(|piece| OF_NO_FILE.contains(&piece.text))
+}
+
+/// Memory of no file, which only this program sees, but perhaps also as something else than objects.
+pub(in crate::meaning) const ANONYMOUS: &[u8] = b"an anonymous mapping";
+
+/// Of a call that gives memory which others see as well its name, of one that asks for memory of no file that.
+pub(in crate::meaning) fn maps<'t>(name: &'t [u8], arguments: &[Value<'_>]) -> Option<&'t [u8]> {
+    let has_no_file = arguments.get(3).is_some_and(|flags| flags.is_anonymous);
+    let has = |maps: &[&str]| maps.iter().any(|known| known.as_bytes() == name);
+    has(&MAPS).then_some(if has_no_file && has(&MAPS_NOTHING) { ANONYMOUS } else { name })
+}
 
 const ASSERTS: [&str; 6] =
     ["BUILD_BUG_ON", "static_assert", "_Static_assert", "BUILD_BUG_ON_MSG", "compiletime_assert", "CTASSERT"];

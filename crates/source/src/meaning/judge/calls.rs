@@ -3,8 +3,10 @@
 use crate::meaning::code::evaluator::{Context, Evaluator};
 use crate::meaning::flows::Slot;
 use crate::meaning::judge::callee::{
-    Does, does, fills_several, gives_back, is_address, is_assertion, is_transfer, links, reaches_beyond,
+    Does, does, fills_several, gives_back, is_address, is_anonymous, is_assertion, is_transfer, links,
+    reaches_beyond,
 };
+use crate::meaning::judge::numbers::formats::{format_place, literal};
 use crate::meaning::types::{Function, Type, lossy};
 use crate::meaning::value::{Base, Kept, Sum, Value, constant};
 use crate::uses::UseDemand;
@@ -59,14 +61,19 @@ impl<'t> Evaluator<'_, '_, 't> {
         while self.cursor.at < end.saturating_sub(1) {
             let start = self.cursor.at;
             let wanted = parameters.and_then(|all| all.get(found.len())).map(|(_, ty)| ty.clone());
-            let value = self.argument(wanted);
-            found.push(value);
+            let mut value = self.argument(wanted);
             while self.cursor.at < end.saturating_sub(1) && !self.cursor.is(b",") {
                 self.cursor.at = match self.cursor.here() {
                     b"(" | b"[" | b"{" => self.cursor.behind(self.cursor.at),
                     _ => self.cursor.at + 1,
                 };
             }
+            let pieces = self.cursor.pieces.get(start..self.cursor.at).unwrap_or_default();
+            if format_place(name) == Some(found.len()) {
+                value.format = literal(pieces).map(Into::into);
+            }
+            value.is_anonymous = is_anonymous(pieces);
+            found.push(value);
             self.cursor.at = (self.cursor.at + 1).max(start + 1);
         }
         found

@@ -2,6 +2,7 @@
 
 use crate::meaning::code::evaluator::Evaluator;
 use crate::meaning::flows::Slot;
+use crate::meaning::judge::callee::ANONYMOUS;
 use crate::meaning::types::{Function, Type, lossy, spell};
 use crate::meaning::value::{Base, Sum, Term, Value, constant};
 use crate::uses::UseDemand;
@@ -168,6 +169,14 @@ impl<'t> Evaluator<'_, '_, 't> {
     fn judge(&mut self, sum: &Sum<'t>, to: &Type<'t>, is_cast: bool) {
         self.taken_behind(sum, to);
         match (sum.base, sum.terms.as_slice()) {
+            (Some(Base::Object(record)), [])
+                if is_cast
+                    && *to == Type::Byte
+                    && self.subject(record).is_some()
+                    && self.world().has_derived(record) =>
+            {
+                self.tell_whole(record, "it is taken for bytes, and others are derived from it".to_owned());
+            }
             (Some(Base::Object(record)), []) => self.start(record, to, is_cast),
             (Some(Base::Object(record)), [(true, Term::Offset(own, member))]) if record == *own => {
                 self.inside(record, member, to, is_cast);
@@ -202,6 +211,17 @@ impl<'t> Evaluator<'_, '_, 't> {
                     let what = "objects are counted by parts of a fixed size".to_owned();
                     self.tell(wanted, UseDemand::Size, Vec::new(), what);
                 }
+            }
+            (Some(Base::Mapped(ANONYMOUS)), _) => self.mapped_as(to),
+            // From a member by so many bytes as somebody has added up.
+            (Some(Base::Object(record)), terms)
+                if *to == Type::Record(record)
+                    && sum.has_other()
+                    && terms
+                        .iter()
+                        .any(|(_, term)| matches!(term, Term::Offset(own, _) if *own == record)) =>
+            {
+                self.tell_whole(record, "a number of bytes leads from a member to a struct".to_owned());
             }
             (Some(Base::Mapped(function)), _) => {
                 if let Type::Record(wanted) = to {
@@ -308,6 +328,12 @@ impl<'t> Evaluator<'_, '_, 't> {
             {
                 let what =
                     format!("{} is taken for the beginning of a struct {}", lossy(member), lossy(wanted));
+                self.tell_from(record, member, what);
+            }
+            (Type::Record(inner), Type::Record(wanted))
+                if inner != wanted && !matches!(own, Type::Array(..)) && self.is_longer(inner, wanted) =>
+            {
+                let what = format!("{} is taken for a longer struct {}", lossy(member), lossy(wanted));
                 self.tell_from(record, member, what);
             }
             (Type::Record(inner), Type::Record(wanted))

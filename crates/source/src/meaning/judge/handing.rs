@@ -2,7 +2,7 @@
 
 use crate::meaning::code::evaluator::{Callee, Evaluator};
 use crate::meaning::flows::Slot;
-use crate::meaning::judge::callee::{Does, MAPS, does, gives_addresses, gives_back};
+use crate::meaning::judge::callee::{ANONYMOUS, Does, does, gives_addresses, gives_back, maps};
 use crate::meaning::types::{Function, Type, lossy};
 use crate::meaning::value::{Base, Kept, Sum, Term, Value, join};
 use crate::uses::UseDemand;
@@ -309,12 +309,15 @@ impl<'t> Evaluator<'_, '_, 't> {
                 self.length(sum, is_allocation, &mut sums);
             }
         }
-        if MAPS.iter().any(|map| map.as_bytes() == name) {
-            sums = vec![Sum { base: Some(Base::Mapped(name)), terms: Vec::new() }];
+        let map = maps(name, arguments);
+        if let Some(map) = map {
+            let mapped = Sum { base: Some(Base::Mapped(map)), terms: Vec::new() };
+            // Memory of no file has a size like any that is allocated.
+            sums.retain(|_| map == ANONYMOUS);
+            join(&mut sums, &[mapped]);
         }
         let is_function_known = self.world().functions.get(name).is_some_and(|function| function.is_defined);
-        if !is_allocation && !is_sized && !MAPS.iter().any(|map| map.as_bytes() == name) && is_function_known
-        {
+        if !is_allocation && !is_sized && map.is_none() && is_function_known {
             sums.clear();
         }
         // What a caller wants so many bytes for only the caller knows.

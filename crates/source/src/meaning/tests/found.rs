@@ -161,3 +161,53 @@ fn elements_of_a_member_go_on_in_those_behind_it() {
         with,
     );
 }
+
+#[test]
+fn members_of_what_is_derived_stand_behind_a_class_and_in_its_padding() {
+    let asked = |body: &str, others: &str| {
+        let own = "struct s { int a; int b; struct in in; long c; char *d; unsigned e, f;";
+        let text = format!("{HEAD}struct in {{ int q, r; }};\n{own} {body} }};\n{others}");
+        spelled(&uses_of("a.cc", &text, subject()))
+    };
+    let derived = "struct t : s { int own; };";
+    let whole = ["whole"];
+    for body in [
+        "int sum() { int *p = reinterpret_cast<int *>(this + 1); return *p; }",
+        "int *own() { return reinterpret_cast<int *>(reinterpret_cast<char *>(this) + sizeof(s)); }",
+        "void wipe() { memset(this, 0, sizeof(*this)); }",
+        "void take(const s *from) { memcpy(this, from, sizeof(s)); }",
+    ] {
+        assert_eq!(asked(body, derived), whole, "{body}");
+        assert_eq!(asked(body, "struct t { s own; };"), [""; 0], "{body}");
+    }
+    let send = "void send(unsigned n) { wire.append(reinterpret_cast<const char *>(this), n); }";
+    assert_eq!(asked(send, derived), whole);
+    assert_eq!(asked("int sum() { return a + b; }", derived), [""; 0]);
+}
+
+#[test]
+fn numbers_of_bytes_lead_back_and_members_on() {
+    let asked = |text: &str| {
+        let text =
+            format!("{HEAD}{S}struct longer {{ int q, r; long more; }}; struct half {{ int q; }};\n{text}");
+        spelled(&uses_of("a.c", &text, subject()))
+    };
+    expect(
+        &[
+            (
+                "struct s *back(char *p) { return (struct s *)(p - (2 * sizeof(unsigned) + sizeof(long))); }\n\
+                struct s *f(struct s *s) { return back((char *)&s->c); }",
+                &["whole"],
+            ),
+            (
+                "void fill(void *at) { struct longer *l = at; l->more = 1; } void f(struct s *s) { fill(&s->in); }",
+                &["pin in c d e f"],
+            ),
+            (
+                "void fill(void *at) { struct in *i = at; i->q = 1; } void f(struct s *s) { fill(&s->in); }",
+                &[],
+            ),
+        ],
+        asked,
+    );
+}

@@ -188,3 +188,74 @@ fn tags_are_handed_to_macros_of_the_system() {
         asked,
     );
 }
+
+#[test]
+fn a_literal_format_reads_each_argument_for_itself() {
+    let members = [("a", 0, 4), ("name", 4, 8), ("b", 12, 4), ("c", 16, 8)];
+    let head = "struct s { int a; char name[8]; int b; long c; };\nint printf(const char *, ...);\n\
+        int snprintf(char *, size_t, const char *, ...); int count(void);\n";
+    let asked = |body: &str| {
+        let text = format!("{HEAD}{head}void f(struct s *s, int n, const char *format) {{ {body} }}");
+        spelled(&uses_of("a.c", &text, placed(&members, 24)))
+    };
+    let held = ["pin name b"].as_slice();
+    expect(
+        &[
+            ("printf(\"%d %s\\n\", n, s->name);", &[]),
+            ("printf(\"%\" PRIu64 \" \" \"%s\", s->c, s->name);", &[]),
+            ("printf(\"%.8s %d\", s->name, s->b);", &[]),
+            ("char out[9]; snprintf(out, n, \"%-12s%3d%%\", s->name, s->a);", &[]),
+            ("printf(\"%.9s %d\", s->name, s->b);", held),
+            ("printf(\"%.9s\", s->name);", held),
+            ("printf(\"%.*s\", n, s->name);", held),
+            ("printf(\"%*s\", n, s->name);", held),
+            ("printf(\"%2$s %1$d\", n, s->name);", held),
+            ("printf(\"%s %n\", s->name, &n, n);", held),
+            ("printf(format, n, s->name);", held),
+            ("printf(n ? \"%d %s\" : \"%.*s\", n, s->name);", held),
+            ("printf(\"%d\" FORMAT, n, s->name);", held),
+            ("printf(\"%d \\x25s\", n, s->name);", held),
+            ("printf(\"%d %p\", n, s->name);", held),
+            ("snprintf(s->name, n, \"%d\", s->a);", held),
+        ],
+        asked,
+    );
+    let own = format!(
+        "{HEAD}{head}int printf(const char *f, ...) {{ return f[0]; }}\n\
+        void f(struct s *s, int n) {{ printf(\"%d %s\", n, s->name); }}"
+    );
+    assert_eq!(spelled(&uses_of("a.c", &own, placed(&members, 24))), held);
+}
+
+#[test]
+fn memory_of_no_file_is_nobody_elses() {
+    let map = |flags: &str| {
+        asked(&format!(
+            "void *mmap(void *, size_t, int, int, int, long); int munmap(void *, size_t);\n\
+            #define BOTH (MAP_PRIVATE | MAP_ANONYMOUS)\n\
+            void f(int flags) {{ struct s *s = mmap(NULL, sizeof *s, 3, {flags}, -1, 0); s->a = 1; munmap(s, sizeof *s); }}"
+        ))
+    };
+    for flags in ["MAP_SHARED | MAP_ANONYMOUS", "(MAP_PRIVATE|MAP_ANON)", "BOTH", "MAP_ANONYMOUS"] {
+        assert_eq!(map(flags), [""; 0], "{flags}");
+    }
+    let page = |from: &str| {
+        asked(&format!(
+            "void *mmap(void *, size_t, int, int, int, long);\n\
+            void put(void *at) {{ {from} }}\n\
+            int get(void *at) {{ struct s *s = at; return s->c; }}\n\
+            int f(void) {{ void *p = mmap(NULL, 4096, 3, MAP_SHARED | MAP_ANON, -1, 0); put(p); return get(p); }}"
+        ))
+    };
+    assert_eq!(page("struct s *s = at; s->a = 1;"), [""; 0]);
+    for from in [
+        "int *w = at; w[1] = 1;",
+        "*((char *)at + 4) = 1;",
+        "long read(int, void *, size_t); read(0, at, 9);",
+    ] {
+        assert_eq!(page(from), ["whole"], "{from}");
+    }
+    for flags in ["MAP_SHARED", "flags", "flags | MAP_ANONYMOUS", "MAP_SHARED & MAP_ANONYMOUS", "0x22"] {
+        assert_eq!(map(flags), ["whole"], "{flags}");
+    }
+}

@@ -8,14 +8,21 @@ use crate::meaning::types::{Type, lossy};
 use crate::meaning::value::{Base, Sum, Term};
 
 impl<'t> Evaluator<'_, '_, 't> {
+    /// Whether a record may have more bytes than another.
+    pub(in crate::meaning) fn is_longer(&self, record: &[u8], wanted: &[u8]) -> bool {
+        let world = self.world();
+        match (world.extent(record), world.extent(wanted)) {
+            (Some(own), Some(other)) => other.size > own.size,
+            _ => {
+                let is_known = |name: &[u8]| world.records.contains_key(name);
+                is_known(record) && is_known(wanted) && !world.begins_with(record, wanted)
+            }
+        }
+    }
+
     /// A pointer to a record is taken for one to another.
     pub(in crate::meaning) fn longer_kind(&mut self, record: &'t [u8], wanted: &'t [u8]) {
-        let world = self.world();
-        let is_longer = match (world.extent(record), world.extent(wanted)) {
-            (Some(own), Some(other)) => other.size > own.size,
-            _ => world.records.contains_key(record) && world.records.contains_key(wanted),
-        };
-        if world.is_complete && is_longer {
+        if self.world().is_complete && self.is_longer(record, wanted) {
             self.keep(Slot::Reached(record), &[Sum::object(wanted)]);
         }
     }
@@ -28,7 +35,14 @@ impl<'t> Evaluator<'_, '_, 't> {
             (Some(Base::Object(record)), terms) if terms.contains(&(true, Term::Size(record))) => record,
             _ => return,
         };
-        if is_taken && *to != Type::Record(record) && !sum.subtracts() && self.world().is_complete {
+        if !is_taken || *to == Type::Record(record) {
+            return;
+        }
+        if self.subject(record).is_some() && self.world().has_derived(record) {
+            let what = "members of what is derived from it are found behind it".to_owned();
+            self.tell_whole(record, what);
+        }
+        if !sum.subtracts() && self.world().is_complete {
             let behind = Sum { base: Some(Base::Behind(record)), terms: Vec::new() };
             self.keep(Slot::Reached(record), &[behind]);
         }

@@ -7,7 +7,27 @@ use crate::meaning::judge::callee::Does;
 use crate::meaning::types::{Type, innermost, lossy};
 use crate::meaning::value::{Base, Sum, Term, Value};
 
+/// Where is kept that memory of no file is read or written as something else than objects.
+const MAPPED_OTHERWISE: Slot<'static> = Slot::Global(b"(mapped)");
+
 impl<'t> Evaluator<'_, '_, 't> {
+    /// Memory of no file is taken for something.
+    pub(in crate::meaning) fn mapped_as(&mut self, to: &Type<'t>) {
+        match to {
+            Type::Record(wanted) if !self.kept(MAPPED_OTHERWISE).is_empty() => {
+                self.tell_whole(wanted, "memory that is taken for numbers is taken for it".to_owned());
+            }
+            Type::Number(..) | Type::Pointer(_) | Type::Array(..) | Type::Named(_) => self.mapped_otherwise(),
+            _ => {}
+        }
+    }
+
+    /// Memory of no file is read or written as something else than objects.
+    pub(in crate::meaning) fn mapped_otherwise(&mut self) {
+        let seen = Sum { base: Some(Base::Mapped(b"")), terms: Vec::new() };
+        self.keep(MAPPED_OTHERWISE, &[seen]);
+    }
+
     /// Values that become pointers to a record. What may be what is wanted is taken to be that.
     pub(in crate::meaning) fn viewed(
         &mut self,

@@ -304,7 +304,7 @@ impl<'t> Cursor<'_, '_, 't> {
     /// The default of a member, which stands in a range.
     fn default_value(&self, member: &'t [u8], range: Range<usize>) -> DefaultValue<'t> {
         let inside = self.pieces.get(range.clone()).unwrap_or_default();
-        let is_change = |text: &[u8]| matches!(text, b"++" | b"--" | b"__COUNTER__");
+        let is_change = |text: &[u8]| matches!(text, b"++" | b"--" | b"__COUNTER__" | b"__LINE__");
         let is_literal = |text: &[u8]| matches!(text, b"true" | b"false" | b"nullptr" | b"NULL");
         let is_called = |at: &usize| self.word(*at).is_some() && self.text(at + 1) == b"(";
         DefaultValue {

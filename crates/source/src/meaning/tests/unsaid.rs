@@ -17,6 +17,7 @@ fn defaults_are_computed_in_their_order() {
             ("struct s { long a = take(); long b = take(); long c = 7; };", both),
             ("struct s { long a = count; long b = take(); long c; };", both),
             ("struct s { long a = __COUNTER__; long b = (__COUNTER__); long c; };", both),
+            ("struct s { long a = __LINE__; long b = (__LINE__); long c; };", both),
             ("struct ticket { long no = take(); }; struct s { ticket a; ticket b; long c; };", both),
             ("struct s { long a = one(); long b = one(); long c = count; };", &[]),
             ("struct ticket { long no = one(); }; struct s { ticket a; ticket b; long c; };", &[]),

@@ -38,22 +38,7 @@ pub(crate) fn read<'u>(view: View<'_, '_, 'u>, address_size: u64) -> UnitFlows {
     read.ordered_by_library();
     read.defined_elsewhere();
     read.written_behind();
-    let results = std::mem::take(&mut read.results);
-    for (place, nodes) in results {
-        for level in 0..=1 {
-            let mut follower = Follower::new(&unit);
-            let is_deep = |node: &usize| {
-                let held = view.cursor(*node).and_then(|node| node.ty().pointee());
-                // Any pointer may lead to pointers, too.
-                let may_be = |held: Type<'_>| matches!(held.kind(), TypeKind::Pointer | TypeKind::Void);
-                level == 0 || held.is_some_and(may_be)
-            };
-            for node in nodes.iter().filter(|node| is_deep(node)) {
-                follower.push(*node, State { level, ..State::PLAIN });
-            }
-            read.passage(place.clone(), level, follower.run());
-        }
-    }
+    read.results();
     read.sums();
     read.tables();
     let (read_only, written) = read.keepers();
@@ -121,6 +106,27 @@ pub(crate) fn read<'u>(view: View<'_, '_, 'u>, address_size: u64) -> UnitFlows {
 }
 
 impl<'u> Reader<'_, '_, '_, 'u> {
+    /// Where addresses go that functions give.
+    fn results(&mut self) {
+        let view = self.unit.view;
+        let results = std::mem::take(&mut self.results);
+        for (place, nodes) in results {
+            for level in 0..=1 {
+                let mut follower = Follower::new(self.unit);
+                let is_deep = |node: &usize| {
+                    let held = view.cursor(*node).and_then(|node| node.ty().pointee());
+                    // Any pointer may lead to pointers, too.
+                    let may_be = |held: Type<'_>| matches!(held.kind(), TypeKind::Pointer | TypeKind::Void);
+                    level == 0 || held.is_some_and(may_be)
+                };
+                for node in nodes.iter().filter(|node| is_deep(node)) {
+                    follower.push(*node, State { level, ..State::PLAIN });
+                }
+                self.passage(place.clone(), level, follower.run());
+            }
+        }
+    }
+
     /// Where addresses go that were moved by what parameters and members are given.
     fn sums(&mut self) {
         let mut known: BTreeSet<(Place, Index)> = BTreeSet::new();

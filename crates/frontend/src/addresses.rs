@@ -34,9 +34,9 @@ mod numbers;
 mod seeds;
 mod shapes;
 
-pub(crate) use contracts::{is_mapping, reads_open_bytes};
+pub(crate) use contracts::{manages_memory, reads_open_bytes};
 pub(crate) use facts::CodePlace;
 pub use facts::UnitFlows;
-pub(crate) use follow::{arguments, function};
+pub(crate) use follow::{arguments, function, object_operands};
 pub use join::{Demands, MappedUses, demands, mapped};
-pub(crate) use seeds::read;
+pub(crate) use seeds::{maps, read};

@@ -31,6 +31,7 @@ mod traits;
 mod values;
 mod walks;
 
+pub(crate) use effects::is_standard;
 pub(crate) use library::find as of_library;
 pub(crate) use values::ordering;
 

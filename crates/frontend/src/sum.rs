@@ -42,8 +42,8 @@ pub(crate) enum Term<'u> {
 pub(crate) struct Start<'u> {
     /// The type that is pointed to.
     pub(crate) ty: Type<'u>,
-    /// The function that gave the pointer, if one did.
-    pub(crate) call: Option<String>,
+    /// The call that gave the pointer, if one did.
+    pub(crate) call: Option<Index>,
 }
 
 /// A sum.
@@ -216,7 +216,7 @@ impl<'u> View<'_, '_, 'u> {
             Kind::This => Some(Sum::at(cursor.ty().pointee()?)),
             Kind::Call => {
                 let ty = cursor.ty().pointee()?;
-                Some(Sum { start: Some(Start { ty, call: Some(cursor.name()) }), terms: Vec::new() })
+                Some(Sum { start: Some(Start { ty, call: Some(index) }), terms: Vec::new() })
             }
             _ => Some(Sum::at(cursor.ty().pointee()?)),
         }
@@ -237,7 +237,7 @@ impl<'u> View<'_, '_, 'u> {
         match (&sum.start, pointee) {
             // `(T *)malloc(…)`, a `void *` that is only now given its type.
             (Some(start), Some(ty)) if is_untyped(start) && sum.terms.is_empty() => {
-                Some(Sum { start: Some(Start { ty, call: start.call.clone() }), terms: Vec::new() })
+                Some(Sum { start: Some(Start { ty, call: start.call }), terms: Vec::new() })
             }
             _ => Some(sum),
         }

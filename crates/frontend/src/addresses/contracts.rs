@@ -77,13 +77,13 @@ pub(crate) fn of_memory(whole: &str) -> Option<Does> {
         plain if SETS.contains(&plain) => Some(Does::Sets),
         plain if MOVES.contains(&plain) => Some(Does::Moves),
         "memcmp" | "bcmp" => Some(Does::Reads),
-        _ if gives_or_takes_memory(whole) => Some(Does::Keeps),
+        _ if manages_memory(whole) => Some(Does::Keeps),
         _ => None,
     }
 }
 
 /// Whether a word of a function's name says that it gives out memory or takes it back: `kfree`, `DbMalloc`, no `freeze`.
-fn gives_or_takes_memory(name: &str) -> bool {
+pub(crate) fn manages_memory(name: &str) -> bool {
     has_verb(name, &["alloc", "free"])
 }
 

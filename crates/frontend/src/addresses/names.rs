@@ -147,6 +147,9 @@ pub(crate) fn is_written_by_function(place: &str) -> bool {
 /// Memory outside the program that addresses are written to and read from: files and pipes.
 pub(crate) const FILES: &str = "memory of files";
 
+/// Memory of objects of C++'s standard library that keep pointers to anything.
+pub(crate) const KEPT_POINTERS: &str = "memory of pointers in containers";
+
 /// Memory that a file or a device is mapped to.
 pub(crate) const MAPPED: &str = "memory of a mapping";
 

@@ -3,6 +3,7 @@
 mod attributes;
 mod behind;
 mod calls;
+mod containers;
 mod conversions;
 mod counterparts;
 mod declarations;
@@ -16,6 +17,7 @@ mod reader;
 mod symbols;
 mod unconverted;
 
+pub(crate) use self::calls::maps;
 pub(crate) use self::outside::fingerprint;
 use self::reader::Reader;
 pub(crate) use self::reader::is_open;
@@ -146,6 +148,7 @@ impl<'u> Reader<'_, '_, '_, 'u> {
     }
 
     fn node(&mut self, index: Index) {
+        self.kept_pointers(index);
         match self.unit.view.tree.kind(index) {
             Kind::Unexposed | Kind::Cast | Kind::FunctionalCast => {
                 self.converted(index);

@@ -1,9 +1,10 @@
 //! Bytes and members of other types taken for objects.
 
+mod arenas;
 mod headers;
 
 use super::pairs::{self, Evidence};
-use crate::addresses::is_mapping;
+use crate::addresses::maps;
 use crate::clang::{Cursor, Identity, Kind, Operator, Type, TypeKind};
 use crate::demand::Demand;
 use crate::report::{Findings, Found};
@@ -52,6 +53,9 @@ pub(super) fn find<'u>(view: View<'_, '_, 'u>, index: Index, found: &mut Finding
         return cast.whole("is laid over an array of bytes", found);
     }
     let peeled = view.peeled(inner);
+    if to.kind() == TypeKind::Record && own.kind() == TypeKind::Byte && arenas::is_arena(view, inner, to) {
+        return;
+    }
     if matches!(own.kind(), TypeKind::Number | TypeKind::Pointer)
         && view.tree.kind(peeled) == Kind::MemberAccess
     {
@@ -238,7 +242,7 @@ impl<'u> Cast<'_, '_, 'u> {
     fn judge(&self, sum: &Sum<'u>, evidence: Evidence, origin: Kind, found: &mut Findings<'u>) {
         let Some(start) = &sum.start else { return };
         match sum.terms.as_slice() {
-            [] if start.call.as_deref().is_some_and(is_mapping) => {
+            [] if start.call.is_some_and(|call| maps(self.view, call)) => {
                 self.whole("lies in mapped memory", found);
             }
             [] => self.plain(start.ty, evidence, (origin, start.call.is_some()), found),

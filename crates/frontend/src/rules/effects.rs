@@ -6,7 +6,7 @@ mod library;
 mod memory;
 mod special;
 
-pub(super) use library::is_standard;
+pub(crate) use library::is_standard;
 
 use crate::clang::{Cursor, Identity, Kind, Type, TypeKind};
 use crate::sum::View;

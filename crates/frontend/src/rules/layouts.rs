@@ -1,5 +1,6 @@
 //! Definitions that say themselves that the order is fixed.
 
+use crate::addresses::object_operands;
 use crate::clang::{Cursor, Kind, Type, TypeKind};
 use crate::demand::Demand;
 use crate::records::Member;
@@ -50,10 +51,8 @@ pub(super) fn assembler<'u>(view: View<'_, '_, 'u>, index: Index, found: &mut Fi
             found.push(Found { subject, node, demand: Demand::Whole, why });
         }
     }
-    for operand in view.tree.values(index) {
-        let Some(node) = view.cursor(operand).filter(|node| node.ty().kind() == TypeKind::Record) else {
-            continue;
-        };
+    for operand in object_operands(view, index) {
+        let Some(node) = view.cursor(operand) else { continue };
         for subject in view.records.within(node.ty()) {
             let why = "is an operand of assembler code".to_owned();
             found.push(Found { subject, node, demand: Demand::Whole, why });

@@ -37,7 +37,6 @@ pub(crate) fn find<'u>(library: &Library<'u>, records: &Records<'_, 'u>) -> Find
 /// A pointer to an object becomes a pointer to anything: what comes of it is the program's function, or whoever takes it
 /// out again. Memory is made and given back so, too.
 fn opened<'u>(view: View<'_, '_, 'u>, index: Index, found: &mut Findings<'u>) {
-    let is_void = |ty: Type<'u>| ty.pointee().is_some_and(|to| to.kind() == TypeKind::Void);
     let Some(node) = view.cursor(index).filter(|node| is_void(node.ty())) else { return };
     let own = view.tree.only(index).and_then(|inner| view.cursor(inner)?.ty().pointee());
     let Some(subject) = own.and_then(|own| view.records.subject(own)) else { return };
@@ -45,6 +44,10 @@ fn opened<'u>(view: View<'_, '_, 'u>, index: Index, found: &mut Findings<'u>) {
         let why = "its address becomes one of anything in a function of a library".to_owned();
         found.push(Found { subject, node, demand: Demand::Whole, why });
     }
+}
+
+fn is_void(ty: Type<'_>) -> bool {
+    ty.pointee().is_some_and(|to| to.kind() == TypeKind::Void)
 }
 
 /// Whether an address is that of a copy in a `std::any`, which gives it back as one of the copy's type alone (C++20,
@@ -63,7 +66,9 @@ fn is_for_memory(view: View<'_, '_, '_>, index: Index) -> bool {
     while let Some(parent) = view.tree.parent(at) {
         match view.tree.kind(parent) {
             Kind::Paren | Kind::Unexposed | Kind::Cast => at = parent,
-            Kind::New | Kind::Delete => return true,
+            // A pointer to anything that is made keeps the address.
+            Kind::New => return !view.cursor(parent).and_then(|new| new.ty().pointee()).is_some_and(is_void),
+            Kind::Delete => return true,
             Kind::Binary => {
                 let operator = view.cursor(parent).map(Cursor::binary_operator);
                 return matches!(operator, Some(Operator::Compare | Operator::Order));

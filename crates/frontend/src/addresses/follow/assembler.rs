@@ -25,8 +25,12 @@ struct Written {
     /// The bytes that its widest instruction may access.
     width: Option<u64>,
     has_instructions: bool,
+    /// The instructions, with the places of operands in them.
+    template: String,
     /// Of each operand, in order.
     constraints: Vec<String>,
+    /// The names that operands have in the instructions beside their numbers, in the same order.
+    names: Vec<Option<String>>,
     changes_memory: bool,
 }
 
@@ -45,12 +49,15 @@ impl Written {
         if operands.first().is_some_and(|next| !matches!(next.as_str(), ":" | "::" | ")")) {
             return None;
         }
-        let (mut depth, mut constraints) = (0_usize, Vec::new());
+        let (mut depth, mut constraints, mut names) = (0_usize, Vec::new(), Vec::new());
         for (at, word) in operands.iter().enumerate() {
             match word.as_str() {
                 "(" => {
                     let constraint = at.checked_sub(1).and_then(|at| operands.get(at));
-                    constraints.extend(constraint.filter(|word| depth == 0 && is_text(word)).cloned());
+                    if let Some(constraint) = constraint.filter(|word| depth == 0 && is_text(word)) {
+                        constraints.push(constraint.clone());
+                        names.push(name_in_front(operands, at - 1));
+                    }
                     depth += 1;
                 }
                 ")" => depth = depth.saturating_sub(1),
@@ -60,8 +67,87 @@ impl Written {
         let changes_memory = operands.iter().any(|word| word == "\"memory\"");
         let has_word = |word: &&str| template.iter().any(|text| text.contains(word));
         let width = WIDE.iter().find(|(word, _)| has_word(word)).map(|(_, width)| *width);
-        Some(Self { width, has_instructions, constraints, changes_memory })
+        let template = template.iter().map(|text| text.trim_matches('"')).collect();
+        Some(Self { width, has_instructions, template, constraints, names, changes_memory })
     }
+
+    /// The texts in front of each place where the instructions have an operand: `%1`, `%c1`, `%[name]`.
+    fn in_front_of(&self, number: usize) -> Vec<&str> {
+        let name = self.names.get(number).and_then(Option::as_deref);
+        let places = self.template.match_indices('%').filter(|(at, _)| {
+            let behind = self.template.get(at + 1..).unwrap_or_default();
+            named_first(behind).is_some_and(|own| own.parse() == Ok(number) || Some(own) == name)
+        });
+        places.filter_map(|(at, _)| self.template.get(..at)).collect()
+    }
+
+    /// Whether an operand is a register that instructions only write.
+    fn is_result(&self, number: usize) -> bool {
+        let constraint = self.constraints.get(number).map(|text| text.trim_matches('"'));
+        constraint.is_some_and(|text| text.starts_with('=') && !text.contains(['m', 'Q']))
+    }
+
+    /// Whether instructions have an operand only as the address that another operand, a number, is counted from:
+    /// `%c2(%1)`.
+    fn is_only_counted_from(&self, number: usize) -> bool {
+        self.in_front_of(number).into_iter().all(|text| {
+            let operand = text.strip_suffix('(').and_then(|text| text.rsplit_once('%'));
+            operand.is_some_and(|(_, own)| {
+                let word = own.trim_start_matches(|letter: char| letter.is_ascii_lowercase());
+                let name = word.strip_prefix('[').and_then(|name| name.strip_suffix(']')).unwrap_or(word);
+                !name.is_empty() && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
+            })
+        })
+    }
+}
+
+/// The number or the name of the operand that a text begins with, behind `%`: `c1(%0)`, `[name]`.
+fn named_first(text: &str) -> Option<&str> {
+    // A letter says how the operand is written.
+    let text = text.trim_start_matches(|letter: char| letter.is_ascii_alphabetic());
+    match text.strip_prefix('[') {
+        Some(name) => name.split_once(']').map(|(name, _)| name),
+        None => {
+            let rest = text.trim_start_matches(|letter: char| letter.is_ascii_digit());
+            text.get(..text.len() - rest.len()).filter(|digits| !digits.is_empty())
+        }
+    }
+}
+
+/// `[name] "r" (…)`: the name in front of a constraint.
+fn name_in_front(operands: &[String], constraint: usize) -> Option<String> {
+    let word = |back: usize| operands.get(constraint.checked_sub(back)?).map(String::as_str);
+    (word(1) == Some("]") && word(3) == Some("[")).then(|| word(2).map(str::to_owned))?
+}
+
+/// Objects that are operands of instructions. One that no instruction has, beside its address that only numbers of the
+/// compiler are counted from, tells the compiler alone what memory is read and written.
+pub(crate) fn object_operands(view: View<'_, '_, '_>, node: Index) -> Vec<Index> {
+    let operands: Vec<Index> = view.tree.values(node).collect();
+    let kind = |operand: &Index| view.cursor(*operand).map(|operand| operand.ty().kind());
+    let all = operands.iter().enumerate().filter(|(_, operand)| kind(operand) == Some(TypeKind::Record));
+    let all: Vec<(usize, Index)> = all.map(|(number, operand)| (number, *operand)).collect();
+    let written = view.cursor(node).and_then(Written::read);
+    let written = written.filter(|written| written.constraints.len() == operands.len());
+    let is_told_alone = |number: usize| {
+        written.as_ref().is_some_and(|written| {
+            let mut numbers = 0..operands.len();
+            let is_number = |number: usize| {
+                let operand = operands.get(number).and_then(|operand| view.cursor(*operand));
+                operand.is_some_and(|operand| {
+                    operand.constant().is_some() || operand.ty().kind() == TypeKind::Number
+                })
+            };
+            written.in_front_of(number).is_empty()
+                && numbers.all(|other| {
+                    other == number
+                        || is_number(other)
+                        || written.is_result(other)
+                        || written.is_only_counted_from(other)
+                })
+        })
+    };
+    all.into_iter().filter(|(number, _)| !is_told_alone(*number)).map(|(_, operand)| operand).collect()
 }
 
 /// Members in memory that are operands of instructions which access more bytes than they have, with the bytes.
@@ -145,6 +231,9 @@ impl<'u> Follower<'_, '_, '_, 'u> {
             if is_result && !keeps && self.ty(*operand).is_some_and(is_open) {
                 self.store(*operand, state);
             }
+        }
+        if written.as_ref().is_some_and(|written| written.is_result(own)) {
+            return;
         }
         let is_value = constraint(own).is_some_and(|text| !text.trim_matches(['"', '=', '+']).contains('m'));
         let Some(written) = written.filter(|written| written.has_instructions && is_value) else { return };

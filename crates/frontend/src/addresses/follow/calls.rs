@@ -1,14 +1,18 @@
 //! An address that a function is handed.
 
 mod brought;
+pub(super) mod containers;
 mod cpp;
 mod lengths;
+mod seeds;
+mod snapshots;
 
 use super::super::contracts::{
     Does, Returned, is_of_c_library, of_library, of_memory, only_keeps, returns, uses_files,
 };
 use super::super::facts::{End, State};
 use super::super::names;
+use super::super::nodes::Unit;
 pub(crate) use super::callee::{function, is_unconverted};
 use super::callee::{is_of_cpp_library, is_void};
 use super::follower::Follower;
@@ -76,7 +80,16 @@ impl<'u> Follower<'_, '_, '_, 'u> {
             state.level == 0 && (has_several || is_of_cpp && pointee.kind() == TypeKind::Byte)
         });
         let is_text = is_text && !has_elements;
-        let handed = Handed { view, call, number, arguments: &arguments, is_number, is_text, has_elements };
+        let handed = Handed {
+            unit: self.unit,
+            view,
+            call,
+            number,
+            arguments: &arguments,
+            is_number,
+            is_text,
+            has_elements,
+        };
         let Some(function) = function(view, call) else { return handed.through_pointer(self, state) };
         let name = function.name();
         if name.starts_with("__builtin_va_") {
@@ -238,6 +251,7 @@ fn is_number(ty: Type<'_>) -> bool {
 
 /// An argument of a call.
 struct Handed<'h, 'v, 's, 'u> {
+    unit: &'h Unit<'v, 's, 'u>,
     view: View<'v, 's, 'u>,
     call: Index,
     number: usize,
@@ -391,7 +405,8 @@ impl<'u> Handed<'_, '_, '_, 'u> {
             // Others are vectors and complex numbers.
             TypeKind::Byte | TypeKind::Number | TypeKind::Other
                 if (start.call.is_none() || is_given_by_cpp(self.view, *other))
-                    && path.is_none_or(is_array) =>
+                    && path.is_none_or(is_array)
+                    && !self.is_kept_whole(*other) =>
             {
                 follower.end(self.call, state, End::Bytes { count, by: name.to_owned() });
             }

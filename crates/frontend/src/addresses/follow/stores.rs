@@ -4,10 +4,13 @@ use super::super::contracts::{of_memory, returns};
 use super::super::facts::{End, State};
 use super::super::names;
 use super::super::shapes::wrappers::{is_wrapper, unwrapped};
+use super::callee::is_void;
+use super::calls::containers::{is_kept_pointer, keeps_pointers};
 use super::calls::{arguments, function as called};
 use super::follower::Follower;
 use crate::clang::{Cursor, Kind, Operator, Type, TypeKind};
 use crate::records::positions::{Position, positions};
+use crate::rules::is_standard;
 use crate::sum::View;
 use crate::tree::Index;
 
@@ -74,11 +77,18 @@ impl<'u> Follower<'_, '_, '_, 'u> {
         if let Some(holder) = holder.filter(|_| state.level == 0) {
             if holder.place().file.is_empty() {
                 self.end(index, state, End::Unknown);
+            } else if is_void(declared.ty()) && is_standard(declared) && !self.is_of_system(index) {
+                self.hand(index, state, names::KEPT_POINTERS.to_owned(), None);
             } else if holder.is_of_system() {
                 self.hand(index, state, names::FILES.to_owned(), None);
             }
         }
         self.hand(index, state, names::variable(declared), None);
+    }
+
+    /// Whether code is a library's own.
+    fn is_of_system(&self, index: Index) -> bool {
+        self.unit.view.cursor(index).is_none_or(Cursor::is_of_system)
     }
 
     /// The address is written to what an expression names.
@@ -145,6 +155,10 @@ impl<'u> Follower<'_, '_, '_, 'u> {
                     false => self.kept_in(to, declared, state),
                 }
             }
+            // `map[key] = p`, `*iterator = p`
+            _ if level == 0 && is_kept_pointer(view, at) && !self.is_of_system(at) => {
+                self.hand(to, state, names::KEPT_POINTERS.to_owned(), None);
+            }
             // `*f() = p`
             _ => match called(view, at).filter(|_| level > 0) {
                 Some(function) => {
@@ -205,7 +219,10 @@ impl<'u> Follower<'_, '_, '_, 'u> {
         match ty.kind() {
             // `std::initializer_list<void *>`
             TypeKind::Record if ty.canonical().declaration().is_some_and(is_of_library) => {
-                return self.not_understood(index, state);
+                return match keeps_pointers(ty) {
+                    true => self.hand(index, state, names::KEPT_POINTERS.to_owned(), None),
+                    false => self.not_understood(index, state),
+                };
             }
             TypeKind::Record | TypeKind::Array => {}
             _ => return self.push(list, state),

@@ -430,7 +430,7 @@ pub(crate) fn is_argument_list(ty: Type<'_>) -> bool {
 }
 
 /// Whether a call gives memory that a file or a device is mapped to: none if it says that there is no file.
-fn maps(view: View<'_, '_, '_>, call: Index) -> bool {
+pub(crate) fn maps(view: View<'_, '_, '_>, call: Index) -> bool {
     let name = follow::function(view, call).map(Cursor::name).unwrap_or_default();
     let file = || view.tree.values(call).skip(1).nth(MAPPED_FILE);
     let is_nothing = || file().and_then(|file| view.cursor(file)?.constant()) == Some(-1);

@@ -3,6 +3,7 @@
 use super::super::super::facts::{End, State};
 use super::super::super::names;
 use super::super::follower::Follower;
+use super::containers::keeps_pointer;
 use super::{Does, Handed, arguments, function};
 use crate::clang::{Cursor, Kind, Type, TypeKind};
 use crate::sum::View;
@@ -31,6 +32,8 @@ impl<'u> Handed<'_, '_, '_, 'u> {
         if self.is_whole_range() {
             return;
         }
+        // What the library's own bodies do with it is what their contracts say.
+        let is_of_system = self.view.cursor(self.call).is_none_or(Cursor::is_of_system);
         match pointee.map(Type::kind) {
             Some(TypeKind::Byte | TypeKind::Number | TypeKind::Other) => {
                 let end = self.length(Does::Unknown, name);
@@ -38,7 +41,10 @@ impl<'u> Handed<'_, '_, '_, 'u> {
                 follower.end(self.call, state, end);
             }
             Some(TypeKind::Void) if !name.starts_with("operator<") => {
-                follower.end(self.call, state, End::Unknown);
+                match keeps_pointer(self.view, self.call) && !is_of_system {
+                    true => follower.hand(self.call, state, names::KEPT_POINTERS.to_owned(), None),
+                    false => follower.end(self.call, state, End::Unknown),
+                }
             }
             _ => {}
         }

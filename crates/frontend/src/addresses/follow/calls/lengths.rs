@@ -69,6 +69,9 @@ impl<'u> Handed<'_, '_, '_, 'u> {
                 continue;
             }
             let has_size = self.has_size(*argument);
+            if !has_size && self.is_only_mixed_in(*argument) {
+                continue;
+            }
             let count = self.number_of(*argument);
             let is_length = has_size
                 || number > self.number
@@ -108,7 +111,8 @@ impl<'u> Handed<'_, '_, '_, 'u> {
                 !is_one && !self.is_flag(*argument)
             })
         });
-        counts.count() > 1
+        let others = counts.filter(|argument| self.has_size(*argument) || !self.is_only_mixed_in(*argument));
+        others.count() > 1
     }
 
     /// The bytes that a number counts in: beside a pointer to elements it counts those, unless it is made of sizes.

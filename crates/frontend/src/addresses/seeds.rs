@@ -3,7 +3,6 @@
 mod attributes;
 mod behind;
 mod calls;
-mod containers;
 mod conversions;
 mod counterparts;
 mod declarations;

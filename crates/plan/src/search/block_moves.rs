@@ -48,6 +48,29 @@ pub(super) fn draw_block(
     insert_before(mover, state, from, length, to)
 }
 
+/// Draws an exchange of a unit or a part of a block for as many bytes elsewhere: what stands between them, and behind, keeps
+/// its place on its lines.
+pub(super) fn draw_block_exchange(
+    mover: &mut MoveGenerator,
+    state: &OrderState<'_>,
+    random: &mut Random,
+) -> Option<Move> {
+    let order = state.order();
+    let (from, other) = (random.below(order.len()), random.below(order.len()));
+    let end = from + 1 + random.below(block_length(order, from));
+    let bits =
+        |range: std::ops::Range<usize>| -> u64 { order[range].iter().map(|unit| mover.bits[*unit]).sum() };
+    let own = bits(from..end);
+    let longest = other + block_length(order, other);
+    let other_end = (other + 1..=longest).find(|end| bits(other..*end) >= own).unwrap_or(longest);
+    let (low, high) = mover.regions[from];
+    if other < low || other_end > high || end > high {
+        return None;
+    }
+    let first = mover.exchange(state, (from, end), (other, other_end))?;
+    state.allows(first, &mover.units).then_some(Move::Replace(first))
+}
+
 /// Units from a position on that follow each other as declared.
 fn block_length(order: &[usize], from: usize) -> usize {
     order[from..].windows(2).take_while(|pair| pair[0] + 1 == pair[1]).count() + 1

@@ -22,7 +22,7 @@ pub struct MoveGenerator {
     pub(crate) hot: Vec<usize>,
     /// By position: the first position of its region and the one behind the last.
     pub(crate) regions: Vec<(usize, usize)>,
-    bits: Vec<u64>,
+    pub(super) bits: Vec<u64>,
     /// Units of equal kind can be exchanged without moving anything else.
     kinds: Vec<usize>,
     /// Units that keep their order among each other.

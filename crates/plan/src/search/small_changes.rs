@@ -6,27 +6,31 @@
 
 use crate::cost::{CostCache, OrderState, Problem};
 use crate::random::{ExponentialQuantiles, Random, mix};
-use crate::search::block_moves::{draw_block, draw_reunion};
+use crate::search::block_moves::{draw_block, draw_block_exchange, draw_reunion};
 use crate::search::change_size::ChangeMeasure;
 use crate::search::move_selector::MoveSelector;
 use crate::search::moves::Move;
 use crate::search::{ChangeSize, CostedOrder, MoveGenerator, SearchEffort};
 use std::collections::BTreeMap;
 
-/// Prices of half a moved member, from the cheapest to the dearest replica, as shares of one line in every visit.
-const PRICES: [f64; 6] = [0.001_5, 0.002_5, 0.004_2, 0.007, 0.012, 0.02];
+/// Prices of half a moved member, from the cheapest to the dearest replica, as shares of one line in every visit. Orders that
+/// change more than the cheapest finds come from the search for the best one.
+const PRICES: [f64; 4] = [0.004_2, 0.007, 0.012, 0.02];
 /// Temperature at the beginning and at the end, likewise.
 const TEMPERATURES: (f64, f64) = (0.036, 0.002_4);
 /// Moves that a replica tries between exchanges.
 const MOVES: usize = 100;
 /// Rounds of moves by number of units, least and most.
-const ROUNDS_BY_UNIT: usize = 9;
-const ROUND_LIMITS: (usize, usize) = (60, 560);
+const ROUNDS_BY_UNIT: usize = 14;
+const ROUND_LIMITS: (usize, usize) = (90, 840);
 /// Independent chains.
 const CHAINS: usize = 2;
-/// Shares of moves: reunions and blocks; the rest are those of any search.
+/// Shares of moves, each with those before it: reunions, blocks that move, blocks that are exchanged; the rest are those of
+/// any search.
 const REUNIONS: f64 = 0.3;
-const BLOCKS: f64 = 0.4;
+const BLOCKS: f64 = 0.5;
+const EXCHANGES: f64 = 0.7;
+
 /// An order, its cost, and the size of the change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SmallChange {
@@ -171,8 +175,10 @@ impl<'p> ChangeSearch<'p> {
         let (part, kind) = (random.unit(), current.selector.draw(random));
         let drawn = if part < REUNIONS {
             draw_reunion(mover, &current.state, random)
-        } else if part < REUNIONS + BLOCKS {
+        } else if part < BLOCKS {
             draw_block(mover, &current.state, random)
+        } else if part < EXCHANGES {
+            draw_block_exchange(mover, &current.state, random)
         } else {
             mover.draw(&current.state, kind, random)
         };
@@ -190,7 +196,7 @@ impl<'p> ChangeSearch<'p> {
             Move::Exchange(this, other) => current.state.try_exchange_within(this, other, memo, within),
         };
         let kept = moved && self.keep(replica, before, size, bound);
-        if part >= REUNIONS + BLOCKS {
+        if part >= EXCHANGES {
             self.replicas[replica].selector.count(kind, kept);
         }
     }

@@ -129,7 +129,7 @@ pub(crate) fn object_operands(view: View<'_, '_, '_>, node: Index) -> Vec<Index>
     let all: Vec<(usize, Index)> = all.map(|(number, operand)| (number, *operand)).collect();
     let written = view.cursor(node).and_then(Written::read);
     let written = written.filter(|written| written.constraints.len() == operands.len());
-    let is_told_alone = |number: usize| {
+    let is_for_compiler = |number: usize| {
         written.as_ref().is_some_and(|written| {
             let mut numbers = 0..operands.len();
             let is_number = |number: usize| {
@@ -147,7 +147,7 @@ pub(crate) fn object_operands(view: View<'_, '_, '_>, node: Index) -> Vec<Index>
                 })
         })
     };
-    all.into_iter().filter(|(number, _)| !is_told_alone(*number)).map(|(_, operand)| operand).collect()
+    all.into_iter().filter(|(number, _)| !is_for_compiler(*number)).map(|(_, operand)| operand).collect()
 }
 
 /// Members in memory that are operands of instructions which access more bytes than they have, with the bytes.

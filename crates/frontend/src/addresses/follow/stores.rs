@@ -134,11 +134,10 @@ impl<'u> Follower<'_, '_, '_, 'u> {
         let is_named = matches!(view.tree.kind(at), Kind::Name | Kind::MemberAccess);
         match declared.filter(|_| is_named) {
             Some(declared) if matches!(declared.kind(), Kind::Variable | Kind::Parameter | Kind::Member) => {
-                let is_read = state.level > 0;
-                let state = State { level, ..state };
-                if is_read {
-                    self.read_as(to, declared.ty(), state);
+                if state.level > 0 {
+                    self.read_as(to, declared.ty(), State { level, ..state });
                 }
+                let state = State { level, ..state };
                 let is_local = match declared.kind() {
                     Kind::Parameter => true,
                     Kind::Variable => declared.holder().is_some_and(|holder| holder.kind() == Kind::Function),

@@ -1,5 +1,7 @@
 //! Arguments and results of calls.
 
+mod containers;
+
 use super::super::contracts::{is_keeper, is_mapping, moves_bytes, of_memory, uses_files, writes_pointers};
 use super::super::facts::{Departure, End, Origin, Outcome, Place, RAW, State};
 use super::super::follow::{Follower, leads_to_addresses, leads_to_pointers};

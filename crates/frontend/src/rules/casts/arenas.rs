@@ -56,7 +56,7 @@ fn is_harmless<'u>(view: View<'_, '_, 'u>, name: Index, to: Type<'u>) -> bool {
     false
 }
 
-/// The type that an address which is counted from a variable points to, as the outermost conversion says.
+/// The type that the outermost conversion gives an address which is counted from a variable.
 fn taken_for<'u>(view: View<'_, '_, 'u>, name: Index, outer: Index) -> Option<Type<'u>> {
     view.cursor(outer).filter(|_| outer != name)?.ty().pointee()
 }

@@ -37,7 +37,7 @@ impl<'u> Handed<'_, '_, '_, 'u> {
         open.is_empty()
     }
 
-    /// What a number becomes a part of.
+    /// The variable that a number becomes a part of.
     fn mixed_into(&self, name: Index) -> Option<Mixed> {
         let view = self.view;
         let mut at = name;
@@ -97,7 +97,7 @@ impl Handed<'_, '_, '_, '_> {
 /// Most variables that a number may become a part of.
 const MOST_VARIABLES: usize = 16;
 
-/// What a number is used for.
+/// A use of a number.
 enum Mixed {
     /// A variable gets a number that is made of it.
     Into(Identity),

@@ -1,14 +1,16 @@
 //! Pointers to anything that objects of C++'s standard library give back.
 
-use super::super::facts::{End, State};
-use super::super::follow::{self, Follower, gives_otherwise, is_kept_pointer, keeps_pointer, opens_pointer};
-use super::super::names;
-use super::reader::Reader;
+use super::super::super::facts::{End, State};
+use super::super::super::follow::{
+    self, Follower, gives_otherwise, is_kept_pointer, keeps_pointer, opens_pointer,
+};
+use super::super::super::names;
+use super::super::reader::Reader;
 use crate::clang::{Cursor, Kind, Type};
 use crate::tree::Index;
 
 impl Reader<'_, '_, '_, '_> {
-    /// What is kept comes out: as an element, or in a way that nobody follows.
+    /// A kept pointer comes out: as an element, or in a way that nobody follows.
     pub(crate) fn kept_pointers(&mut self, index: Index) {
         let view = self.unit.view;
         let is_asked = matches!(view.tree.kind(index), Kind::Call | Kind::MemberAccess | Kind::Name);

@@ -14,7 +14,9 @@ use fieldline_plan::Plan;
 use fieldline_tree::edits::{PatchStep, PatchSubject};
 use mail::Mail;
 use mail::SeriesOptions;
+use rustc_hash::FxHasher;
 use std::fmt::Write;
+use std::hash::{Hash, Hasher};
 use std::path::Path;
 
 /// The date where nothing else has one: the one `git format-patch` puts into its own first lines.
@@ -56,9 +58,11 @@ impl SeriesRequest<'_> {
         };
         let mut trailers = self.trailers.to_vec();
         trailers.extend(self.is_signed_off.then(|| format!("Signed-off-by: {}", self.author)));
+        let date = self.choose_date(tree)?;
         Ok(SeriesOptions {
+            thread: number_thread((self.author, &date), steps),
             author: self.author.to_owned(),
-            date: self.choose_date(tree)?,
+            date,
             subject_prefix: self
                 .subject_prefix
                 .unwrap_or(PREFIXES[usize::from(measured.is_some())])
@@ -138,6 +142,16 @@ pub(crate) fn build_files(
         files.push((mail.file_name(), mail.text(options)));
     }
     Ok(files)
+}
+
+/// A number for a series, from its author, its date and what its patches make of the files.
+fn number_thread(author_and_date: (&str, &str), steps: &[PatchStep]) -> u64 {
+    let mut hasher = FxHasher::default();
+    author_and_date.hash(&mut hasher);
+    for file in steps.iter().flat_map(|step| &step.files) {
+        (&file.path, &file.new).hash(&mut hasher);
+    }
+    hasher.finish()
 }
 
 /// Subjects and diffstat, as at the end of a cover letter.

@@ -34,6 +34,22 @@ pub(crate) struct SeriesOptions {
     pub(crate) workload: Option<String>,
     /// Measured results.
     pub(crate) measured: Option<String>,
+    /// A number for the mails of this series, the same for the same patches.
+    pub(crate) thread: u64,
+}
+
+impl SeriesOptions {
+    /// The `Message-ID` of a mail by its number, unlike that of any other series (RFC 5322, 3.6.4). `b4 am` sorts mails by
+    /// it, also those that weren't sent.
+    fn message_id(&self, number: usize) -> String {
+        let address = self.author.rsplit_once('<').map_or("", |(_, address)| address);
+        let address: String = address
+            .chars()
+            .filter(|letter| letter.is_ascii_alphanumeric() || ".-_+@".contains(*letter))
+            .collect();
+        let address = if address.contains('@') { address } else { "fieldline@localhost".to_owned() };
+        format!("<{:016x}.{number}.{address}>", self.thread)
+    }
 }
 
 /// Lines that name blobs, by a file's path and new text.
@@ -69,6 +85,11 @@ impl Mail<'_> {
         let (number, count) = self.number;
         let width = count.to_string().len();
         let _ = writeln!(out, "Subject: [{prefix} {number:0width$}/{count}] {}", self.subject);
+        let _ = writeln!(out, "Message-ID: {}", options.message_id(number));
+        if number > 0 {
+            let cover = options.message_id(0);
+            let _ = writeln!(out, "In-Reply-To: {cover}\nReferences: {cover}");
+        }
         for (head, addresses) in [("To", &options.to), ("Cc", &options.cc)] {
             if !addresses.is_empty() {
                 let addresses: Vec<String> = addresses.iter().map(|address| encode_author(address)).collect();
@@ -218,6 +239,36 @@ mod tests {
         assert_eq!(text, " a/s.h | 3 ++-\n 1 file changed, 2 insertions(+), 1 deletion(-)\n");
         // A line that looks like a diff's head counts.
         assert_eq!(count_lines(&step("-- x\n", "++ y\n").files[0]), (1, 1));
+    }
+
+    #[test]
+    fn mails_of_a_series_are_one_thread() {
+        let options = SeriesOptions {
+            author: "A Person <a@example.org>".to_owned(),
+            date: String::new(),
+            subject_prefix: "PATCH".to_owned(),
+            trailers: Vec::new(),
+            to: Vec::new(),
+            cc: Vec::new(),
+            base_commit: None,
+            index_lines: IndexLines::new(),
+            workload: None,
+            measured: None,
+            thread: 255,
+        };
+        let mail = |number| Mail {
+            number: (number, 1),
+            subject: "x",
+            body: "",
+            trailers: &[],
+            attachment: Vec::new(),
+        };
+        let text = |number| String::from_utf8(mail(number).text(&options)).unwrap();
+        let id = |number: usize| format!("<00000000000000ff.{number}.a@example.org>");
+        assert!(text(0).contains(&format!("\nMessage-ID: {}\n", id(0))) && !text(0).contains("In-Reply-To"));
+        let heads =
+            format!("\nMessage-ID: {}\nIn-Reply-To: {cover}\nReferences: {cover}\n", id(1), cover = id(0));
+        assert!(text(1).contains(&heads), "{}", text(1));
     }
 
     #[test]

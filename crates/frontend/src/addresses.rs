@@ -37,6 +37,6 @@ mod shapes;
 pub(crate) use contracts::{manages_memory, reads_open_bytes};
 pub(crate) use facts::CodePlace;
 pub use facts::UnitFlows;
-pub(crate) use follow::{arguments, function, object_operands};
+pub(crate) use follow::{arguments, function, is_void, object_operands};
 pub use join::{Demands, MappedUses, demands, mapped};
 pub(crate) use seeds::{maps, read};

@@ -17,6 +17,7 @@ mod stores;
 mod unseen;
 
 pub(crate) use assembler::{object_operands, wide_operands};
+pub(crate) use callee::is_void;
 pub(crate) use calls::containers::{gives_otherwise, is_kept_pointer, keeps_pointer, opens_pointer};
 pub(crate) use calls::{arguments, function, is_given_by_cpp, is_unconverted, pointed_to};
 pub(crate) use follower::Follower;

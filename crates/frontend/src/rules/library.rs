@@ -3,7 +3,8 @@
 
 use super::effects::is_standard;
 use super::{bits, lists};
-use crate::clang::{Cursor, Kind, Operator, Type, TypeKind};
+use crate::addresses::is_void;
+use crate::clang::{Cursor, Kind, Operator, TypeKind};
 use crate::demand::Demand;
 use crate::flow::Flow;
 use crate::records::Records;
@@ -44,10 +45,6 @@ fn opened<'u>(view: View<'_, '_, 'u>, index: Index, found: &mut Findings<'u>) {
         let why = "its address becomes one of anything in a function of a library".to_owned();
         found.push(Found { subject, node, demand: Demand::Whole, why });
     }
-}
-
-fn is_void(ty: Type<'_>) -> bool {
-    ty.pointee().is_some_and(|to| to.kind() == TypeKind::Void)
 }
 
 /// Whether an address is that of a copy in a `std::any`, which gives it back as one of the copy's type alone (C++20,

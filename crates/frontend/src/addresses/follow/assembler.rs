@@ -20,6 +20,9 @@ const WIDE: [(&str, u64); 9] = [
     ("casp ", 16),
 ];
 
+/// Bytes of the shortest address.
+const ADDRESS: u64 = 4;
+
 /// Assembler code as it is written.
 struct Written {
     /// The bytes that its widest instruction may access.
@@ -81,6 +84,11 @@ impl Written {
         places.filter_map(|(at, _)| self.template.get(..at)).collect()
     }
 
+    /// Whether an operand begins in the register of another: `"0" (…)`.
+    fn has_shared_registers(&self) -> bool {
+        self.constraints.iter().any(|text| text.contains(|letter: char| letter.is_ascii_digit()))
+    }
+
     /// Whether an operand is a register that instructions only write.
     fn is_result(&self, number: usize) -> bool {
         let constraint = self.constraints.get(number).map(|text| text.trim_matches('"'));
@@ -88,16 +96,21 @@ impl Written {
     }
 
     /// Whether instructions have an operand only as the address that another operand, a number, is counted from:
-    /// `%c2(%1)`.
+    /// `%c2(%1)`. One in a certain register is there without being named, for `rep movsb` and `syscall`.
     fn is_only_counted_from(&self, number: usize) -> bool {
-        self.in_front_of(number).into_iter().all(|text| {
-            let operand = text.strip_suffix('(').and_then(|text| text.rsplit_once('%'));
-            operand.is_some_and(|(_, own)| {
-                let word = own.trim_start_matches(|letter: char| letter.is_ascii_lowercase());
-                let name = word.strip_prefix('[').and_then(|name| name.strip_suffix(']')).unwrap_or(word);
-                !name.is_empty() && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
+        let is_anywhere = self.constraints.get(number).is_some_and(|text| text.trim_matches('"') == "r");
+        let places = self.in_front_of(number);
+        is_anywhere
+            && !places.is_empty()
+            && places.into_iter().all(|text| {
+                let operand = text.strip_suffix('(').and_then(|text| text.rsplit_once('%'));
+                operand.is_some_and(|(_, own)| {
+                    let word = own.trim_start_matches(|letter: char| letter.is_ascii_lowercase());
+                    let name = word.strip_prefix('[').and_then(|name| name.strip_suffix(']')).unwrap_or(word);
+                    !name.is_empty()
+                        && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
+                })
             })
-        })
     }
 }
 
@@ -132,13 +145,16 @@ pub(crate) fn object_operands(view: View<'_, '_, '_>, node: Index) -> Vec<Index>
     let is_for_compiler = |number: usize| {
         written.as_ref().is_some_and(|written| {
             let mut numbers = 0..operands.len();
+            // No address fits in.
             let is_number = |number: usize| {
                 let operand = operands.get(number).and_then(|operand| view.cursor(*operand));
                 operand.is_some_and(|operand| {
-                    operand.constant().is_some() || operand.ty().kind() == TypeKind::Number
+                    let is_narrow = operand.ty().size().is_some_and(|size| size < ADDRESS);
+                    operand.constant().is_some() || operand.ty().kind() == TypeKind::Number && is_narrow
                 })
             };
             written.in_front_of(number).is_empty()
+                && !written.has_shared_registers()
                 && numbers.all(|other| {
                     other == number
                         || is_number(other)

@@ -23,6 +23,7 @@ pub(super) fn is_of_cpp_library(function: Cursor<'_>) -> bool {
     function.is_of_system() && (function.is_of_cpp() || function.identifier().starts_with("c:@N@"))
 }
 
-pub(super) fn is_void(ty: Type<'_>) -> bool {
+/// Whether a type is a pointer to anything.
+pub(crate) fn is_void(ty: Type<'_>) -> bool {
     ty.pointee().is_some_and(|pointee| pointee.kind() == TypeKind::Void)
 }

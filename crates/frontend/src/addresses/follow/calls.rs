@@ -4,7 +4,7 @@ mod brought;
 pub(super) mod containers;
 mod cpp;
 mod lengths;
-mod seeds;
+mod mixed;
 mod snapshots;
 
 use super::super::contracts::{

@@ -10,7 +10,9 @@ impl<'u> Handed<'_, '_, '_, 'u> {
     /// large they are, nor go to other functions.
     pub(super) fn is_only_mixed_in(&self, argument: Index) -> bool {
         let number = self.arguments.iter().position(|own| *own == argument);
-        let body = function(self.view, self.call).and_then(Cursor::definition);
+        // Another body may stand behind a virtual one.
+        let body = function(self.view, self.call).filter(|body| !body.is_virtual());
+        let body = body.and_then(Cursor::definition);
         // Without a body in this unit nobody names its parameters.
         let parameter = |number: usize| {
             let own = body?.argument(u32::try_from(number).ok()?)?;

@@ -91,6 +91,7 @@ pub(crate) fn findings<'u>(view: View<'_, '_, 'u>) -> Findings<'u> {
         }
     }
     neighbours::find(view, &mut found);
+    casts::variadic(view, &mut found);
     classes::declared(view, &mut found);
     traits::find(view, &mut found);
     values::find(view, &mut found);

@@ -14,7 +14,7 @@ mod orders;
 mod permute;
 mod prove;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use corpus::Program;
 use known::KnownBreaks;
 use orders::Proof;
@@ -22,9 +22,11 @@ use orders::Proof;
 /// Orders drawn for each program if the caller names no number.
 const DEFAULT_ORDERS: u64 = 20;
 
-/// `cargo xtask safety [prove|table] [--orders N] [--text|--build] [--known] [PROGRAM…]`.
+/// `cargo xtask safety [prove|table] [--orders N] [--text|--build] [--known] [--part K/N] [PROGRAM…]`. `--part` takes every
+/// N-th program, from the K-th on, counted from 0.
 pub(crate) fn run(args: &[String]) -> Result<bool> {
     let (mut orders, mut proofs, mut names, mut known) = (None, Vec::new(), Vec::new(), None);
+    let mut part = (0, 1);
     let (verb, mut rest) = match args.first().map(String::as_str) {
         Some(verb @ ("prove" | "table")) => (verb, args[1..].iter()),
         _ => ("orders", args.iter()),
@@ -34,6 +36,7 @@ pub(crate) fn run(args: &[String]) -> Result<bool> {
             "--orders" => orders = Some(rest.next().context("--orders needs a number")?.parse()?),
             "--text" => proofs.push(Proof::Text),
             "--build" => proofs.push(Proof::Build),
+            "--part" => part = parse_part(rest.next().context("--part needs K/N")?)?,
             "--known" => known = Some(KnownBreaks::read()?),
             option if option.starts_with('-') => bail!("{option}: not an option of safety"),
             name => names.push(name.to_owned()),
@@ -42,7 +45,8 @@ pub(crate) fn run(args: &[String]) -> Result<bool> {
     if proofs.is_empty() {
         proofs = vec![Proof::Text, Proof::Build];
     }
-    let programs = choose(corpus::read_all()?, &names)?;
+    let chosen = choose(corpus::read_all()?, &names)?;
+    let programs: Vec<Program> = chosen.into_iter().skip(part.0).step_by(part.1).collect();
     match verb {
         "prove" => prove::run(&programs, orders),
         "table" => corpus::write_table(&corpus::read_all()?),
@@ -57,4 +61,26 @@ fn choose(mut programs: Vec<Program>, names: &[String]) -> Result<Vec<Program>> 
     }
     programs.retain(|program| names.is_empty() || names.contains(&program.name));
     Ok(programs)
+}
+
+/// The numbers of `K/N`: which of N parts.
+fn parse_part(text: &str) -> Result<(usize, usize)> {
+    let numbers =
+        text.split_once('/').and_then(|(part, parts)| Some((part.parse().ok()?, parts.parse().ok()?)));
+    let (part, parts) = numbers.with_context(|| format!("--part {text}: not K/N"))?;
+    ensure!(part < parts, "--part {text}: parts are counted from 0");
+    Ok((part, parts))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_counted_from_0() {
+        assert_eq!(parse_part("1/2").unwrap(), (1, 2));
+        for wrong in ["2/2", "0/0", "1", "a/2", "1/", "-1/2"] {
+            assert!(parse_part(wrong).is_err(), "{wrong}");
+        }
+    }
 }

@@ -66,7 +66,7 @@ impl<'f> Comparisons<'f> {
                 let other = match by {
                     Comparison::To => self.by_place.get(&(*at, Comparison::From)).and_then(|own| own.get(ty)),
                     Comparison::From => None,
-                    Comparison::Order | Comparison::Same => Some(members),
+                    Comparison::Order | Comparison::Same | Comparison::Behind => Some(members),
                 };
                 let both: BTreeSet<Option<u64>> =
                     other.into_iter().flat_map(|other| members.union(other)).copied().collect();
@@ -91,7 +91,7 @@ fn demand(
         let compared = Compared { merged, inner, front, members: &members };
         let demands = match by {
             Comparison::Order => compared.order(),
-            Comparison::To | Comparison::From => compared.distances(),
+            Comparison::To | Comparison::From | Comparison::Behind => compared.distances(),
             Comparison::Same => compared.begin(),
         };
         found.extend(demands.into_iter().map(|(demand, why)| at.used(subject, demand, why.to_owned())));

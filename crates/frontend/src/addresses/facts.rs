@@ -341,6 +341,8 @@ pub(crate) enum End {
 pub(crate) enum Comparison {
     /// Whether they are the same.
     Same,
+    /// Whether one lies as many bytes behind the other as something says: `address + length == next`.
+    Behind,
     /// Which is the lower one.
     Order,
     /// How many bytes it lies behind the other.

@@ -45,6 +45,8 @@ pub(crate) struct Unit<'v, 's, 'u> {
     /// Bytes of an address.
     pub(crate) address_size: u64,
     pub(crate) names: FxHashMap<Identity, Vec<Index>>,
+    /// Variables and members in the order of the text: the order of the map is by address, another in each run.
+    named: Vec<Identity>,
     /// The only members of wrappers.
     wrapped: FxHashSet<Identity>,
     /// Arrays of numbers whose values are listed where they are defined.
@@ -60,12 +62,16 @@ pub(crate) struct Unit<'v, 's, 'u> {
 
 impl<'v, 's, 'u> Unit<'v, 's, 'u> {
     pub(crate) fn new(view: View<'v, 's, 'u>, address_size: u64) -> Self {
-        let mut names: FxHashMap<Identity, Vec<Index>> = FxHashMap::default();
+        let (mut names, mut named): (FxHashMap<Identity, Vec<Index>>, _) = (FxHashMap::default(), Vec::new());
         for index in 0..view.tree.len() {
             if matches!(view.tree.kind(index), Kind::Name | Kind::MemberAccess)
                 && let Some(declared) = view.cursor(index).and_then(Cursor::referenced)
             {
-                names.entry(declared.identity()).or_default().push(index);
+                let nodes = names.entry(declared.identity()).or_default();
+                if nodes.is_empty() {
+                    named.push(declared.identity());
+                }
+                nodes.push(index);
             }
         }
         let is_wrapped = |nodes: &[Index]| nodes.first().is_some_and(|node| is_wrapped(view, *node));
@@ -75,6 +81,7 @@ impl<'v, 's, 'u> Unit<'v, 's, 'u> {
             view,
             address_size,
             names,
+            named,
             wrapped,
             filled: filled(view),
             shapes: RefCell::default(),
@@ -83,6 +90,11 @@ impl<'v, 's, 'u> Unit<'v, 's, 'u> {
             brought: RefCell::default(),
             sums: RefCell::default(),
         }
+    }
+
+    /// The nodes that name each variable and member, in the order of the text.
+    pub(crate) fn named(&self) -> impl Iterator<Item = &Vec<Index>> {
+        self.named.iter().filter_map(|declared| self.names.get(declared))
     }
 
     /// Whether all calls of a function are in this unit, by its name.

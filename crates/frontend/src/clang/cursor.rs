@@ -463,6 +463,12 @@ impl<'u> Type<'u> {
         usize::try_from(unsafe { raw::clang_getNumArgTypes(self.canonical().raw) }).unwrap_or(0)
     }
 
+    /// Whether a function takes more arguments than it has parameters.
+    pub(crate) fn is_variadic(self) -> bool {
+        // SAFETY: see `canonical`.
+        unsafe { raw::clang_isFunctionTypeVariadic(self.canonical().raw) != 0 }
+    }
+
     /// The type as the front end writes it, without qualifiers.
     pub(crate) fn spelling(self) -> String {
         // SAFETY: see `canonical`.

@@ -34,7 +34,11 @@ fn objects<'u>(view: View<'_, '_, 'u>, index: Index, found: &mut Findings<'u>) {
     let result = function.and_then(|function| view.cursor(function)?.ty().result());
     let around = view.tree.children(index).chain(view.tree.parent(index));
     let types = around.filter_map(|at| view.cursor(at)).map(Cursor::ty).chain(result);
-    let mut subjects: Vec<usize> = types.flat_map(|ty| view.records.within(ty)).collect();
+    let is_in = |ty: Type<'u>| {
+        let class = ty.member_class().and_then(|class| view.records.subject(class));
+        view.records.within(ty).into_iter().chain(class)
+    };
+    let mut subjects: Vec<usize> = types.flat_map(is_in).collect();
     subjects.sort_unstable();
     subjects.dedup();
     for subject in subjects {

@@ -2,6 +2,10 @@
 
 mod arenas;
 mod headers;
+mod numbers;
+mod variadic;
+
+pub(super) use variadic::find as variadic;
 
 use super::pairs::{self, Evidence};
 use crate::addresses::maps;
@@ -29,7 +33,7 @@ pub(super) fn find<'u>(view: View<'_, '_, 'u>, index: Index, found: &mut Finding
     {
         return handed_by_value(view, node, to, found);
     }
-    let Some(own) = own else { return };
+    let Some(own) = own else { return numbers::find(view, index, inner, found) };
     if to.kind() == TypeKind::Void && is_sent(view, index) {
         return sent(view, node, inner, found);
     }
@@ -143,8 +147,15 @@ fn functions<'u>(
     (from, to): (Type<'u>, Type<'u>),
     found: &mut Findings<'u>,
 ) {
-    let count = u32::try_from(from.parameter_count().min(to.parameter_count())).unwrap_or(0);
-    let parameters = (0..count).map(|number| from.parameter(number).zip(to.parameter(number)));
+    let [common, all] = [usize::min, usize::max]
+        .map(|of| u32::try_from(of(from.parameter_count(), to.parameter_count())).unwrap_or(0));
+    let parameters = (0..common).map(|number| from.parameter(number).zip(to.parameter(number)));
+    // `(int (*)(struct s))f`, where `f` says nothing of what it takes.
+    let more = (common..all).filter_map(|number| from.parameter(number).or(to.parameter(number)));
+    for subject in more.flat_map(|ty| view.records.within(ty)) {
+        let why = "is handed by value to a function that is known as one of another type".to_owned();
+        found.push(Found { subject, node, demand: Demand::Whole, why });
+    }
     for (from, to) in parameters.chain([from.result().zip(to.result())]).flatten() {
         if let (Some(from), Some(to)) = (from.pointee(), to.pointee()) {
             pairs::records(view, node, (from, to), Evidence::Likely, found);

@@ -381,3 +381,23 @@ fn memory_that_others_get_later_is_not_mapped() {
         assert_eq!(found.uses.iter().any(|used| used.demand == Demand::Whole), is_held, "{code}: {found:?}");
     }
 }
+
+/// Members of a union are one place, whichever of them libclang's own memory has first; so are declarations of a variable.
+#[test]
+fn all_members_of_a_union_are_followed() {
+    let counterpart = "struct u { int x; int y; };\n";
+    let members = ["void *a;", "void *b;", "void *c;", "void *d;"];
+    for read in ["a", "b", "c", "d"] {
+        let text = format!(
+            "{counterpart}union v {{ {} struct s *p; }}; union v kept; void put(struct s *p) {{ kept.p = p; }}\n\
+             int get(void) {{ struct u *u = kept.{read}; return u->y; }}\n\
+             void look(void) {{ use(kept.a); use(kept.b); use(kept.c); use(kept.d); }}",
+            members.join(" ")
+        );
+        let Some(found) = asked(&text) else { return };
+        assert!(found.contains(&first(2)), "{read}: {found:?}");
+    }
+    let again = "void *kept; void put(struct s *p) { kept = p; } extern void *kept;\n\
+                 int get(void) { struct u *u = kept; return u->y; }";
+    assert!(asked(&format!("{counterpart}{again}")).is_some_and(|found| found.contains(&first(2))));
+}

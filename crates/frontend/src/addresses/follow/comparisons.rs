@@ -20,9 +20,22 @@ impl<'u> Follower<'_, '_, '_, 'u> {
         let operator =
             view.tree.parent(index).and_then(|node| view.cursor(node)).map(Cursor::binary_operator);
         if !has_common_root(view, index, other) {
-            let by = if operator == Some(Operator::Order) { Comparison::Order } else { Comparison::Same };
+            let by = match operator {
+                Some(Operator::Order) => Comparison::Order,
+                _ if self.is_moved_on(other) => Comparison::Behind,
+                _ => Comparison::Same,
+            };
             self.end(index, state, End::Compared { by });
         }
+    }
+
+    /// Whether an expression is an address with a number added that the text doesn't say.
+    fn is_moved_on(&self, index: Index) -> bool {
+        let view = self.unit.view;
+        let sum = view.peeled(index);
+        view.cursor(sum).map(Cursor::binary_operator) == Some(Operator::Add)
+            && self.ty(index).is_some_and(|ty| ty.kind() == TypeKind::Pointer)
+            && view.tree.values(sum).all(|side| constant(view, side).is_none())
     }
 
     /// The address is subtracted from another expression, or that from it.

@@ -17,7 +17,7 @@ impl<'u> Reader<'_, '_, '_, 'u> {
     pub(crate) fn written_behind(&mut self) {
         let view = self.unit.view;
         let mut all: BTreeMap<Place, Vec<Identity>> = BTreeMap::new();
-        for nodes in self.unit.names.values() {
+        for nodes in self.unit.named() {
             let named = nodes.first().and_then(|node| view.cursor(*node)?.referenced());
             if let Some((place, declared)) = named.and_then(|named| Some((shared_place(named)?, named))) {
                 all.entry(place).or_default().push(declared.identity());

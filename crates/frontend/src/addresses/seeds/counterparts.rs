@@ -15,7 +15,7 @@ impl<'u> Reader<'_, '_, '_, 'u> {
     pub(crate) fn keepers(&self) -> (Vec<String>, Vec<String>) {
         let view = self.unit.view;
         let (mut read, mut written) = (BTreeSet::new(), BTreeSet::new());
-        for nodes in self.unit.names.values() {
+        for nodes in self.unit.named() {
             let member = nodes.first().and_then(|node| view.cursor(*node)?.referenced());
             let is_keeper = |member: &Cursor<'u>| {
                 member.kind() == Kind::Member && keeps(member.ty()) && !member.is_of_system()

@@ -92,8 +92,9 @@ impl<'u> Reader<'_, '_, '_, 'u> {
     /// Members and variables of all units.
     pub(crate) fn variables(&mut self) {
         let view = self.unit.view;
-        let mut declared: BTreeMap<Place, Cursor<'u>> = BTreeMap::new();
-        for nodes in self.unit.names.values() {
+        // Members of a union share a place, and so do declarations of one variable.
+        let mut declared: BTreeMap<Place, Vec<Cursor<'u>>> = BTreeMap::new();
+        for nodes in self.unit.named() {
             let Some(cursor) = nodes.first().and_then(|node| view.cursor(*node)?.referenced()) else {
                 continue;
             };
@@ -107,11 +108,13 @@ impl<'u> Reader<'_, '_, '_, 'u> {
                 ty = element;
             }
             if is_global && (is_open(ty) || is_byte_array(ty)) {
-                declared.insert(names::variable(cursor), cursor);
+                declared.entry(names::variable(cursor)).or_default().push(cursor);
             }
         }
-        for (place, cursor) in declared {
-            self.held(&place, cursor);
+        for (place, cursor) in
+            declared.iter().flat_map(|(place, all)| all.iter().map(move |own| (place, *own)))
+        {
+            self.held(place, cursor);
         }
     }
 
@@ -124,7 +127,7 @@ impl<'u> Reader<'_, '_, '_, 'u> {
         if moved.is_empty() {
             return;
         }
-        for nodes in self.unit.names.values() {
+        for nodes in self.unit.named() {
             let named = nodes.first().and_then(|node| view.cursor(*node)?.referenced());
             let is_elsewhere = |own: &Cursor<'u>| {
                 own.kind() == Kind::Variable && own.is_shared() && own.definition().is_none()

@@ -18,7 +18,7 @@ impl<'u> Reader<'_, '_, '_, 'u> {
     pub(crate) fn defined_elsewhere(&mut self) {
         let view = self.unit.view;
         let unit = self.unit;
-        for node in unit.names.values().filter_map(|nodes| nodes.first().copied()) {
+        for node in unit.named().filter_map(|nodes| nodes.first().copied()) {
             let named = view.cursor(node).and_then(Cursor::referenced);
             let is_elsewhere =
                 |named: &Cursor<'u>| named.is_shared() && !is_defined(*named) && !named.is_of_system();

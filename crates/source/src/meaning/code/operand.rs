@@ -36,7 +36,9 @@ impl<'t> Evaluator<'_, '_, 't> {
                 }
                 b"[" => {
                     self.cursor.at += 1;
+                    let begin = self.cursor.at;
                     let index = self.expression();
+                    let rows = self.rows(begin);
                     let is_bytes =
                         matches!(self.world().pointee(&value.ty), Some(Type::Byte)) && !value.sums.is_empty();
                     if !is_bytes {
@@ -49,6 +51,7 @@ impl<'t> Evaluator<'_, '_, 't> {
                     let (array, index) = if is_turned { (index, value) } else { (value, index) };
                     let number = constant(&index);
                     self.goes_beyond(&array, &index);
+                    self.counted_in_rows(&array, rows);
                     value = self.dereference(&array, number);
                 }
                 b"(" => value = self.call(&value),
@@ -374,6 +377,7 @@ impl<'t> Evaluator<'_, '_, 't> {
         self.cursor.eat(b",");
         let ty = self.type_name(end);
         self.cursor.at = end;
+        self.taken_from_list(&ty);
         let sums = self.parameter(self.home, self.function, usize::MAX);
         self.convert(&Value::sums(Type::Void.pointer(), sums), &ty, false)
     }

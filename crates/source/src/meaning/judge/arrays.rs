@@ -1,6 +1,7 @@
 //! Arrays of members whose ends nothing shows.
 
 use crate::meaning::code::evaluator::Evaluator;
+use crate::meaning::code::operand::number;
 use crate::meaning::judge::callee::{Does, does};
 use crate::meaning::types::{Type, lossy};
 use crate::meaning::value::{Base, Sum, Term, Value, constant};
@@ -58,6 +59,29 @@ impl<'t> Evaluator<'_, '_, 't> {
             if reached > first + 1 && placed.size > 0 {
                 let what = format!("elements of {} are counted up to {bound}", lossy(member));
                 self.tell(record, UseDemand::Boundary, (first..reached).collect(), what);
+            }
+        }
+    }
+
+    /// The number of elements of a row, in an index from a piece up to here: `row * 3 + column`.
+    pub(in crate::meaning) fn rows(&self, begin: usize) -> Option<u64> {
+        let pieces = self.cursor.pieces.get(begin..self.cursor.at)?;
+        let mut pairs = pieces.windows(3).filter(|three| three.get(1).is_some_and(|sign| sign.text == b"*"));
+        let elements = pairs.find_map(|three| three.iter().find_map(|piece| number(piece.text)))?;
+        u64::try_from(elements).ok()
+    }
+
+    /// Rows that are as long as a member: each but the first is another member's.
+    pub(in crate::meaning) fn counted_in_rows(&mut self, array: &Value<'t>, row: Option<u64>) {
+        let world = self.world();
+        let width = world.pointee(&array.ty).and_then(|element| world.size(&element));
+        let Some(bytes) = row.zip(width).map(|(row, width)| row.saturating_mul(width)) else { return };
+        for sum in self.sums_of(array) {
+            let Some((record, member)) = sum.member() else { continue };
+            let size = self.subject(record).and_then(|(_, subject)| Some(subject.member(member)?.size));
+            if size.is_some_and(|size| size > 0 && size <= bytes) {
+                let what = format!("elements of {} are counted in rows of as many as it has", lossy(member));
+                self.tell_whole(record, what);
             }
         }
     }

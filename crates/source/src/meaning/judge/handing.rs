@@ -36,6 +36,7 @@ impl<'t> Evaluator<'_, '_, 't> {
             if let Some(function) = function.filter(|function| function.is_defined) {
                 if number >= function.parameters.len() {
                     self.keep(Slot::Parameter(function.home, name, usize::MAX), &sums);
+                    self.passed_beyond(function, name, argument);
                 }
                 // An object for a reference to a template's type.
                 let ty = function.parameters.get(number).map(|(_, ty)| world.resolve(ty));

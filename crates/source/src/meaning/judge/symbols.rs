@@ -78,6 +78,9 @@ impl<'t> Evaluator<'_, '_, 't> {
                     if let Some(Type::Record(record)) = ty {
                         let what = "another symbol is given its address".to_owned();
                         self.tell_at(record, piece.line, UseDemand::Whole, Vec::new(), what);
+                    } else if let Some(record) = self.labelled(at).filter(|_| world.is_complete) {
+                        let what = "a symbol is its name that others may declare in another way".to_owned();
+                        self.tell_at(record, piece.line, UseDemand::Whole, Vec::new(), what);
                     }
                 }
                 b"section" | b"__section__" if is_open && world.is_complete => {
@@ -145,6 +148,13 @@ impl<'t> Evaluator<'_, '_, 't> {
         let mut words = words.take_while(|piece| !matches!(piece.text, b";" | b"}" | b"{"));
         let found = words.find(|piece| self.world().subjects.contains_key(piece.text))?;
         Some(found.text)
+    }
+
+    /// The subject whose object, not a pointer to it, has a name of the assembler's: `struct s object asm("symbol")`.
+    fn labelled(&self, at: usize) -> Option<&'t [u8]> {
+        let [tag, name] = [at.checked_sub(2)?, at.checked_sub(1)?];
+        self.cursor.word(name)?;
+        self.world().subjects.get_key_value(self.cursor.text(tag)).map(|(tag, _)| *tag)
     }
 
     /// The subject that is declared behind an attribute that stands in front.

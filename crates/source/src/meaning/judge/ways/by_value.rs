@@ -9,6 +9,8 @@ use crate::meaning::value::{Base, Sum, Value};
 
 /// The number of what a function returns, among those of its parameters.
 const RESULT: usize = usize::MAX;
+/// Likewise of all arguments beyond its parameters.
+const BEYOND: usize = usize::MAX - 1;
 
 impl<'t> Evaluator<'_, '_, 't> {
     /// Arguments and the result of a call through a pointer.
@@ -32,6 +34,31 @@ impl<'t> Evaluator<'_, '_, 't> {
             }
             for (home, name) in &functions {
                 self.keep(Slot::ByValue(*home, name, number), &[Sum::object(record)]);
+            }
+        }
+    }
+
+    /// An argument of a function that is defined, beyond its parameters.
+    pub(in crate::meaning) fn passed_beyond(
+        &mut self,
+        function: &Function<'t>,
+        name: &'t [u8],
+        argument: &Value<'t>,
+    ) {
+        if let Some(record) = self.subject_by_value(&argument.ty).filter(|_| !argument.is_type) {
+            self.keep(Slot::ByValue(function.home, name, BEYOND), &[Sum::object(record)]);
+        }
+    }
+
+    /// `va_arg(list, T)`: what callers passed may be of another type.
+    pub(in crate::meaning) fn taken_from_list(&mut self, ty: &Type<'t>) {
+        let Type::Record(taken) = self.world().resolve(ty) else { return };
+        for sum in self.kept(Slot::ByValue(self.home, self.function, BEYOND)) {
+            if let Some(Base::Object(record)) = sum.base
+                && record != taken
+            {
+                let what = format!("{} takes it for a {}", lossy(self.function), lossy(taken));
+                self.tell_whole(record, what);
             }
         }
     }

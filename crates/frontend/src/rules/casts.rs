@@ -147,8 +147,8 @@ fn functions<'u>(
     (from, to): (Type<'u>, Type<'u>),
     found: &mut Findings<'u>,
 ) {
-    let [common, all] = [usize::min, usize::max]
-        .map(|of| u32::try_from(of(from.parameter_count(), to.parameter_count())).unwrap_or(0));
+    let counts = [from, to].map(|ty| u32::try_from(ty.parameter_count()).unwrap_or(0));
+    let [common, all] = [counts[0].min(counts[1]), counts[0].max(counts[1])];
     let parameters = (0..common).map(|number| from.parameter(number).zip(to.parameter(number)));
     // `(int (*)(struct s))f`, where `f` says nothing of what it takes.
     let more = (common..all).filter_map(|number| from.parameter(number).or(to.parameter(number)));

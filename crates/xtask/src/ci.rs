@@ -3,7 +3,6 @@
 use crate::tools::debian;
 use crate::tools::shell::{self, print_line};
 use anyhow::{Context, Result};
-use std::process::Command;
 use std::time::{Duration, Instant};
 
 /// A stage: its name, its budget in minutes on two idle cores, and its work.
@@ -78,16 +77,15 @@ fn lints() -> Result<bool> {
 
 fn safety() -> Result<bool> {
     debian::require_libclang()?;
-    let part = format!("{}/{SAFETY_PARTS}", commits()? % SAFETY_PARTS);
+    let part = format!("{}/{SAFETY_PARTS}", commits() % SAFETY_PARTS);
     print_line!("safety: part {part} of the programs; cargo xtask safety --known runs all");
     crate::safety::run(&["--orders", SAFETY_ORDERS, "--known", "--part", &part].map(str::to_owned))
 }
 
-/// Commits up to this one.
-fn commits() -> Result<usize> {
-    let mut git = Command::new("git");
-    let count = shell::output(git.current_dir(shell::root()).args(["rev-list", "--count", "HEAD"]))?;
-    count.trim().parse().context("git rev-list --count prints no number")
+/// Commits up to this one; 0 outside a checkout.
+fn commits() -> usize {
+    let count = crate::deb::git(&["rev-list", "--count", "HEAD"]);
+    count.and_then(|count| count.parse().ok()).unwrap_or(0)
 }
 
 fn cargo(args: &[&str], variables: &[(&str, &str)]) -> Result<()> {

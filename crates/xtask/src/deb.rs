@@ -11,6 +11,7 @@ mod trial;
 use crate::tools::shell::{self, print_line, root};
 use anyhow::{Context, Result, bail};
 use control::Release;
+pub(crate) use control::git;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};

@@ -103,7 +103,7 @@ impl Release {
 }
 
 /// The first line that git prints about the checkout; `None` if it can't.
-fn git(args: &[&str]) -> Option<String> {
+pub(crate) fn git(args: &[&str]) -> Option<String> {
     let output = Command::new("git").current_dir(root()).args(args).output().ok()?;
     let text = String::from_utf8(output.stdout).ok().filter(|_| output.status.success())?;
     text.lines().next().map(str::to_owned)

@@ -13,13 +13,14 @@ pub(super) fn find<'u>(view: View<'_, '_, 'u>, index: Index, inner: Index, found
     if view.records.within(to).is_empty() || !is_number(view, inner) {
         return;
     }
-    let bases: Vec<Identity> = variables(view, inner).collect();
+    let width = node.ty().size();
+    let bases: Vec<Identity> = variables(view, inner, width).collect();
     let leads_to_number = |other: Index| {
         let cast = view.cursor(other).filter(|_| view.tree.kind(other) == Kind::Cast);
         let is_address =
             cast.and_then(|cast| cast.ty().pointee()).is_some_and(|to| to.kind() == TypeKind::Number);
         let base = view.tree.only(other).filter(|base| is_address && is_number(view, *base));
-        base.is_some_and(|base| variables(view, base).any(|variable| bases.contains(&variable)))
+        base.is_some_and(|base| variables(view, base, width).any(|variable| bases.contains(&variable)))
     };
     if !bases.is_empty() && (0..view.tree.len()).any(leads_to_number) {
         for subject in view.records.within(to) {
@@ -33,11 +34,15 @@ fn is_number(view: View<'_, '_, '_>, index: Index) -> bool {
     view.cursor(index).is_some_and(|cursor| cursor.ty().kind() == TypeKind::Number)
 }
 
-/// Variables in an expression that are as wide as an address.
-fn variables<'v>(view: View<'v, '_, '_>, index: Index) -> impl Iterator<Item = Identity> + 'v {
+/// Variables in an expression that have a width in bytes, that of an address.
+fn variables<'v>(
+    view: View<'v, '_, '_>,
+    index: Index,
+    width: Option<u64>,
+) -> impl Iterator<Item = Identity> + 'v {
     let all = std::iter::once(index).chain(view.tree.below(index));
     let named =
         all.filter(move |node| view.tree.kind(*node) == Kind::Name).filter_map(move |node| view.cursor(node));
-    let wide = named.filter(|name| name.ty().kind() == TypeKind::Number && name.ty().size() == Some(8));
+    let wide = named.filter(move |name| name.ty().kind() == TypeKind::Number && name.ty().size() == width);
     wide.filter_map(Cursor::referenced).map(Cursor::identity)
 }

@@ -332,6 +332,8 @@ pub(crate) enum End {
     Compared { by: Comparison },
     /// Takes bits of it that are zero only at multiples of so many bytes: `address | 1`, `address & ~7`.
     Masked { bytes: u64 },
+    /// Takes these bits of it for a number of their own: `(address >> 3) & 3`.
+    Numbered { bits: u64 },
     /// Nothing that is understood.
     Unknown,
 }

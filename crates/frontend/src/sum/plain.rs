@@ -20,8 +20,21 @@ pub(crate) fn constant(view: View<'_, '_, '_>, index: Index) -> Option<i64> {
     if is_null(view, index) {
         return Some(0);
     }
+    view.cursor(index).filter(|_| !has_address(view, index))?.constant()
+}
+
+/// Whether an expression computes with an address. What is only asked for its size isn't computed.
+fn has_address(view: View<'_, '_, '_>, index: Index) -> bool {
     let is_address =
         |node: Index| view.cursor(node).is_some_and(|node| node.ty().kind() == TypeKind::Pointer);
-    let mut nodes = std::iter::once(index).chain(view.tree.below(index));
-    view.cursor(index).filter(|_| !nodes.any(is_address))?.constant()
+    let below = view.tree.below(index);
+    let (mut node, end) = (index, below.end.max(index + 1));
+    while node < end {
+        if is_address(node) {
+            return true;
+        }
+        let is_size = view.tree.kind(node) == Kind::SizeOf;
+        node = if is_size { view.tree.below(node).end.max(node + 1) } else { node + 1 };
+    }
+    false
 }

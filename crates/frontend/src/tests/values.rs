@@ -61,6 +61,11 @@ fn sizes_that_are_parts_of_numbers_or_compared_with_numbers_stay() {
             "#define PAGE 512\nunsigned f(void) { unsigned n = PAGE / sizeof(struct s); return n; }",
             &[Demand::Size],
         ),
+        (
+            "struct pool { char room[256]; }; static size_t f(struct pool *p, size_t n) { return sizeof p->room / n; }\n\
+             size_t g(struct pool *p) { return f(p, sizeof(struct s)); }",
+            &[Demand::Size],
+        ),
         ("static struct s table[4]; unsigned f(void) { return sizeof(table) / sizeof(table[0]); }", &[]),
         ("unsigned f(unsigned bytes) { return bytes / sizeof(struct s); }", &[]),
         (
@@ -74,6 +79,27 @@ fn sizes_that_are_parts_of_numbers_or_compared_with_numbers_stay() {
              void f(size_t left) { struct s *p = take(sizeof(*p), left); p->a = 1; }",
             &[],
         ),
+    ];
+    expect(cases, asked);
+}
+
+#[test]
+fn members_whose_addresses_are_taken_apart_stay() {
+    let rest = [range(before("b"), Edge::End), offset("b"), Demand::Size];
+    let cases: &[(&str, &[Demand])] = &[
+        ("int f(struct s *p) { return ((uintptr_t)&p->b >> 2) & 3; }", &[offset("b")]),
+        ("int f(struct s *p) { return ((uintptr_t)&p->b & 63) / 4; }", &[offset("b")]),
+        (
+            "int f(struct s *p) { switch ((uintptr_t)&p->b & 63) { case 4: return 1; } return 0; }",
+            &[offset("b")],
+        ),
+        ("int f(struct s *p) { return ((uintptr_t)&p->b & 63) == 4; }", &[offset("b")]),
+        ("int f(struct s *p) { return ((uintptr_t)&p->b & 3) == 0; }", &[]),
+        ("int f(struct s *p) { return ((uintptr_t)&p->b >> 4) & 255; }", &[]),
+        ("int f(struct s *p) { return ((uintptr_t)p >> 2) & 3; }", &[]),
+        ("static struct s s; int f(void) { return __builtin_object_size(&s.b, 0) < 20; }", &rest),
+        ("static struct s s; int f(size_t n) { return __builtin_object_size(&s.b, 0) < n; }", &[]),
+        ("static struct s s; int f(void) { return __builtin_object_size(&s.b, 0) == -1; }", &[]),
     ];
     expect(cases, asked);
 }

@@ -152,3 +152,22 @@ fn the_compilers_order_may_be_a_friend() {
         all,
     );
 }
+
+#[test]
+fn numbers_and_unnamed_arguments_that_become_objects_hold_all() {
+    let passed = "#include <stdarg.h>\nstruct other { long l[6]; };\n\
+        static long take(int n, ...) { va_list v; va_start(v, n); struct TYPE t = va_arg(v, struct TYPE); va_end(v);\n\
+        return *(char *)&t; }\nlong f(struct s s) { return take(1, s); }";
+    let base =
+        "static uintptr_t base; static unsigned read(unsigned n) { return *(unsigned *)(base + n); }\n";
+    let cases: &[(&str, &[Demand])] = &[
+        (
+            &format!("{base}int f(unsigned n) {{ struct s *p = (struct s *)base; return p->a + read(n); }}"),
+            &[Demand::Whole],
+        ),
+        (&format!("{base}int f(uintptr_t n) {{ struct s *p = (struct s *)n; return p->a + read(4); }}"), &[]),
+        (&passed.replace("TYPE", "other"), &[Demand::Whole]),
+    ];
+    expect(cases, asked);
+    assert!(!asked(&passed.replace("TYPE", "s")).unwrap().contains(&Demand::Whole));
+}

@@ -2,7 +2,9 @@
 
 use super::super::facts::{End, State};
 use super::follower::Follower;
-use crate::clang::{Cursor, Operator};
+use crate::clang::{Cursor, Kind, Operator};
+use crate::sum::nearby::{is_wrapping, outermost};
+use crate::sum::plain::constant;
 use crate::tree::Index;
 
 /// Bytes that code may count on an address to be a multiple of, whatever it points to: marks of an unknown number of bits
@@ -26,6 +28,65 @@ impl Follower<'_, '_, '_, '_> {
             self.end(node, state, End::Masked { bytes });
         }
     }
+
+    /// The address is shifted or masked with a constant: if both are done, or what is left is told apart by numbers, the
+    /// bits are one.
+    pub(crate) fn taken_apart(&mut self, node: Index, state: State) {
+        if state.is_number || state.level > 0 {
+            return;
+        }
+        let view = self.unit.view;
+        let Some((left, outer)) = outermost(view, node, is_wrapping) else { return };
+        let bits = match (self.part(node), self.part(outer)) {
+            (Some(Part::Shift(by)), Some(Part::Mask(mask))) => mask.checked_shl(by),
+            (Some(Part::Mask(mask)), Some(Part::Shift(by))) => {
+                mask.checked_shr(by).filter(|left| *left > 0).and(Some(mask))
+            }
+            (Some(Part::Mask(mask)), None) if self.is_told_apart(left, outer) => Some(mask),
+            _ => None,
+        };
+        if let Some(bits) = bits {
+            self.end(node, state, End::Numbered { bits });
+        }
+    }
+
+    /// Whether a number chooses a case or an element, or is compared with one that the text says. Zero asks for a multiple.
+    fn is_told_apart(&self, number: Index, outer: Index) -> bool {
+        let view = self.unit.view;
+        match view.tree.kind(outer) {
+            Kind::Switch => true,
+            Kind::Subscript => view.tree.values(outer).next() != Some(number),
+            Kind::Binary => {
+                let operator = view.cursor(outer).map(Cursor::binary_operator);
+                let mut others = view.tree.values(outer).filter(|side| *side != number);
+                matches!(operator, Some(Operator::Compare | Operator::Order))
+                    && others.any(|other| constant(view, other).is_some_and(|other| other != 0))
+            }
+            _ => false,
+        }
+    }
+
+    /// What an operation with a constant leaves of a number.
+    fn part(&self, node: Index) -> Option<Part> {
+        let view = self.unit.view;
+        let operator = view.cursor(node)?.binary_operator();
+        let by = constant(view, view.tree.values(node).nth(1)?).and_then(|by| u64::try_from(by).ok())?;
+        match operator {
+            Operator::ShiftRight => u32::try_from(by).ok().map(Part::Shift),
+            Operator::Divide => by.is_power_of_two().then(|| Part::Shift(by.trailing_zeros())),
+            Operator::Remainder => by.is_power_of_two().then(|| Part::Mask(by - 1)),
+            Operator::Bits if !view.cursor(node)?.joins_bits() => Some(Part::Mask(by)),
+            _ => None,
+        }
+    }
+}
+
+/// Bits of a number that an operation leaves.
+enum Part {
+    /// All but so many of the lowest.
+    Shift(u32),
+    /// These.
+    Mask(u64),
 }
 
 /// The bytes that an address must be a multiple of for these bits to be zero, or all that are left of it.

@@ -203,9 +203,13 @@ impl<'u> Follower<'_, '_, '_, 'u> {
             }
             Operator::Bits => {
                 self.masked(parent, if is_left { right } else { left }, state);
+                self.taken_apart(parent, state);
                 self.push(parent, state);
             }
-            Operator::Remainder if is_left => self.masked(parent, right, state),
+            Operator::Remainder if is_left => {
+                self.masked(parent, right, state);
+                self.taken_apart(parent, state);
+            }
             Operator::ShiftRight if is_left => self.shifted_back(index, parent, right, state),
             Operator::Divide if is_left => self.divided(index, parent, state),
             Operator::ShiftLeft if is_left => self.push(parent, state.as_number()),

@@ -354,7 +354,11 @@ impl<'f> Walk<'f> {
             | End::Several { .. }
             | End::Sorts { .. }
             | End::Text { .. } => visit.is_kept && place.has_bytes(visit.state.level),
-            End::Frees | End::Strides { .. } | End::Compared { .. } | End::Masked { .. } => false,
+            End::Frees
+            | End::Strides { .. }
+            | End::Compared { .. }
+            | End::Masked { .. }
+            | End::Numbered { .. } => false,
         }
     }
 }

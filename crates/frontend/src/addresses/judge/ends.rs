@@ -48,6 +48,7 @@ impl<'m> Judge<'m> {
             // Asked where all addresses that come there are known.
             (_, End::Compared { .. }) => {}
             (_, End::Masked { bytes }) => self.masked(*bytes, state, &mut recorder),
+            (_, End::Numbered { bits }) => self.numbered(*bits, &mut recorder),
             _ if has_own_objects => {}
             (_, End::Unknown | End::Strides { .. }) => self.last(state, end, &mut recorder),
             (Address::Object(ty), _) => self.object(ty, state, end, &mut recorder),

@@ -26,4 +26,20 @@ impl Judge<'_> {
             }
         }
     }
+
+    /// Code takes bits of the address for a number: it tells members by it if the bits reach no further than the object.
+    pub(crate) fn numbered(&self, bits: u64, recorder: &mut Recorder<'_>) {
+        let Address::Member { holder, offset, .. } = self.address else { return };
+        for (subject, front, inner) in self.merged.subjects(holder) {
+            let Some(shape) = self.merged.shape(inner) else { continue };
+            let is_within = bits < shape.size.checked_next_power_of_two().unwrap_or(0);
+            let Some(offset) = offset.checked_sub(front).filter(|_| is_within) else { continue };
+            let mut members = shape.members.iter();
+            let member = members.find(|own| own.offset <= offset && offset < own.offset + own.size.max(1));
+            if let Some(member) = member {
+                let why = "has bits of its address taken for a number".to_owned();
+                recorder.record(subject, Demand::Offset { member: member.name.clone() }, why);
+            }
+        }
+    }
 }

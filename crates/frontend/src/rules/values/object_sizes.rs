@@ -4,6 +4,7 @@ use crate::clang::{Cursor, Identity, Kind, Operator};
 use crate::demand::{Demand, Edge};
 use crate::records::Part;
 use crate::report::{Findings, Found, before};
+use crate::sum::plain::constant;
 use crate::sum::{Term, View};
 use crate::tree::Index;
 use rustc_hash::FxHashMap;
@@ -76,7 +77,8 @@ impl<'v, 's, 'u> Names<'v, 's, 'u> {
             Kind::Conditional if view.tree.values(parent).next() == Some(value) => false,
             Kind::Conditional => self.counts(parent, depth + 1),
             Kind::Binary => match view.cursor(parent).map(Cursor::binary_operator) {
-                Some(Operator::Compare | Operator::Order | Operator::Logic) => false,
+                Some(Operator::Compare | Operator::Order) => self.is_told_apart(value, parent),
+                Some(Operator::Logic) => false,
                 Some(Operator::Assign) => {
                     let left = view.tree.values(parent).next();
                     left.and_then(|left| view.cursor(left)?.referenced())
@@ -89,6 +91,14 @@ impl<'v, 's, 'u> Names<'v, 's, 'u> {
             Kind::Statement | Kind::Switch | Kind::Block | Kind::SizeOf => false,
             _ => true,
         }
+    }
+
+    /// Whether a comparison asks for a number that the text says. A length is only checked, and -1 stands for unknown.
+    fn is_told_apart(&self, value: Index, comparison: Index) -> bool {
+        let view = self.view;
+        let is_literal = |side: Index| view.tree.kind(view.peeled(side)) == Kind::Integer;
+        let mut others = view.tree.values(comparison).filter(|side| *side != value);
+        others.any(|side| is_literal(side) && constant(view, side).is_some_and(|number| number > 0))
     }
 
     fn is_counted(&self, variable: Cursor<'u>, depth: usize) -> bool {

@@ -22,6 +22,7 @@ impl<'u> Follower<'_, '_, '_, 'u> {
         if is_whole && !state.is_number && (by.is_none() || self.has_several_parts(index)) {
             self.hand(index, state, names::PARTS.to_owned(), None);
         }
+        self.taken_apart(parent, state);
         self.push(parent, state.as_number());
     }
 
@@ -30,6 +31,7 @@ impl<'u> Follower<'_, '_, '_, 'u> {
         if state.level == 0 && !state.is_number && self.is_left_of_it(index, parent) {
             self.hand(index, state, names::PARTS.to_owned(), None);
         }
+        self.taken_apart(parent, state);
         self.push(parent, state.as_number());
     }
 

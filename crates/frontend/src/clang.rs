@@ -7,7 +7,7 @@
 //! * `made`: what functions are made for from templates; `variables`: what declarations of variables say;
 //!   `references`: types that are references.
 //! * `place`: places in source files.
-//! * `text`: strings that libclang owns.
+//! * `text`: strings that libclang owns; `words`: the text that nodes stand for.
 //!
 //! Cursors and types borrow their unit: libclang frees what they point to together with it.
 
@@ -23,6 +23,7 @@ mod references;
 mod text;
 mod unit;
 mod variables;
+mod words;
 
 pub(crate) use cursor::{Cursor, Identity, Type, TypeKind};
 pub(crate) use kind::{Kind, Operator};

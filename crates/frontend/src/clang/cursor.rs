@@ -78,24 +78,6 @@ impl<'u> Cursor<'u> {
         owned(unsafe { raw::clang_Cursor_getMangling(self.raw) })
     }
 
-    /// The words of the text that it stands for, macros as they are written.
-    pub(crate) fn words(self) -> Vec<String> {
-        let (mut tokens, mut count) = (std::ptr::null_mut(), 0);
-        // SAFETY: see `name`; the tokens are disposed of once, after their texts were copied.
-        unsafe {
-            let unit = raw::clang_Cursor_getTranslationUnit(self.raw);
-            raw::clang_tokenize(unit, raw::clang_getCursorExtent(self.raw), &raw mut tokens, &raw mut count);
-            if tokens.is_null() {
-                return Vec::new();
-            }
-            let words =
-                (0..count as usize).map(|at| owned(raw::clang_getTokenSpelling(unit, *tokens.add(at))));
-            let words = words.collect();
-            raw::clang_disposeTokens(unit, tokens, count);
-            words
-        }
-    }
-
     /// Whether it stands in the file that the compiler was given.
     pub(crate) fn is_in_main_file(self) -> bool {
         // SAFETY: see `name`.

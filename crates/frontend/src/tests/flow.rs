@@ -244,6 +244,23 @@ fn members_that_are_taken_for_longer_numbers_keep_the_next_beside_them() {
 }
 
 #[test]
+fn instructions_that_macros_have_a_part_of_lead_from_addresses_in_brackets() {
+    let head = "#define AT 8\n#define TEXT_(n) #n\n#define TEXT(n) TEXT_(n)\n\
+        #define PUSH(p) asm volatile(\"addq $1, 8(%0)\" : : \"r\"(p) : \"memory\")\n\
+        #define KEEP(to, from) asm(\"mov %1, \" TEXT(AT) \"(%0)\" : : \"r\"(to), \"r\"(from) : \"memory\")\n\
+        static void push(void *p) { asm(\"addq $1, \" TEXT(AT) \"(%0)\" : : \"r\"(p) : \"memory\"); }\n";
+    let all = |text: &str| asked(&format!("{head}{text}"));
+    expect(
+        &[
+            ("void f(struct s *p) { push(p); }", &[Demand::Whole]),
+            ("void f(struct s *p) { PUSH((void *)p); }", &[Demand::Whole]),
+            ("void f(void *to, struct s *p) { KEEP(to, (void *)p); }", &[]),
+        ],
+        all,
+    );
+}
+
+#[test]
 fn each_call_has_its_own_memory_behind_its_arguments() {
     let words = "struct u { int x; int y; };\ntypedef struct { unsigned long value; } word;\n\
         static void set(word *to, unsigned long value) { to->value = value; }\n\

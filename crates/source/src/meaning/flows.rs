@@ -64,6 +64,8 @@ pub(super) enum Slot<'t> {
     Called(u64, usize),
     /// Results of such calls.
     Results(u64),
+    /// Whether numbers are read at distances from a number that a variable keeps: of a function's own, its name.
+    ReadAt(&'t [u8], &'t [u8]),
     /// A record that a place had no room for.
     Dropped(&'t [u8]),
 }

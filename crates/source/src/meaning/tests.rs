@@ -4,6 +4,7 @@ use crate::uses::UseDemand;
 mod found;
 mod found_files;
 mod hidden;
+mod relied;
 mod unsaid;
 mod ways;
 

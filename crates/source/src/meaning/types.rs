@@ -47,6 +47,8 @@ pub(super) struct Member<'t> {
     pub(super) words: Vec<&'t [u8]>,
     /// Of a bit-field, its bits, if a number says so.
     pub(super) bits: Option<u32>,
+    /// Whether it is volatile itself, rather than what it points to.
+    pub(super) is_volatile: bool,
 }
 
 /// A struct, class or union.

@@ -281,6 +281,8 @@ pub(super) struct Value<'t> {
     pub(super) target: Option<Kept<'t>>,
     /// Whether it is what a variable or member points to, rather than that itself.
     pub(super) is_content: bool,
+    /// Of a number that is added to a variable which is one, the variable.
+    pub(super) counted_from: Option<&'t [u8]>,
 }
 
 /// A variable or member that keeps a value.

@@ -35,23 +35,27 @@ struct Written {
     /// The names that operands have in the instructions beside their numbers, in the same order.
     names: Vec<Option<String>>,
     changes_memory: bool,
+    /// Whether macros have a part of the instructions.
+    is_hidden: bool,
 }
 
 impl Written {
     /// `None` where a macro hides the text.
     fn read(node: Cursor<'_>) -> Option<Self> {
-        let words = node.words();
+        Self::of(&node.words(), false).or_else(|| Self::of(&node.words_of_macro(), true))
+    }
+
+    fn of(words: &[String], is_of_macro: bool) -> Option<Self> {
         let is_asm = words.first().is_some_and(|first| first.trim_matches('_') == "asm");
         let begin = words.iter().position(|word| word == "(").filter(|_| is_asm)?;
         let behind = words.get(begin + 1..)?;
         let is_text = |word: &String| word.starts_with('"');
-        let template: Vec<&String> = behind.iter().take_while(|word| is_text(word)).collect();
-        let has_instructions = template.iter().any(|text| !text.trim_matches('"').trim().is_empty());
-        let operands = behind.get(template.len()..)?;
-        // Anything else is a macro in the text.
-        if operands.first().is_some_and(|next| !matches!(next.as_str(), ":" | "::" | ")")) {
-            return None;
-        }
+        let instructions = behind.get(..end_of_instructions(behind))?;
+        let operands = behind.get(instructions.len()..)?;
+        let is_hidden = is_of_macro || !instructions.iter().all(is_text);
+        let template: Vec<&String> = instructions.iter().filter(|word| is_text(word)).collect();
+        let has_text = template.iter().any(|text| !text.trim_matches('"').trim().is_empty());
+        let has_instructions = is_hidden || has_text;
         let (mut depth, mut constraints, mut names) = (0_usize, Vec::new(), Vec::new());
         for (at, word) in operands.iter().enumerate() {
             match word.as_str() {
@@ -71,7 +75,7 @@ impl Written {
         let has_word = |word: &&str| template.iter().any(|text| text.contains(word));
         let width = WIDE.iter().find(|(word, _)| has_word(word)).map(|(_, width)| *width);
         let template = template.iter().map(|text| text.trim_matches('"')).collect();
-        Some(Self { width, has_instructions, template, constraints, names, changes_memory })
+        Some(Self { width, has_instructions, template, constraints, names, changes_memory, is_hidden })
     }
 
     /// The texts in front of each place where the instructions have an operand: `%1`, `%c1`, `%[name]`.
@@ -82,6 +86,13 @@ impl Written {
             named_first(behind).is_some_and(|own| own.parse() == Ok(number) || Some(own) == name)
         });
         places.filter_map(|(at, _)| self.template.get(..at)).collect()
+    }
+
+    /// Whether instructions have an operand as an address: `8(%1)`, `[%1, #8]`.
+    fn is_led_by(&self, number: usize) -> bool {
+        self.in_front_of(number)
+            .iter()
+            .any(|text| text.trim_end().ends_with(['(', '[', ',']) && is_in_brackets(text))
     }
 
     /// Whether an operand begins in the register of another: `"0" (…)`.
@@ -114,6 +125,27 @@ impl Written {
     }
 }
 
+/// The number of words in front of the operands.
+fn end_of_instructions(words: &[String]) -> usize {
+    let mut depth = 0_usize;
+    let is_end = |word: &String| {
+        match word.as_str() {
+            ":" | "::" if depth == 0 => return true,
+            ")" if depth == 0 => return true,
+            "(" => depth += 1,
+            ")" => depth -= 1,
+            _ => {}
+        }
+        false
+    };
+    words.iter().position(is_end).unwrap_or(words.len())
+}
+
+/// Whether the last bracket of a text is open.
+fn is_in_brackets(text: &str) -> bool {
+    text.rfind(['(', '[', ')', ']']).is_some_and(|at| text[at..].starts_with(['(', '[']))
+}
+
 /// The number or the name of the operand that a text begins with, behind `%`: `c1(%0)`, `[name]`.
 fn named_first(text: &str) -> Option<&str> {
     // A letter says how the operand is written.
@@ -141,7 +173,7 @@ pub(crate) fn object_operands(view: View<'_, '_, '_>, node: Index) -> Vec<Index>
     let all = operands.iter().enumerate().filter(|(_, operand)| kind(operand) == Some(TypeKind::Record));
     let all: Vec<(usize, Index)> = all.map(|(number, operand)| (number, *operand)).collect();
     let written = view.cursor(node).and_then(Written::read);
-    let written = written.filter(|written| written.constraints.len() == operands.len());
+    let written = written.filter(|written| written.constraints.len() == operands.len() && !written.is_hidden);
     let is_for_compiler = |number: usize| {
         written.as_ref().is_some_and(|written| {
             let mut numbers = 0..operands.len();
@@ -252,7 +284,9 @@ impl<'u> Follower<'_, '_, '_, 'u> {
             return;
         }
         let is_value = constraint(own).is_some_and(|text| !text.trim_matches(['"', '=', '+']).contains('m'));
-        let Some(written) = written.filter(|written| written.has_instructions && is_value) else { return };
+        let is_used =
+            |written: &Written| written.has_instructions && (!written.is_hidden || written.is_led_by(own));
+        let Some(written) = written.filter(|written| is_value && is_used(written)) else { return };
         let by = "assembler code".to_owned();
         let end = if written.changes_memory { End::Bytes { count: None, by } } else { End::Unknown };
         self.end(index, state, end);

@@ -324,7 +324,8 @@ impl<'t> Evaluator<'_, '_, 't> {
             self.distances(&sums);
             self.left_beside(right, added);
         }
-        Value { is_object: left.is_object, ..Value::sums(ty, sums) }
+        let counted_from = if added { self.counted_from(left, right) } else { None };
+        Value { is_object: left.is_object, counted_from, ..Value::sums(ty, sums) }
     }
 
     /// Each of some values with each of others. If they are too many, their records aren't followed to their ends.

@@ -12,6 +12,9 @@ use std::sync::Arc;
 const CASTS: &str = " static_cast reinterpret_cast const_cast dynamic_cast bit_cast __bit_cast static_pointer_cast \
      reinterpret_pointer_cast ";
 
+/// Members of the system's structs by which a handler of faults learns where memory was touched.
+const FAULTS: [&[u8]; 2] = [b"si_addr", b"pagefault"];
+
 /// The name of a function without one: all share what they give back.
 pub(in crate::meaning) const LAMBDA: &[u8] = b"[]";
 
@@ -85,6 +88,9 @@ impl<'t> Evaluator<'_, '_, 't> {
     /// A member of an object.
     pub(in crate::meaning) fn member(&mut self, value: &Value<'t>, name: &'t [u8], arrow: bool) -> Value<'t> {
         let world = self.world();
+        if FAULTS.contains(&name) && world.is_complete {
+            self.mapped_otherwise();
+        }
         let ty = world.resolve(&value.ty);
         let record = match (&ty, arrow) {
             (Type::Record(record), _) => Some(*record),

@@ -142,6 +142,7 @@ impl<'t> Evaluator<'_, '_, 't> {
         self.handed_whole(name, function, is_printed, arguments);
         if function.is_none() && !is_macro {
             self.looked_at(name, does, arguments);
+            self.member_looked_at(name, does, arguments);
         }
         for argument in arguments.iter().filter(|argument| is_printed && !argument.is_type) {
             self.offset_is_number(argument, "printed");

@@ -56,6 +56,9 @@ impl<'t> Evaluator<'_, '_, 't> {
                 ..Value::default()
             };
         };
+        if is_cast {
+            self.number_as_address(value, &to);
+        }
         // What may be what is wanted is taken to be that.
         let is_explained = |sum: &Sum<'t>| matches!((&to, sum.base), (Type::Record(wanted), Some(Base::Object(own))) if *wanted == own && sum.terms.is_empty());
         self.taken_from_outside(value, &sums, &to, is_cast);

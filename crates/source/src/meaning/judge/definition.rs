@@ -12,6 +12,9 @@ const FIXED: [&[u8]; 8] = [b"__le", b"__be", b"le16", b"le32", b"le64", b"be16",
 /// Structs of the system's headers that others' bytes follow.
 const HEADS: [&[u8]; 6] = [b"nlmsghdr", b"cmsghdr", b"rtattr", b"nlattr", b"inotify_event", b"nfgenmsg"];
 
+/// Fewest members of a struct that is taken for a device's registers where all of them are volatile.
+const FEWEST_REGISTERS: usize = 3;
+
 /// The line of a function's name.
 fn items_line(evaluator: &Evaluator<'_, '_, '_>, name: &[u8]) -> u32 {
     let piece = evaluator.cursor.pieces.iter().find(|piece| piece.text == name);
@@ -52,6 +55,12 @@ impl<'t> Evaluator<'_, '_, 't> {
                     "{} has a fixed byte order: the layout is shared with others",
                     lossy(member.name)
                 );
+                self.tell_at(name, line, UseDemand::Whole, Vec::new(), what);
+            }
+            if record.members.len() >= FEWEST_REGISTERS
+                && record.members.iter().all(|member| member.is_volatile)
+            {
+                let what = "all its members are volatile: a device has them where they are".to_owned();
                 self.tell_at(name, line, UseDemand::Whole, Vec::new(), what);
             }
             if record.has_storage {

@@ -257,6 +257,7 @@ impl<'t> Evaluator<'_, '_, 't> {
             self.handed_to_unknown(callee, arguments);
             self.handed_to_method(callee, arguments);
         }
+        self.handed_to_memory_functions(&callees, arguments);
         let name = callee.member.map(|(_, name)| name).or(callee.name).unwrap_or_default();
         for argument in arguments.iter().filter(|_| gives_back(name)) {
             let sums = self.sums_of(argument);
@@ -282,6 +283,19 @@ impl<'t> Evaluator<'_, '_, 't> {
                         false,
                     );
                 }
+            }
+        }
+    }
+
+    /// Functions of the library that are called through a pointer do with bytes what they do by their names.
+    fn handed_to_memory_functions(&mut self, callees: &[Callee<'t>], arguments: &[Value<'t>]) {
+        let world = self.world();
+        for callee in callees.iter().filter(|_| world.is_complete) {
+            let Callee::One(None, name) = *callee else { continue };
+            let is_defined = world.functions.get(name).is_some_and(|function| function.is_defined);
+            let is_memory = self.is_memory_function(name) || matches!(does(name), Does::Reads | Does::Sets);
+            if is_memory && !is_defined {
+                self.judge_call(name, arguments);
             }
         }
     }

@@ -37,6 +37,30 @@ impl<'t> Evaluator<'_, '_, 't> {
         }
     }
 
+    /// Addresses that a function is handed, as pointers or as numbers made of them, and compares for which comes first.
+    pub(in crate::meaning) fn members_compared(&mut self, left: &Value<'t>, right: &Value<'t>) {
+        if !self.world().is_complete {
+            return;
+        }
+        let members = |value: &Value<'t>| -> Vec<(&'t [u8], &'t [u8])> {
+            value.sums.iter().filter(|sum| sum.base.is_some()).filter_map(Sum::member).collect()
+        };
+        let (ours, theirs) = (members(left), members(right));
+        let mut records: Vec<&'t [u8]> = ours.iter().map(|(record, _)| *record).collect();
+        records.sort_unstable();
+        records.dedup();
+        for record in records {
+            let of = |all: &[(&'t [u8], &'t [u8])]| -> Vec<&'t [u8]> {
+                all.iter().filter(|(own, _)| *own == record).map(|(_, member)| *member).collect()
+            };
+            let (first, second) = (of(&ours), of(&theirs));
+            if first.iter().any(|member| second.iter().any(|other| other != member)) {
+                let what = "addresses of its members are put in order".to_owned();
+                self.tell_pins(record, &[first, second].concat(), what);
+            }
+        }
+    }
+
     /// Pointers that are compared as numbers, or as pointers to anything.
     fn addresses_compared(&mut self, left: &Value<'t>, right: &Value<'t>) {
         let ours = self.kinds_of(left);

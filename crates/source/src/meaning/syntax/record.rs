@@ -177,6 +177,8 @@ impl<'t> Cursor<'_, '_, 't> {
             return self.macro_member(end, record);
         };
         let words = self.words_of(first);
+        let said = self.pieces.get(first..self.at).unwrap_or_default();
+        let is_volatile = said.iter().any(|piece| matches!(piece.text, b"volatile" | b"__volatile__"));
         let is_unnamed = found.ty == Type::Record(b"") || found.is_definition && self.is(b";");
         if is_unnamed && self.is(b";") {
             if let Some((_, inner)) = self.met.records.get(met..).and_then(|met| met.last()).cloned() {
@@ -214,7 +216,8 @@ impl<'t> Cursor<'_, '_, 't> {
                 !is_function && !is_static && !found.is_typedef && !declared.name.is_empty()
             }) {
                 let (name, ty, words) = (declared.name, declared.ty, words.clone());
-                record.members.push(Member { name, ty, words, bits });
+                let is_volatile = is_volatile && !matches!(ty, Type::Pointer(_));
+                record.members.push(Member { name, ty, words, bits, is_volatile });
             }
             if is_function && self.at < end && self.method(end, body) {
                 return;

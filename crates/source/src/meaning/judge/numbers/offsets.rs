@@ -72,6 +72,9 @@ impl<'t> Evaluator<'_, '_, 't> {
             }
             if constant(other).is_some_and(|number| number != 0) {
                 self.distance_is_number(value, "compared with a number");
+                if is_equality {
+                    self.offset_is_compared(value, other);
+                }
             }
         }
         let sides: Vec<Sum<'t>> = left.sums.iter().chain(&right.sums).cloned().collect();
@@ -108,13 +111,13 @@ impl<'t> Evaluator<'_, '_, 't> {
                 }
             }
         }
-        if let [(record, first), (other, second)] = addresses.as_slice()
-            && record == other
-            && first != second
-            && !is_equality
-        {
-            let what = format!("the addresses of {} and {} are compared", lossy(first), lossy(second));
-            self.tell_pins(record, &[first, second], what);
+        match addresses.as_slice() {
+            _ if is_equality => {}
+            [(record, first), (other, second)] if record == other && first != second => {
+                let what = format!("the addresses of {} and {} are compared", lossy(first), lossy(second));
+                self.tell_pins(record, &[first, second], what);
+            }
+            _ => self.members_compared(left, right),
         }
     }
 
@@ -184,7 +187,7 @@ impl<'t> Evaluator<'_, '_, 't> {
         self.distance_is_number(value, what);
     }
 
-    fn offsets_are(&mut self, value: &Value<'t>, what: &str) {
+    pub(in crate::meaning) fn offsets_are(&mut self, value: &Value<'t>, what: &str) {
         for sum in value.sums.iter().filter(|sum| sum.base.is_none()) {
             self.offset_of(sum, what);
         }

@@ -8,6 +8,9 @@ impl<'t> Evaluator<'_, '_, 't> {
     /// Keeps the sizes that a `switch` chooses by. Distances are numbers there.
     pub(in crate::meaning) fn switched_by(&mut self, value: &Value<'t>) {
         self.distance_is_number(value, "what cases are chosen by");
+        if self.world().is_complete {
+            self.offsets_are(value, "what cases are chosen by");
+        }
         let sizes = sizes_of(value);
         self.switched.extend(sizes);
     }
@@ -23,6 +26,18 @@ impl<'t> Evaluator<'_, '_, 't> {
     pub(in crate::meaning) fn size_is_compared(&mut self, size: &Value<'t>, number: &Value<'t>) {
         for record in sizes_of(size) {
             self.size_is(record, number, "its size is compared with a number");
+        }
+    }
+
+    /// `offset == 8`: a number that some member's offset may be, rather than one that says that there is none.
+    pub(in crate::meaning) fn offset_is_compared(&mut self, offset: &Value<'t>, number: &Value<'t>) {
+        let number = constant(number).and_then(|number| u64::try_from(number).ok());
+        let Some(number) = number.filter(|number| *number > 0 && self.world().is_complete) else { return };
+        let is_reached =
+            |record: &[u8]| self.subject(record).is_some_and(|(_, subject)| number < largest(subject));
+        let sums = offset.sums.iter().filter(|sum| sum.base.is_none());
+        if sums.flat_map(|sum| sum.offsets()).any(|(_, record, _)| is_reached(record)) {
+            self.offsets_are(offset, "compared with a number");
         }
     }
 

@@ -8,7 +8,7 @@ use crate::meaning::code::evaluator::Evaluator;
 use crate::meaning::judge::callee::{Does, gives_back, links, reaches_beyond};
 use crate::meaning::syntax::words::is_among;
 use crate::meaning::types::{Type, lossy};
-use crate::meaning::value::{Base, Sum, Value};
+use crate::meaning::value::{Base, Kept, Sum, Value, constant};
 
 /// Headers of C and POSIX that stand in no folder of their own, and folders of such headers.
 const HEADERS: &str = " aio alloca argp assert byteswap complex ctype dirent dlfcn endian err errno error execinfo \
@@ -25,6 +25,10 @@ pub(in crate::meaning) fn is_of_c_library(path: &[u8]) -> bool {
         None => path.strip_suffix(b".h").is_some_and(|name| is_among(HEADERS, name)),
     }
 }
+
+/// Functions that take arrays of the system's structs, whose number they are told.
+const TAKES_STRUCTS: &str = " readv writev preadv pwritev preadv2 pwritev2 vmsplice process_vm_readv process_vm_writev \
+     sendmsg recvmsg sendmmsg recvmmsg ";
 
 /// Whether a function of C's library keeps an address and gives it back as it is.
 fn only_keeps(name: &[u8]) -> bool {
@@ -50,6 +54,49 @@ impl<'t> Evaluator<'_, '_, 't> {
         for sum in arguments.iter().flat_map(|argument| self.sums_of(argument)).collect::<Vec<_>>() {
             if let (Some(Base::Object(record)), []) = (sum.base, sum.terms.as_slice()) {
                 self.tell_whole(record, format!("{} may look at any of its bytes", lossy(name)));
+            }
+        }
+    }
+
+    /// Members that a function of C's library is handed as anything by a cast, and told no number of bytes:
+    /// it may take them for the beginning of one of the system's structs.
+    pub(in crate::meaning) fn member_looked_at(
+        &mut self,
+        name: &'t [u8],
+        does: Does,
+        arguments: &[Value<'t>],
+    ) {
+        let world = self.world();
+        let text = lossy(name);
+        let is_open = match does {
+            Does::Unknown => {
+                let is_system =
+                    text.contains("gettime") || text.contains("settime") || text.contains("itimer");
+                let is_own = name.starts_with(b"_") || is_shouted(name) || name == b"syscall";
+                !is_own && !gives_back(name) && !only_keeps(name) && (is_system || reaches_beyond(&text))
+            }
+            _ => is_among(TAKES_STRUCTS, name),
+        };
+        let is_told = arguments.iter().any(|argument| argument.is_type || self.may_be_called(argument));
+        if !is_open || is_told || !world.is_complete || !world.has_only_c_library || self.is_cpp {
+            return;
+        }
+        for argument in arguments {
+            let Some(Kept::Member(record, member)) = argument.target else { continue };
+            let own = world.member(record, member).map(|ty| world.resolve(&ty));
+            let is_scalar = matches!(own, Some(Type::Number(..) | Type::Pointer(_)));
+            let is_open = matches!(world.pointee(&argument.ty), Some(Type::Void | Type::Byte));
+            let size = self.subject(record).and_then(|(_, subject)| Some(subject.member(member)?.size));
+            let says_size = |value: &Value<'t>| {
+                let is_size = constant(value).and_then(|number| u64::try_from(number).ok()) == size;
+                let is_number = world.resolve(&value.ty).element().is_none();
+                let sums = value.sums.iter().filter(|sum| sum.base.is_none());
+                is_number && (is_size || sums.into_iter().any(Sum::is_telling))
+            };
+            if is_scalar && is_open && !arguments.iter().any(says_size) {
+                let what =
+                    format!("{text} may go on behind {}, which it is handed as anything", lossy(member));
+                self.tell_from(record, member, what);
             }
         }
     }

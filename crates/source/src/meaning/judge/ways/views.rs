@@ -28,6 +28,44 @@ impl<'t> Evaluator<'_, '_, 't> {
         self.keep(MAPPED_OTHERWISE, &[seen]);
     }
 
+    /// The variable that a sum of two numbers goes on from: the other one says nothing of an object.
+    pub(in crate::meaning) fn counted_from(&self, left: &Value<'t>, right: &Value<'t>) -> Option<&'t [u8]> {
+        let is_number = |value: &Value<'t>| matches!(self.world().resolve(&value.ty), Type::Number(..));
+        let is_plain = |value: &Value<'t>| is_number(value) && !value.sums.iter().any(Sum::is_telling);
+        let is_address = |value: &Value<'t>| matches!(self.world().resolve(&value.ty), Type::Number(_, 8));
+        [(left, right), (right, left)].into_iter().find_map(|(from, number)| {
+            let is_counted = is_address(from) && !from.is_content && is_plain(number);
+            from.name.filter(|_| is_counted)
+        })
+    }
+
+    fn read_at_slot(&self, name: &'t [u8]) -> Slot<'t> {
+        match self.local(name) {
+            Some(_) => Slot::ReadAt(self.function, name),
+            None => Slot::ReadAt(b"", name),
+        }
+    }
+
+    /// A number that becomes an address: that of numbers at a distance from what a variable keeps, or that of an object
+    /// where the variable says.
+    pub(in crate::meaning) fn number_as_address(&mut self, value: &Value<'t>, to: &Type<'t>) {
+        let world = self.world();
+        if !world.is_complete || !matches!(world.resolve(&value.ty), Type::Number(_, 8)) {
+            return;
+        }
+        match (to, value.counted_from, value.name) {
+            (Type::Number(..), Some(name), _) => {
+                let seen = Sum { base: Some(Base::Mapped(b"")), terms: Vec::new() };
+                self.keep(self.read_at_slot(name), &[seen]);
+            }
+            (Type::Record(wanted), _, Some(name)) if !self.kept(self.read_at_slot(name)).is_empty() => {
+                let what = "numbers are read or written at distances from its address".to_owned();
+                self.tell_whole(wanted, what);
+            }
+            _ => {}
+        }
+    }
+
     /// Values that become pointers to a record. What may be what is wanted is taken to be that.
     pub(in crate::meaning) fn viewed(
         &mut self,

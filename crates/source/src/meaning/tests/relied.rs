@@ -1,0 +1,97 @@
+//! Places of members that code, the library or the system know by numbers of their own.
+
+use super::*;
+
+#[test]
+fn addresses_that_were_made_numbers_are_put_in_order() {
+    let before = "static int before(void *x, void *y) { uintptr_t a = (uintptr_t)x, b = (uintptr_t)y; return a < b; }\n";
+    expect(
+        &[
+            ("int f(struct s *p) { return before(&p->a, &p->b) + before(&p->b, &p->e); }", &["pin a b e"]),
+            ("int f(struct s *p) { return before(&p->c, &p->c); }", &[]),
+        ],
+        |text| asked(&format!("{before}{text}")),
+    );
+}
+
+#[test]
+fn registers_lie_where_a_device_has_them() {
+    let members = [("a", 0, 4), ("b", 4, 4), ("c", 8, 4)];
+    let text = |text: &str| spelled(&uses_of("a.c", text, placed(&members, 12)));
+    assert_eq!(text("struct s { volatile int a; int volatile b; volatile int c; };"), ["whole"]);
+    assert_eq!(text("struct s { volatile int a; int b; volatile int c; };"), [""; 0]);
+    assert_eq!(text("struct s { volatile int *a; volatile int *b; volatile int *c; };"), [""; 0]);
+    let read = "static uintptr_t base; void f(void) { struct s *v = (struct s *)base; v->a = 1; }\n";
+    expect(
+        &[
+            ("int at(unsigned n) { return *(int *)(base + (n << 2)); }", &["whole"]),
+            ("void at(unsigned n) { *(unsigned *)(base + n * 4) = n; }", &["whole"]),
+            ("int at(void) { return *(int *)(base + offsetof(struct s, b)); }", &[]),
+            ("int at(uintptr_t base, unsigned n) { return *(int *)(base + n); }", &[]),
+        ],
+        |text| asked(&format!("{read}{text}")),
+    );
+}
+
+#[test]
+fn pointers_to_functions_of_the_library_do_what_those_do() {
+    let types = "static int (*same)(const void *, const void *, size_t) = memcmp;\n\
+        static void *(*set)(void *, int, size_t) = memset;\n\
+        struct ops { void *(*copy)(void *, const void *, size_t); };\n\
+        static const struct ops ops = { .copy = memcpy };\n";
+    expect(
+        &[
+            ("int f(struct s *p, struct s *q) { return same(p, q, sizeof *p); }", &["whole"]),
+            ("void f(struct s *p) { set(p, 0, sizeof *p); }", &[]),
+            ("void f(struct s *p, struct s *q) { ops.copy(p, q, sizeof *p); }", &[]),
+            ("void f(struct s *p, char *b) { ops.copy(b, p, sizeof *p); }", &["whole"]),
+        ],
+        |text| asked(&format!("{types}{text}")),
+    );
+}
+
+#[test]
+fn a_handler_of_faults_knows_places_in_mapped_memory() {
+    let map = "void *mmap(void *, size_t, int, int, int, long); struct info { void *si_addr; };\n\
+        void f(void) { struct s *p = mmap(0, sizeof *p, 0, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0); p->a = 1; }\n";
+    expect(
+        &[
+            ("static char *base; long on(struct info *i) { return (char *)i->si_addr - base; }", &["whole"]),
+            ("", &[]),
+        ],
+        |text| asked(&format!("{map}{text}")),
+    );
+}
+
+#[test]
+fn distances_that_are_kept_are_told_apart_by_number() {
+    let log = "struct log { unsigned short where; }; static struct log l;\n\
+        static void keep(struct s *p, int *m) { l.where = (unsigned short)((char *)m - (char *)p); }\n\
+        void f(struct s *p) { keep(p, &p->b); }\n";
+    expect(
+        &[
+            ("int g(void) { switch (l.where) { case 4: return 1; } return 0; }", &["offset b"]),
+            ("int g(void) { return l.where == 4; }", &["offset b"]),
+            ("int g(void) { return l.where == 65535 || l.where == -1; }", &[]),
+            ("void g(void) { number(l.where); }", &[]),
+            ("", &[]),
+        ],
+        |text| asked(&format!("{log}{text}")),
+    );
+}
+
+#[test]
+fn members_that_are_cast_away_may_begin_what_the_system_expects() {
+    let all = |text: &str| asked(&format!("void f(struct s *p) {{ {text} }}"));
+    expect(
+        &[
+            ("writev(1, (void *)&p->d, 1);", &["pin d e f"]),
+            ("gettimeofday((void *)&p->c, 0);", &["pin c d e f"]),
+            ("setsockopt(1, 2, 3, (void *)&p->c, sizeof p->c);", &[]),
+            ("setsockopt(1, 2, 3, (char *)&p->e, 4);", &[]),
+            ("pthread_mutex_lock((void *)&p->c);", &[]),
+            ("free((void *)&p->c); __atomic_clear((void *)&p->c, 0);", &[]),
+        ],
+        all,
+    );
+}

@@ -57,7 +57,8 @@ pub(super) fn find<'u>(view: View<'_, '_, 'u>, index: Index, found: &mut Finding
         return cast.whole("is laid over an array of bytes", found);
     }
     let peeled = view.peeled(inner);
-    if to.kind() == TypeKind::Record && own.kind() == TypeKind::Byte && arenas::is_arena(view, inner, to) {
+    let is_of_bytes = matches!(own.kind(), TypeKind::Byte | TypeKind::Void);
+    if to.kind() == TypeKind::Record && is_of_bytes && arenas::is_arena(view, inner, to) {
         return;
     }
     if matches!(own.kind(), TypeKind::Number | TypeKind::Pointer)

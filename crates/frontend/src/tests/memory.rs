@@ -54,6 +54,25 @@ fn arrays_whose_elements_are_used_are_no_memory_for_objects() {
 }
 
 #[test]
+fn bytes_that_are_objects_of_one_type_alone_are_none_of_others() {
+    let base = "static char base[4096]; static size_t top;\n\
+        static void *take(size_t n) { void *p; p = base + top; top += n; return p; }\n\
+        void f(void) { struct s *p = (struct s *)take(sizeof(*p)); p->a = 1; }\n\
+        int g(unsigned n) { return ((struct s *)(void *)(base + n * sizeof(struct s)))->a; }\n\
+        size_t h(struct s *p) { return ((char *)p - base) / sizeof(*p); }\n";
+    let cases: &[(&str, &[Demand])] = &[
+        (base, &[]),
+        (&format!("{base}char first(void) {{ return *base; }}"), &[Demand::Whole]),
+        (&format!("{base}int fourth(void) {{ return *(int *)take(4); }}"), &[Demand::Whole]),
+        (&format!("{base}void fill(int, void *); void file(void) {{ fill(0, base); }}"), &[Demand::Whole]),
+        (&format!("{base}void *lend(void) {{ return base; }}"), &[Demand::Whole]),
+    ];
+    expect(cases, |text| {
+        asked(text).map(|all| all.into_iter().filter(|own| *own == Demand::Whole).collect())
+    });
+}
+
+#[test]
 fn functions_that_take_objects_by_value_keep_their_type() {
     let function = "static int sum(struct s v) { return v.a + v.b; }\n";
     let cases: &[(&str, &[Demand])] = &[

@@ -283,6 +283,17 @@ pub(super) struct Value<'t> {
     pub(super) is_content: bool,
     /// Of a number that is added to a variable which is one, the variable.
     pub(super) counted_from: Option<&'t [u8]>,
+    /// What the last operation with a constant left of it.
+    pub(super) left: Option<Left>,
+}
+
+/// Bits of a number that an operation leaves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Left {
+    /// All but so many of the lowest.
+    Shifted(u32),
+    /// These.
+    Masked(u64),
 }
 
 /// A variable or member that keeps a value.

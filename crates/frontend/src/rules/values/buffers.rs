@@ -1,6 +1,8 @@
-//! Addresses of objects that are kept together with their lengths: whoever reads them reads bytes.
+//! Addresses of objects that are kept together with their lengths: whoever reads them reads bytes. Where nobody but this
+//! unit can, these are followed.
 
 use super::elements;
+use crate::addresses::{arguments, function};
 use crate::clang::{Cursor, Kind, Operator, Type, TypeKind};
 use crate::demand::Demand;
 use crate::records::named_holder;
@@ -18,8 +20,11 @@ pub(crate) fn listed<'u>(view: View<'_, '_, 'u>, index: Index, found: &mut Findi
         }
     }
     elements::listed(view, index, &values, found);
+    let holder = list.ty().canonical().declaration();
     for ty in values.iter().filter_map(|value| object(view, *value)) {
-        if values.iter().any(|value| is_size(view, *value, ty)) {
+        if holder.is_some_and(|holder| !is_followed(view, holder))
+            && values.iter().any(|value| is_size(view, *value, ty))
+        {
             tell(view, list, ty, found);
         }
     }
@@ -41,7 +46,7 @@ pub(super) fn assigned<'u>(view: View<'_, '_, 'u>, index: Index, found: &mut Fin
         (whose.identity() == holder.identity()).then_some(length)
     });
     for length in lengths {
-        if let Some(ty) = object.filter(|ty| is_size(view, length, *ty)) {
+        if let Some(ty) = object.filter(|ty| is_size(view, length, *ty) && !is_followed(view, holder)) {
             return tell(view, node, ty, found);
         }
         let count = view.cursor(length).and_then(Cursor::constant);
@@ -49,6 +54,24 @@ pub(super) fn assigned<'u>(view: View<'_, '_, 'u>, index: Index, found: &mut Fin
             stretch.report(view, node, count, found);
         }
     }
+}
+
+/// Whether a record is known here alone, and all functions that are handed one, or its address, have a body here.
+fn is_followed(view: View<'_, '_, '_>, record: Cursor<'_>) -> bool {
+    let is_it = |ty: Type<'_>| {
+        let declaration = ty.canonical().declaration();
+        declaration.is_some_and(|declaration| declaration.identity() == record.identity())
+    };
+    let mut calls = (0..view.tree.len()).filter(|index| view.tree.kind(*index) == Kind::Call);
+    record.is_in_main_file()
+        && calls.all(|call| {
+            let has_body = function(view, call).is_some_and(|function| function.definition().is_some());
+            has_body
+                || arguments(view, call).into_iter().all(|argument| {
+                    let ty = view.cursor(view.peeled(argument)).map(Cursor::ty);
+                    ty.is_none_or(|ty| !is_it(ty) && !ty.pointee().is_some_and(is_it))
+                })
+        })
 }
 
 /// An assignment to a member: the member's record, and the value.

@@ -217,10 +217,9 @@ impl<'t> Evaluator<'_, '_, 't> {
             }
             b"/" | b">>" => {
                 self.counted_in_parts(left, right);
-                Value::sums(
-                    Type::Number(b"long", 8),
-                    left.sums.iter().filter(|sum| sum.is_telling()).cloned().collect(),
-                )
+                let sums = left.sums.iter().filter(|sum| sum.is_telling()).cloned().collect();
+                let left = self.taken_apart(left, right, sign);
+                Value { left, ..Value::sums(Type::Number(b"long", 8), sums) }
             }
             b"|" => {
                 self.masked(left, right, sign);
@@ -241,7 +240,8 @@ impl<'t> Evaluator<'_, '_, 't> {
                 if sign == b"%" {
                     self.counted_in_parts(left, right);
                 }
-                Value::sums(left.ty.clone(), left.sums.clone())
+                let what = self.taken_apart(left, right, sign);
+                Value { left: what, ..Value::sums(left.ty.clone(), left.sums.clone()) }
             }
             b"<" | b">" | b"<=" | b">=" | b"==" | b"!=" => {
                 self.bounded(left, sign, right);

@@ -306,6 +306,7 @@ impl<'t> Evaluator<'_, '_, 't> {
         Value {
             is_cast_function,
             target: inner.target,
+            left: inner.left,
             place: inner.place.filter(|_| ty == inner.ty),
             member: inner.member.filter(|_| ty == inner.ty),
             ..value

@@ -209,6 +209,10 @@ fn low_bits_of_a_member_hold_it_where_its_type_does_not() {
             ),
             ("uintptr_t f(struct s *p) { return (uintptr_t)&p->c | 1; }", &[]),
             ("uintptr_t f(struct s *p) { return (uintptr_t)p->b & ~15UL; }", &[]),
+            ("int f(struct s *p) { return ((uintptr_t)&p->c >> 3) & 3; }", &["offset c"]),
+            ("int f(struct s *p) { return (unsigned)((uintptr_t)&p->c & 31) / 8; }", &["offset c"]),
+            ("int f(struct s *p) { return ((uintptr_t)&p->c >> 3) & 63; }", &[]),
+            ("int f(struct s *p) { return ((uintptr_t)p >> 3) & 3; }", &[]),
         ],
         asked,
     );

@@ -2,7 +2,7 @@
 
 use crate::meaning::code::evaluator::Evaluator;
 use crate::meaning::types::lossy;
-use crate::meaning::value::{Base, Sum, Term, Value, constant};
+use crate::meaning::value::{Base, Left, Sum, Term, Value, constant};
 use crate::uses::UseDemand;
 
 /// Bytes that code may count on an address to be a multiple of, whatever it points to: marks of an unknown number of bits
@@ -48,6 +48,53 @@ impl<'t> Evaluator<'_, '_, 't> {
             lossy(member)
         );
         self.tell(record, UseDemand::Offset, vec![number], what);
+    }
+}
+
+impl<'t> Evaluator<'_, '_, 't> {
+    /// A number is shifted or masked with a constant: what that leaves of it. If both are done to an address, the bits are
+    /// a number, and tell members if they reach no further than the object.
+    pub(in crate::meaning) fn taken_apart(
+        &mut self,
+        number: &Value<'t>,
+        by: &Value<'t>,
+        sign: &[u8],
+    ) -> Option<Left> {
+        let by = constant(by).and_then(|by| u64::try_from(by).ok()).filter(|by| *by > 0)?;
+        let power = by.is_power_of_two();
+        let left = match sign {
+            b">>" => Left::Shifted(u32::try_from(by).ok()?),
+            b"/" if power => Left::Shifted(by.trailing_zeros()),
+            b"%" if power => Left::Masked(by - 1),
+            b"&" => Left::Masked(by),
+            _ => return None,
+        };
+        let bits = match (number.left, left) {
+            (Some(Left::Shifted(by)), Left::Masked(mask)) => mask.checked_shl(by),
+            (Some(Left::Masked(mask)), Left::Shifted(by)) => {
+                mask.checked_shr(by).filter(|left| *left > 0).and(Some(mask))
+            }
+            _ => None,
+        };
+        for sum in bits.map(|_| self.sums_of(number)).unwrap_or_default() {
+            self.numbered(&sum, bits.unwrap_or(0));
+        }
+        Some(left)
+    }
+
+    fn numbered(&mut self, sum: &Sum<'t>, bits: u64) {
+        let (Some(Base::Object(record)), [(true, Term::Offset(own, member))]) =
+            (sum.base, sum.terms.as_slice())
+        else {
+            return;
+        };
+        let Some((_, subject)) = self.subject(record).filter(|_| own == &record) else { return };
+        let Some(number) = subject.number(member) else { return };
+        let size = self.world().extent(record).and_then(|extent| extent.size.checked_next_power_of_two());
+        if size.is_none_or(|size| bits < size) {
+            let what = format!("bits of the address of {} are a number", lossy(member));
+            self.tell(record, UseDemand::Offset, vec![number], what);
+        }
     }
 }
 

@@ -283,7 +283,7 @@ pub(super) struct Value<'t> {
     pub(super) is_content: bool,
     /// Of a number that is added to a variable which is one, the variable.
     pub(super) counted_from: Option<&'t [u8]>,
-    /// What the last operation with a constant left of it.
+    /// The bits that the last operation with a constant left of it.
     pub(super) left: Option<Left>,
 }
 

@@ -42,10 +42,10 @@ struct Written {
 impl Written {
     /// `None` where a macro hides the text.
     fn read(node: Cursor<'_>) -> Option<Self> {
-        Self::of(&node.words(), false).or_else(|| Self::of(&node.words_of_macro(), true))
+        Self::parse(&node.words(), false).or_else(|| Self::parse(&node.words_of_macro(), true))
     }
 
-    fn of(words: &[String], is_of_macro: bool) -> Option<Self> {
+    fn parse(words: &[String], is_of_macro: bool) -> Option<Self> {
         let is_asm = words.first().is_some_and(|first| first.trim_matches('_') == "asm");
         let begin = words.iter().position(|word| word == "(").filter(|_| is_asm)?;
         let behind = words.get(begin + 1..)?;

@@ -42,7 +42,7 @@ impl Follower<'_, '_, '_, '_> {
             (Some(Part::Mask(mask)), Some(Part::Shift(by))) => {
                 mask.checked_shr(by).filter(|left| *left > 0).and(Some(mask))
             }
-            (Some(Part::Mask(mask)), None) if self.is_told_apart(left, outer) => Some(mask),
+            (Some(Part::Mask(mask)), None) if self.decides(left, outer) => Some(mask),
             _ => None,
         };
         if let Some(bits) = bits {
@@ -51,7 +51,7 @@ impl Follower<'_, '_, '_, '_> {
     }
 
     /// Whether a number chooses a case or an element, or is compared with one that the text says. Zero asks for a multiple.
-    fn is_told_apart(&self, number: Index, outer: Index) -> bool {
+    fn decides(&self, number: Index, outer: Index) -> bool {
         let view = self.unit.view;
         match view.tree.kind(outer) {
             Kind::Switch => true,
@@ -66,7 +66,7 @@ impl Follower<'_, '_, '_, '_> {
         }
     }
 
-    /// What an operation with a constant leaves of a number.
+    /// The bits that an operation with a constant leaves of a number.
     fn part(&self, node: Index) -> Option<Part> {
         let view = self.unit.view;
         let operator = view.cursor(node)?.binary_operator();

@@ -78,7 +78,7 @@ impl<'u> Arena<'_, '_, 'u> {
             || variable_of(self.view, value).is_some_and(|variable| self.add(variable))
     }
 
-    /// What is done with the address that a node is; `None` if that isn't known to use objects of the type alone.
+    /// Follows the address that a node is to its use; `None` if that isn't known to be of objects of the type alone.
     fn step(&mut self, node: Index) -> Option<()> {
         let view = self.view;
         let (inner, parent) = outermost(view, node, is_wrapping)?;

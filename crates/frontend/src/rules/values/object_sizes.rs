@@ -77,7 +77,7 @@ impl<'v, 's, 'u> Names<'v, 's, 'u> {
             Kind::Conditional if view.tree.values(parent).next() == Some(value) => false,
             Kind::Conditional => self.counts(parent, depth + 1),
             Kind::Binary => match view.cursor(parent).map(Cursor::binary_operator) {
-                Some(Operator::Compare | Operator::Order) => self.is_told_apart(value, parent),
+                Some(Operator::Compare | Operator::Order) => self.is_compared_with_literal(value, parent),
                 Some(Operator::Logic) => false,
                 Some(Operator::Assign) => {
                     let left = view.tree.values(parent).next();
@@ -94,7 +94,7 @@ impl<'v, 's, 'u> Names<'v, 's, 'u> {
     }
 
     /// Whether a comparison asks for a number that the text says. A length is only checked, and -1 stands for unknown.
-    fn is_told_apart(&self, value: Index, comparison: Index) -> bool {
+    fn is_compared_with_literal(&self, value: Index, comparison: Index) -> bool {
         let view = self.view;
         let is_literal = |side: Index| view.tree.kind(view.peeled(side)) == Kind::Integer;
         let mut others = view.tree.values(comparison).filter(|side| *side != value);

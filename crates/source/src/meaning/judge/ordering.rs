@@ -50,10 +50,10 @@ impl<'t> Evaluator<'_, '_, 't> {
         records.sort_unstable();
         records.dedup();
         for record in records {
-            let of = |all: &[(&'t [u8], &'t [u8])]| -> Vec<&'t [u8]> {
+            let members_of = |all: &[(&'t [u8], &'t [u8])]| -> Vec<&'t [u8]> {
                 all.iter().filter(|(own, _)| *own == record).map(|(_, member)| *member).collect()
             };
-            let (first, second) = (of(&ours), of(&theirs));
+            let (first, second) = (members_of(&ours), members_of(&theirs));
             if first.iter().any(|member| second.iter().any(|other| other != member)) {
                 let what = "addresses of its members are put in order".to_owned();
                 self.tell_pins(record, &[first, second].concat(), what);

@@ -64,7 +64,7 @@ fn a_handler_of_faults_knows_places_in_mapped_memory() {
 }
 
 #[test]
-fn distances_that_are_kept_are_told_apart_by_number() {
+fn kept_distances_that_a_switch_chooses_by_are_numbers() {
     let log = "struct log { unsigned short where; }; static struct log l;\n\
         static void keep(struct s *p, int *m) { l.where = (unsigned short)((char *)m - (char *)p); }\n\
         void f(struct s *p) { keep(p, &p->b); }\n";

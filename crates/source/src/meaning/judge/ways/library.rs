@@ -77,8 +77,9 @@ impl<'t> Evaluator<'_, '_, 't> {
             }
             _ => is_among(TAKES_STRUCTS, name),
         };
-        let is_told = arguments.iter().any(|argument| argument.is_type || self.may_be_called(argument));
-        if !is_open || is_told || !world.is_complete || !world.has_only_c_library || self.is_cpp {
+        let is_typed_or_called =
+            arguments.iter().any(|argument| argument.is_type || self.may_be_called(argument));
+        if !is_open || is_typed_or_called || !world.is_complete || !world.has_only_c_library || self.is_cpp {
             return;
         }
         for argument in arguments {

@@ -66,6 +66,8 @@ pub(super) enum Slot<'t> {
     Results(u64),
     /// Whether numbers are read at distances from a number that a variable keeps: of a function's own, its name.
     ReadAt(&'t [u8], &'t [u8]),
+    /// Lengths that stand beside the offset of a member of a record, or its address.
+    Beside(&'t [u8], &'t [u8]),
     /// A record that a place had no room for.
     Dropped(&'t [u8]),
 }

@@ -31,6 +31,8 @@ struct Progress<'t> {
     parts: Vec<Sum<'t>>,
     lengths: Vec<Sum<'t>>,
     sizes: Vec<&'t [u8]>,
+    /// All values.
+    values: Vec<Vec<Sum<'t>>>,
 }
 
 impl<'t> Evaluator<'_, '_, 't> {
@@ -337,6 +339,7 @@ impl<'t> Evaluator<'_, '_, 't> {
                 self.bytes(record, Does::Reads, (object, part), length, None);
             }
         }
+        self.stand_together(&progress.values);
         for object in progress.addresses.iter().filter(|object| progress.sizes.contains(object)) {
             let what = format!("its address and its size are given to a struct {}", lossy(record));
             self.tell_whole(object, what);
@@ -419,6 +422,7 @@ impl<'t> Evaluator<'_, '_, 't> {
             self.keep_member(record, name, &sums);
         }
         self.kept_by_library(record, &sums);
+        progress.values.push(sums);
     }
 }
 

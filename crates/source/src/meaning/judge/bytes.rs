@@ -68,7 +68,8 @@ impl<'t> Evaluator<'_, '_, 't> {
                 None => lengths.push(Sum::term(Term::Other)),
             }
         }
-        for length in lengths {
+        let addresses = all.get(number).map(Vec::as_slice).unwrap_or_default();
+        for length in self.of_own_row(sum, addresses, lengths) {
             self.bytes(name, does, (record, sum), &length, other);
         }
     }

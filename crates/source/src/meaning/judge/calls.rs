@@ -113,6 +113,8 @@ impl<'t> Evaluator<'_, '_, 't> {
         }
         self.callbacks(function, name, arguments);
         self.side_by_side(arguments);
+        let values: Vec<Vec<Sum<'t>>> = arguments.iter().map(|argument| argument.sums.clone()).collect();
+        self.stand_together(&values);
         self.handed_parts(name, function, arguments);
         let does = self.does_beside(does(name), arguments);
         self.called_for_effect(function, name, does);

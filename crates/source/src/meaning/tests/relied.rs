@@ -95,3 +95,42 @@ fn members_that_are_cast_away_may_begin_what_the_system_expects() {
         all,
     );
 }
+
+#[test]
+fn lengths_beside_offsets_are_those_of_their_members() {
+    let table = "struct row { size_t at; size_t n; };\n\
+        static const struct row rows[] = { { .at = offsetof(struct s, d), .n = sizeof(((struct s *)0)->d) },\n\
+        { .at = offsetof(struct s, b), .n = sizeof(((struct s *)0)->b) } };\n";
+    let set = "static void set(void *p, size_t at, size_t n, const void *v) { memcpy((char *)p + at, v, n); }\n";
+    expect(
+        &[
+            (
+                "void f(void *p, int i, const void *v) { memcpy((char *)p + rows[i].at, v, rows[i].n); }\n\
+                 void g(struct s *p) { f(p, 0, \"\"); }",
+                &[],
+            ),
+            (
+                "void f(void *p, int i, const void *v) { char *to = (char *)p + rows[i].at; memcpy(to, v, rows[i].n - 1); }\n\
+                 void g(struct s *p) { f(p, 0, \"\"); }",
+                &[],
+            ),
+            (
+                &format!("{set}void f(struct s *p, const void *v) {{ set(p, offsetof(struct s, d), sizeof(p->d), v); \
+                    set(p, offsetof(struct s, b), sizeof(p->b), v); }}"),
+                &[],
+            ),
+            // More than one of them has.
+            (
+                &format!("{set}void f(struct s *p, const void *v) {{ set(p, offsetof(struct s, d), sizeof(p->d), v); \
+                    set(p, offsetof(struct s, b), sizeof(p->d), v); }}"),
+                &["pin b", "pin b in c"],
+            ),
+            (
+                "void f(void *p, int i, const void *v) { memcpy((char *)p + rows[i].at, v, sizeof(((struct s *)0)->d)); }\n\
+                 void g(struct s *p) { f(p, 0, \"\"); }",
+                &["pin b", "pin b in c"],
+            ),
+        ],
+        |text| asked(&format!("{table}{text}")),
+    );
+}

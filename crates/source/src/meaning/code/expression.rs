@@ -99,6 +99,7 @@ impl<'t> Evaluator<'_, '_, 't> {
         self.number_stored(left, start);
         if left.is_content || left.name.is_none() && left.member.is_none() {
             self.stored_beside(&left.ty, &given);
+            self.kept_as_numbers(&left.ty, &given);
         }
         let sums: Vec<Sum<'t>> = match left.is_content {
             true => given.iter().filter_map(Sum::as_content).collect(),

@@ -101,7 +101,8 @@ fn lengths_beside_offsets_are_those_of_their_members() {
     let table = "struct row { size_t at; size_t n; };\n\
         static const struct row rows[] = { { .at = offsetof(struct s, d), .n = sizeof(((struct s *)0)->d) },\n\
         { .at = offsetof(struct s, b), .n = sizeof(((struct s *)0)->b) } };\n";
-    let set = "static void set(void *p, size_t at, size_t n, const void *v) { memcpy((char *)p + at, v, n); }\n";
+    let set =
+        "static void set(void *p, size_t at, size_t n, const void *v) { memcpy((char *)p + at, v, n); }\n";
     expect(
         &[
             (
@@ -115,14 +116,18 @@ fn lengths_beside_offsets_are_those_of_their_members() {
                 &[],
             ),
             (
-                &format!("{set}void f(struct s *p, const void *v) {{ set(p, offsetof(struct s, d), sizeof(p->d), v); \
-                    set(p, offsetof(struct s, b), sizeof(p->b), v); }}"),
+                &format!(
+                    "{set}void f(struct s *p, const void *v) {{ set(p, offsetof(struct s, d), sizeof(p->d), v); \
+                    set(p, offsetof(struct s, b), sizeof(p->b), v); }}"
+                ),
                 &[],
             ),
             // More than one of them has.
             (
-                &format!("{set}void f(struct s *p, const void *v) {{ set(p, offsetof(struct s, d), sizeof(p->d), v); \
-                    set(p, offsetof(struct s, b), sizeof(p->d), v); }}"),
+                &format!(
+                    "{set}void f(struct s *p, const void *v) {{ set(p, offsetof(struct s, d), sizeof(p->d), v); \
+                    set(p, offsetof(struct s, b), sizeof(p->d), v); }}"
+                ),
                 &["pin b", "pin b in c"],
             ),
             (

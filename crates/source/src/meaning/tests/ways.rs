@@ -213,6 +213,9 @@ fn low_bits_of_a_member_hold_it_where_its_type_does_not() {
             ("int f(struct s *p) { return (unsigned)((uintptr_t)&p->c & 31) / 8; }", &["offset c"]),
             ("int f(struct s *p) { return ((uintptr_t)&p->c >> 3) & 63; }", &[]),
             ("int f(struct s *p) { return ((uintptr_t)p >> 3) & 3; }", &[]),
+            ("static uintptr_t q[4]; void f(struct s *p) { q[0] = (uintptr_t)&p->c; }", &["offset c"]),
+            ("static long *q[4]; void f(struct s *p) { q[0] = &p->c; }", &[]),
+            ("static uintptr_t q[4]; void f(struct s *p) { q[0] = (uintptr_t)p; }", &[]),
         ],
         asked,
     );

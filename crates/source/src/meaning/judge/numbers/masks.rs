@@ -1,7 +1,7 @@
 //! Bits of a member's address that are zero where the member stands now: marks in the lowest ones, tests for multiples.
 
 use crate::meaning::code::evaluator::Evaluator;
-use crate::meaning::types::lossy;
+use crate::meaning::types::{Type, lossy};
 use crate::meaning::value::{Base, Left, Sum, Term, Value, constant};
 use crate::uses::UseDemand;
 
@@ -80,6 +80,16 @@ impl<'t> Evaluator<'_, '_, 't> {
             self.numbered(&sum, bits.unwrap_or(0));
         }
         Some(left)
+    }
+
+    /// Addresses of members become numbers where these aren't followed to: elements of arrays. What is computed from them
+    /// there may tell the members.
+    pub(in crate::meaning) fn kept_as_numbers(&mut self, ty: &Type<'t>, sums: &[Sum<'t>]) {
+        let world = self.world();
+        let is_number = world.is_complete && matches!(world.resolve(ty), Type::Number(_, 8));
+        for sum in sums.iter().filter(|sum| is_number && sum.base.is_some()) {
+            self.numbered(sum, 0);
+        }
     }
 
     fn numbered(&mut self, sum: &Sum<'t>, bits: u64) {

@@ -152,9 +152,12 @@ impl<'t> Evaluator<'_, '_, 't> {
                 }
             }
         }
+        // Those that are told a length write no more.
+        let is_bounded = ["ncpy", "lcpy", "scpy", "snprintf"].iter().any(|verb| text.contains(verb));
         if is_string
             && is_bytes
             && number == 0
+            && !is_bounded
             && let Some((own, member)) = sum.member()
             && own == record
             && !self.is_array(record, member)

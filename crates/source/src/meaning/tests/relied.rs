@@ -135,6 +135,17 @@ fn lengths_beside_offsets_are_those_of_their_members() {
                  void g(struct s *p) { f(p, 0, \"\"); }",
                 &["pin b", "pin b in c"],
             ),
+            (
+                "struct s doc; static void touch(void *at, size_t n) { char old[24]; memcpy(old, at, n); }\n\
+                 void f(void) { touch(&doc.d, sizeof doc.d); touch(&doc.b, sizeof doc.b); }",
+                &[],
+            ),
+            (
+                "struct w { u8 off, n; }; static struct w ws[] = { { offsetof(struct s, b), sizeof(((struct s *)0)->b) },\n\
+                 { offsetof(struct s, d), sizeof(((struct s *)0)->d) } };\n\
+                 void f(const struct s *p, int i, char *v) { memcpy(v, (const char *)p + ws[i].off, ws[i].n); }",
+                &[],
+            ),
         ],
         |text| asked(&format!("{table}{text}")),
     );

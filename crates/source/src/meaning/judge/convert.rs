@@ -34,8 +34,7 @@ impl<'t> Evaluator<'_, '_, 't> {
         self.untyped(&sums, &target);
         let Some(to) = target.element().map(|element| world.resolve(element)) else {
             if target == Type::Byte && world.is_complete {
-                self.kept_in_bits(value, i8::BITS - 1);
-                self.distance_is_number(value, "kept in a byte");
+                self.kept_in_byte(value);
             }
             if matches!(target, Type::Number(b"bool" | b"_Bool", _)) {
                 self.offset_is_tested(value);

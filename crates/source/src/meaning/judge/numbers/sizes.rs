@@ -65,6 +65,12 @@ impl<'t> Evaluator<'_, '_, 't> {
         }
     }
 
+    /// A number that a byte keeps, with or without a sign.
+    pub(in crate::meaning) fn kept_in_byte(&mut self, value: &Value<'t>) {
+        self.kept_in_bits(value, i8::BITS - 1);
+        self.distance_is_number(value, "kept in a byte");
+    }
+
     /// The bits of a member, or of a number's type, if they are few.
     pub(in crate::meaning) fn bits_of(&self, record: &[u8], name: &[u8]) -> Option<u32> {
         let world = self.world();

@@ -58,6 +58,10 @@ fn sizes_that_are_parts_of_numbers_or_compared_with_numbers_stay() {
         ),
         ("static struct s table[4]; long f(struct s *p) { return p - table; }", &[]),
         (
+            "size_t f(int is_short) { size_t n = sizeof(struct s); if (is_short) n -= sizeof(((struct s *)0)->d); return n; }",
+            &[Demand::Whole],
+        ),
+        (
             "#define PAGE 512\nunsigned f(void) { unsigned n = PAGE / sizeof(struct s); return n; }",
             &[Demand::Size],
         ),

@@ -78,7 +78,7 @@ impl<'u> Offset<'_, '_, '_, 'u> {
             Use::Printed => Some("is printed"),
             Use::TooFar => Some("goes further than is followed"),
             // It is computed with, too.
-            Use::Divides { .. } | Use::Tested => None,
+            Use::Divides { .. } | Use::Tested | Use::Reduced { .. } => None,
         }
     }
 

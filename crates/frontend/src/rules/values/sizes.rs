@@ -24,6 +24,10 @@ pub(super) fn find<'u>(view: View<'_, '_, 'u>, names: &Names, found: &mut Findin
         let uses = Way::new(view, names).uses(index);
         for ty in types {
             let (Some(subject), size) = (view.records.subject(ty), Size { view, ty }) else { continue };
+            if uses.iter().any(|(form, used)| size.is_shortened(*form, *used)) {
+                let why = "its size less a number is a length".to_owned();
+                found.push(Found { subject, node, demand: Demand::Whole, why });
+            }
             if let Some(used) = uses.iter().find_map(|(form, used)| size.fixed(*form, *used)) {
                 found.push(Found { subject, node, demand: Demand::Size, why: format!("its size {used}") });
             }
@@ -85,6 +89,12 @@ impl<'u> Size<'_, '_, 'u> {
             (_, Use::Computed { operator: Operator::Bits }) => Some("is a part of a number"),
             _ => None,
         }
+    }
+
+    /// Whether a number is taken off it: an object without its last members.
+    fn is_shortened(&self, form: Form, used: Use) -> bool {
+        let Use::Reduced { by } = used else { return false };
+        form == Form::Same && constant(self.view, by).is_some_and(|number| number > 0)
     }
 
     /// Whether an expression is a number that some order's size is, given by no size itself.

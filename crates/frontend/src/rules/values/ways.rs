@@ -33,6 +33,8 @@ pub(super) enum Use {
     Computed { operator: Operator },
     /// Another expression is divided by it.
     Divides { other: Index },
+    /// Another expression is taken off it.
+    Reduced { by: Index },
     /// It is kept in so many bits, the sign apart.
     Kept { bits: u32 },
     /// It is the index of a table.
@@ -266,6 +268,7 @@ impl<'o, 'v, 's, 'u> Way<'o, 'v, 's, 'u> {
                 self.kept_in(view.cursor(view.peeled(left))?.referenced()?, form);
             }
             Operator::Comma if left != index => self.open.push((parent, form)),
+            Operator::MoveBack if left == index => self.found.push((form, Use::Reduced { by: right })),
             Operator::Move if left != index => {
                 self.kept_in(view.cursor(view.peeled(left))?.referenced()?, Form::Computed);
             }

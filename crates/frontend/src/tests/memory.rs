@@ -66,6 +66,8 @@ fn bytes_that_are_objects_of_one_type_alone_are_none_of_others() {
         (&format!("{base}int fourth(void) {{ return *(int *)take(4); }}"), &[Demand::Whole]),
         (&format!("{base}void fill(int, void *); void file(void) {{ fill(0, base); }}"), &[Demand::Whole]),
         (&format!("{base}void *lend(void) {{ return base; }}"), &[Demand::Whole]),
+        (&format!("{base}int at(void) {{ char *p; return *(int *)(p = base); }}"), &[Demand::Whole]),
+        (&format!("{base}int on(void) {{ char *p = base; return *(int *)(p += 4); }}"), &[Demand::Whole]),
     ];
     expect(cases, |text| {
         asked(text).map(|all| all.into_iter().filter(|own| *own == Demand::Whole).collect())

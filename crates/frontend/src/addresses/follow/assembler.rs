@@ -130,8 +130,7 @@ fn end_of_instructions(words: &[String]) -> usize {
     let mut depth = 0_usize;
     let is_end = |word: &String| {
         match word.as_str() {
-            ":" | "::" if depth == 0 => return true,
-            ")" if depth == 0 => return true,
+            ":" | "::" | ")" if depth == 0 => return true,
             "(" => depth += 1,
             ")" => depth -= 1,
             _ => {}
@@ -143,7 +142,7 @@ fn end_of_instructions(words: &[String]) -> usize {
 
 /// Whether the last bracket of a text is open.
 fn is_in_brackets(text: &str) -> bool {
-    text.rfind(['(', '[', ')', ']']).is_some_and(|at| text[at..].starts_with(['(', '[']))
+    text.chars().rev().find(|letter| "()[]".contains(*letter)).is_some_and(|last| matches!(last, '(' | '['))
 }
 
 /// The number or the name of the operand that a text begins with, behind `%`: `c1(%0)`, `[name]`.

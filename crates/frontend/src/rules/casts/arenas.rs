@@ -89,7 +89,8 @@ impl<'u> Arena<'_, '_, 'u> {
         match view.tree.kind(parent) {
             Kind::Binary => self.computed(inner, parent),
             Kind::Variable => self.add(view.cursor(parent)?).then_some(()),
-            Kind::Call if manages(view, parent) => Some(()),
+            // Memory that is given back may be what is asked for next.
+            Kind::Call if manages(view, parent) => self.used(parent),
             Kind::Call => self.handed(inner, parent),
             Kind::Return => self.returned(parent),
             Kind::Subscript => self.element(inner, parent),
@@ -118,12 +119,27 @@ impl<'u> Arena<'_, '_, 'u> {
             }
             Operator::Compare | Operator::Order | Operator::Logic => {}
             // Its values were asked.
-            Operator::Assign | Operator::Move | Operator::MoveBack if left == inner => {}
+            Operator::Assign if left == inner => {}
+            Operator::Move | Operator::MoveBack if left == inner => return self.used(parent),
             Operator::Assign => {
                 let variable = view.cursor(left).filter(|_| view.tree.kind(left) == Kind::Name)?;
-                return self.add(variable.referenced()?).then_some(());
+                let is_known = self.add(variable.referenced()?);
+                return self.used(parent).filter(|()| is_known);
             }
             _ => return None,
+        }
+        Some(())
+    }
+
+    /// An expression gives the address, too, if somebody takes it.
+    fn used(&mut self, node: Index) -> Option<()> {
+        let tree = self.view.tree;
+        let parent = tree.parent(node)?;
+        let is_statement = matches!(tree.kind(parent), Kind::Block | Kind::Statement);
+        let is_value = tree.parent(parent).is_some_and(|outer| tree.kind(outer) == Kind::StatementExpression);
+        let has_address = self.view.cursor(node)?.ty().kind() != TypeKind::Void;
+        if has_address && (!is_statement || is_value) {
+            self.open.push(node);
         }
         Some(())
     }
